@@ -1,0 +1,19 @@
+import { prepareDatabase } from "#lib/db/database.ts";
+import { authorizer } from "#lib/http/authorizer.ts";
+import { partnerToContext } from "#lib/http/caller.ts";
+import { findPartnerByKey } from "#lib/partner/authenticate.ts";
+
+prepareDatabase();
+
+/** Admits a partner agency by the key in `apikey` or `x-api-key`; never by one in the address. */
+export const handler = authorizer(async (headers) => {
+  const key = headers["apikey"] ?? headers["x-api-key"];
+  const partner = key ? await findPartnerByKey(key) : undefined;
+  return (
+    partner && {
+      principalId: partner.partnerId,
+      context: partnerToContext(partner),
+      usageIdentifierKey: partner.usageIdentifier,
+    }
+  );
+});

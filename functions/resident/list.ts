@@ -1,0 +1,11 @@
+import { prepareDatabase } from "#lib/db/database.ts";
+import { endpoint } from "#lib/http/endpoint.ts";
+import { listResidents } from "#lib/resident/residents.ts";
+import { listResidents as route } from "#lib/routes/resident.ts";
+
+prepareDatabase();
+
+/** Answers one page of masked residents, newest first; the database audits the read. */
+export const handler = endpoint(route).handler(async ({ body, partner, requestId }) =>
+  listResidents({ number: body.page_number, size: body.page_size }, { ...partner(), requestId }),
+);

@@ -1,0 +1,17 @@
+import { prepareDatabase } from "#lib/db/database.ts";
+import { endpoint } from "#lib/http/endpoint.ts";
+import { preparePepper } from "#lib/resident/pepper.ts";
+import { searchResidents } from "#lib/resident/residents.ts";
+import { searchResidents as route } from "#lib/routes/resident.ts";
+
+prepareDatabase();
+preparePepper();
+
+/** Answers one page of the masked residents with this NIK, name part or both; the database audits the read. */
+export const handler = endpoint(route).handler(async ({ body, partner, requestId }) =>
+  searchResidents(
+    { nik: body.p_nik, name: body.p_nama },
+    { number: body.page_number, size: body.page_size },
+    { ...partner(), requestId },
+  ),
+);

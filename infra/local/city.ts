@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { digestKey } from "#lib/partner/api-key.ts";
+import { partnerDirectory } from "#lib/partner/directory.ts";
+import { authorizers, routes } from "#lib/routes/index.ts";
+import type { Secrets } from "#lib/routes/route.ts";
+import { integrationApi } from "../api.ts";
+import { bundleFolder } from "../build.ts";
+import { type LocalDatabase, startDatabase } from "./database.ts";
+import { startGateway } from "./gateway/gateway.ts";
+import { type Lambda, startLambda } from "./lambda/lambda.ts";
+import { secretName } from "./secrets/names.ts";
+import { startSecretsServer } from "./secrets/server.ts";
+import { openStore, type SecretStore } from "./secrets/store.ts";
+import { storeSeed } from "./seed/seed.ts";
+
+export interface CityOptions {
+  /** Folder of the database and the secrets. */
+  readonly folder: string;
+  /** Port of the integration API; 0 takes a free one. */
+  readonly port: number;
+  /** Invented residents that are stored when there are fewer. */
+  readonly residents: number;
+  /** False: the data need not outlive a crash. */
+  readonly durable: boolean;
+  /** Receives a line for each answer of the gateway. */
+  readonly onAccess: (line: string) => void;
+  /** Receives each line that a function logs. */
+  readonly onLog: (fn: string, line: string) => void;
+  /** Receives what is being done at the start. */
+  readonly onStep?: (step: string) => void;
+}
+
+/** The whole system on one machine, from the gateway to the database. The bundles must have been built. */
+export interface City {
+  readonly baseUrl: string;
+  /** Key of the partner `demo`, which may read residents. */
+  readonly apiKey: string;
+  readonly secretsUrl: string;
+  readonly database: LocalDatabase;
+  readonly secrets: SecretStore;
+  /** The environment that a function is given. */
+  variables(secrets: Secrets): Record<string, string>;
+  /** Starts the next invocations from the bundles as they are now. */
+  reload(): void;
+  stop(): Promise<void>;
+}
+
+const demoPartner = "demo";
+
+/** The demo partner's key, kept between starts; a new one where it was revoked or lost. */
+const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Promise<string> => {
+  const name = secretName("demo-api-key");
+  const sql = database.connectAs("partner-admin");
+  try {
+    const kept = store.find(name)?.value;
+    const [active] = kept
+      ? await sql`select from partner.api_key where digest = ${digestKey(kept)} and revoked_at is null
+          and (expires_at is null or expires_at > now())`
+      : [];
+    if (kept && active) return kept;
+    const { key } = await partnerDirectory(sql).add(demoPartner, "standard", { scopes: ["resident:read"] });
+    store.put(name, key);
+    return key;
+  } finally {
+    await sql.end();
+  }
+};
+
+const seedIfFewer = async (database: LocalDatabase, residents: number, onStep: (step: string) => void) => {
+  const sql = database.connectAs("importer");
+  try {
+    const [row] = await sql<{ count: number }[]>`select count(*)::int as count from resident.resident`;
+    if ((row?.count ?? 0) >= residents) return;
+    onStep(`inventing ${residents} residents`);
+    await storeSeed(sql, residents, () => {});
+  } finally {
+    await sql.end();
+  }
+};
+
+/** Starts everything; what was started is stopped again when a later part fails. */
+export const startCity = async (options: CityOptions): Promise<City> => {
+  const { folder, port, residents, durable, onAccess, onLog, onStep = () => {} } = options;
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    mkdirSync(folder, { recursive: true });
+    const secrets = openStore(`${folder}/secrets.json`);
+    const pepper = secretName("audit-pepper");
+    if (!secrets.find(pepper))
+      secrets.put(pepper, JSON.stringify({ version: 1, pepper: randomBytes(32).toString("base64url") }));
+
+    onStep("starting the database");
+    const database = await startDatabase(`${folder}/postgres`, secrets, durable);
+    stops.push(() => database.server.stop());
+    await seedIfFewer(database, residents, onStep);
+    const apiKey = await prepareDemoKey(database, secrets);
+
+    const secretsServer = await startSecretsServer(secrets);
+    stops.push(() => secretsServer.stop());
+    const variables = (needed: Secrets) => ({
+      AWS_REGION: "ap-southeast-3",
+      AWS_ACCESS_KEY_ID: "local",
+      AWS_SECRET_ACCESS_KEY: "local",
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsServer.url,
+      DATABASE_TLS: "disable",
+      ...Object.fromEntries(Object.entries(needed).map(([variable, name]) => [variable, secretName(name)])),
+    });
+
+    const lambdas = new Map<string, Lambda>(
+      [...routes, ...authorizers].map(({ fn, secrets: needed, timeoutSeconds }) => [
+        fn,
+        startLambda({
+          name: fn.replaceAll("/", "-"),
+          folder: bundleFolder(fn),
+          variables: variables(needed),
+          timeoutSeconds,
+          onLine: (line) => onLog(fn, line),
+        }),
+      ]),
+    );
+    stops.push(() => Promise.all([...lambdas.values()].map((lambda) => lambda.stop())));
+
+    const plans = database.connectAs("partner-admin");
+    stops.push(() => plans.end({ timeout: 1 }));
+    const gateway = await startGateway({
+      api: integrationApi,
+      port,
+      invoke: (fn, event, requestId) => {
+        const lambda = lambdas.get(fn);
+        if (!lambda) throw new Error(`no function ${fn}`);
+        return lambda.invoke(event, requestId);
+      },
+      findPlan: partnerDirectory(plans).findPlan,
+      onAccess,
+    });
+    stops.push(() => gateway.stop());
+    const reload = () => {
+      for (const lambda of lambdas.values()) lambda.reload();
+    };
+    return {
+      baseUrl: gateway.url,
+      apiKey,
+      secretsUrl: secretsServer.url,
+      database,
+      secrets,
+      variables,
+      reload,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};

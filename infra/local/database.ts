@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import postgres from "postgres";
+import type { Credentials } from "#lib/db/credentials.ts";
+import { setPassword } from "#lib/db/login.ts";
+import { migrate } from "#lib/db/migrate.ts";
+import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
+import { type Server, startServer } from "./postgres/server.ts";
+import { secretName } from "./secrets/names.ts";
+import type { SecretStore } from "./secrets/store.ts";
+
+export interface LocalDatabase {
+  readonly server: Server;
+  /** Connects as the administrator, who owns the database but is no superuser, as in the cloud. */
+  readonly adminUrl: string;
+  /** One connection with the credentials of a role's secret. */
+  connectAs(role: LoginRole): postgres.Sql;
+  /** Gives a role a new password, in the database and in its secret. */
+  rotatePassword(role: LoginRole): Promise<void>;
+}
+
+const dbname = "municipal";
+const admin = "municipal_admin";
+
+const newPassword = () => randomBytes(24).toString("base64url");
+
+/** The secret's value, made on the first start. */
+const keep = (store: SecretStore, name: string): string => {
+  const id = secretName(name);
+  return (store.find(id) ?? store.put(id, newPassword())).value;
+};
+
+/** The administrator of a managed database may make roles and databases, but is no superuser. */
+const bootstrap = async (server: Server, adminPassword: string) => {
+  const sql = postgres({
+    ...{ host: "127.0.0.1", port: server.port, username: "postgres", password: server.superuserPassword },
+    ...{ database: "postgres", max: 1, onnotice: () => {} },
+  });
+  try {
+    const [role] = await sql`select from pg_roles where rolname = ${admin}`;
+    if (!role) await sql.unsafe(`create role ${admin} login createrole createdb`);
+    await setPassword(sql, admin, adminPassword);
+    const [database] = await sql`select from pg_database where datname = ${dbname}`;
+    if (!database) await sql.unsafe(`create database ${dbname} owner ${admin}`);
+  } finally {
+    await sql.end();
+  }
+};
+
+/** Starts the server, brings the schema up to date, and gives each role a password and a secret. */
+export const startDatabase = async (
+  folder: string,
+  store: SecretStore,
+  durable: boolean,
+): Promise<LocalDatabase> => {
+  const server = await startServer({ folder, durable, superuserPassword: keep(store, "database/superuser") });
+  const address = { host: "127.0.0.1", port: server.port, dbname };
+  const adminPassword = keep(store, "database/admin");
+  const adminUrl = `postgres://${admin}:${adminPassword}@${address.host}:${address.port}/${dbname}`;
+
+  const setCredentials = async (sql: postgres.Sql, role: LoginRole) => {
+    const credentials: Credentials = { ...address, username: loginRoles[role], password: newPassword() };
+    await setPassword(sql, credentials.username, credentials.password);
+    store.put(secretName(`database/${role}`), JSON.stringify(credentials));
+  };
+  const asAdmin = async (work: (sql: postgres.Sql) => Promise<unknown>) => {
+    const sql = postgres(adminUrl, { max: 1, onnotice: () => {} });
+    await work(sql).finally(() => sql.end());
+  };
+
+  try {
+    await bootstrap(server, adminPassword);
+    await asAdmin(async (sql) => {
+      await migrate(sql);
+      for (const role of Object.keys(loginRoles) as LoginRole[]) await setCredentials(sql, role);
+    });
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return {
+    server,
+    adminUrl,
+    connectAs(role) {
+      const secret = store.find(secretName(`database/${role}`));
+      const { username, password } = JSON.parse(secret?.value ?? "{}") as Credentials;
+      return postgres({ ...address, database: dbname, username, password, max: 1, onnotice: () => {} });
+    },
+    rotatePassword: (role) => asAdmin((sql) => setCredentials(sql, role)),
+  };
+};

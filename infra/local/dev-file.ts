@@ -1,0 +1,27 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Folder of everything that a running system keeps on this machine. */
+export const localFolder = fileURLToPath(new URL("../../.local", import.meta.url));
+
+const file = `${localFolder}/dev.json`;
+
+/** How to reach a running `npm run dev`: for tests, tools and the operator's commands. */
+export interface DevFile {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly databaseUrl: string;
+  /** The Secrets Manager endpoint. */
+  readonly secretsUrl: string;
+}
+
+/** Written whole when the system is ready, for its owner only: it holds credentials. */
+export const writeDevFile = (contents: DevFile): void => {
+  writeFileSync(`${file}.partial`, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.partial`, file);
+};
+
+export const findDevFile = (): DevFile | undefined =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as DevFile) : undefined;
+
+export const removeDevFile = (): void => rmSync(file, { force: true });

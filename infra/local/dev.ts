@@ -1,0 +1,146 @@
+import { createWriteStream, rmSync } from "node:fs";
+import { parseArgs, styleText } from "node:util";
+import { watch } from "../build.ts";
+import { type City, type CityOptions, startCity } from "./city.ts";
+import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
+import { takeLock } from "./lock.ts";
+import { destroyServer } from "./postgres/server.ts";
+
+const usage = `Usage: npm run dev -- [--port N] [--residents N] [--fresh]
+
+  --port N       port of the integration API (default: 3000, or a free one when that is taken)
+  --residents N  invented residents to have at least (default: 5000)
+  --fresh        throw the database and the secrets of earlier starts away`;
+
+const defaultPort = 3_000;
+
+const readOptions = () => {
+  const { values } = parseArgs({
+    options: {
+      port: { type: "string" },
+      residents: { type: "string", default: "5000" },
+      fresh: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const whole = (name: string, text: string, maximum: number) => {
+    if (/^\d{1,9}$/.test(text) && Number(text) <= maximum) return Number(text);
+    throw new Error(`--${name} must be a whole number up to ${maximum}, not ${text}`);
+  };
+  return {
+    port: values.port === undefined ? undefined : whole("port", values.port, 65_535),
+    residents: whole("residents", values.residents, 100_000_000),
+    fresh: values.fresh,
+    help: values.help,
+  };
+};
+
+/** Takes the default port only when nobody else has it; a port that was asked for must be free. */
+const startOnPort = async (options: Omit<CityOptions, "port">, port: number | undefined): Promise<City> => {
+  try {
+    return await startCity({ ...options, port: port ?? defaultPort });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    if (port !== undefined) throw new Error(`port ${port} is taken; choose another one with --port`);
+    return startCity({ ...options, port: 0 });
+  }
+};
+
+const firstBuild = async (onRebuilt: (errors: number) => void) => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let built = false;
+  const context = await watch((errors) => {
+    for (const { text, location } of errors)
+      console.error(styleText("red", `${location?.file ?? ""}:${location?.line ?? ""} ${text}`));
+    if (built) onRebuilt(errors.length);
+    else if (errors.length > 0) reject(new Error("the functions do not build"));
+    else resolve();
+    built = true;
+  });
+  await promise;
+  return context;
+};
+
+const announce = ({ baseUrl, apiKey, database }: City, seconds: string) =>
+  console.log(`
+${styleText("bold", `Ready in ${seconds} s`)}   ${baseUrl}
+Database   ${database.adminUrl}
+API key    ${apiKey}   (partner demo, scope resident:read)
+
+  curl -s ${baseUrl}/v1/penduduk -H 'apikey: ${apiKey}' \\
+    -H 'Content-Type: application/json' -d '{"page_number": 1, "page_size": 3}'
+
+  curl -s ${baseUrl}/v1/penduduk/search -H 'apikey: ${apiKey}' \\
+    -H 'Content-Type: application/json' -d '{"p_nama": "siti", "page_size": 3}'
+
+  curl -s ${baseUrl}/v1/pariwisata/kategori
+  curl -s '${baseUrl}/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)'
+
+Logs of the functions: .local/functions.log. Sources are rebuilt when they change. Ctrl-C stops.
+`);
+
+const main = async () => {
+  const options = readOptions();
+  if (options.help) return console.log(usage);
+  const started = performance.now();
+  const lock = takeLock(`${localFolder}/dev.pid`, "dev.ts");
+  if ("holder" in lock)
+    throw new Error(
+      `npm run dev is running here already, as process ${lock.holder}; its addresses are in .local/dev.json`,
+    );
+  removeDevFile();
+
+  const stops: (() => unknown)[] = [lock.release, removeDevFile];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  const interrupted = new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve());
+  });
+
+  try {
+    if (options.fresh) {
+      await destroyServer(`${localFolder}/postgres`);
+      rmSync(`${localFolder}/secrets.json`, { force: true });
+    }
+    let city: City | undefined;
+    const builder = await firstBuild((errors) => {
+      if (errors === 0) city?.reload();
+      console.log(errors === 0 ? "rebuilt" : "not rebuilt: the functions go on as they were");
+    });
+    stops.push(() => builder.dispose());
+    const logFile = createWriteStream(`${localFolder}/functions.log`, { flags: "w", mode: 0o600 });
+    stops.push(() => logFile.end());
+
+    city = await startOnPort(
+      {
+        folder: localFolder,
+        residents: options.residents,
+        durable: true,
+        onAccess: (line) => console.log(line),
+        onLog: (fn, line) => {
+          logFile.write(`${line}\n`);
+          if (/"level":"(warn|error)"/.test(line)) console.error(styleText("yellow", `${fn} ${line}`));
+        },
+        onStep: (step) => console.log(`${step} …`),
+      },
+      options.port,
+    );
+    stops.push(city.stop);
+    const { baseUrl, apiKey, secretsUrl, database } = city;
+    writeDevFile({ baseUrl, apiKey, databaseUrl: database.adminUrl, secretsUrl });
+    announce(city, ((performance.now() - started) / 1_000).toFixed(1));
+    await interrupted;
+    console.log("\nstopping …");
+  } finally {
+    await stop();
+  }
+};
+
+await main().then(
+  () => process.exit(0),
+  (error: Error) => {
+    console.error(styleText("red", error.message));
+    process.exit(1);
+  },
+);

@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Route } from "#lib/routes/route.ts";
+import type { Api } from "../../api.ts";
+import type { Outcome } from "../lambda/environment.ts";
+import { startAuthorization } from "./authorization.ts";
+import { findHeader, proxyEvent, type Request, readRequest, readResult } from "./event.ts";
+import { Quota, Throttle } from "./throttle.ts";
+
+export interface Gateway {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly api: Api;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly invoke: (fn: string, event: unknown, requestId: string) => Promise<Outcome>;
+  /** The usage plan that a usage identifier belongs to. */
+  readonly findPlan: (usageIdentifier: string) => Promise<string | undefined>;
+  /** Receives one line for each answer; without the query, which may hold what nobody should read. */
+  readonly onAccess: (line: string) => void;
+}
+
+/** API Gateway's limit of a request, and Lambda's of an event. */
+const maxRequestBytes = 10 * 1024 * 1024;
+const maxEventBytes = 6 * 1024 * 1024;
+/** An oversized body is read this far, so that the sender gets to the answer. */
+const maxDrainedBytes = 64 * 1024 * 1024;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[]>;
+  readonly body: string | Buffer;
+}
+
+/** Statuses that API Gateway gives where a response does not set its own. */
+const defaultStatus: Readonly<Record<string, number>> = { BAD_REQUEST_BODY: 400, MALFORMED_RESULT: 502 };
+
+const gatewayAnswer = ({ responses }: Api, type: string, requestId: string): Answer => {
+  const fallback = (defaultStatus[type] ?? 500) < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX";
+  const response = responses[type] ?? responses[fallback];
+  const fill = (template: string) => template.replaceAll("$context.requestId", requestId);
+  const headers = Object.entries(response?.headers ?? {}).map(([name, value]) => [name, fill(value)]);
+  return {
+    status: response?.status ?? defaultStatus[type] ?? 500,
+    headers: { "content-type": "application/json", ...Object.fromEntries(headers) },
+    body: fill(response?.body ?? "{}"),
+  };
+};
+
+const preflight = (route: Route, requestId: string): Answer => ({
+  status: 204,
+  headers: {
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": `${route.method}, OPTIONS`,
+    "access-control-allow-headers": "content-type, if-none-match",
+    "access-control-max-age": "86400",
+    "x-request-id": requestId,
+  },
+  body: "",
+});
+
+/** The whole body, or undefined for one over the limit. */
+const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxDrainedBytes) message.destroy();
+    if (size <= maxRequestBytes) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return size > maxRequestBytes ? undefined : Buffer.concat(chunks);
+};
+
+/**
+ * A REST API of API Gateway on this machine: its matching, authorizers, usage plans, limits and own
+ * answers, in the order in which it applies them.
+ */
+export const startGateway = async (options: GatewayOptions): Promise<Gateway> => {
+  const { api, invoke, findPlan, onAccess } = options;
+  const authorize = startAuthorization(invoke);
+  const throttle = new Throttle();
+  const quota = new Quota();
+
+  /** The plan's word on one more request, or the name of the refusal. */
+  const meter = async (usageIdentifier: string | undefined) => {
+    const plan = usageIdentifier && api.usagePlans[(await findPlan(usageIdentifier)) ?? ""];
+    if (!plan) return "INVALID_API_KEY";
+    if (!throttle.take(usageIdentifier, plan)) return "THROTTLED";
+    return quota.take(usageIdentifier, plan) ? undefined : "QUOTA_EXCEEDED";
+  };
+
+  const admit = async (route: Route, request: Request) => {
+    if (!throttle.take(`${route.method} ${route.path}`, api.throttle)) return { refused: "THROTTLED" };
+    if (route.auth.kind === "public") return { context: undefined };
+    const authorizer = api.authorizers.find(({ kind }) => kind === route.auth.kind);
+    if (!authorizer) return { refused: "AUTHORIZER_CONFIGURATION_ERROR" };
+    const authorization = await authorize(authorizer, request, route.path);
+    if ("refused" in authorization) return authorization;
+    const { context, usageIdentifier } = authorization.admitted;
+    const refused = route.auth.kind === "apiKey" ? await meter(usageIdentifier) : undefined;
+    return refused ? { refused } : { context };
+  };
+
+  const integrate = async (
+    route: Route,
+    request: Request,
+    body: Buffer,
+    authorizer?: Record<string, unknown>,
+  ) => {
+    const mediaType = findHeader(request, "content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+    const binary = api.binaryMediaTypes.includes(mediaType);
+    const event = proxyEvent(request, { body, binary, resourcePath: route.path, authorizer });
+    if (Buffer.byteLength(JSON.stringify(event)) > maxEventBytes)
+      return gatewayAnswer(api, "REQUEST_TOO_LARGE", request.id);
+    const outcome = await invoke(route.fn, event, request.id);
+    if (!("payload" in outcome)) {
+      const type = outcome.errorType === "Sandbox.Timedout" ? "INTEGRATION_TIMEOUT" : "INTEGRATION_FAILURE";
+      return gatewayAnswer(api, type, request.id);
+    }
+    const result = readResult(outcome.payload);
+    if (!result || outcome.payload.length > maxEventBytes)
+      return gatewayAnswer(api, "MALFORMED_RESULT", request.id);
+    return {
+      status: result.statusCode,
+      headers: { ...result.headers, ...result.multiValueHeaders } as Record<string, string | string[]>,
+      body: result.isBase64Encoded ? Buffer.from(result.body, "base64") : result.body,
+    };
+  };
+
+  const answer = async (request: Request, message: IncomingMessage): Promise<Answer> => {
+    const atPath = api.routes.filter(({ path }) => path === request.path);
+    const open = atPath.find(({ cors }) => cors);
+    if (request.method === "OPTIONS" && open) return preflight(open, request.id);
+    const route = atPath.find(({ method }) => method === request.method);
+    if (!route) return gatewayAnswer(api, "MISSING_AUTHENTICATION_TOKEN", request.id);
+    const admission = await admit(route, request);
+    if (admission.refused !== undefined) return gatewayAnswer(api, admission.refused, request.id);
+    const body = await readBody(message);
+    if (!body) return gatewayAnswer(api, "REQUEST_TOO_LARGE", request.id);
+    return integrate(route, request, body, admission.context);
+  };
+
+  const respond = async (message: IncomingMessage, response: ServerResponse) => {
+    const started = performance.now();
+    const id = randomUUID();
+    const request = readRequest(message, id);
+    const { status, headers, body } = request
+      ? await answer(request, message).catch(() => gatewayAnswer(api, "DEFAULT_5XX", id))
+      : gatewayAnswer(api, "BAD_REQUEST_BODY", id);
+    response.writeHead(status, headers).end(body);
+    const ms = (performance.now() - started).toFixed(0);
+    onAccess(`${message.method} ${request?.path ?? "-"} ${status} ${ms} ms ${id}`);
+    message.resume();
+  };
+
+  const server = createServer((message, response) => void respond(message, response));
+  server.on("clientError", (_, socket) => {
+    const { headers, body } = gatewayAnswer(api, "BAD_REQUEST_BODY", randomUUID());
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("\r\n")}\r\nconnection: close\r\n\r\n${body}`);
+  });
+  server.listen(options.port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.close();
+      server.closeIdleConnections();
+      const patience = setTimeout(() => server.closeAllConnections(), 2_000);
+      await once(server, "close");
+      clearTimeout(patience);
+    },
+  };
+};

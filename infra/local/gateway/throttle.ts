@@ -1,0 +1,31 @@
+import type { UsagePlan } from "../../api.ts";
+
+type Rate = Omit<UsagePlan, "requestsPerDay">;
+
+/** Token buckets, one for each name, as API Gateway throttles. */
+export class Throttle {
+  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+
+  /** Takes a token. @returns false when the bucket is empty. */
+  take(name: string, { requestsPerSecond, burst }: Rate, now = Date.now()): boolean {
+    const { tokens, at } = this.#buckets.get(name) ?? { tokens: burst, at: now };
+    const filled = Math.min(burst, tokens + ((now - at) / 1_000) * requestsPerSecond);
+    const taken = filled >= 1;
+    this.#buckets.set(name, { tokens: taken ? filled - 1 : filled, at: now });
+    return taken;
+  }
+}
+
+/** Requests counted for each name and UTC day. */
+export class Quota {
+  readonly #counts = new Map<string, number>();
+
+  /** Counts a request. @returns false when the day's quota was used up before. */
+  take(name: string, { requestsPerDay }: UsagePlan, now = new Date()): boolean {
+    const day = `${name} ${now.toISOString().slice(0, 10)}`;
+    const count = this.#counts.get(day) ?? 0;
+    if (count >= requestsPerDay) return false;
+    this.#counts.set(day, count + 1);
+    return true;
+  }
+}

@@ -1,0 +1,34 @@
+import type postgres from "postgres";
+import { storeBatch } from "#lib/import/load.ts";
+import { residentImport } from "#lib/resident/import.ts";
+import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
+import { inventResident } from "./residents.ts";
+import { inventCategories, inventPhotos } from "./tourism.ts";
+
+const batchRows = 20_000;
+
+/**
+ * Stores invented data: residents 1 to `residents`, and a little tourism. The same every time, so that
+ * storing more later adds to what is there.
+ *
+ * @param sql connection of the role `municipal_importer`.
+ * @param onProgress receives the number of residents stored so far.
+ */
+export const storeSeed = async (
+  sql: postgres.Sql,
+  residents: number,
+  onProgress: (stored: number) => void,
+) => {
+  await storeBatch(sql, categoryImport, inventCategories());
+  await storeBatch(sql, galleryImport, inventPhotos());
+  for (let stored = 0; stored < residents; ) {
+    const length = Math.min(batchRows, residents - stored);
+    await storeBatch(
+      sql,
+      residentImport,
+      Array.from({ length }, (_, i) => inventResident(stored + i + 1)),
+    );
+    stored += length;
+    onProgress(stored);
+  }
+};

@@ -1,0 +1,50 @@
+import * as z from "zod/mini";
+
+/** Every environment variable that the product reads. Nothing else touches `process.env`. */
+const Environment = z.object({
+  /** Region of the secrets; Lambda sets it. */
+  AWS_REGION: z.optional(z.string()),
+  /** Credentials of the function's own role; Lambda sets them. */
+  AWS_ACCESS_KEY_ID: z.optional(z.string()),
+  AWS_SECRET_ACCESS_KEY: z.optional(z.string()),
+  AWS_SESSION_TOKEN: z.optional(z.string()),
+  /** Another Secrets Manager endpoint, such as the local one. */
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: z.optional(z.url()),
+  /** Secret with `{host, port, dbname, username, password}` of the function's database role. */
+  DATABASE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** `verify-full` checks the server's certificate against the trusted CAs; `disable` is for loopback. */
+  DATABASE_TLS: z._default(z.enum(["verify-full", "disable"]), "verify-full"),
+  /** Secret with `{version, pepper}` for the digests of searched terms in the audit. */
+  AUDIT_PEPPER_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
+  /** Connection string for the operator's commands, in place of the one of a running `npm run dev`. */
+  DATABASE_URL: z.optional(z.string().check(z.minLength(1))),
+});
+type Environment = z.infer<typeof Environment>;
+
+let parsed: Environment | undefined;
+
+const environment = (): Environment => {
+  if (parsed) return parsed;
+  const result = Environment.safeParse(process.env);
+  if (!result.success) {
+    const names = [...new Set(result.error.issues.map((issue) => issue.path.join(".")))];
+    throw new Error(`environment variable ${names.join(", ")} has a value that cannot be used`);
+  }
+  parsed = result.data;
+  return parsed;
+};
+
+/** The value of an environment variable, or undefined where it may be absent. */
+export const findSetting = <K extends keyof Environment>(name: K): Environment[K] => environment()[name];
+
+/**
+ * The value of an environment variable that this code cannot work without.
+ *
+ * @throws Error that names the variable when it is missing.
+ */
+export const getSetting = <K extends keyof Environment>(name: K): NonNullable<Environment[K]> => {
+  const value = environment()[name];
+  if (value === undefined) throw new Error(`environment variable ${name} is not set`);
+  return value;
+};

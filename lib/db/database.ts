@@ -1,0 +1,101 @@
+import postgres from "postgres";
+import { findSetting, getSetting } from "#lib/config.ts";
+import { Fault } from "#lib/http/fault.ts";
+import { lazy } from "#lib/lazy.ts";
+import { log } from "#lib/log.ts";
+import { secret } from "#lib/secret.ts";
+import { Credentials } from "./credentials.ts";
+
+/** A caller is answered within 3 s even when the database is silent; what is left is for the answer. */
+const deadlineMs = 2_600;
+const connectTimeoutSeconds = 2;
+
+const INVALID_PASSWORD = "28P01";
+const QUERY_CANCELED = "57014";
+const ADMIN_SHUTDOWN = "57P01";
+const lostConnection = new Set([
+  ...["CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECTION_DESTROYED"],
+  ...["ECONNRESET", "EPIPE", ADMIN_SHUTDOWN],
+]);
+
+const codeOf = (error: unknown): string => {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "";
+};
+
+const credentials = secret(() => getSetting("DATABASE_SECRET_ID"), Credentials);
+
+/** One connection, as a Lambda environment serves one request at a time. */
+const connection = lazy(async () => {
+  const { host, port, dbname, username, password } = await credentials();
+  return postgres({
+    ...{ host, port, database: dbname, username, password },
+    ssl: findSetting("DATABASE_TLS") === "disable" ? false : "verify-full",
+    max: 1,
+    prepare: false,
+    fetch_types: false, // no array types are read; asking for them costs a round trip, 8 ms cold
+    connect_timeout: connectTimeoutSeconds,
+    backoff: () => 0, // a caller waits: the next attempt is the next request's, at once
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } }, // totals are JSON integers
+    onnotice: () => {},
+  });
+});
+
+const disconnect = async () => {
+  const current = connection();
+  connection.reset();
+  const sql = await current.catch(() => undefined);
+  void sql?.end({ timeout: 0 });
+};
+
+/** Starts the secret's fetch while the module loads; a failure shows at the first use. */
+export const prepareDatabase = (): void => {
+  connection().catch(() => {});
+};
+
+type Work<T> = (sql: postgres.Sql) => Promise<T>;
+
+const attempt = async <T>(work: Work<T>): Promise<T> => work(await connection());
+
+const mend = async (error: unknown): Promise<boolean> => {
+  const code = codeOf(error);
+  if (code !== INVALID_PASSWORD && !lostConnection.has(code)) return false;
+  log.warn("database connection is renewed", { code });
+  await disconnect();
+  if (code === INVALID_PASSWORD) credentials.reset();
+  return true;
+};
+
+/**
+ * Runs work on the function's database connection.
+ *
+ * A rotated password is fetched again and a connection that broke is renewed, once each request.
+ *
+ * @throws Fault 504 when the statement took too long for the role's limit.
+ * @throws Error with the cause for everything else, within 2.6 s also when the server is silent.
+ */
+export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      void disconnect();
+      reject(new Error(`database did not answer within ${deadlineMs} ms`));
+    }, deadlineMs);
+  });
+  const answer = attempt(work).catch(async (error: unknown) => {
+    if (await mend(error)) return attempt(work);
+    throw error;
+  });
+  try {
+    return await Promise.race([answer, deadline]);
+  } catch (cause) {
+    if (codeOf(cause) === QUERY_CANCELED)
+      throw new Fault(504, "timeout", "The database took too long; ask for less or narrow the search", {
+        cause,
+      });
+    throw new Error("database request failed", { cause });
+  } finally {
+    clearTimeout(timer);
+    answer.catch(() => {}); // it may still fail after the deadline answered
+  }
+};

@@ -1,0 +1,49 @@
+set role municipal_owner;
+
+create table partner.partner (
+  id text primary key check (id ~ '^[a-z0-9][a-z0-9-]{0,39}$'),
+  -- the gateway's usage plan, for throttle and quota
+  plan text not null,
+  -- the gateway's own key for this partner in that plan; it opens nothing by itself
+  usage_identifier text not null unique,
+  created_at timestamptz not null default now()
+);
+
+create table partner.api_key (
+  id text primary key,
+  partner_id text not null references partner.partner,
+  digest bytea not null unique check (octet_length(digest) = 32),
+  scopes text[] not null check (scopes <> '{}'),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz
+);
+create index api_key_by_partner on partner.api_key (partner_id);
+
+-- Who holds an active key with this digest. Notes the use once a minute; two at once do not wait.
+create function partner.authenticate(presented bytea)
+returns table (partner_id text, key_id text, scopes text, usage_identifier text, expires_at timestamptz)
+language plpgsql volatile security definer
+set search_path = partner, pg_temp as $$
+#variable_conflict use_column
+begin
+  update partner.api_key set last_used_at = now()
+  where id = (
+    select id from partner.api_key
+    where digest = presented and revoked_at is null and (expires_at is null or expires_at > now())
+      and (last_used_at is null or last_used_at < now() - interval '1 minute')
+    for update skip locked
+  );
+  return query
+    select k.partner_id, k.id, array_to_string(k.scopes, ' '), p.usage_identifier, k.expires_at
+    from partner.api_key k join partner.partner p on p.id = k.partner_id
+    where k.digest = presented and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
+end
+$$;
+
+grant usage on schema partner to municipal_gatekeeper, municipal_partner_admin;
+grant execute on function partner.authenticate to municipal_gatekeeper;
+grant select, insert, update on partner.partner, partner.api_key to municipal_partner_admin;
+
+reset role;

@@ -1,0 +1,10 @@
+/** The login roles that the migrations make, each with a secret `database/<name>` of its own. */
+export const loginRoles = {
+  resident: "municipal_resident",
+  tourism: "municipal_tourism",
+  gatekeeper: "municipal_gatekeeper",
+  importer: "municipal_importer",
+  "partner-admin": "municipal_partner_admin",
+} as const;
+
+export type LoginRole = keyof typeof loginRoles;

@@ -1,0 +1,147 @@
+import middy from "@middy/core";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import { log } from "#lib/log.ts";
+import type { Auth, Route } from "#lib/routes/route.ts";
+import { entityTag, matches } from "./cache.ts";
+import { getPartner, type Partner } from "./caller.ts";
+import { Fault, forbidden, internal, timedOut } from "./fault.ts";
+import { check, readQuery } from "./input.ts";
+import { jsonBody } from "./json-body.ts";
+
+/** What an endpoint's work is given: checked input and who asks. */
+export interface Call<Q, B> {
+  readonly query: Q;
+  readonly body: B;
+  /** The partner of a route with `auth.kind: "apiKey"`. @throws Fault 401 on any other route. */
+  readonly partner: () => Partner;
+  readonly requestId: string;
+}
+
+type Middleware = middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
+
+/** Time that is left to spell a 504 before Lambda itself gives up, in milliseconds. */
+const earlyMs = 300;
+
+const lowerCaseNames = (headers: APIGatewayProxyEvent["headers"] | null) =>
+  Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** HTTP header names are case-insensitive, objects are not: every later reader sees lower case. */
+const normalizeHeaders: Middleware = {
+  before: ({ event }) => {
+    event.headers = lowerCaseNames(event.headers);
+  },
+};
+
+const respond = (
+  route: Route,
+  requestId: string,
+  statusCode: number,
+  body: string,
+): APIGatewayProxyResult => ({
+  statusCode,
+  headers: {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control":
+      route.cache && statusCode < 400 ? `public, max-age=${route.cache.maxAgeSeconds}` : "no-store",
+    "x-content-type-options": "nosniff",
+    "x-request-id": requestId,
+    ...(route.cors && {
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": "etag, retry-after, x-request-id",
+    }),
+  },
+  body,
+});
+
+/** Logs the answer that the caller got, with the reason of a failure; never the input. */
+const accessLog = ({ fn }: Route): Middleware => {
+  const started = new WeakMap<object, number>();
+  const write: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({
+    event,
+    response,
+    error,
+  }) => {
+    const status = response?.statusCode ?? 500;
+    const fields = {
+      fn,
+      request_id: event.requestContext.requestId,
+      status,
+      ms: Math.round(performance.now() - (started.get(event) ?? performance.now())),
+    };
+    if (status >= 500) log.error("request failed", { ...fields, error });
+    else log.info("request", error instanceof Fault ? { ...fields, fault: error.code } : fields);
+  };
+  return {
+    before: ({ event }) => void started.set(event, performance.now()),
+    after: write,
+    onError: write,
+  };
+};
+
+/** Spells whatever any layer threw in the area's own shape. */
+const errorBody = (route: Route): Middleware => ({
+  onError: (request) => {
+    const { requestId } = request.event.requestContext;
+    const fault = request.error instanceof Fault ? request.error : internal(request.error);
+    request.response = respond(
+      route,
+      requestId,
+      fault.status,
+      JSON.stringify(route.errors.body(fault, requestId)),
+    );
+  },
+});
+
+const scopeOf = (auth: Auth) => (auth.kind === "apiKey" ? auth.scope : undefined);
+
+/** Refuses a caller whose key lacks the route's scope, before the input is looked at. */
+const requireScope = ({ auth }: Route): Middleware => ({
+  before: ({ event }) => {
+    const scope = scopeOf(auth);
+    if (scope && !getPartner(event.requestContext.authorizer).scopes.includes(scope))
+      throw forbidden(`This key does not hold the scope ${scope}; ask the operator for it`);
+  },
+});
+
+/** Gives a cacheable answer its tag, and an empty 304 to a caller who has it already. */
+const conditional = (route: Route): Middleware => ({
+  after: ({ event, response }) => {
+    if (!route.cache || !response) return;
+    const etag = entityTag(response.body);
+    response.headers = { ...response.headers, etag };
+    if (!matches(event.headers["if-none-match"], etag)) return;
+    response.statusCode = 304;
+    response.body = "";
+  },
+});
+
+/**
+ * The stack that every endpoint shares; `handler` gives it the work to do.
+ *
+ * The order of refusal is scope 403, size 413, input 400; what comes before them is the gateway's.
+ *
+ * @example
+ * export const handler = endpoint(listCategories).handler(async () => ({ data: await list() }));
+ */
+export const endpoint = <Q, B, R>(route: Route<Q, B, R>) => ({
+  handler: (handle: (call: Call<Q, B>) => Promise<R>) =>
+    middy<APIGatewayProxyEvent, APIGatewayProxyResult>({
+      timeoutEarlyInMillis: earlyMs,
+      timeoutEarlyResponse: () => {
+        throw timedOut();
+      },
+    })
+      .use(normalizeHeaders)
+      .use(accessLog(route))
+      .use(errorBody(route))
+      .use(requireScope(route))
+      .use(conditional(route))
+      .use(route.body ? jsonBody : [])
+      .handler(async (event) => {
+        const { authorizer, requestId } = event.requestContext;
+        const body = route.body ? check(route.body, event.body, "body") : (undefined as B);
+        const query = route.query ? check(route.query, readQuery(event), "query") : (undefined as Q);
+        const reply = await handle({ query, body, partner: () => getPartner(authorizer), requestId });
+        return respond(route, requestId, 200, JSON.stringify(reply));
+      }),
+});

@@ -1,0 +1,26 @@
+import * as z from "zod/mini";
+import type { Fault } from "./fault.ts";
+
+/** How one area spells an error: the schema that the documents show and the body that a caller gets. */
+export interface Envelope {
+  readonly schema: z.ZodMiniType;
+  readonly body: (fault: Fault, requestId: string) => Record<string, unknown>;
+}
+
+/** `/v1/*`: the sibling of the contract's `status: "success"`. */
+export const integrationEnvelope: Envelope = {
+  schema: z.object({
+    status: z.literal("error"),
+    code: z.string(),
+    message: z.string(),
+    errors: z.optional(z.array(z.object({ field: z.string(), message: z.string() }))),
+    request_id: z.string(),
+  }),
+  body: ({ code, message, errors }, requestId) => ({
+    status: "error",
+    code,
+    message,
+    ...(errors.length > 0 && { errors }),
+    request_id: requestId,
+  }),
+};

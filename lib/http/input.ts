@@ -1,0 +1,29 @@
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import type * as z from "zod/mini";
+import { type FieldError, invalidRequest } from "./fault.ts";
+
+/** The query parameters. @throws Fault 400 for one that is sent more than once: which one is meant? */
+export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | undefined> => {
+  const repeated = Object.entries(event.multiValueQueryStringParameters ?? {}).find(
+    ([, values]) => (values?.length ?? 0) > 1,
+  );
+  if (repeated)
+    throw invalidRequest([
+      { field: repeated[0], message: `${repeated[0]} must be given once, not repeated` },
+    ]);
+  return event.queryStringParameters ?? {};
+};
+
+/**
+ * Checks input against its schema.
+ *
+ * @throws Fault 400 that names each wrong field and its rule, in the schema's own words.
+ */
+export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: "body" | "query"): T => {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const [first, ...others] = parsed.error.issues.map(
+    ({ path, message }): FieldError => ({ field: path.join(".") || where, message }),
+  );
+  throw invalidRequest([first ?? { field: where, message: `The ${where} is not valid` }, ...others]);
+};

@@ -1,0 +1,45 @@
+import type middy from "@middy/core";
+import httpJsonBodyParser from "@middy/http-json-body-parser";
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import { badRequest, type Fault, payloadTooLarge } from "./fault.ts";
+
+type Middleware = middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
+
+/** Largest JSON body: a search is under 1 KB. */
+export const maxJsonBytes = 64 * 1024;
+
+/** Refuses a body over the limit unread, and reads an empty one as `{}`, whatever its Content-Type. */
+const limit: Middleware = {
+  before: ({ event }) => {
+    const { body, isBase64Encoded } = event;
+    if (body && Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") > maxJsonBytes)
+      throw payloadTooLarge(maxJsonBytes);
+    if (body?.trim()) return;
+    event.body = "{}";
+    event.isBase64Encoded = false;
+    event.headers["content-type"] = "application/json";
+  },
+};
+
+const refusal = (status: number, message: string): Fault => {
+  if (status === 415)
+    return badRequest(
+      "The Content-Type must be application/json; with curl: -H 'Content-Type: application/json'",
+    );
+  if (message.startsWith("Forbidden key"))
+    return badRequest("The body must not have a key named __proto__ or constructor.prototype");
+  return badRequest("The body is not valid JSON");
+};
+
+const isHttpError = (error: unknown): error is Error & { statusCode: number } =>
+  error instanceof Error && "statusCode" in error && typeof error.statusCode === "number";
+
+/** The parser's own 415 and 422 are 400 by contract. Its error holds the body: it goes no further. */
+const respell: Middleware = {
+  onError: (request) => {
+    if (isHttpError(request.error)) request.error = refusal(request.error.statusCode, request.error.message);
+  },
+};
+
+/** Replaces `event.body` by the JSON it holds. Wants header names in lower case. */
+export const jsonBody = [limit, respell, httpJsonBodyParser() as Middleware];

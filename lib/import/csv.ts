@@ -1,0 +1,76 @@
+import { parse } from "csv-parse/sync";
+import type { Line } from "./lines.ts";
+
+/** One record of a CSV file. */
+export interface CsvRecord {
+  readonly line: number;
+  readonly text: string;
+  /** Undefined where the quoting is wrong. */
+  readonly fields: readonly string[] | undefined;
+}
+
+/** A quoted field may span lines; a quote that is still open after this many was never closed. */
+const maxLinesPerRecord = 50;
+
+const parseRecord = (text: string, delimiter: string): readonly string[] | undefined => {
+  if (!text.includes('"')) return text.split(delimiter);
+  try {
+    const records: string[][] = parse(text, { delimiter, relax_column_count: true, record_delimiter: [] });
+    return records.length === 1 ? records[0] : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isOpen = (text: string) => (text.split('"').length - 1) % 2 === 1;
+
+/**
+ * Puts lines together to records (RFC 4180). A line whose quoting is wrong is a record without fields, and
+ * reading goes on at the very next line: one stray quote costs one row, not the rest of the file.
+ */
+export class RecordReader {
+  readonly #delimiter: string;
+  #pending: Line[] = [];
+
+  constructor(delimiter: string) {
+    this.#delimiter = delimiter;
+  }
+
+  /** The records that are complete with these lines. */
+  *read(lines: readonly Line[]): Generator<CsvRecord> {
+    for (const line of lines) {
+      this.#pending.push(line);
+      yield* this.#take(false);
+    }
+  }
+
+  /** The records that the end of the file completes. */
+  *end(): Generator<CsvRecord> {
+    while (this.#pending.length > 0) yield* this.#take(true);
+  }
+
+  *#take(ended: boolean): Generator<CsvRecord> {
+    const [first, ...others] = this.#pending;
+    if (!first) return;
+    const text = this.#pending.map((line) => line.text).join("\n");
+    if (isOpen(text) && !ended && !first.tooLong && this.#pending.length < maxLinesPerRecord) return;
+    const fields = this.#pending.some(({ tooLong }) => tooLong)
+      ? undefined
+      : parseRecord(text, this.#delimiter);
+    this.#pending = [];
+    if (fields) {
+      yield { line: first.number, text, fields };
+      return;
+    }
+    yield { line: first.number, text: first.text, fields: undefined };
+    yield* this.read(others);
+  }
+}
+
+/** The fields as one CSV line with its line end. */
+export const formatRecord = (fields: readonly string[], delimiter = ","): string =>
+  `${fields
+    .map((field) =>
+      /["\r\n]/.test(field) || field.includes(delimiter) ? `"${field.replaceAll('"', '""')}"` : field,
+    )
+    .join(delimiter)}\n`;

@@ -1,0 +1,137 @@
+import type { Readable } from "node:stream";
+import { type CsvRecord, RecordReader } from "./csv.ts";
+import { type Line, maxLineLength, readLines } from "./lines.ts";
+import type { Column, ImportTable, Refusal, Row } from "./table.ts";
+
+/** A file whose header is of no use: nothing of it was read. */
+export class HeaderError extends Error {
+  override readonly name = "HeaderError";
+}
+
+/** What a block of the file held. */
+export interface Block {
+  readonly rows: readonly Row[];
+  readonly refusals: readonly Refusal[];
+  /** Bytes of the file read so far. */
+  readonly bytesRead: number;
+}
+
+export interface ImportFile {
+  /** Header fields as they stand in the file. */
+  readonly headers: readonly string[];
+  /** Headers that the table does not know; their values are not stored. */
+  readonly ignored: readonly string[];
+  readonly blocks: AsyncIterable<Block>;
+}
+
+const delimiters = [",", ";", "\t", "|"];
+
+const clean = (text: string) => text.normalize("NFC").trim();
+
+interface Layout {
+  readonly delimiter: string;
+  readonly headers: readonly string[];
+  /** For each column of the table the place of its field, -1 where the file does not have it. */
+  readonly places: readonly number[];
+}
+
+const layoutWith = (line: string, delimiter: string, { columns }: ImportTable): Layout => {
+  const [record] = [
+    ...new RecordReader(delimiter).read([{ number: 1, text: line, tooLong: false, bytesRead: 0 }]),
+  ];
+  const headers = (record?.fields ?? []).map(clean);
+  const lower = headers.map((header) => header.toLowerCase());
+  return { delimiter, headers, places: columns.map(({ header }) => lower.indexOf(header)) };
+};
+
+/** Spreadsheets write `;` in an Indonesian locale: the delimiter that finds the most columns is meant. */
+const findLayout = (line: string, table: ImportTable): Layout => {
+  const found = ({ places }: Layout) => places.filter((place) => place >= 0).length;
+  const best = delimiters
+    .map((delimiter) => layoutWith(line, delimiter, table))
+    .reduce((a, b) => (found(b) > found(a) ? b : a));
+  const missing = table.columns.filter(
+    ({ whenAbsent }, i) => whenAbsent === undefined && best.places[i] === -1,
+  );
+  const expected = table.columns.map(({ header }) => header).join(",");
+  if (line.includes("\0") || line.includes("\uFFFD"))
+    throw new HeaderError("The file is not UTF-8 text; save it as «CSV UTF-8»");
+  if (missing.length > 0)
+    throw new HeaderError(
+      `The first line lacks ${missing.map(({ header }) => header).join(", ")}; it must name the columns, such as\n${expected}`,
+    );
+  const repeated = best.headers.find((header, i) => header !== "" && best.headers.indexOf(header) !== i);
+  if (repeated) throw new HeaderError(`The first line names the column ${repeated} twice`);
+  return best;
+};
+
+const refuse = ({ header, refuse, whenAbsent }: Column, value: string): string | undefined => {
+  if (value.includes("\uFFFD")) return `${header} is not valid UTF-8`;
+  if (value.includes("\0")) return `${header} holds a NUL character`;
+  if (value === "" && whenAbsent !== undefined) return undefined;
+  const rule = refuse(value);
+  return rule && `${header} ${rule}`;
+};
+
+const readRecord = (
+  record: CsvRecord,
+  { headers, places }: Layout,
+  { columns }: ImportTable,
+): Row | Refusal => {
+  const { line, text, fields } = record;
+  const refusal = (reason: string): Refusal => ({ line, reason, fields, text });
+  if (!fields)
+    return refusal(text.length >= maxLineLength ? "the line is too long" : "the quotes do not match");
+  if (fields.length !== headers.length)
+    return refusal(`the row has ${fields.length} fields where the first line has ${headers.length}`);
+  const values = places.map((place) => clean(fields[place] ?? ""));
+  const reasons = columns.flatMap((column, i) => refuse(column, values[i] ?? "") ?? []);
+  if (reasons.length > 0) return refusal(reasons.join("; "));
+  return { line, values: values.map((value, i) => (value === "" && columns[i]?.whenAbsent ? null : value)) };
+};
+
+const firstLine = async (blocks: AsyncGenerator<Line[]>): Promise<{ first: Line; rest: Line[] }> => {
+  for await (const [first, ...rest] of { [Symbol.asyncIterator]: () => ({ next: () => blocks.next() }) })
+    if (first) return { first, rest };
+  throw new HeaderError("The file is empty");
+};
+
+/**
+ * Reads a CSV file for a table, block by block, in constant memory.
+ *
+ * @throws HeaderError before anything is read when the first line does not name the columns.
+ */
+export const openImport = async (input: Readable, table: ImportTable): Promise<ImportFile> => {
+  const lines = readLines(input);
+  const { first, rest } = await firstLine(lines);
+  const layout = findLayout(first.text, table);
+  const reader = new RecordReader(layout.delimiter);
+  const known = new Set(table.columns.map(({ header }) => header));
+
+  const sort = (records: Iterable<CsvRecord>, bytesRead: number): Block => {
+    const rows: Row[] = [];
+    const refusals: Refusal[] = [];
+    for (const record of records) {
+      if (record.text === "") continue;
+      const read = readRecord(record, layout, table);
+      if ("values" in read) rows.push(read);
+      else refusals.push(read);
+    }
+    return { rows, refusals, bytesRead };
+  };
+
+  const blocks = async function* () {
+    let bytesRead = first.bytesRead;
+    yield sort(reader.read(rest), bytesRead);
+    for await (const block of lines) {
+      bytesRead = block.at(-1)?.bytesRead ?? bytesRead;
+      yield sort(reader.read(block), bytesRead);
+    }
+    yield sort(reader.end(), bytesRead);
+  };
+  return {
+    headers: layout.headers,
+    ignored: layout.headers.filter((header) => !known.has(header.toLowerCase())),
+    blocks: blocks(),
+  };
+};

@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import type postgres from "postgres";
+import type { ImportTable, Row } from "./table.ts";
+
+export interface LoadCounts {
+  inserted: number;
+  updated: number;
+  /** Rows that stood there already with these values: not written again. */
+  unchanged: number;
+  /** Rows whose key came again later in the same batch: the later one counts. */
+  repeated: number;
+}
+
+const escapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
+
+/** One line of COPY's text format. */
+const copyLine = ({ line, values }: Row): string =>
+  `${line}\t${values.map((value) => value?.replace(/[\\\t\n\r]/g, (char) => escapes[char] ?? char) ?? "\\N").join("\t")}\n`;
+
+const upsert = ({ table, key, columns }: ImportTable): string => {
+  const names = columns.map(({ column }) => column);
+  const value = ({ column, type, whenAbsent }: ImportTable["columns"][number]) =>
+    whenAbsent === undefined
+      ? `staged.${column}::${type}`
+      : `coalesce(staged.${column}::${type}, known.${column}, ${whenAbsent})`;
+  const changed = names.filter((name) => name !== key);
+  const tuple = (alias: string) => `(${changed.map((name) => `${alias}.${name}`).join(", ")})`;
+  return `
+    with staged as (
+      select distinct on (${key}) * from staging order by ${key}, line desc
+    ), written as (
+      insert into ${table} as target (${names.join(", ")})
+      select ${columns.map(value).join(", ")}
+      from staged left join ${table} known on known.${key} = staged.${key}::${typeOfKey({ key, columns })}
+      order by staged.${key}
+      on conflict (${key}) do update set ${changed.map((name) => `${name} = excluded.${name}`).join(", ")}
+      where ${tuple("target")} is distinct from ${tuple("excluded")}
+      returning (xmax = 0) as inserted
+    )
+    select
+      (select count(*)::int from staging) as staged,
+      (select count(*)::int from staged) as distinct,
+      count(*) filter (where inserted)::int as inserted,
+      count(*) filter (where not inserted)::int as updated
+    from written`;
+};
+
+const typeOfKey = ({ key, columns }: Pick<ImportTable, "key" | "columns">) =>
+  columns.find(({ column }) => column === key)?.type ?? "text";
+
+/**
+ * Stores rows by their key: COPY into a staging table, then one upsert, in one transaction. A batch is
+ * stored whole or not at all, and storing it again changes nothing.
+ *
+ * @param sql one connection of the role `municipal_importer`.
+ */
+export const storeBatch = (
+  sql: postgres.Sql,
+  table: ImportTable,
+  rows: readonly Row[],
+): Promise<LoadCounts> =>
+  sql.begin(async (transaction) => {
+    const staged = table.columns.map(({ column }) => `${column} text`).join(", ");
+    await transaction.unsafe(`create temp table staging (line bigint, ${staged}) on commit drop`);
+    const copy = await transaction.unsafe("copy staging from stdin").writable();
+    copy.end(rows.map(copyLine).join(""));
+    await once(copy, "finish");
+    const [counts] = await transaction.unsafe(upsert(table));
+    if (!counts) throw new Error("the upsert returned no counts");
+    const { inserted, updated } = counts;
+    return {
+      inserted,
+      updated,
+      unchanged: counts["distinct"] - inserted - updated,
+      repeated: counts["staged"] - counts["distinct"],
+    };
+  }) as Promise<LoadCounts>;

@@ -1,0 +1,70 @@
+import { findSetting } from "./config.ts";
+
+type Level = "debug" | "info" | "warn" | "error";
+type Fields = Record<string, unknown>;
+
+const rank: Record<Level, number> = { debug: 10, info: 20, warn: 30, error: 40 };
+
+/** Keys whose value never reaches a log, compared without case, `-` and `_`. */
+const secretKeys = new Set(
+  [
+    ...["password", "pass", "secret", "secretstring", "pepper", "authorization", "cookie", "setcookie"],
+    ...["token", "accesstoken", "refreshtoken", "apikey", "xapikey", "tiket", "ticket", "databaseurl"],
+    ...["nik", "pnik", "nokk", "familycardnumber", "nama", "pnama", "namaibu", "mothername", "alamat"],
+    ...["address", "phone", "body", "parameters", "args", "query", "detail"],
+  ].values(),
+);
+
+/** Identity, family-card and employee numbers are runs of 16 to 18 digits: none may pass inside a text. */
+const withoutLongNumbers = (text: string) => text.replace(/\d{15,}/g, "[number]");
+
+/** SQLSTATE classes whose message quotes the data: 22 data exception, 23 integrity violation. */
+const quotesData = (code: unknown) => typeof code === "string" && /^2[23]\w{3}$/.test(code);
+
+/** What a log may know of an error: never the query, its parameters or the row in `detail`. */
+const describeError = (error: Error & { code?: unknown; routine?: unknown }): Fields => {
+  const withheld = quotesData(error.code);
+  return {
+    name: error.name,
+    code: error.code,
+    message: withheld ? "[withheld: it may quote data]" : error.message,
+    routine: error.routine,
+    stack: withheld ? undefined : error.stack,
+    cause: error.cause,
+  };
+};
+
+const redact = (key: string, value: unknown): unknown => {
+  if (secretKeys.has(key.toLowerCase().replace(/[-_]/g, ""))) return "[redacted]";
+  if (value instanceof Error) return describeError(value);
+  if (typeof value === "bigint") return value.toString();
+  return typeof value === "string" ? withoutLongNumbers(value) : value;
+};
+
+const serialize = (entry: Fields): string => {
+  try {
+    return JSON.stringify(entry, redact);
+  } catch {
+    return JSON.stringify({
+      time: entry["time"],
+      level: entry["level"],
+      message: "log entry cannot be serialized",
+    });
+  }
+};
+
+const write = (level: Level, message: string, fields: Fields = {}) => {
+  if (rank[level] < rank[findSetting("LOG_LEVEL")]) return;
+  process.stdout.write(`${serialize({ time: new Date().toISOString(), level, message, ...fields })}\n`);
+};
+
+/**
+ * One JSON object a line on standard output, where CloudWatch Logs picks it up.
+ *
+ * Secrets and personal data are taken out by key, long numbers also inside texts.
+ */
+export const log = {
+  info: (message: string, fields?: Fields) => write("info", message, fields),
+  warn: (message: string, fields?: Fields) => write("warn", message, fields),
+  error: (message: string, fields?: Fields) => write("error", message, fields),
+};

@@ -1,0 +1,47 @@
+import { withDatabase } from "#lib/db/database.ts";
+import type { Partner } from "#lib/http/caller.ts";
+import { digestKey } from "./api-key.ts";
+
+export interface AuthenticatedPartner extends Partner {
+  /** Names the partner's usage plan to the gateway, for throttle and quota. */
+  readonly usageIdentifier: string;
+  /** Null for a key that does not expire. */
+  readonly expiresAt: Date | null;
+}
+
+type Row = Omit<AuthenticatedPartner, "scopes"> & { scopes: string };
+
+/** How long a revoked key may still pass in a warm environment. */
+const cacheMs = 30_000;
+const maxCached = 1_000;
+
+const cache = new Map<string, { partner: AuthenticatedPartner; until: number }>();
+
+const remember = (id: string, partner: AuthenticatedPartner) => {
+  if (cache.size >= maxCached) cache.clear();
+  const expiry = partner.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  cache.set(id, { partner, until: Math.min(Date.now() + cacheMs, expiry) });
+};
+
+/**
+ * The partner that holds an active key, or undefined for an unknown, revoked or expired one.
+ *
+ * Found keys are kept for 30 s, never beyond their expiry; refused ones are asked for again each time.
+ */
+export const findPartnerByKey = async (key: string): Promise<AuthenticatedPartner | undefined> => {
+  const digest = digestKey(key);
+  const id = digest.toString("base64");
+  const cached = cache.get(id);
+  if (cached && cached.until > Date.now()) return cached.partner;
+  cache.delete(id);
+  const [row] = await withDatabase(
+    (sql) => sql<Row[]>`
+      select partner_id as "partnerId", key_id as "keyId", scopes,
+        usage_identifier as "usageIdentifier", expires_at as "expiresAt"
+      from partner.authenticate(${digest})`,
+  );
+  if (!row) return undefined;
+  const partner = { ...row, scopes: row.scopes.split(" ") };
+  remember(id, partner);
+  return partner;
+};

@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import type postgres from "postgres";
+import type { Scope } from "#lib/routes/route.ts";
+import { digestKey, mintKey } from "./api-key.ts";
+
+export interface KeyTerms {
+  readonly scopes: readonly Scope[];
+  /** Undefined: until it is revoked. */
+  readonly expiresAt?: Date | undefined;
+}
+
+export interface KeySummary {
+  partnerId: string;
+  plan: string;
+  keyId: string;
+  scopes: string;
+  state: "active" | "expired" | "revoked";
+  createdAt: Date;
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+/** A key in clear, which nobody can show again. */
+export interface IssuedKey {
+  readonly keyId: string;
+  readonly key: string;
+}
+
+const issue = async (
+  sql: postgres.ISql,
+  partnerId: string,
+  { scopes, expiresAt }: KeyTerms,
+): Promise<IssuedKey> => {
+  const key = mintKey();
+  const keyId = `key-${randomBytes(5).toString("hex")}`;
+  await sql`
+    insert into partner.api_key (id, partner_id, digest, scopes, expires_at)
+    values (${keyId}, ${partnerId}, ${digestKey(key)}, ${sql.array([...scopes])}, ${expiresAt ?? null})`;
+  return { keyId, key };
+};
+
+/**
+ * The partner agencies and their keys, for the operator.
+ * @param sql connection of the role `municipal_partner_admin`.
+ */
+export const partnerDirectory = (sql: postgres.Sql) => ({
+  /** Adds a partner, or one more key to a partner that is there; the plan of a known partner changes. */
+  add: (partnerId: string, plan: string, terms: KeyTerms): Promise<IssuedKey> =>
+    sql.begin(async (transaction) => {
+      await transaction`
+        insert into partner.partner (id, plan, usage_identifier)
+        values (${partnerId}, ${plan}, ${randomBytes(20).toString("hex")})
+        on conflict (id) do update set plan = excluded.plan`;
+      return issue(transaction, partnerId, terms);
+    }) as Promise<IssuedKey>,
+
+  /** Every key with its state, by partner and age. */
+  list: (): Promise<KeySummary[]> => sql<KeySummary[]>`
+    select p.id as "partnerId", p.plan, k.id as "keyId", array_to_string(k.scopes, ' ') as scopes,
+      case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end
+        as state,
+      k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt"
+    from partner.partner p join partner.api_key k on k.partner_id = p.id
+    order by p.id, k.created_at`,
+
+  /** Revokes one key, or all keys of a partner. @returns the ids of the keys that were active. */
+  async revoke(keyOrPartnerId: string): Promise<string[]> {
+    const revoked = await sql<{ id: string }[]>`
+      update partner.api_key set revoked_at = now()
+      where (id = ${keyOrPartnerId} or partner_id = ${keyOrPartnerId}) and revoked_at is null
+      returning id`;
+    return revoked.map(({ id }) => id);
+  },
+
+  /**
+   * Gives a partner a new key with the scopes of its newest active one; the old ones end after `overlapMs`.
+   * @returns undefined when the partner has no active key.
+   */
+  rotate: (partnerId: string, overlapMs: number): Promise<IssuedKey | undefined> =>
+    sql.begin(async (transaction) => {
+      const active = await transaction<{ scopes: Scope[]; expiresAt: Date | null }[]>`
+        select scopes, expires_at as "expiresAt" from partner.api_key
+        where partner_id = ${partnerId} and revoked_at is null and (expires_at is null or expires_at > now())
+        order by created_at desc for update`;
+      const [newest] = active;
+      if (!newest) return undefined;
+      await transaction`
+        update partner.api_key set expires_at = least(expires_at, now() + ${overlapMs} * interval '1 millisecond')
+        where partner_id = ${partnerId} and revoked_at is null and (expires_at is null or expires_at > now())`;
+      return issue(transaction, partnerId, {
+        scopes: newest.scopes,
+        expiresAt: newest.expiresAt ?? undefined,
+      });
+    }) as Promise<IssuedKey | undefined>,
+
+  /** The usage plan behind a usage identifier. */
+  async findPlan(usageIdentifier: string): Promise<string | undefined> {
+    const [row] = await sql<{ plan: string }[]>`
+      select plan from partner.partner where usage_identifier = ${usageIdentifier}`;
+    return row?.plan;
+  },
+});

@@ -1,0 +1,46 @@
+import { acceptAny, type ImportTable, refuseBlank } from "#lib/import/table.ts";
+
+const refuseNumber = (value: string) => {
+  if (/^\d{16}$/.test(value)) return undefined;
+  return /^\d[.,]\d+e\+?\d+$/i.test(value)
+    ? "was rounded by a spreadsheet; format the column as text and export it again"
+    : "must have exactly 16 digits";
+};
+
+const timestampPattern = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(\.\d{1,6})?$/;
+
+/** A time of the city's clock. PostgreSQL would drop a zone without a word, and take `infinity`. */
+const refuseTimestamp = (value: string) => {
+  const parts = timestampPattern.exec(value)?.slice(1, 7).map(Number);
+  if (!parts) return "must look like 2024-01-02T03:04:05.123456, without a zone";
+  const [year = 0, month = 0, ...rest] = parts;
+  const date = new Date(Date.UTC(year, month - 1, ...(rest as [number])));
+  const shown = date.toISOString().slice(0, 19);
+  if (year < 1900 || shown !== value.slice(0, 19).replace(" ", "T")) return "is not a time on the calendar";
+  return undefined;
+};
+
+/** Residents by their NIK. The masks and the search follow by themselves. */
+export const residentImport: ImportTable = {
+  name: "residents",
+  table: "resident.resident",
+  key: "nik",
+  columns: [
+    { header: "nik", column: "nik", type: "text", refuse: refuseNumber },
+    { header: "no_kk", column: "family_card_number", type: "text", refuse: refuseNumber },
+    { header: "nama", column: "name", type: "text", refuse: refuseBlank },
+    { header: "nama_ibu", column: "mother_name", type: "text", refuse: acceptAny },
+    { header: "alamat", column: "address", type: "text", refuse: acceptAny },
+    { header: "t_dusun_lingkungan", column: "hamlet", type: "text", refuse: acceptAny },
+    { header: "t_desakel", column: "village", type: "text", refuse: acceptAny },
+    { header: "t_kec", column: "district", type: "text", refuse: acceptAny },
+    { header: "t_kabkota", column: "city", type: "text", refuse: acceptAny },
+    {
+      header: "created_at",
+      column: "created_at",
+      type: "timestamp",
+      refuse: refuseTimestamp,
+      whenAbsent: "now() at time zone 'Asia/Jakarta'",
+    },
+  ],
+};

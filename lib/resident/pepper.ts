@@ -1,0 +1,27 @@
+import { createHmac } from "node:crypto";
+import * as z from "zod/mini";
+import { getSetting } from "#lib/config.ts";
+import { secret } from "#lib/secret.ts";
+
+/** `version` goes beside each digest, so that the pepper can change and old rows stay comparable. */
+const Pepper = z.object({ version: z.int(), pepper: z.string().check(z.minLength(32)) });
+
+const pepper = secret(() => getSetting("AUDIT_PEPPER_SECRET_ID"), Pepper);
+
+/** Starts the secret's fetch while the module loads; a failure shows at the first use. */
+export const preparePepper = (): void => {
+  pepper().catch(() => {});
+};
+
+/**
+ * Digests searched terms for the audit: HMAC-SHA-256, so that the audit tells whether two searches were
+ * for the same person but not for whom. The pepper stays outside the database: 16 digits are soon guessed.
+ */
+export const digestTerm = async () => {
+  const { version, pepper: key } = await pepper();
+  return {
+    version,
+    digest: (term: string | undefined): Buffer | null =>
+      term === undefined ? null : createHmac("sha256", key).update(term).digest(),
+  };
+};

@@ -1,0 +1,32 @@
+import type { Auth, Secrets } from "./route.ts";
+
+/** One authorizer function of the gateway, shared by every route with its kind of auth. */
+export interface Authorizer {
+  /** Module under `functions/`. */
+  readonly fn: `authorizers/${string}`;
+  readonly kind: Exclude<Auth["kind"], "public">;
+  /**
+   * Headers that the gateway requires and uses as its cache key. Missing ones are a 401 without a call.
+   * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/configure-api-gateway-lambda-authorization.html
+   */
+  readonly identityHeaders: readonly string[];
+  /** How long the gateway keeps a policy; 0 asks the function for every request. */
+  readonly cacheSeconds: number;
+  readonly secrets: Secrets;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+/**
+ * Partner keys come in `apikey` or `x-api-key`. The gateway's cache would need both headers at once, so
+ * the function keeps its own cache of found keys instead.
+ */
+export const apiKeyAuthorizer: Authorizer = {
+  fn: "authorizers/api-key",
+  kind: "apiKey",
+  identityHeaders: [],
+  cacheSeconds: 0,
+  secrets: { DATABASE_SECRET_ID: "database/gatekeeper" },
+  timeoutSeconds: 5,
+  memoryMb: 256,
+};

@@ -1,0 +1,61 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type * as z from "zod/mini";
+import { findSetting, getSetting } from "./config.ts";
+import { type Lazy, lazy } from "./lazy.ts";
+
+const requestTimeoutMs = 1_500;
+
+/**
+ * Region, endpoint and credentials are given, not discovered: the default chains read files and cost
+ * about 10 ms and 130 KB in a cold start. In Lambda all three stand in the environment.
+ */
+const client = lazy(async () => {
+  const endpoint = findSetting("AWS_ENDPOINT_URL_SECRETS_MANAGER");
+  const sessionToken = findSetting("AWS_SESSION_TOKEN");
+  return new SecretsManagerClient({
+    region: getSetting("AWS_REGION"),
+    credentials: {
+      accessKeyId: getSetting("AWS_ACCESS_KEY_ID"),
+      secretAccessKey: getSetting("AWS_SECRET_ACCESS_KEY"),
+      ...(sessionToken && { sessionToken }),
+    },
+    ...(endpoint && { endpoint }),
+    maxAttempts: 2,
+    retryMode: "standard",
+    defaultsMode: "standard",
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    authSchemePreference: [],
+    userAgentAppId: "municipal-integration-api",
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: requestTimeoutMs },
+  });
+});
+
+/**
+ * A JSON secret of Secrets Manager, read once and kept until `reset()`.
+ *
+ * @param id name or ARN, read when the secret is first needed.
+ * @throws Error that names the secret, never its content, when it cannot be read or has another shape.
+ */
+export const secret = <T>(id: () => string, schema: z.ZodMiniType<T>): Lazy<T> =>
+  lazy(async () => {
+    const name = id();
+    const sdk = await client();
+    const reply = await sdk.send(new GetSecretValueCommand({ SecretId: name })).catch((cause: unknown) => {
+      throw new Error(`secret ${name} cannot be read`, { cause });
+    });
+    const parsed = schema.safeParse(parse(reply.SecretString));
+    if (!parsed.success) {
+      const fields = parsed.error.issues.map((issue) => issue.path.join(".") || "(whole)");
+      throw new Error(`secret ${name} has another shape than expected at ${fields.join(", ")}`);
+    }
+    return parsed.data;
+  });
+
+const parse = (text: string | undefined): unknown => {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return undefined;
+  }
+};
