@@ -46,8 +46,8 @@ const serialize = (entry: Fields): string => {
     return JSON.stringify(entry, redact);
   } catch {
     return JSON.stringify({
-      time: entry["time"],
-      level: entry["level"],
+      time: entry.time,
+      level: entry.level,
       message: "log entry cannot be serialized",
     });
   }

@@ -12,10 +12,15 @@ export interface CsvRecord {
 /** A quoted field may span lines; a quote that is still open after this many was never closed. */
 const maxLinesPerRecord = 50;
 
-const parseRecord = (text: string, delimiter: string): readonly string[] | undefined => {
+const parseRecord = (text: string, delimiter: string, lenient: boolean): readonly string[] | undefined => {
   if (!text.includes('"')) return text.split(delimiter);
   try {
-    const records: string[][] = parse(text, { delimiter, relax_column_count: true, record_delimiter: [] });
+    const records: string[][] = parse(text, {
+      delimiter,
+      relax_column_count: true,
+      relax_quotes: lenient,
+      record_delimiter: [],
+    });
     return records.length === 1 ? records[0] : undefined;
   } catch {
     return undefined;
@@ -25,8 +30,9 @@ const parseRecord = (text: string, delimiter: string): readonly string[] | undef
 const isOpen = (text: string) => (text.split('"').length - 1) % 2 === 1;
 
 /**
- * Puts lines together to records (RFC 4180). A line whose quoting is wrong is a record without fields, and
- * reading goes on at the very next line: one stray quote costs one row, not the rest of the file.
+ * Puts lines together to records (RFC 4180). A line whose quoting is wrong is read by itself: quotes inside
+ * an unquoted field are text, a quote that is never closed makes a record without fields. Reading goes on
+ * at the very next line, so that one stray quote costs at most one row, not the rest of the file.
  */
 export class RecordReader {
   readonly #delimiter: string;
@@ -53,16 +59,21 @@ export class RecordReader {
     const [first, ...others] = this.#pending;
     if (!first) return;
     const text = this.#pending.map((line) => line.text).join("\n");
-    if (isOpen(text) && !ended && !first.tooLong && this.#pending.length < maxLinesPerRecord) return;
-    const fields = this.#pending.some(({ tooLong }) => tooLong)
-      ? undefined
-      : parseRecord(text, this.#delimiter);
+    if (
+      isOpen(text) &&
+      !ended &&
+      !this.#pending.some(({ tooLong }) => tooLong) &&
+      this.#pending.length < maxLinesPerRecord
+    )
+      return;
+    const fields = first.tooLong ? undefined : parseRecord(text, this.#delimiter, false);
     this.#pending = [];
     if (fields) {
       yield { line: first.number, text, fields };
       return;
     }
-    yield { line: first.number, text: first.text, fields: undefined };
+    const alone = first.tooLong ? undefined : parseRecord(first.text, this.#delimiter, true);
+    yield { line: first.number, text: first.text, fields: alone };
     yield* this.read(others);
   }
 }

@@ -71,7 +71,7 @@ export const storeBatch = (
     return {
       inserted,
       updated,
-      unchanged: counts["distinct"] - inserted - updated,
-      repeated: counts["staged"] - counts["distinct"],
+      unchanged: counts.distinct - inserted - updated,
+      repeated: counts.staged - counts.distinct,
     };
   }) as Promise<LoadCounts>;

@@ -32,7 +32,7 @@ const issue = async (
   { scopes, expiresAt }: KeyTerms,
 ): Promise<IssuedKey> => {
   const key = mintKey();
-  const keyId = `key-${randomBytes(5).toString("hex")}`;
+  const keyId = `key_${randomBytes(5).toString("hex")}`;
   await sql`
     insert into partner.api_key (id, partner_id, digest, scopes, expires_at)
     values (${keyId}, ${partnerId}, ${digestKey(key)}, ${sql.array([...scopes])}, ${expiresAt ?? null})`;

@@ -1,0 +1,57 @@
+import postgres from "postgres";
+import { findSetting, getSetting } from "#lib/config.ts";
+import { Credentials } from "#lib/db/credentials.ts";
+import type { LoginRole } from "#lib/db/roles.ts";
+import { secret } from "#lib/secret.ts";
+import { findDevFile, localFolder } from "../local/dev-file.ts";
+import { secretName } from "../local/secrets/names.ts";
+import { openStore } from "../local/secrets/store.ts";
+import { CommandError } from "./command.ts";
+
+const noDatabase = `There is no database to talk to. Start one with «npm run dev» in another terminal,
+or set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and credentials.`;
+
+const options = { max: 1, onnotice: () => {} };
+
+const connect = ({ host, port, dbname, username, password }: Credentials, ssl: "verify-full" | false) =>
+  postgres({ ...options, host, port, database: dbname, username, password, ssl });
+
+/** The running system's own secret of the role; its store is a file beside the database. */
+const localCredentials = (role: LoginRole): Credentials => {
+  const kept = findDevFile() && openStore(`${localFolder}/secrets.json`).find(secretName(`database/${role}`));
+  if (!kept) throw new CommandError(noDatabase);
+  return Credentials.parse(JSON.parse(kept.value));
+};
+
+const connection = async (role: LoginRole): Promise<postgres.Sql> => {
+  const url = findSetting("DATABASE_URL");
+  if (url) return postgres(url, options);
+  if (!findSetting("DATABASE_SECRET_ID")) return connect(localCredentials(role), false);
+  const tls = findSetting("DATABASE_TLS") === "disable" ? false : "verify-full";
+  return connect(await secret(() => getSetting("DATABASE_SECRET_ID"), Credentials)(), tls);
+};
+
+const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);
+
+/**
+ * Runs work on one connection: that of `DATABASE_URL`, of the secret `DATABASE_SECRET_ID`, or of the
+ * running `npm run dev` as the given role.
+ *
+ * @throws CommandError that says how to give a database, when there is none.
+ */
+export const withConnection = async <T>(
+  role: LoginRole,
+  work: (sql: postgres.Sql) => Promise<T>,
+): Promise<T> => {
+  const sql = await connection(role);
+  try {
+    return await work(sql);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code && unreachable.has(code))
+      throw new CommandError(`The database does not answer (${code}).\n${noDatabase}`);
+    throw error;
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+};

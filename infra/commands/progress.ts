@@ -1,0 +1,37 @@
+import { Presets, SingleBar } from "cli-progress";
+
+/** Shows how far a long piece of work is: a bar on a terminal, a plain line now and then otherwise. */
+export interface Progress {
+  update(done: number, note: string): void;
+  stop(): void;
+}
+
+const plainEveryMs = 2_000;
+
+const plainProgress = (total: number): Progress => {
+  let next = Date.now() + plainEveryMs;
+  return {
+    update(done, note) {
+      if (Date.now() < next) return;
+      next = Date.now() + plainEveryMs;
+      console.log(`${Math.floor((100 * done) / Math.max(total, 1))} %  ${note}`);
+    },
+    stop() {},
+  };
+};
+
+const barProgress = (total: number): Progress => {
+  const bar = new SingleBar(
+    { format: "{bar} {percentage} %  {note}  {eta_formatted} left" },
+    Presets.shades_classic,
+  );
+  bar.start(total, 0, { note: "" });
+  return {
+    update: (done, note) => bar.update(done, { note }),
+    stop: () => bar.stop(),
+  };
+};
+
+/** @param total of the unit that `update` counts in. */
+export const startProgress = (total: number): Progress =>
+  process.stdout.isTTY ? barProgress(total) : plainProgress(total);

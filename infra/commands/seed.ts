@@ -1,0 +1,24 @@
+import { parseArgs } from "node:util";
+import { storeSeed } from "../local/seed/seed.ts";
+import { CommandError, runCommand } from "./command.ts";
+import { withConnection } from "./connect.ts";
+import { startProgress } from "./progress.ts";
+
+const usage = `Usage: npm run seed -- --residents N
+
+Stores N invented residents, and a little tourism. They are the same every time: a larger N adds to them.`;
+
+await runCommand(usage, async (args) => {
+  const { values } = parseArgs({ args, options: { residents: { type: "string" } } });
+  const residents = Number(values.residents);
+  if (!/^\d{1,9}$/.test(values.residents ?? ""))
+    throw new CommandError(`--residents must be a whole number, not ${values.residents ?? "absent"}`);
+  await withConnection("importer", async (sql) => {
+    const progress = startProgress(residents);
+    await storeSeed(sql, residents, (stored) => progress.update(stored, `${stored} residents`)).finally(() =>
+      progress.stop(),
+    );
+  });
+  console.log(`${residents} invented residents are stored`);
+  return 0;
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { connectFor } from "../steps/connections.ts";
+import { ways, when } from "../steps/when.ts";
+
+describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
+  const ask = when(way);
+  const search = (body?: unknown) => ask({ path: "/v1/penduduk/search", body });
+  const names = async (body: unknown): Promise<string[]> =>
+    (await search(body)).json.data.map((record: { nama: string }) => record.nama);
+
+  test("finds one resident by NIK", async () => {
+    const { status, json } = await search({ p_nik: "9999010101000002" });
+    expect([status, json.total, json.page, json.data[0].nama]).toEqual([200, 1, 1, "Micro Seconds"]);
+  });
+
+  test("finds nobody by a NIK that nobody has", async () => {
+    const { status, json } = await search({ p_nik: "9999999999999999" });
+    expect([status, json]).toEqual([200, { data: [], total: 0, page: 1 }]);
+  });
+
+  test.each([
+    "999901010100000",
+    "99990101010000022",
+    "99990101O1000002",
+    "９９９９０１０１０１０００００２",
+    "9999010101000002\n1",
+  ])("refuses the NIK %j", async (p_nik) => {
+    const { status, json } = await search({ p_nik });
+    expect([status, json.message]).toEqual([400, "p_nik must be a string of exactly 16 digits"]);
+  });
+
+  test.each([[9999010101000002], [null], [["9999010101000002"]], [{}], [true]])(
+    "refuses %j as NIK",
+    async (p_nik) => {
+      const { status, json } = await search({ p_nik });
+      expect([status, json.errors[0].field]).toEqual([400, "p_nik"]);
+    },
+  );
+
+  test.each([[7], [null], [["a"]], [{}], [false]])("refuses %j as name", async (p_nama) => {
+    const { status, json } = await search({ p_nama });
+    expect([status, json.errors[0].field]).toEqual([400, "p_nama"]);
+  });
+
+  test.each([
+    [undefined],
+    [{}],
+    [{ p_nik: "" }],
+    [{ p_nama: "" }],
+    [{ p_nik: " ", p_nama: "\t " }],
+    [{ page_size: 5 }],
+  ])("refuses a search for nothing: %j", async (body) => {
+    const { status, json } = await search(body);
+    expect([status, json.message]).toEqual([400, expect.stringMatching(/^(Send p_nik|p_nama must be)/)]);
+  });
+
+  test("takes a blank term as absent", async () => {
+    expect(await names({ p_nik: "", p_nama: "micro sec" })).toEqual(["Micro Seconds"]);
+    expect(await names({ p_nik: "9999010101000002", p_nama: " " })).toEqual(["Micro Seconds"]);
+  });
+
+  test("finds part of a name in any case", async () => {
+    for (const p_nama of ["o seco", "MICRO", "micro seconds", " Micro "])
+      expect(await names({ p_nama })).toEqual(["Micro Seconds"]);
+  });
+
+  test("folds the case of letters beyond ASCII, composed or not", async () => {
+    for (const p_nama of ["araújo élène", "ARAÚJO ÉLÈNE", "é".normalize("NFD")])
+      expect(await names({ p_nama })).toEqual(["D'ARAÚJO ÉLÈNE"]);
+  });
+
+  test.each([
+    ["%", "Hundred%Percent"],
+    ["_", "Under_Score"],
+    ["\\", "Back\\Slash"],
+    ["d%p", "Hundred%Percent"],
+  ])("takes %j literally", async (p_nama, name) => expect(await names({ p_nama })).toEqual([name]));
+
+  test.each(["%%", "a%b", "__", "\\\\", "' or 1=1 --", "$1", "kembar*"])(
+    "finds nobody by %j",
+    async (p_nama) => {
+      const { status, json } = await search({ p_nama });
+      expect([status, json.total]).toEqual([200, 0]);
+    },
+  );
+
+  test("refuses control characters and overlong names with the rule", async () => {
+    for (const p_nama of ["a\u0000b", "a\nb", "x".repeat(101)]) {
+      const { status, json } = await search({ p_nama });
+      expect([status, json.message]).toEqual([400, expect.stringContaining("at most 100 characters")]);
+    }
+  });
+
+  test("finds nobody by half a surrogate pair", async () => {
+    const { status, json } = await search('{"p_nama":"\\ud800"}');
+    expect([status, json.total]).toEqual([200, 0]);
+  });
+
+  test("applies both filters together", async () => {
+    expect(await names({ p_nik: "9999010101000002", p_nama: "micro" })).toEqual(["Micro Seconds"]);
+    expect((await search({ p_nik: "9999010101000002", p_nama: "zero" })).json).toEqual({
+      data: [],
+      total: 0,
+      page: 1,
+    });
+  });
+
+  test("holds each match once, newest first, over all pages", async () => {
+    const sql = connectFor("adminUrl");
+    const expected = await sql`
+      select name from resident.resident where name ilike '%a%' order by created_at desc, id desc`;
+    const seen: string[] = [];
+    for (let page = 1; seen.length < expected.length; page += 1) {
+      const { json } = await search({ p_nama: "A", page_number: page, page_size: 50 });
+      expect([json.total, json.page]).toEqual([expected.length, page]);
+      seen.push(...json.data.map((record: { nama: string }) => record.nama));
+    }
+    expect(seen).toEqual(expected.map(({ name }) => name));
+  });
+
+  test("pages through rows of one and the same time without losing any", async () => {
+    const pages = [1, 2, 3, 4].map((page) => names({ p_nama: "kembar", page_number: page, page_size: 3 }));
+    expect((await Promise.all(pages)).flat()).toEqual(
+      Array.from({ length: 12 }, (_, i) => `KEMBAR ${11 - i}`),
+    );
+  });
+
+  test("refuses wrong page numbers as the list does", async () => {
+    const { status, json } = await search({ p_nama: "a", page_size: "10" });
+    expect([status, json.errors[0].field]).toEqual([400, "page_size"]);
+  });
+});

@@ -1,0 +1,11 @@
+import postgres from "postgres";
+import { inject, onTestFinished } from "vitest";
+
+type Address = "adminUrl" | "importerUrl" | "partnerAdminUrl" | "residentUrl";
+
+/** A connection to the running city's database that ends with the test. */
+export const connectFor = (address: Address): postgres.Sql => {
+  const sql = postgres(inject("city")[address], { max: 1, onnotice: () => {} });
+  onTestFinished(() => sql.end());
+  return sql;
+};

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { authorizers, routes } from "#lib/routes/index.ts";
+import { build } from "../../infra/build.ts";
+import { startCity } from "../../infra/local/city.ts";
+import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { fixtures, seededResidents } from "./residents.ts";
+
+/** What tests know of the running city. Its data stays as it is: a test that changes data starts its own. */
+export interface RunningCity {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly adminUrl: string;
+  readonly importerUrl: string;
+  readonly partnerAdminUrl: string;
+  readonly residentUrl: string;
+  readonly secretsUrl: string;
+  /** The environment of each function. */
+  readonly variables: Readonly<Record<string, Record<string, string>>>;
+}
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    city: RunningCity;
+  }
+}
+
+/** Builds the bundles and starts one city for all tests; its folder goes with it. */
+export default async function setup(project: TestProject) {
+  await build();
+  const folder = mkdtempSync(join(tmpdir(), "city-"));
+  const city = await startCity({
+    folder,
+    port: 0,
+    residents: seededResidents,
+    durable: false,
+    onAccess: () => {},
+    onLog: () => {},
+  });
+  const importer = city.database.connectAs("importer");
+  await importer`
+    insert into resident.resident ${importer(
+      fixtures.map(({ nik, name, motherName, address, createdAt }) => ({
+        nik,
+        family_card_number: "9999010101009999",
+        name,
+        mother_name: motherName ?? "IBU CONTOH",
+        address: address ?? "JL. CONTOH NO. 1",
+        hamlet: "DUSUN",
+        village: "DESA",
+        district: "KEC",
+        city: "KOTA",
+        created_at: importer`${createdAt}::text::timestamp`,
+      })),
+    )}`;
+  await importer.end();
+
+  const urlOf = (role: string) => {
+    const { host, port, dbname, username, password } = JSON.parse(
+      city.secrets.find(`municipal/local/database/${role}`)?.value ?? "{}",
+    );
+    return `postgres://${username}:${password}@${host}:${port}/${dbname}`;
+  };
+  project.provide("city", {
+    baseUrl: city.baseUrl,
+    apiKey: city.apiKey,
+    adminUrl: city.database.adminUrl,
+    importerUrl: urlOf("importer"),
+    partnerAdminUrl: urlOf("partner-admin"),
+    residentUrl: urlOf("resident"),
+    secretsUrl: city.secretsUrl,
+    variables: Object.fromEntries(
+      [...routes, ...authorizers].map(({ fn, secrets }) => [fn, city.variables(secrets)]),
+    ),
+  });
+  return async () => {
+    await city.stop();
+    await destroyServer(`${folder}/postgres`);
+    rmSync(folder, { recursive: true, force: true });
+  };
+}

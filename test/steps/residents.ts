@@ -1,0 +1,36 @@
+/** Invented residents with the edges of names, times and addresses, beside the seeded ones. */
+export const seededResidents = 240;
+
+interface Fixture {
+  nik: string;
+  name: string;
+  motherName?: string;
+  address?: string;
+  createdAt: string;
+}
+
+const bulk = Array.from(
+  { length: 12 },
+  (_, i): Fixture => ({
+    nik: `99990101010030${String(i).padStart(2, "0")}`,
+    name: `KEMBAR ${i}`,
+    createdAt: "2025-06-01 08:00:00.5",
+  }),
+);
+
+export const fixtures: readonly Fixture[] = [
+  { nik: "9999010101000001", name: "Zero Fraction", createdAt: "2025-07-01 03:04:05" },
+  { nik: "9999010101000002", name: "Micro Seconds", createdAt: "2025-07-01 03:04:05.000007" },
+  { nik: "9999010101000003", name: "Hundred%Percent", createdAt: "2025-05-01 00:00:01" },
+  { nik: "9999010101000004", name: "Under_Score", createdAt: "2025-05-01 00:00:02" },
+  { nik: "9999010101000005", name: "Back\\Slash", createdAt: "2025-05-01 00:00:03" },
+  { nik: "9999010101000006", name: "D'ARAÚJO ÉLÈNE", createdAt: "2025-05-01 00:00:04" },
+  {
+    nik: "9999010101000007",
+    name: "Masked Person",
+    motherName: "Ibu  Suri É",
+    address: "JL X",
+    createdAt: "2025-05-01 00:00:05",
+  },
+  ...bulk,
+];
