@@ -11,7 +11,7 @@ import { CommandError } from "./command.ts";
 const noDatabase = `There is no database to talk to. Start one with «npm run dev» in another terminal,
 or set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and credentials.`;
 
-const options = { max: 1, onnotice: () => {} };
+const options = { max: 1, fetch_types: false, onnotice: () => {} };
 
 const connect = ({ host, port, dbname, username, password }: Credentials, ssl: "verify-full" | false) =>
   postgres({ ...options, host, port, database: dbname, username, password, ssl });

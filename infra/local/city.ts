@@ -9,6 +9,7 @@ import { bundleFolder } from "../build.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { startGateway } from "./gateway/gateway.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
+import { rememberPlans } from "./plan-lookup.ts";
 import { secretName } from "./secrets/names.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
@@ -134,7 +135,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
         if (!lambda) throw new Error(`no function ${fn}`);
         return lambda.invoke(event, requestId);
       },
-      findPlan: partnerDirectory(plans).findPlan,
+      findPlan: rememberPlans(partnerDirectory(plans).findPlan),
       onAccess,
     });
     stops.push(() => gateway.stop());

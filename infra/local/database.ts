@@ -21,6 +21,9 @@ export interface LocalDatabase {
 const dbname = "municipal";
 const admin = "municipal_admin";
 
+/** Asking for array types would be a query of the driver's own, whose failure nobody awaits. */
+const options = { max: 1, fetch_types: false, onnotice: () => {} };
+
 const newPassword = () => randomBytes(24).toString("base64url");
 
 /** The secret's value, made on the first start. */
@@ -33,7 +36,7 @@ const keep = (store: SecretStore, name: string): string => {
 const bootstrap = async (server: Server, adminPassword: string) => {
   const sql = postgres({
     ...{ host: "127.0.0.1", port: server.port, username: "postgres", password: server.superuserPassword },
-    ...{ database: "postgres", max: 1, onnotice: () => {} },
+    ...{ database: "postgres", ...options },
   });
   try {
     const [role] = await sql`select from pg_roles where rolname = ${admin}`;
@@ -63,7 +66,7 @@ export const startDatabase = async (
     store.put(secretName(`database/${role}`), JSON.stringify(credentials));
   };
   const asAdmin = async (work: (sql: postgres.Sql) => Promise<unknown>) => {
-    const sql = postgres(adminUrl, { max: 1, onnotice: () => {} });
+    const sql = postgres(adminUrl, options);
     await work(sql).finally(() => sql.end());
   };
 
@@ -83,7 +86,7 @@ export const startDatabase = async (
     connectAs(role) {
       const secret = store.find(secretName(`database/${role}`));
       const { username, password } = JSON.parse(secret?.value ?? "{}") as Credentials;
-      return postgres({ ...address, database: dbname, username, password, max: 1, onnotice: () => {} });
+      return postgres({ ...address, ...options, database: dbname, username, password });
     },
     rotatePassword: (role) => asAdmin((sql) => setCredentials(sql, role)),
   };

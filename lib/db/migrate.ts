@@ -2,30 +2,31 @@ import { fileURLToPath } from "node:url";
 import Postgrator from "postgrator";
 import type postgres from "postgres";
 
-const directory = fileURLToPath(new URL("./migrations/", import.meta.url));
+const ourFolder = fileURLToPath(new URL("./migrations/", import.meta.url));
 
 /** One migration at a time on a database, by this lock. */
 const lockKey = 7_206_301;
 
-const escapeGlob = (path: string) => path.replace(/[[\]{}()*?!+@]/g, "[$&]");
+const escapeGlob = (path: string) => path.replace(/[[\]{}()*?!+@]/g, "\\$&");
 
 /**
  * Brings the schema to the newest version: all in one transaction, or nothing.
  *
  * @param sql connection of a role that may create roles and schemas.
+ * @param folder with its final slash; files are named `NNNN.do.<what>.sql`.
  * @returns names of the migrations that ran.
  * @throws Error when a migration fails, or one that ran already has been edited since.
  */
-export const migrate = (sql: postgres.Sql): Promise<string[]> =>
+export const migrate = (sql: postgres.Sql, folder = ourFolder): Promise<string[]> =>
   sql.begin(async (transaction) => {
     await transaction`select pg_advisory_xact_lock(${lockKey})`;
     const postgrator = new Postgrator({
       driver: "pg",
-      migrationPattern: `${escapeGlob(directory)}*.sql`,
+      migrationPattern: `${escapeGlob(folder)}*.sql`,
       schemaTable: "migration.version",
       execQuery: async (query) => ({ rows: [...(await transaction.unsafe(query).simple())] }),
     });
     const ran = await postgrator.migrate();
-    if ((await postgrator.getDatabaseVersion()) < 1) throw new Error(`no migrations found in ${directory}`);
+    if ((await postgrator.getDatabaseVersion()) < 1) throw new Error(`no migrations found in ${folder}`);
     return ran.map(({ version, name }) => `${version} ${name}`);
   }) as Promise<string[]>;

@@ -35,7 +35,7 @@ const issue = async (
   const keyId = `key_${randomBytes(5).toString("hex")}`;
   await sql`
     insert into partner.api_key (id, partner_id, digest, scopes, expires_at)
-    values (${keyId}, ${partnerId}, ${digestKey(key)}, ${sql.array([...scopes])}, ${expiresAt ?? null})`;
+    values (${keyId}, ${partnerId}, ${digestKey(key)}, string_to_array(${scopes.join(" ")}, ' '), ${expiresAt ?? null})`;
   return { keyId, key };
 };
 
@@ -78,8 +78,8 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
    */
   rotate: (partnerId: string, overlapMs: number): Promise<IssuedKey | undefined> =>
     sql.begin(async (transaction) => {
-      const active = await transaction<{ scopes: Scope[]; expiresAt: Date | null }[]>`
-        select scopes, expires_at as "expiresAt" from partner.api_key
+      const active = await transaction<{ scopes: string; expiresAt: Date | null }[]>`
+        select array_to_string(scopes, ' ') as scopes, expires_at as "expiresAt" from partner.api_key
         where partner_id = ${partnerId} and revoked_at is null and (expires_at is null or expires_at > now())
         order by created_at desc for update`;
       const [newest] = active;
@@ -88,7 +88,7 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
         update partner.api_key set expires_at = least(expires_at, now() + ${overlapMs} * interval '1 millisecond')
         where partner_id = ${partnerId} and revoked_at is null and (expires_at is null or expires_at > now())`;
       return issue(transaction, partnerId, {
-        scopes: newest.scopes,
+        scopes: newest.scopes.split(" ") as Scope[],
         expiresAt: newest.expiresAt ?? undefined,
       });
     }) as Promise<IssuedKey | undefined>,

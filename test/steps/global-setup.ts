@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { storeBatch } from "#lib/import/load.ts";
+import { residentImport } from "#lib/resident/import.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { build } from "../../infra/build.ts";
 import { startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
-import { fixtures, seededResidents } from "./residents.ts";
+import { fixtures, seededResidents, toRow } from "./residents.ts";
 
 /** What tests know of the running city. Its data stays as it is: a test that changes data starts its own. */
 export interface RunningCity {
@@ -40,21 +42,7 @@ export default async function setup(project: TestProject) {
     onLog: () => {},
   });
   const importer = city.database.connectAs("importer");
-  await importer`
-    insert into resident.resident ${importer(
-      fixtures.map(({ nik, name, motherName, address, createdAt }) => ({
-        nik,
-        family_card_number: "9999010101009999",
-        name,
-        mother_name: motherName ?? "IBU CONTOH",
-        address: address ?? "JL. CONTOH NO. 1",
-        hamlet: "DUSUN",
-        village: "DESA",
-        district: "KEC",
-        city: "KOTA",
-        created_at: importer`${createdAt}::text::timestamp`,
-      })),
-    )}`;
+  await storeBatch(importer, residentImport, fixtures.map(toRow));
   await importer.end();
 
   const urlOf = (role: string) => {

@@ -1,3 +1,5 @@
+import type { Row } from "#lib/import/table.ts";
+
 /** Invented residents with the edges of names, times and addresses, beside the seeded ones. */
 export const seededResidents = 240;
 
@@ -34,3 +36,12 @@ export const fixtures: readonly Fixture[] = [
   },
   ...bulk,
 ];
+
+/** In the order of the import's columns. */
+export const toRow = ({ nik, name, motherName, address, createdAt }: Fixture, index: number): Row => ({
+  line: index + 2,
+  values: [
+    ...[nik, "9999010101009999", name, motherName ?? "IBU CONTOH", address ?? "JL. CONTOH NO. 1"],
+    ...["DUSUN", "DESA", "KEC", "KOTA", createdAt],
+  ],
+});

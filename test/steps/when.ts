@@ -97,7 +97,7 @@ const inProcess = async (question: Question): Promise<Answer> => {
     body: Buffer.from(body ?? ""),
     binary: false,
     resourcePath: route.path,
-    authorizer: policy?.context,
+    authorizer: policy?.context ?? undefined,
   });
   const result = (await (await loadHandler(route.fn))(event, context)) as APIGatewayProxyResult;
   return toAnswer(result.statusCode, new Headers(result.headers as Record<string, string>), result.body);

@@ -1,0 +1,23 @@
+// npm run bench [-- <name> [options]]: the figures, on this machine.
+import { benchColdStart } from "./cold-start.ts";
+
+const benches: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
+  "cold-start": benchColdStart,
+};
+
+const usage = `Usage: npm run bench                       all benches
+       npm run bench -- <name> [options]   one of: ${Object.keys(benches).join(", ")}
+
+  cold-start --pairs <n>   pairs of starts for each function (15)`;
+
+const main = async () => {
+  const [name, ...args] = process.argv.slice(2);
+  if (name === undefined) for (const run of Object.values(benches)) await run([]);
+  else if (Object.hasOwn(benches, name)) await benches[name]?.(args);
+  else throw new Error(usage);
+};
+
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

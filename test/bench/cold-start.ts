@@ -1,0 +1,147 @@
+// Relative imports of lib: the package.json beside this file ends the reach of `#lib`.
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import type { APIGatewayAuthorizerResult, APIGatewayProxyResult } from "aws-lambda";
+import { build, bundleFolder } from "../../infra/build.ts";
+import type { City } from "../../infra/local/city.ts";
+import type { Authorizer } from "../../lib/routes/authorizer.ts";
+import { authorizers, routes } from "../../lib/routes/index.ts";
+import type { Route } from "../../lib/routes/route.ts";
+import { guardEvent, routeEvent } from "./first-request.ts";
+import { printTable, writeResult } from "./result.ts";
+import { type Invocation, installRuntimeClient, startCold } from "./runtime-client.ts";
+import { withCity } from "./temporary-city.ts";
+
+const defaultPairs = 15;
+const residents = 200;
+
+type Figures = {
+  readonly function: string;
+  /** Median, over the pairs, of the function's time divided by the empty handler's. */
+  readonly ratio: number;
+  /** Median. */
+  readonly ms: number;
+  /** Median of the empty handler in the same pairs. */
+  readonly emptyMs: number;
+  /** Median, over the pairs, of the function's time less the empty handler's. */
+  readonly extraMs: number;
+  /** Size of the bundle, of 1024 bytes each. */
+  readonly bundleKb: number;
+};
+
+const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (i: number) => sorted[Math.floor(i)] ?? Number.NaN;
+  return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
+};
+
+const round = (value: number, digits: number) => Number(value.toFixed(digits));
+
+/** A handler that does nothing, in `folder`: what is left is Node and the runtime client. */
+const writeEmptyHandler = (folder: string) => {
+  mkdirSync(folder);
+  writeFileSync(
+    `${folder}/index.mjs`,
+    'export const handler = async () => ({ statusCode: 200, body: "" });\n',
+  );
+};
+
+/** Whether a route's or an authorizer's result shows that it did its work. */
+const isOk = (result: APIGatewayProxyResult | null) => result?.statusCode === 200;
+const isPolicy = (result: APIGatewayAuthorizerResult | null) =>
+  result?.policyDocument?.Statement[0]?.Effect === "Allow";
+
+interface Measured<T> {
+  readonly figures: Figures;
+  readonly result: T;
+}
+
+/** Starts the empty handler and the function in turn, so that both meet the same load of the machine. */
+const measure = async <T>(
+  invocation: Invocation,
+  isDone: (result: T) => boolean,
+  { emptyFolder, pairs, signal }: { emptyFolder: string; pairs: number; signal: AbortSignal },
+): Promise<Measured<T>> => {
+  const { fn, folder } = invocation;
+  const start = async () => {
+    signal.throwIfAborted();
+    const { ms, payload, printed } = await startCold(invocation);
+    const result = JSON.parse(payload) as T;
+    // an error is quick, but no figure
+    if (!isDone(result)) throw new Error(`${fn} answered ${payload}\n${printed}`);
+    return { ms, result };
+  };
+  const startPair = async () => {
+    const { ms: emptyMs } = await startCold({ ...invocation, fn: "empty", folder: emptyFolder });
+    const { ms } = await start();
+    return { emptyMs, ms };
+  };
+
+  const { result } = await start(); // not counted: it reads the bundle from the disk
+  const times: Awaited<ReturnType<typeof startPair>>[] = [];
+  while (times.length < pairs) times.push(await startPair());
+  const figures: Figures = {
+    function: fn,
+    ratio: round(median(times.map(({ ms, emptyMs }) => ms / emptyMs)), 2),
+    ms: round(median(times.map(({ ms }) => ms)), 1),
+    emptyMs: round(median(times.map(({ emptyMs }) => emptyMs)), 1),
+    extraMs: round(median(times.map(({ ms, emptyMs }) => ms - emptyMs)), 1),
+    bundleKb: Math.round(statSync(`${folder}/index.mjs`).size / 1024),
+  };
+  console.log(`${fn}: ${figures.ratio} times the empty handler`);
+  return { figures, result };
+};
+
+/** Measures every function of the route table; the routes are asked with what the authorizers answered. */
+const measureAll = async (city: City, folder: string, pairs: number, signal: AbortSignal) => {
+  const emptyFolder = `${folder}/empty`;
+  writeEmptyHandler(emptyFolder);
+  const run = { emptyFolder, pairs, signal };
+  const invocationOf = ({ fn, secrets, memoryMb, timeoutSeconds }: Route | Authorizer, event: unknown) => ({
+    ...{ fn, memoryMb, timeoutSeconds, event },
+    ...{ folder: bundleFolder(fn), variables: city.variables(secrets) },
+  });
+
+  const all: Figures[] = [];
+  const contexts = new Map<string, Record<string, unknown>>();
+  for (const authorizer of authorizers) {
+    const invocation = invocationOf(authorizer, guardEvent(authorizer, city.apiKey));
+    const { figures, result } = await measure(invocation, isPolicy, run);
+    all.push(figures);
+    contexts.set(authorizer.kind, { ...result?.context, principalId: result?.principalId });
+  }
+  for (const route of routes) {
+    const event = routeEvent(route, city.apiKey, contexts.get(route.auth.kind));
+    const { figures } = await measure(invocationOf(route, event), isOk, run);
+    all.push(figures);
+  }
+  return all;
+};
+
+const readPairs = (args: string[]): number => {
+  const { values } = parseArgs({
+    args,
+    options: { pairs: { type: "string", default: String(defaultPairs) } },
+  });
+  const pairs = Number(values.pairs);
+  if (!Number.isInteger(pairs) || pairs < 1) throw new Error("--pairs must be a whole number from 1");
+  return pairs;
+};
+
+/**
+ * Measures each function's cold start as a ratio to an empty handler's, both under AWS's runtime client:
+ * milliseconds belong to a machine, ratios hardly do. A start includes the first request with its secrets
+ * and its database, but not the download of the bundle, which is Lambda's own.
+ *
+ * @param args `--pairs <n>`, the starts of each function.
+ */
+export const benchColdStart = async (args: string[]) => {
+  const pairs = readPairs(args);
+  installRuntimeClient();
+  await build();
+  const functions = await withCity(residents, (city, folder, signal) =>
+    measureAll(city, folder, pairs, signal),
+  );
+  printTable(functions);
+  writeResult("cold-start", { pairs, functions });
+};

@@ -1,0 +1,98 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import postgres from "postgres";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { connectFor } from "../steps/connections.ts";
+
+const source = fileURLToPath(new URL("../../lib/db/migrations", import.meta.url));
+
+/** An empty database beside the city's, on the same server, whose roles are there already. */
+const emptyDatabase = async (): Promise<postgres.Sql> => {
+  const name = `migrate_${Math.random().toString(36).slice(2)}`;
+  const admin = postgres(inject("city").adminUrl, { max: 1, onnotice: () => {} });
+  await admin.unsafe(`create database ${name}`);
+  const sql = postgres(inject("city").adminUrl, { max: 1, database: name, onnotice: () => {} });
+  onTestFinished(async () => {
+    await sql.end();
+    await admin.unsafe(`drop database ${name} with (force)`);
+    await admin.end();
+  });
+  return sql;
+};
+
+/** A copy of the migrations, in a folder whose name means something to a glob. */
+const copyMigrations = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "mig [1] {a,b} (x)-"));
+  cpSync(source, folder, { recursive: true });
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return `${folder}/`;
+};
+
+test("makes the schema as an administrator who is no superuser, and nothing the second time", async () => {
+  const sql = await emptyDatabase();
+  const [role] = await sql`select rolsuper from pg_roles where rolname = current_user`;
+  expect(role?.rolsuper).toBe(false);
+  expect((await migrate(sql)).length).toBe(5);
+  expect(await migrate(sql)).toEqual([]);
+});
+
+test("leaves nothing behind when a migration fails", async () => {
+  const sql = await emptyDatabase();
+  const folder = copyMigrations();
+  writeFileSync(`${folder}0006.do.broken.sql`, "create table public.half (x int); select 1 / 0;");
+  await expect(migrate(sql, folder)).rejects.toThrow("division by zero");
+  const schemas = await sql`select from pg_namespace where nspname = 'resident'`;
+  expect(schemas.length).toBe(0);
+});
+
+test("refuses to go on when a migration that ran has been edited", async () => {
+  const sql = await emptyDatabase();
+  const folder = copyMigrations();
+  await migrate(sql, folder);
+  const file = `${folder}0004.do.tourism.sql`;
+  writeFileSync(file, `${readFileSync(file, "utf8")}\n-- edited`);
+  await expect(migrate(sql, folder)).rejects.toThrow(/checksum/i);
+});
+
+test("refuses a folder without migrations instead of making nothing", async () => {
+  await expect(migrate(await emptyDatabase(), join(tmpdir(), "none/"))).rejects.toThrow("no migrations");
+});
+
+test("lets only one of two at once work", async () => {
+  const first = await emptyDatabase();
+  const second = postgres(inject("city").adminUrl, {
+    max: 1,
+    database: first.options.database,
+    onnotice: () => {},
+  });
+  const counts = await Promise.all([migrate(first), migrate(second)]).finally(() => second.end());
+  expect(counts.map(({ length }) => length).toSorted()).toEqual([0, 5]);
+});
+
+test("keeps the password itself out of the statement that sets it", async () => {
+  const { setPassword } = await import("#lib/db/login.ts");
+  const sent: string[] = [];
+  const sql = { unsafe: async (text: string) => void sent.push(text) } as unknown as postgres.Sql;
+  await setPassword(sql, "municipal_resident", "opensesame");
+  expect(sent.join()).toMatch(/^alter role municipal_resident password 'SCRAM-SHA-256\$/);
+  expect(sent.join()).not.toContain("opensesame");
+});
+
+test("the masks show the beginning and hide the rest, whatever the length", async () => {
+  const sql = connectFor("adminUrl");
+  const [row] = await sql`select
+    resident.mask_number('1234567890123456') as number,
+    resident.mask_name('SITI  nur A') as name, resident.mask_name('') as blank,
+    resident.mask_address('JALAN') as address, resident.mask_address('J') as short, resident.mask_address('') as none`;
+  expect(row).toEqual({
+    number: "1234**********56",
+    name: "S***  n*** A***",
+    blank: "",
+    address: "JA******",
+    short: "******",
+    none: "******",
+  });
+});

@@ -1,0 +1,135 @@
+import type postgres from "postgres";
+import { describe, expect, test } from "vitest";
+import { loginRoles } from "#lib/db/roles.ts";
+import { connectFor } from "../steps/connections.ts";
+
+const DENIED = "42501";
+
+/** The SQLSTATE with which a statement is refused, or undefined when it is carried out. */
+const refusal = (sql: postgres.Sql, statement: string): Promise<string | undefined> =>
+  sql.unsafe(statement).then(
+    () => undefined,
+    (error: { code?: string }) => error.code,
+  );
+
+describe("the resident role", () => {
+  test("may execute the two reading functions, and gets masked rows", async () => {
+    const sql = connectFor("residentUrl");
+    const [row] = await sql`select total, residents from resident.list(1, 1, 'p', 'k', 'r')`;
+    expect(JSON.stringify(row?.residents)).not.toMatch(/\d{7,}/);
+  });
+
+  test("cannot read any column of any table by any statement", async () => {
+    const admin = connectFor("adminUrl");
+    const sql = connectFor("residentUrl");
+    const tables = await admin<{ name: string; columns: string[] }[]>`
+      select format('%I.%I', table_schema, table_name) as name, array_agg(quote_ident(column_name)) as columns
+      from information_schema.columns
+      where table_schema in ('resident', 'tourism', 'partner', 'audit', 'migration') group by 1`;
+    expect(tables.length).toBeGreaterThanOrEqual(7);
+    for (const { name, columns } of tables) {
+      const statements = [
+        ...columns.map((column) => `select ${column} from ${name} limit 1`),
+        `select count(*) from ${name}`,
+        `select ctid from ${name}`,
+        `table ${name}`,
+        `copy ${name} to stdout`,
+        `do $$ begin lock table ${name} in access share mode; end $$`,
+        `explain analyze select * from ${name}`,
+        `create temp table stolen as select * from ${name}`,
+        `declare c cursor with hold for select * from ${name}`,
+        `delete from ${name} returning *`,
+        `update ${name} set ${columns.at(-1)} = default returning *`,
+        `insert into ${name} default values`,
+        `truncate ${name}`,
+        `create view resident.peek as select * from ${name}`,
+        `alter table ${name} disable trigger all`,
+      ];
+      for (const statement of statements)
+        expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+    }
+  });
+
+  test("holds no privilege on a table or column, and only two functions of ours", async () => {
+    const admin = connectFor("adminUrl");
+    const role = loginRoles.resident;
+    const relations = await admin`
+      select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast') and c.relkind in ('r', 'v', 'm', 'S')
+        and case c.relkind
+          when 'S' then has_sequence_privilege(${role}, c.oid, 'USAGE, SELECT, UPDATE')
+          else has_any_column_privilege(${role}, c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+            or has_table_privilege(${role}, c.oid, 'DELETE, TRUNCATE, TRIGGER')
+        end`;
+    expect(relations.map(({ name }) => name)).toEqual([]);
+    const functions = await admin`
+      select format('%I.%I', n.nspname, p.proname) as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname in ('resident', 'tourism', 'partner', 'audit', 'migration', 'public')
+        and has_schema_privilege(${role}, n.oid, 'USAGE') and has_function_privilege(${role}, p.oid, 'EXECUTE')
+      order by 1`;
+    expect(functions.map(({ name }) => name)).toEqual(["resident.list", "resident.search"]);
+  });
+
+  test("cannot become another role, make objects, or look at other sessions' statements", async () => {
+    const sql = connectFor("residentUrl");
+    for (const statement of [
+      "set role municipal_owner",
+      "create table public.t (x int)",
+      "create table resident.t (x int)",
+      "create temp table t (x int)",
+      "create schema s",
+      "select resident.read_list(1, 10)",
+      "select resident.mask_number('1')",
+      "select partner.authenticate('')",
+      "select pg_read_file('/etc/passwd')",
+    ])
+      expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+    const stats = await sql`select * from pg_stats where schemaname = 'resident'`;
+    expect(stats).toEqual([]);
+  });
+
+  test("cannot bend a reading function by its own search path", async () => {
+    const sql = connectFor("residentUrl");
+    await sql.unsafe("set search_path = pg_temp, public");
+    const [row] = await sql`select total from resident.list(1, 1, 'p', 'k', 'r')`;
+    expect(Number(row?.total)).toBeGreaterThan(0);
+  });
+
+  test("cannot ask for more than a page, or search without saying for what it is audited", async () => {
+    const sql = connectFor("residentUrl");
+    for (const statement of [
+      "select resident.list(1, 101, 'p', 'k', 'r')",
+      "select resident.list(0, 10, 'p', 'k', 'r')",
+      "select resident.list(null, 10, 'p', 'k', 'r')",
+      "select resident.search(null, null, 1, 10, 'p', 'k', 'r', null, null, 1)",
+      "select resident.search(null, 'a', 1, 10, 'p', 'k', 'r', null, null, 1)",
+      "select resident.search('9999010101000001', null, 1, 10, 'p', 'k', 'r', null, null, 1)",
+    ])
+      expect([statement, await refusal(sql, statement)]).toEqual([statement, "22023"]);
+    expect(await refusal(sql, "select resident.list(1, 10, null, 'k', 'r')")).toBe("23502");
+  });
+});
+
+test.each(["tourism", "gatekeeper", "partner-admin"] as const)(
+  "the role %s reads no resident",
+  async (name) => {
+    const admin = connectFor("adminUrl");
+    const [row] = await admin`
+    select has_schema_privilege(${loginRoles[name]}, 'resident', 'USAGE') as schema,
+      has_any_column_privilege(${loginRoles[name]}, 'resident.resident', 'SELECT') as columns`;
+    expect(row).toEqual({ schema: false, columns: false });
+  },
+);
+
+test("the importer may write residents but not the audit, keys or the schema", async () => {
+  const sql = connectFor("importerUrl");
+  for (const statement of [
+    "select * from audit.resident_read",
+    "select * from partner.api_key",
+    "delete from resident.resident",
+    "truncate resident.resident",
+    "alter table resident.resident add x int",
+    "drop table resident.resident",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});

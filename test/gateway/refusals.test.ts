@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { describe, expect, inject, test } from "vitest";
+import { digestKey, mintKey } from "#lib/partner/api-key.ts";
+import { partnerDirectory } from "#lib/partner/directory.ts";
+import { connectFor } from "../steps/connections.ts";
+
+const { baseUrl, apiKey } = inject("city");
+const post = (path: string, headers: Record<string, string> = {}, body?: string | Buffer) =>
+  fetch(`${baseUrl}${path}`, { method: "POST", headers, ...(body !== undefined && { body }) });
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+const jsonOf = async (response: Response): Promise<any> => response.json();
+
+const addPartner = (plan = "standard", expiresAt?: Date) =>
+  partnerDirectory(connectFor("partnerAdminUrl")).add(`p-${randomUUID().slice(0, 8)}`, plan, {
+    scopes: ["resident:read"],
+    expiresAt,
+  });
+
+describe("an unknown route", () => {
+  test.each(
+    ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"].flatMap((method) =>
+      ["/v1/penduduk", "/v1/penduduk/search"].flatMap((path) => [
+        [method, path, "with", { apikey: apiKey }] as const,
+        [method, path, "without", {}] as const,
+      ]),
+    ),
+  )("answers 404 to %s %s %s key", async (method, path, _, headers) => {
+    const response = await fetch(`${baseUrl}${path}`, { method, headers: headers as Record<string, string> });
+    expect([response.status, (await jsonOf(response)).code]).toEqual([404, "not_found"]);
+    expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+  });
+
+  test.each([
+    "/",
+    "/v1",
+    "/v1/penduduk/",
+    "/v1/Penduduk",
+    "/v2/penduduk",
+    "/v1/penduduk/search/x",
+    "//v1/penduduk",
+  ])("answers 404 to POST %s", async (path) =>
+    expect((await post(path, { apikey: apiKey })).status).toBe(404),
+  );
+
+  test("answers HEAD with 404 and no body", async () =>
+    expect((await fetch(`${baseUrl}/v1/pariwisata/kategori`, { method: "HEAD" })).status).toBe(404));
+
+  test("answers 404 to POST on a GET-only route", async () =>
+    expect((await post("/v1/pariwisata/kategori")).status).toBe(404));
+});
+
+describe("a caller without an active key", () => {
+  test.each([
+    ["no key", "/v1/penduduk", {}],
+    ["an empty key", "/v1/penduduk", { apikey: "" }],
+    ["a wrong key", "/v1/penduduk", { apikey: mintKey() }],
+    ["a key in the query", `/v1/penduduk?apikey=${apiKey}`, {}],
+    ["a bearer token", "/v1/penduduk/search", { authorization: `Bearer ${apiKey}` }],
+    ["a key with something added", "/v1/penduduk", { apikey: `${apiKey}x` }],
+  ])("gets 401 and a challenge with %s", async (_, path, headers) => {
+    const response = await post(path, headers as Record<string, string>);
+    const { code, status, request_id } = await jsonOf(response);
+    expect([response.status, status, code]).toEqual([401, "error", "unauthorized"]);
+    expect(response.headers.get("www-authenticate")).toMatch(/^ApiKey /);
+    expect(response.headers.get("x-request-id")).toBe(request_id);
+  });
+
+  test("gets 401 before the body is looked at", async () =>
+    expect(
+      (await post("/v1/penduduk", { "content-type": "application/json" }, "{".repeat(1_000))).status,
+    ).toBe(401));
+
+  test("gets 401 with a key that was revoked or has expired", async () => {
+    const revoked = await addPartner();
+    await partnerDirectory(connectFor("partnerAdminUrl")).revoke(revoked.keyId);
+    const expired = await addPartner("standard", new Date(Date.now() - 1_000));
+    for (const { key } of [revoked, expired])
+      expect((await post("/v1/penduduk", { apikey: key })).status).toBe(401);
+  });
+});
+
+test.each(["apikey", "APIKEY", "x-api-key", "X-Api-Key"])("accepts a key in the header %s", async (name) =>
+  expect((await post("/v1/penduduk", { [name]: apiKey })).status).toBe(200),
+);
+
+test("answers 403 to a key without the scope, before it looks at the body", async () => {
+  const { keyId, key } = await addPartner();
+  await connectFor("adminUrl")`update partner.api_key set scopes = '{tourism:write}' where id = ${keyId}`;
+  const response = await post("/v1/penduduk", { apikey: key, "content-type": "application/json" }, "{");
+  expect([response.status, (await jsonOf(response)).code]).toEqual([403, "forbidden"]);
+});
+
+describe("a body over a limit", () => {
+  const big = (megabytes: number) => Buffer.alloc(megabytes * 1024 * 1024, "a");
+  const headers = { apikey: apiKey, "content-type": "application/json" };
+
+  test.each([11, 7])("of %i MB is 413", async (megabytes) => {
+    const response = await post("/v1/penduduk", headers, big(megabytes));
+    expect([response.status, (await jsonOf(response)).code]).toEqual([413, "payload_too_large"]);
+  });
+
+  test("is 401 first without a key, and 404 first on an unknown route", async () => {
+    expect((await post("/v1/penduduk", {}, big(11))).status).toBe(401);
+    expect((await post("/v1/other", {}, big(11))).status).toBe(404);
+  });
+});
+
+test("throttles a key by its plan with 429, Retry-After and RateLimit", async () => {
+  const { key } = await addPartner("trial");
+  const responses = await Promise.all(
+    Array.from({ length: 30 }, () => post("/v1/penduduk", { apikey: key })),
+  );
+  const refused = responses.filter(({ status }) => status === 429);
+  expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
+  expect(refused.length).toBeGreaterThan(0);
+  const [first] = refused;
+  expect(first?.headers.get("retry-after")).toBe("1");
+  expect(first?.headers.get("ratelimit")).toBe('"plan";r=0;t=1');
+  expect((await jsonOf(first as Response)).code).toBe("too_many_requests");
+});
+
+test("a key whose plan is unknown to the gateway is 401, not 403", async () => {
+  const { key } = await addPartner("gone");
+  expect((await post("/v1/penduduk", { apikey: key })).status).toBe(401);
+});
+
+test("notes the last use of a key, and never the key itself", async () => {
+  const sql = connectFor("adminUrl");
+  const { keyId, key } = await addPartner();
+  await post("/v1/penduduk", { apikey: key });
+  const [row] = await sql`select digest, last_used_at from partner.api_key where id = ${keyId}`;
+  expect(row?.last_used_at).toBeInstanceOf(Date);
+  expect(row?.digest).toEqual(digestKey(key));
+});
+
+describe("CORS", () => {
+  test("lets a page ask before it reads tourism", async () => {
+    const response = await fetch(`${baseUrl}/v1/pariwisata/kategori`, {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example", "access-control-request-method": "GET" },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("access-control-allow-methods")).toContain("GET");
+  });
+
+  test("does not open resident data to pages", async () => {
+    const response = await post("/v1/penduduk", { apikey: apiKey, origin: "https://app.example" });
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  });
+});
+
+test.each(["nonsense\r\n\r\n", "GET / HTTP/9.9\r\n\r\n"])("answers %j with 400 in JSON", async (bytes) => {
+  const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1");
+  socket.write(bytes);
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(JSON.parse(answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1)).status).toBe("error");
+});

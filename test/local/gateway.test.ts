@@ -1,0 +1,192 @@
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod/mini";
+import { integrationEnvelope } from "#lib/http/envelope.ts";
+import type { Authorizer } from "#lib/routes/authorizer.ts";
+import type { Route } from "#lib/routes/route.ts";
+import { type Api, integrationApi } from "../../infra/api.ts";
+import { startGateway } from "../../infra/local/gateway/gateway.ts";
+import type { Outcome } from "../../infra/local/lambda/environment.ts";
+
+const authorizer: Authorizer = {
+  fn: "authorizers/test",
+  kind: "apiKey",
+  identityHeaders: ["authorization"],
+  cacheSeconds: 60,
+  secrets: {},
+  timeoutSeconds: 5,
+  memoryMb: 128,
+};
+
+const route: Route = {
+  fn: "resident/test",
+  method: "POST",
+  path: "/thing",
+  summary: "",
+  auth: { kind: "apiKey", scope: "resident:read" },
+  reply: z.unknown(),
+  errors: integrationEnvelope,
+  secrets: {},
+  timeoutSeconds: 5,
+  memoryMb: 128,
+};
+
+const api: Api = { ...integrationApi, routes: [route], authorizers: [authorizer] };
+
+const policy = (effect = "Allow", resource = "arn:aws:execute-api:*/*") => ({
+  principalId: "p",
+  policyDocument: {
+    Version: "2012-10-17",
+    Statement: [{ Effect: effect, Action: "execute-api:Invoke", Resource: resource }],
+  },
+  context: { partner_id: "p" },
+  usageIdentifierKey: "u",
+});
+const payload = (value: unknown): Outcome => ({ payload: JSON.stringify(value) });
+
+let authorize: () => Outcome;
+let integrate: (event: APIGatewayProxyEvent) => Outcome;
+const calls: string[] = [];
+
+beforeEach(() => {
+  calls.length = 0;
+  authorize = () => payload(policy());
+  integrate = () => payload({ statusCode: 200, body: "{}" });
+});
+
+const open = async (more: Partial<Api> = {}) => {
+  const gateway = await startGateway({
+    api: { ...api, ...more },
+    port: 0,
+    invoke: async (fn, event) => {
+      calls.push(fn);
+      return fn.startsWith("authorizers/") ? authorize() : integrate(event as APIGatewayProxyEvent);
+    },
+    findPlan: async () => "standard",
+    onAccess: () => {},
+  });
+  onTestFinished(() => gateway.stop());
+  return (headers: Record<string, string> = { authorization: "a" }, body: string | Buffer = "") =>
+    fetch(`${gateway.url}/thing?q=1&q=2&%E2%82%AC=a+b`, { method: "POST", headers, body });
+};
+
+describe("the authorizer's cache", () => {
+  const asked = () => calls.filter((fn) => fn === authorizer.fn).length;
+
+  test("keeps a policy for the same identity, and asks for another", async () => {
+    const ask = await open();
+    for (const authorization of ["a", "a", "b", "a"]) await ask({ authorization });
+    expect(asked()).toBe(2);
+  });
+
+  test("ends with its time", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const ask = await open();
+    await ask();
+    vi.setSystemTime(Date.now() + 61_000);
+    await ask();
+    expect(asked()).toBe(2);
+  });
+
+  test("is not asked at all without the identity header: 401", async () => {
+    const ask = await open();
+    expect((await ask({})).status).toBe(401);
+    expect(calls).toEqual([]);
+  });
+
+  test("does not keep a refusal", async () => {
+    const ask = await open();
+    authorize = () => ({ errorMessage: "Unauthorized", errorType: "Error" });
+    expect((await ask()).status).toBe(401);
+    authorize = () => payload(policy());
+    expect((await ask()).status).toBe(200);
+  });
+});
+
+test.each([
+  ["a policy that denies", () => payload(policy("Deny")), 403],
+  ["a policy for another resource", () => payload(policy("Allow", "arn:aws:execute-api:*/GET/other")), 403],
+  ["an authorizer that fails", (): Outcome => ({ errorMessage: "boom secret", errorType: "Error" }), 500],
+  ["a policy without principal", () => payload({ policyDocument: { Statement: [] } }), 500],
+  ["no policy", () => payload(null), 500],
+])("%s is answered with the gateway's own status", async (_, answer, status) => {
+  authorize = answer;
+  const response = await (await open())();
+  expect(response.status).toBe(status);
+  expect(await response.text()).not.toContain("boom");
+  expect(calls).toEqual([authorizer.fn]);
+});
+
+test.each<[string, Outcome, number]>([
+  ["a function that fails", { errorMessage: "boom", errorType: "Error" }, 502],
+  ["a function that ran out of time", { errorMessage: "Task timed out", errorType: "Sandbox.Timedout" }, 504],
+  ["a result without status", payload({ body: "x" }), 500],
+  ["a result with an object as body", payload({ statusCode: 200, body: {} }), 500],
+  ["a result over 6 MB", payload({ statusCode: 200, body: "x".repeat(7_000_000) }), 500],
+])("%s is a gateway error in the API's shape", async (_, outcome, status) => {
+  integrate = () => outcome;
+  const response = await (await open())();
+  const body = (await response.json()) as { status: string; request_id: string };
+  expect([Math.floor(response.status / 100), body.status]).toEqual([Math.floor(status / 100), "error"]);
+  expect(body.request_id).toBe(response.headers.get("x-request-id"));
+});
+
+test("gives the function the event of a REST API", async () => {
+  let event: APIGatewayProxyEvent | undefined;
+  integrate = (given) => {
+    event = given;
+    return payload({ statusCode: 201, headers: { "x-one": "1" }, body: "made" });
+  };
+  const response = await (await open())({ authorization: "a" }, "hällo");
+  expect([response.status, response.headers.get("x-one"), await response.text()]).toEqual([201, "1", "made"]);
+  expect(event).toMatchObject({
+    resource: "/thing",
+    path: "/thing",
+    httpMethod: "POST",
+    queryStringParameters: { q: "2", "€": "a b" },
+    multiValueQueryStringParameters: { q: ["1", "2"], "€": ["a b"] },
+    pathParameters: null,
+    body: "hällo",
+    isBase64Encoded: false,
+    requestContext: {
+      httpMethod: "POST",
+      resourcePath: "/thing",
+      authorizer: { partner_id: "p", principalId: "p" },
+    },
+  });
+});
+
+test("hands a binary media type over in base64, and sends a base64 result as bytes", async () => {
+  const bytes = Buffer.from([0, 255, 128, 10]);
+  integrate = ({ body, isBase64Encoded }) => payload({ statusCode: 200, body, isBase64Encoded });
+  const response = await (await open())(
+    { authorization: "a", "content-type": "Multipart/Form-Data; boundary=x" },
+    bytes,
+  );
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
+});
+
+test("an empty body reaches the function as null", async () => {
+  integrate = ({ body }) => payload({ statusCode: 200, body: String(body) });
+  expect(await (await (await open())()).text()).toBe("null");
+});
+
+test("a used-up daily quota is 429 until the next day", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ask = await open({
+    usagePlans: { standard: { requestsPerSecond: 100, burst: 100, requestsPerDay: 2 } },
+  });
+  const statuses = [await ask(), await ask(), await ask()].map(({ status }) => status);
+  expect(statuses).toEqual([200, 200, 429]);
+  vi.setSystemTime(Date.now() + 86_400_000);
+  expect((await ask()).status).toBe(200);
+});
+
+test("a method's own throttle is 429 for all callers together", async () => {
+  const ask = await open({ throttle: { requestsPerSecond: 0.001, burst: 1 } });
+  expect([(await ask({ authorization: "a" })).status, (await ask({ authorization: "b" })).status]).toEqual([
+    200, 429,
+  ]);
+});

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startLambda } from "../../infra/local/lambda/lambda.ts";
+
+const open = (source: string, timeoutSeconds = 5) => {
+  const folder = mkdtempSync(join(tmpdir(), "lambda-"));
+  mkdirSync(folder, { recursive: true });
+  const write = (code: string) => writeFileSync(`${folder}/index.mjs`, code);
+  write(source);
+  const lines: string[] = [];
+  const variables = { GREETING: "halo" };
+  const lambda = startLambda({
+    name: "test",
+    folder,
+    variables,
+    timeoutSeconds,
+    onLine: (line) => lines.push(line),
+  });
+  onTestFinished(async () => {
+    await lambda.stop();
+    rmSync(folder, { recursive: true });
+  });
+  return { lambda, lines, write };
+};
+
+test("gives a function its event, its context and nothing of the environment but its own", async () => {
+  const { lambda } = open(`export const handler = async (event, context) =>
+    ({ event, id: context.awsRequestId, left: context.getRemainingTimeInMillis() > 0, env: process.env })`);
+  const outcome = await lambda.invoke({ a: 1 }, "id-1");
+  expect(outcome).toHaveProperty("payload");
+  const { env, ...rest } = JSON.parse("payload" in outcome ? outcome.payload : "{}");
+  expect(rest).toEqual({ event: { a: 1 }, id: "id-1", left: true });
+  expect(env).toEqual({ GREETING: "halo" });
+});
+
+test("keeps an environment's state between calls, and gives each of two at once its own", async () => {
+  const { lambda } = open(`let calls = 0; export const handler = async (wait) => {
+    calls += 1; if (wait) await new Promise((resolve) => setTimeout(resolve, 300)); return calls; }`);
+  const first = await lambda.invoke(false, "1");
+  const together = await Promise.all([lambda.invoke(true, "2"), lambda.invoke(true, "3")]);
+  expect([first, ...together]).toEqual([{ payload: "1" }, { payload: "2" }, { payload: "1" }]);
+});
+
+test("reports an error by message and type", async () => {
+  const { lambda } = open(`export const handler = async () => { throw new TypeError("Unauthorized"); }`);
+  expect(await lambda.invoke({}, "1")).toEqual({ errorMessage: "Unauthorized", errorType: "TypeError" });
+});
+
+test("ends a function that hangs at its timeout, and serves the next call anew", async () => {
+  const { lambda } = open(`export const handler = async (hang) => { while (hang); return "ok"; }`, 1);
+  expect(await lambda.invoke(true, "1")).toMatchObject({ errorType: "Sandbox.Timedout" });
+  expect(await lambda.invoke(false, "2")).toEqual({ payload: '"ok"' });
+});
+
+test("survives a process that exits, an unhandled rejection and a module that does not load", async () => {
+  const { lambda } = open(`export const handler = async (how) => {
+    if (how === "exit") process.exit(1);
+    if (how === "reject") { Promise.reject(new Error("late")); await new Promise(() => {}); }
+    return "ok"; }`);
+  expect(await lambda.invoke("exit", "1")).toMatchObject({ errorType: "Runtime.ExitError" });
+  expect(await lambda.invoke("reject", "2")).toMatchObject({ errorType: "Runtime.UnhandledError" });
+  expect(await lambda.invoke("", "3")).toEqual({ payload: '"ok"' });
+  expect(await open(`throw new Error("broken")`).lambda.invoke({}, "4")).toMatchObject({
+    errorMessage: "broken",
+  });
+});
+
+test("starts from the new bundle after a reload", async () => {
+  const { lambda, write } = open(`export const handler = async () => 1`);
+  expect(await lambda.invoke({}, "1")).toEqual({ payload: "1" });
+  write(`export const handler = async () => 2`);
+  lambda.reload();
+  expect(await lambda.invoke({}, "2")).toEqual({ payload: "2" });
+});
+
+test("hands on what the function writes, line by line", async () => {
+  const { lambda, lines } = open(
+    `export const handler = async () => { process.stdout.write("one\\ntwo\\n"); }`,
+  );
+  await lambda.invoke({}, "1");
+  await expect.poll(() => lines).toEqual(["one", "two"]);
+});

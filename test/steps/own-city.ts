@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { type City, startCity } from "../../infra/local/city.ts";
+import { destroyServer } from "../../infra/local/postgres/server.ts";
+
+export interface OwnCity {
+  city: City;
+  /** What the functions logged since the city began, one JSON object each. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  logged(): any[];
+  /** The lines as they are, for what must not stand in them. */
+  lines: string[];
+  ask(path: string, body?: unknown): Promise<Response>;
+}
+
+/** A city for one test file that breaks it. The bundles are those of the global set-up. */
+export const useOwnCity = (): OwnCity => {
+  const folder = mkdtempSync(join(tmpdir(), "own-city-"));
+  const lines: string[] = [];
+  const own = { lines, logged: () => lines.map((line) => JSON.parse(line)) } as OwnCity;
+  beforeAll(async () => {
+    own.city = await startCity({
+      folder,
+      port: 0,
+      residents: 50,
+      durable: false,
+      onAccess: (line) => lines.push(JSON.stringify({ access: line })),
+      onLog: (_, line) => lines.push(line),
+    });
+    own.ask = (path, body) =>
+      fetch(`${own.city.baseUrl}${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { apikey: own.city.apiKey, "content-type": "application/json" },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        // what a caller is promised: an answer within 3 s, whatever state the database is in
+        signal: AbortSignal.timeout(3_000),
+      });
+  });
+  afterAll(async () => {
+    await own.city.stop();
+    await destroyServer(`${folder}/postgres`);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return own;
+};
