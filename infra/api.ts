@@ -5,7 +5,7 @@ import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 
 /** How API Gateway answers by itself, without a function. `$context.requestId` is filled in for each answer. */
-export interface GatewayResponse {
+interface GatewayResponse {
   /** Absent: the type's own status. Never set on a DEFAULT type: that rewrites every other one. */
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;

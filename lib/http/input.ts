@@ -22,8 +22,12 @@ export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | 
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: "body" | "query"): T => {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const [first, ...others] = parsed.error.issues.map(
-    ({ path, message }): FieldError => ({ field: path.join(".") || where, message }),
+  const messages = parsed.error.issues.map(
+    ({ path, message }) => [path.join(".") || where, message] as const,
+  );
+  // one message a field: a number that breaks two bounds breaks one rule
+  const [first, ...others] = [...new Map(messages)].map(
+    ([field, message]): FieldError => ({ field, message }),
   );
   throw invalidRequest([first ?? { field: where, message: `The ${where} is not valid` }, ...others]);
 };

@@ -6,7 +6,7 @@ import { badRequest, type Fault, payloadTooLarge } from "./fault.ts";
 type Middleware = middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /** Largest JSON body: a search is under 1 KB. */
-export const maxJsonBytes = 64 * 1024;
+const maxJsonBytes = 64 * 1024;
 
 /** Refuses a body over the limit unread, and reads an empty one as `{}`, whatever its Content-Type. */
 const limit: Middleware = {

@@ -9,7 +9,7 @@ export class HeaderError extends Error {
 }
 
 /** What a block of the file held. */
-export interface Block {
+interface Block {
   readonly rows: readonly Row[];
   readonly refusals: readonly Refusal[];
   /** Bytes of the file read so far. */

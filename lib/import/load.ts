@@ -11,6 +11,14 @@ export interface LoadCounts {
   repeated: number;
 }
 
+/** What the upsert tells of a batch. */
+interface Counts {
+  staged: number;
+  distinct: number;
+  inserted: number;
+  updated: number;
+}
+
 const escapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
 /** One line of COPY's text format. */
@@ -49,29 +57,41 @@ const typeOfKey = ({ key, columns }: Pick<ImportTable, "key" | "columns">) =>
   columns.find(({ column }) => column === key)?.type ?? "text";
 
 /**
+ * A transaction by hand: `sql.begin` of postgres 3.4.9 sends its rollback into a socket that is gone, which
+ * ends the process. Should the connection break in between, the staging table is gone with it, so that
+ * nothing of the batch can be stored on the next one.
+ */
+const inTransaction = async <T>(sql: postgres.Sql, work: () => Promise<T>): Promise<T> => {
+  await sql`begin`;
+  try {
+    const result = await work();
+    await sql`commit`;
+    return result;
+  } catch (error) {
+    await sql`rollback`.catch(() => {});
+    throw error;
+  }
+};
+
+/**
  * Stores rows by their key: COPY into a staging table, then one upsert, in one transaction. A batch is
  * stored whole or not at all, and storing it again changes nothing.
  *
- * @param sql one connection of the role `municipal_importer`.
+ * @param sql one connection (`max: 1`) of the role `municipal_importer`.
  */
 export const storeBatch = (
   sql: postgres.Sql,
   table: ImportTable,
   rows: readonly Row[],
 ): Promise<LoadCounts> =>
-  sql.begin(async (transaction) => {
+  inTransaction(sql, async () => {
     const staged = table.columns.map(({ column }) => `${column} text`).join(", ");
-    await transaction.unsafe(`create temp table staging (line bigint, ${staged}) on commit drop`);
-    const copy = await transaction.unsafe("copy staging from stdin").writable();
+    await sql.unsafe(`create temp table staging (line bigint, ${staged}) on commit drop`);
+    const copy = await sql.unsafe("copy staging from stdin").writable();
     copy.end(rows.map(copyLine).join(""));
     await once(copy, "finish");
-    const [counts] = await transaction.unsafe(upsert(table));
+    const [counts] = await sql.unsafe<Counts[]>(upsert(table));
     if (!counts) throw new Error("the upsert returned no counts");
-    const { inserted, updated } = counts;
-    return {
-      inserted,
-      updated,
-      unchanged: counts.distinct - inserted - updated,
-      repeated: counts.staged - counts.distinct,
-    };
-  }) as Promise<LoadCounts>;
+    const { staged: all, distinct, inserted, updated } = counts;
+    return { inserted, updated, unchanged: distinct - inserted - updated, repeated: all - distinct };
+  });

@@ -9,7 +9,8 @@ const maxPageSize = 100;
 const maxNameLength = 100;
 
 const count = (field: string, maximum: number, fallback: number) => {
-  const error = `${field} must be a whole number from 1 to ${maximum}, without quotes, for example ${fallback}`;
+  const range = maximum === Number.MAX_SAFE_INTEGER ? "from 1 on" : `from 1 to ${maximum}`;
+  const error = `${field} must be a whole number ${range}, without quotes, for example ${fallback}`;
   return z._default(z.int({ error }).check(z.minimum(1, { error }), z.maximum(maximum, { error })), fallback);
 };
 
@@ -29,7 +30,7 @@ const nikError = "p_nik must be a string of exactly 16 digits";
 const nameError = `p_nama must be a string of at most ${maxNameLength} characters without control characters`;
 const eitherError = "Send p_nik (16 digits) or p_nama (part of a name), or both";
 
-export const Criteria = z
+const Criteria = z
   .object(
     {
       p_nik: z.optional(
@@ -61,7 +62,7 @@ export const Criteria = z
   );
 
 /** One resident as the contract shows it: `nama` and the areas in clear, the rest masked. */
-export const ResidentRecord = z.object({
+const ResidentRecord = z.object({
   nik_alt: z.string(),
   nama: z.string(),
   nama_ibu_alt: z.string(),

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import type { Envelope } from "#lib/http/envelope.ts";
 
-export type Area = "resident" | "tourism";
+type Area = "resident" | "tourism";
 export type Scope = "resident:read";
 
 /** Who may call: anyone, or a partner agency whose key holds the scope. */

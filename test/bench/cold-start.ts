@@ -1,12 +1,11 @@
-// Relative imports of lib: the package.json beside this file ends the reach of `#lib`.
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { APIGatewayAuthorizerResult, APIGatewayProxyResult } from "aws-lambda";
+import type { Authorizer } from "#lib/routes/authorizer.ts";
+import { authorizers, routes } from "#lib/routes/index.ts";
+import type { Route } from "#lib/routes/route.ts";
 import { build, bundleFolder } from "../../infra/build.ts";
 import type { City } from "../../infra/local/city.ts";
-import type { Authorizer } from "../../lib/routes/authorizer.ts";
-import { authorizers, routes } from "../../lib/routes/index.ts";
-import type { Route } from "../../lib/routes/route.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
 import { printTable, writeResult } from "./result.ts";
 import { type Invocation, installRuntimeClient, startCold } from "./runtime-client.ts";
@@ -130,8 +129,8 @@ const readPairs = (args: string[]): number => {
 
 /**
  * Measures each function's cold start as a ratio to an empty handler's, both under AWS's runtime client:
- * milliseconds belong to a machine, ratios hardly do. A start includes the first request with its secrets
- * and its database, but not the download of the bundle, which is Lambda's own.
+ * a slow or a busy machine slows both. A start includes the first request with its secrets and its
+ * database, which are near here; it does not include what Lambda does before it starts the process.
  *
  * @param args `--pairs <n>`, the starts of each function.
  */

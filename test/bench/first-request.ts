@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { Authorizer } from "#lib/routes/authorizer.ts";
+import { routes } from "#lib/routes/index.ts";
+import type { Route } from "#lib/routes/route.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
-import type { Authorizer } from "../../lib/routes/authorizer.ts";
-import { routes } from "../../lib/routes/index.ts";
-import type { Route } from "../../lib/routes/route.ts";
 
 /** For each route one request that takes the whole way to the database and back. */
 const requests: Readonly<Record<string, { readonly query?: string; readonly body?: unknown }>> = {

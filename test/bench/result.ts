@@ -3,18 +3,29 @@ import { fileURLToPath } from "node:url";
 
 type Row = Readonly<Record<string, string | number>>;
 
-/** Prints rows of the same columns: text to the left, numbers to the right. */
+const decimals = (value: number): number => String(value).split(".")[1]?.length ?? 0;
+
+/** One column's cells, of one width: text to the left, numbers with their points below each other. */
+const layOut = (title: string, values: readonly (string | number)[]): string[] => {
+  const numbers = values.filter((value) => typeof value === "number");
+  const digits = Math.max(0, ...numbers.map(decimals));
+  const cells = [
+    title,
+    ...values.map((value) => (typeof value === "number" ? value.toFixed(digits) : value)),
+  ];
+  const width = Math.max(...cells.map(({ length }) => length));
+  return cells.map((cell) => (numbers.length > 0 ? cell.padStart(width) : cell.padEnd(width)));
+};
+
+/** Prints rows that have the same columns. */
 export const printTable = (rows: readonly Row[]) => {
-  const columns = Object.keys(rows[0] ?? {});
-  const lines = [columns, ...rows.map((row) => columns.map((column) => String(row[column])))];
-  const widths = columns.map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)));
-  const isText = columns.map((column) => typeof rows[0]?.[column] === "string");
-  for (const cells of lines) {
-    const padded = cells.map((cell, i) =>
-      isText[i] ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0),
-    );
-    console.log(padded.join("  "));
-  }
+  const columns = Object.keys(rows[0] ?? {}).map((title) =>
+    layOut(
+      title,
+      rows.map((row) => row[title] ?? ""),
+    ),
+  );
+  for (let line = 0; line <= rows.length; line++) console.log(columns.map((cells) => cells[line]).join("  "));
 };
 
 /** Keeps a bench's figures in `results/<bench>.json`, with the date and the version of Node. */

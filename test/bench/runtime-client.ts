@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { startRuntimeApi } from "./runtime-api.ts";
 
-const folder = fileURLToPath(new URL(".", import.meta.url));
+const folder = fileURLToPath(new URL("runtime-client/", import.meta.url));
 const client = `${folder}node_modules/aws-lambda-ric`;
 /** What its install script compiles; without it the client does not start. */
 const isInstalled = () => existsSync(`${client}/rapid-client.node`);
@@ -17,7 +17,9 @@ const isInstalled = () => existsSync(`${client}/rapid-client.node`);
  */
 export const installRuntimeClient = () => {
   if (isInstalled()) return;
-  console.log("installing aws-lambda-ric into test/bench: it compiles C++, which takes a few minutes …");
+  console.log(
+    "installing aws-lambda-ric into test/bench/runtime-client: it compiles C++, which takes about a minute …",
+  );
   const { status } = spawnSync("npm", ["ci", "--prefix", folder], { stdio: "inherit" });
   if (status === 0 && isInstalled()) return;
   throw new Error(

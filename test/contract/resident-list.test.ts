@@ -80,26 +80,26 @@ describe.each(ways)("POST /v1/penduduk, %s", (way) => {
   });
 
   test.each([
-    ["page_number", "1"],
-    ["page_number", 1.5],
-    ["page_number", null],
-    ["page_number", 0],
-    ["page_number", -1],
-    ["page_number", true],
-    ["page_number", [1]],
-    ["page_number", {}],
-    ["page_size", "10"],
-    ["page_size", 0],
-    ["page_size", 101],
-    ["page_size", 1e400],
-    ["page_size", null],
-  ])("refuses %s %j with a message that names field and rule", async (field, value) => {
-    const { status, json } = await list(
-      JSON.stringify({ [field]: value }).replace("null", value === null ? "null" : "1e400"),
-    );
+    '{"page_number":"1"}',
+    '{"page_number":1.5}',
+    '{"page_number":null}',
+    '{"page_number":0}',
+    '{"page_number":-1}',
+    '{"page_number":true}',
+    '{"page_number":[1]}',
+    '{"page_number":{}}',
+    '{"page_number":9007199254740993}',
+    '{"page_size":"10"}',
+    '{"page_size":0}',
+    '{"page_size":101}',
+    '{"page_size":1e400}',
+    '{"page_size":null}',
+  ])("refuses %s with a message that names field and rule", async (body) => {
+    const { status, json } = await list(body);
+    const field = body.split('"')[1];
     expect([status, json.status, json.code]).toEqual([400, "error", "invalid_request"]);
     expect(json.message).toMatch(
-      new RegExp(`^${field} must be a whole number from 1 to \\d+, without quotes`),
+      new RegExp(`^${field} must be a whole number from 1 (on|to 100), without quotes`),
     );
     expect(json.errors).toEqual([{ field, message: json.message }]);
   });

@@ -8,7 +8,7 @@ import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gat
 export const ways = ["over HTTP", "in process"] as const;
 export type Way = (typeof ways)[number];
 
-export interface Question {
+interface Question {
   method?: string;
   path: string;
   headers?: Record<string, string>;
@@ -16,7 +16,7 @@ export interface Question {
   body?: unknown;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   headers: Headers;
   text: string;
@@ -58,7 +58,7 @@ type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 const handlers = new Map<string, Promise<Handler>>();
 
 /** The handler from source, with modules and environment of its own, as a Lambda has. */
-export const loadHandler = (fn: string): Promise<Handler> => {
+const loadHandler = (fn: string): Promise<Handler> => {
   const load = async () => {
     vi.resetModules();
     // biome-ignore lint/style/noProcessEnv: a Lambda is given its settings so

@@ -5,7 +5,7 @@ import type {
   APIGatewayRequestAuthorizerEvent,
 } from "aws-lambda";
 
-export const stage = "local";
+const stage = "local";
 const apiId = "local";
 const account = "000000000000";
 

@@ -1,0 +1,74 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { authorizers, routes } from "#lib/routes/index.ts";
+import { listFunctions } from "../infra/build.ts";
+
+/** What each folder may import besides packages. A function is alone: its siblings are other Lambdas. */
+const mayImport: Record<string, readonly string[]> = {
+  lib: ["lib"],
+  functions: ["lib"],
+  infra: ["infra", "lib"],
+  test: ["test", "lib", "functions", "infra"],
+};
+const areas = ["employee", "resident", "tourism", "messaging", "partner"];
+
+const importsOf = (file: string) =>
+  [...readFileSync(file, "utf8").matchAll(/(?:from |import |import\()"([.#][^"]+)"/g)].map(([, to = ""]) => ({
+    file,
+    to: to.startsWith("#") ? to.slice(1) : posix.join(posix.dirname(file), to),
+  }));
+const imports = globSync("{lib,functions,infra,test}/**/*.ts", { exclude: ["**/node_modules"] }).flatMap(
+  importsOf,
+);
+const part = (path: string, index: number) => path.split("/")[index] ?? "";
+
+describe("dependencies", () => {
+  test("are found at all, and lead to files", () => {
+    expect(imports.length).toBeGreaterThan(100);
+    expect(imports.filter(({ to }) => !existsSync(to))).toEqual([]);
+  });
+
+  test("go from functions, infra and tests to lib, and never to functions", () =>
+    expect(imports.filter(({ file, to }) => !mayImport[part(file, 0)]?.includes(part(to, 0)))).toEqual([]));
+
+  test("do not lead from one area's folder to another's", () => {
+    const isArea = (path: string) => part(path, 0) === "lib" && areas.includes(part(path, 1));
+    const crossing = imports.filter(
+      ({ file, to }) => isArea(file) && isArea(to) && part(file, 1) !== part(to, 1),
+    );
+    expect(crossing).toEqual([]);
+  });
+
+  test("of a function are its own area's rows, not the whole route table", () => {
+    const whole = imports.filter(({ file, to }) => part(file, 0) !== "test" && to === "lib/routes/index.ts");
+    expect(whole.filter(({ file }) => part(file, 0) !== "infra")).toEqual([]);
+  });
+});
+
+describe("the route table", () => {
+  test("has a function for every row and a row for every function", () => {
+    const rows = [...routes, ...authorizers].map(({ fn }) => fn);
+    expect(listFunctions().toSorted()).toEqual(rows.toSorted());
+  });
+
+  test("has no two rows with one method and path", () => {
+    const places = routes.map(({ method, path }) => `${method} ${path}`);
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  test("has an authorizer for every kind of auth", () => {
+    const kinds = new Set(routes.map(({ auth }) => auth.kind).filter((kind) => kind !== "public"));
+    expect([...kinds].toSorted()).toEqual(authorizers.map(({ kind }) => kind).toSorted());
+  });
+
+  test("carries the version segment, and speaks of nothing outside its area", () => {
+    const prefixes: Record<string, string> = { resident: "/v1/penduduk", tourism: "/v1/pariwisata" };
+    for (const { fn, path } of routes) expect(path.startsWith(prefixes[part(fn, 0)] ?? "?")).toBe(true);
+  });
+});
+
+test("a function file stays short", () => {
+  for (const fn of listFunctions())
+    expect(readFileSync(`functions/${fn}.ts`, "utf8").split("\n").length).toBeLessThanOrEqual(41);
+});

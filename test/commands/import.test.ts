@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import postgres from "postgres";
+import { beforeEach, expect, inject, onTestFinished, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { residentImport } from "#lib/resident/import.ts";
+import { inventResident } from "../../infra/local/seed/residents.ts";
+
+let folder: string;
+let sql: postgres.Sql;
+let databaseUrl: string;
+
+/** A database of its own for each test, on the city's server. */
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "import-"));
+  const name = `import_${Math.random().toString(36).slice(2)}`;
+  const admin = postgres(inject("city").adminUrl, { max: 1, onnotice: () => {} });
+  await admin.unsafe(`create database ${name}`);
+  sql = postgres(inject("city").adminUrl, { max: 1, database: name, onnotice: () => {} });
+  await migrate(sql);
+  databaseUrl = inject("city").importerUrl.replace(/\/municipal$/, `/${name}`);
+  onTestFinished(async () => {
+    await sql.end();
+    await admin.unsafe(`drop database ${name} with (force)`);
+    await admin.end();
+    rmSync(folder, { recursive: true });
+  });
+});
+
+const header = residentImport.columns.map(({ header }) => header).join(",");
+const csv = (rows: number) =>
+  [header, ...Array.from({ length: rows }, (_, i) => inventResident(i + 1).values.join(",")), ""].join("\n");
+
+const start = (command: string, args: string[]): ChildProcess =>
+  spawn(process.execPath, [`infra/commands/${command}.ts`, ...args], {
+    env: { DATABASE_URL: databaseUrl },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+const run = async (command: string, ...args: string[]) => {
+  const child = start(command, args);
+  const [out, errors, [code]] = await Promise.all([
+    text(child.stdout as NodeJS.ReadableStream),
+    text(child.stderr as NodeJS.ReadableStream),
+    once(child, "exit"),
+  ]);
+  return { code, out, errors };
+};
+
+const write = (content: string | Buffer, name = "data.csv") => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+const count = async () =>
+  (await sql<{ n: number }[]>`select count(*)::int as n from resident.resident`)[0]?.n;
+
+test("stores a file, and the same file again changes nothing", async () => {
+  const file = write(csv(300));
+  expect(await run("import", "residents", file)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("300 added"),
+  });
+  const before = await sql`select xmin, * from resident.resident order by id`;
+  expect((await run("import", "residents", file)).out).toContain("0 added, 0 updated, 300 unchanged");
+  expect(await sql`select xmin, * from resident.resident order by id`).toEqual(before);
+});
+
+test("updates a known NIK, and keeps its created_at when the file has none", async () => {
+  const [nik = ""] = inventResident(1).values;
+  await run("import", "residents", write(csv(1)));
+  const [before] = await sql`select id, created_at::text from resident.resident`;
+  const withoutTime = [
+    header.replace(/,created_at$/, ""),
+    [nik, nik, "NAMA BARU", "I", "A", "D", "V", "K", "C"].join(","),
+  ];
+  expect((await run("import", "residents", write(`${withoutTime.join("\n")}\n`))).out).toContain("1 updated");
+  const [after] = await sql`select id, created_at::text, name from resident.resident`;
+  expect(after).toEqual({ ...before, name: "NAMA BARU" });
+});
+
+test("lets the last of repeated rows count, and says so", async () => {
+  const [row = ""] = csv(1).split("\n").slice(1);
+  const file = write([header, row.replace(/,[^,]*,/, ",9999010101000099,"), row, ""].join("\n"));
+  expect((await run("import", "residents", file)).out).toContain("1 rows came again");
+  const [stored] = await sql`select family_card_number as card from resident.resident`;
+  expect(stored?.card).toBe(inventResident(1).values[1]);
+});
+
+test("reports refused rows with line and reason in a private file that can be mended and imported", async () => {
+  const lines = csv(5).split("\n");
+  lines[2] = lines[2]?.replace(/^\d+/, "123") ?? "";
+  lines[4] = `"never closed,${lines[4]}`;
+  const result = await run("import", "residents", write(lines.join("\n")));
+  expect(result).toMatchObject({ code: 2, out: expect.stringContaining("3 added") });
+  const report = join(folder, "data.rejected.csv");
+  expect(statSync(report).mode & 0o777).toBe(0o600);
+  const [head, first, second] = readFileSync(report, "utf8").split("\n");
+  expect(head).toBe(`line,reason,${header},unreadable`);
+  expect(first).toMatch(/^3,nik must have exactly 16 digits,123,/);
+  expect(second).toMatch(/^5,the quotes do not match,,/);
+  const mended = readFileSync(report, "utf8").replace(",123,", `,${inventResident(2).values[0]},`);
+  expect((await run("import", "residents", write(mended, "mended.csv"))).out).toContain("1 added");
+});
+
+test("removes the report of an earlier run when nothing is refused any more", async () => {
+  await run("import", "residents", write(csv(2).replace(/\n\d+/, "\n1")));
+  expect(existsSync(join(folder, "data.rejected.csv"))).toBe(true);
+  await run("import", "residents", write(csv(2)));
+  expect(existsSync(join(folder, "data.rejected.csv"))).toBe(false);
+});
+
+test("killed in the middle and run again, it has stored every row once", async () => {
+  const rows = 60_000;
+  const file = write(csv(rows));
+  const child = start("import", ["residents", file]);
+  await expect.poll(count, { timeout: 15_000, interval: 20 }).toBeGreaterThan(0);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(await count()).toBeLessThan(rows);
+  expect((await run("import", "residents", file)).code).toBe(0);
+  expect(await count()).toBe(rows);
+});
+
+test("says up to which line all is stored when the database ends the connection", async () => {
+  await sql.unsafe("grant municipal_importer to current_user");
+  const child = start("import", ["residents", write(csv(100_000))]);
+  const errors = text(child.stderr as NodeJS.ReadableStream);
+  const exit = once(child, "exit");
+  await expect.poll(count, { timeout: 15_000, interval: 20 }).toBeGreaterThan(0);
+  await sql.begin(async (blocker) => {
+    await blocker`lock table resident.resident in share row exclusive mode`;
+    const importing = () => blocker`select pid from pg_stat_activity where wait_event_type = 'Lock'
+      and datname = current_database() and usename = 'municipal_importer'`;
+    await expect.poll(async () => (await importing()).length, { timeout: 15_000 }).toBe(1);
+    const [waiting] = await importing();
+    await blocker`select pg_terminate_backend(${waiting?.pid})`;
+  });
+  expect([(await exit)[0], await errors]).toEqual([1, expect.stringContaining("Stopped")]);
+  const line = /Every good row up to line (\d+) is stored; run the same command again/.exec(
+    await errors,
+  )?.[1];
+  expect(await count()).toBe(Number(line) - 1);
+});
+
+test.each<[string[], RegExp]>([
+  [["residents", "/nowhere.csv"], /There is no file/],
+  [["people", "x.csv"], /cannot be imported; choose one of residents/],
+  [["residents"], /Give one file/],
+  [["residents", "x.csv", "--fast"], /Unknown option '--fast'/],
+])("mends a wrong call %j by its message", async (args, message) => {
+  expect(await run("import", ...args)).toMatchObject({ code: 1, errors: expect.stringMatching(message) });
+});
+
+test("does not read a file whose header is of no use", async () => {
+  const result = await run("import", "residents", write("a,b\n1,2\n"));
+  expect(result).toMatchObject({ code: 1, errors: expect.stringContaining("lacks nik, no_kk") });
+});
+
+test("says how to give a database when there is none", async () => {
+  databaseUrl = "postgres://x:y@127.0.0.1:1/none";
+  const result = await run("import", "residents", write(csv(1)));
+  expect(result).toMatchObject({ code: 1, errors: expect.stringContaining("npm run dev") });
+  expect(result.errors).not.toMatch(/\n {4}at /);
+});
+
+test("stores whatever its own rules accept: the database never refuses a row they let through", async () => {
+  const odd = [
+    "-",
+    "\\N",
+    "\\.",
+    "a\tb",
+    "back\\slash",
+    "😀",
+    "'; drop",
+    "$1",
+    "ﬁ",
+    "İ",
+    "ẞ",
+    "A\u2028B",
+    "é\u0301",
+  ];
+  const rows = odd.map((name, i) => {
+    const values = [...inventResident(i + 1).values];
+    values[2] = `"${name}"`;
+    values[4] = "";
+    return values.join(",");
+  });
+  expect((await run("import", "residents", write([header, ...rows, ""].join("\n")))).out).toContain(
+    `${odd.length} added`,
+  );
+  const stored = await sql<{ name: string }[]>`select name from resident.resident order by id`;
+  expect(stored.map(({ name }) => name).toSorted()).toEqual(
+    odd.map((name) => name.normalize("NFC").trim()).toSorted(),
+  );
+});
+
+test("imports categories and gallery", async () => {
+  await run("import", "categories", write("ktipe_id;ktipe_nama;ktipe_active\n10;Alam;y\n"));
+  await run(
+    "import",
+    "gallery",
+    write('id,pr_id,url_foto,caption\n7,10,https://a.example/7.jpg,"Satu, dua"\n'),
+  );
+  expect([...(await sql`select * from tourism.category`)]).toEqual([{ id: "10", name: "Alam", active: "y" }]);
+  expect([...(await sql`select * from tourism.photo`)]).toEqual([
+    { id: 7, destination_id: "10", url: "https://a.example/7.jpg", caption: "Satu, dua" },
+  ]);
+});
+
+test("seeding invents the same residents every time, and more of them later", async () => {
+  expect((await run("seed", "--residents", "20")).code).toBe(0);
+  const first = await sql`select nik, name, created_at from resident.resident order by id`;
+  await run("seed", "--residents", "30");
+  const later = await sql`select nik, name, created_at from resident.resident order by id`;
+  expect([later.length, later.slice(0, 20)]).toEqual([30, [...first]]);
+});

@@ -1,0 +1,155 @@
+import { Readable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { HeaderError, openImport } from "#lib/import/file.ts";
+import type { Refusal, Row } from "#lib/import/table.ts";
+import { residentImport } from "#lib/resident/import.ts";
+import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
+
+const read = async (input: string | Buffer, table = residentImport, blockBytes = 65_536) => {
+  const bytes = Buffer.from(input);
+  const blocks = Array.from({ length: Math.ceil(bytes.length / blockBytes) }, (_, i) =>
+    bytes.subarray(i * blockBytes, (i + 1) * blockBytes),
+  );
+  const file = await openImport(Readable.from(blocks), table);
+  const rows: Row[] = [];
+  const refusals: Refusal[] = [];
+  for await (const block of file.blocks) {
+    rows.push(...block.rows);
+    refusals.push(...block.refusals);
+  }
+  return { ...file, rows, refusals };
+};
+
+const header = "nik,no_kk,nama,nama_ibu,alamat,t_dusun_lingkungan,t_desakel,t_kec,t_kabkota,created_at";
+const nik = (n: number) => `99990101010${String(n).padStart(5, "0")}`;
+const line = (n: number, { name = "NAMA", created = "2024-01-02T03:04:05.000001", address = "JL" } = {}) =>
+  `${nik(n)},${nik(0)},${name},IBU,${address},D,V,K,C,${created}`;
+const file = (...lines: string[]) => [header, ...lines, ""].join("\n");
+
+describe("the shape of a file", () => {
+  test.each([
+    ["line ends of Windows", (text: string) => text.replaceAll("\n", "\r\n")],
+    ["a byte order mark", (text: string) => `\uFEFF${text}`],
+    ["semicolons", (text: string) => text.replaceAll(",", ";")],
+    ["tabs", (text: string) => text.replaceAll(",", "\t")],
+    ["no line end at the end", (text: string) => text.trimEnd()],
+    [
+      "headers in capitals, with spaces",
+      (text: string) => text.replace(header, header.toUpperCase().replaceAll(",", " , ")),
+    ],
+    ["every field in quotes", (text: string) => text.replace(/[^,\n]+/g, '"$&"')],
+    ["blank lines", (text: string) => text.replaceAll("\n", "\n\n")],
+  ])("may have %s", async (_, change) => {
+    const { rows, refusals } = await read(change(file(line(1), line(2, { name: "ÉLÈNE" }))));
+    expect(refusals).toEqual([]);
+    expect(rows.map(({ values }) => values[2])).toEqual(["NAMA", "ÉLÈNE"]);
+  });
+
+  test("may be cut into blocks anywhere, also inside a letter", async () => {
+    const text = file(line(1, { name: "ÉLÈNE 😀" }), line(2, { name: '"KUTIP ""X"", KOMA"' }));
+    const whole = await read(text);
+    for (const bytes of [1, 2, 3, 7])
+      expect((await read(text, residentImport, bytes)).rows).toEqual(whole.rows);
+  });
+
+  test("may have columns in another order, more of them, and lack created_at", async () => {
+    const text = `lain,t_kabkota,t_kec,t_desakel,t_dusun_lingkungan,alamat,nama_ibu,nama,no_kk,nik\nx,C,K,V,D,JL,IBU,NAMA,${nik(0)},${nik(1)}\n`;
+    const { rows, ignored } = await read(text);
+    expect(ignored).toEqual(["lain"]);
+    expect(rows).toEqual([
+      { line: 2, values: [nik(1), nik(0), "NAMA", "IBU", "JL", "D", "V", "K", "C", null] },
+    ]);
+  });
+
+  test.each([
+    ["", "empty"],
+    ["nik,nama\n1,2\n", "lacks no_kk, nama_ibu, alamat"],
+    [`${header},nik\n`, "names the column nik twice"],
+    [Buffer.from(file(line(1)), "utf16le"), "not UTF-8"],
+  ])("is refused whole when the header is of no use: %#", async (text, message) => {
+    const refusal = await read(text).catch((error) => error);
+    expect(refusal).toBeInstanceOf(HeaderError);
+    expect(refusal.message).toContain(message);
+  });
+});
+
+describe("a bad row", () => {
+  test.each([
+    [line(1).replace(nik(1), "123"), "nik must have exactly 16 digits"],
+    [line(1).replace(nik(1), "9.99901E+15"), "nik was rounded by a spreadsheet"],
+    [line(1, { name: "" }), "nama must not be blank"],
+    [line(1, { name: " " }), "nama must not be blank"],
+    [line(1, { name: "A\0B" }), "nama holds a NUL character"],
+    [line(1, { created: "2024-02-30T00:00:00" }), "created_at is not a time on the calendar"],
+    [line(1, { created: "2024-01-01T00:00:00Z" }), "created_at must look like"],
+    [line(1, { created: "2024-01-01T00:00:00+07:00" }), "created_at must look like"],
+    [line(1, { created: "infinity" }), "created_at must look like"],
+    [line(1, { created: "1700-01-01 00:00:00" }), "created_at is not a time"],
+    [line(1, { created: "2024-01-01T00:00:00.1234567" }), "created_at must look like"],
+    ["1,2,3", "the row has 3 fields where the first line has 10"],
+    [`${line(1)},more`, "the row has 11 fields"],
+    ["x".repeat(70_000), "the line is too long"],
+    [line(1, { name: '"OPEN' }), "the quotes do not match"],
+  ])("is refused with its reason: %#", async (bad, reason) => {
+    const { rows, refusals } = await read(file(line(2), bad, line(3)));
+    expect(rows.map(({ line }) => line)).toEqual([2, 4]);
+    expect(refusals).toEqual([expect.objectContaining({ line: 3, reason: expect.stringContaining(reason) })]);
+  });
+
+  test("is told all its faults at once", async () => {
+    const { refusals } = await read(file(line(1, { name: "" }).replace(nik(1), "x")));
+    expect(refusals[0]?.reason).toBe("nik must have exactly 16 digits; nama must not be blank");
+  });
+
+  test("that is not UTF-8 is refused, and the next one is read", async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${header}\n`),
+      Buffer.from(line(1, { name: "Z\xe9" }), "latin1"),
+      Buffer.from(`\n${line(2)}\n`),
+    ]);
+    const { rows, refusals } = await read(bytes);
+    expect([rows.length, refusals[0]?.reason]).toEqual([1, "nama is not valid UTF-8"]);
+  });
+
+  test("with a quote that is never closed costs itself alone, wherever the next quotes are", async () => {
+    const lines = Array.from({ length: 200 }, (_, i) => line(i, i % 3 === 0 ? { name: `"N, ${i}"` } : {}));
+    lines[20] = line(20, { name: '"OPEN' });
+    lines[199] = line(199, { name: '"OPEN' });
+    const { rows, refusals } = await read(file(...lines));
+    expect(refusals.map(({ line }) => line)).toEqual([22, 201]);
+    expect(rows.length).toBe(198);
+  });
+});
+
+test("quotes inside an unquoted field are text", async () => {
+  const { rows } = await read(file(line(1, { name: 'O"BRIEN' }), line(2, { name: 'SI "KECIL" X' })));
+  expect(rows.map(({ values }) => values[2])).toEqual(['O"BRIEN', 'SI "KECIL" X']);
+});
+
+test("a quoted field may span lines, and the row is counted from its first", async () => {
+  const { rows } = await read(file(line(1, { address: '"JL A\nNO 1"' }), line(2)));
+  expect(rows.map(({ line, values }) => [line, values[4]])).toEqual([
+    [2, "JL A\nNO 1"],
+    [4, "JL"],
+  ]);
+});
+
+test("a name is stored composed and without outer spaces", async () => {
+  const { rows } = await read(file(line(1, { name: ` ${"É".normalize("NFD")}LAN ` })));
+  expect(rows[0]?.values[2]).toBe("ÉLAN");
+});
+
+test("categories and gallery have rules of their own", async () => {
+  const categories = await read("ktipe_id,ktipe_nama,ktipe_active\n1,Alam,1\n,X,1\n", categoryImport);
+  expect([categories.rows.length, categories.refusals[0]?.reason]).toEqual([1, "ktipe_id must not be blank"]);
+  const gallery = await read(
+    "id,pr_id,url_foto,caption\n1,12,https://a.example/x.jpg,\n1.5,12,https://a.example,\n2,(x),ftp://a,\n2147483648,1,http://a,\n",
+    galleryImport,
+  );
+  expect(gallery.rows.length).toBe(1);
+  expect(gallery.refusals.map(({ reason }) => reason)).toEqual([
+    "id must be a whole number up to 2147483647",
+    "pr_id must have 1 to 64 letters, digits, '.', '_' or '-'; url_foto must be an http or https address",
+    "id must be a whole number up to 2147483647",
+  ]);
+});

@@ -1,0 +1,53 @@
+import { expect, inject, onTestFinished, test, vi } from "vitest";
+import { partnerDirectory } from "#lib/partner/directory.ts";
+import { connectFor } from "../steps/connections.ts";
+
+/** The authorizer's own module with the authorizer's settings and an empty cache. */
+const open = async () => {
+  vi.resetModules();
+  for (const [name, value] of Object.entries(inject("city").variables["authorizers/api-key"] ?? {}))
+    vi.stubEnv(name, value);
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+  });
+  return (await import("#lib/partner/authenticate.ts")).findPartnerByKey;
+};
+
+test("a revoked key ends within 30 s in a warm environment", async () => {
+  const find = await open();
+  const directory = partnerDirectory(connectFor("partnerAdminUrl"));
+  const { key, keyId } = await directory.add("cache-revoked", "standard", { scopes: ["resident:read"] });
+  expect((await find(key))?.keyId).toBe(keyId);
+  await directory.revoke(keyId);
+  expect((await find(key))?.keyId).toBe(keyId);
+  vi.setSystemTime(Date.now() + 31_000);
+  expect(await find(key)).toBeUndefined();
+});
+
+test("a key is not kept beyond its expiry", async () => {
+  const find = await open();
+  const directory = partnerDirectory(connectFor("partnerAdminUrl"));
+  const expiresAt = new Date(Date.now() + 5_000);
+  const { key } = await directory.add("cache-expiring", "standard", { scopes: ["resident:read"], expiresAt });
+  expect(await find(key)).toBeDefined();
+  await connectFor(
+    "adminUrl",
+  )`update partner.api_key set expires_at = now() where partner_id = 'cache-expiring'`;
+  vi.setSystemTime(expiresAt.getTime() + 1);
+  expect(await find(key)).toBeUndefined();
+});
+
+test("a key that was unknown is asked for again at once", async () => {
+  const find = await open();
+  expect(await find("mia_unknown")).toBeUndefined();
+  const { digestKey } = await import("#lib/partner/api-key.ts");
+  const { keyId } = await partnerDirectory(connectFor("partnerAdminUrl")).add("cache-new", "standard", {
+    scopes: ["resident:read"],
+  });
+  await connectFor(
+    "adminUrl",
+  )`update partner.api_key set digest = ${digestKey("mia_unknown")} where id = ${keyId}`;
+  expect((await find("mia_unknown"))?.partnerId).toBe("cache-new");
+});

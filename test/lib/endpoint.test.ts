@@ -1,0 +1,81 @@
+import { describe, expect, test, vi } from "vitest";
+import * as z from "zod/mini";
+import { endpoint } from "#lib/http/endpoint.ts";
+import { integrationEnvelope } from "#lib/http/envelope.ts";
+import { Fault } from "#lib/http/fault.ts";
+import { type Route, route } from "#lib/routes/route.ts";
+
+vi.spyOn(process.stdout, "write").mockReturnValue(true);
+
+const row: Route<unknown, { n: number }, unknown> = route({
+  fn: "tourism/test",
+  method: "POST",
+  path: "/test",
+  summary: "",
+  auth: { kind: "public" },
+  body: z.object({ n: z._default(z.int({ error: "n must be whole" }), 1) }),
+  reply: z.unknown(),
+  errors: integrationEnvelope,
+  secrets: {},
+  timeoutSeconds: 1,
+  memoryMb: 128,
+});
+
+const ask = async (work: (n: number) => Promise<unknown>, event: object = {}, remaining = 5_000) => {
+  const handler = endpoint(row).handler(({ body }) => work(body.n));
+  const full = { headers: null, body: null, requestContext: { requestId: "id-1" }, ...event };
+  const { statusCode, body, headers } = await handler(
+    full as never,
+    { getRemainingTimeInMillis: () => remaining } as never,
+  );
+  return { status: statusCode, json: JSON.parse(body), headers };
+};
+
+test("an event without headers or body is a default request", async () =>
+  expect(await ask(async (n) => ({ n }))).toMatchObject({ status: 200, json: { n: 1 } }));
+
+test("a body in base64 is read", async () => {
+  const body = Buffer.from('{"n":7}').toString("base64");
+  const event = { headers: { "CONTENT-TYPE": "application/json" }, body, isBase64Encoded: true };
+  expect((await ask(async (n) => ({ n }), event)).json).toEqual({ n: 7 });
+});
+
+test("work that takes too long is answered in the area's own shape before Lambda gives up", async () => {
+  const { status, json } = await ask(() => new Promise(() => {}), {}, 350);
+  expect([status, json]).toEqual([
+    504,
+    { status: "error", code: "timeout", message: expect.any(String), request_id: "id-1" },
+  ]);
+});
+
+describe("whatever is thrown", () => {
+  test("a fault is told as it is", async () => {
+    const { status, json } = await ask(async () => {
+      throw new Fault(409, "conflict", "Already there");
+    });
+    expect([status, json.code, json.message]).toEqual([409, "conflict", "Already there"]);
+  });
+
+  test.each([
+    [new Error("secret detail")],
+    ["secret detail"],
+    [undefined],
+    [{ statusCode: 200, body: "secret detail" }],
+  ])("%j is a 500 that says nothing but the request id", async (thrown) => {
+    const { status, json } = await ask(async () => {
+      throw thrown;
+    });
+    expect([status, json.code, json.request_id]).toEqual([500, "internal_error", "id-1"]);
+    expect(JSON.stringify(json)).not.toContain("secret detail");
+  });
+});
+
+test("a route that needs a key answers nobody when no authorizer ran", async () => {
+  const guarded = { ...row, auth: { kind: "apiKey", scope: "resident:read" } } as const;
+  const handler = endpoint(guarded).handler(async () => "data");
+  const { statusCode } = await handler(
+    { headers: {}, body: null, requestContext: { requestId: "x" } } as never,
+    {} as never,
+  );
+  expect(statusCode).toBe(401);
+});

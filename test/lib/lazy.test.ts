@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { lazy } from "#lib/lazy.ts";
+
+test("makes the value once, for callers at once too", async () => {
+  let made = 0;
+  const get = lazy(async () => ++made);
+  expect(await Promise.all([get(), get()])).toEqual([1, 1]);
+});
+
+test("tries again after a failure", async () => {
+  let made = 0;
+  const get = lazy(async () => {
+    if (++made === 1) throw new Error("first");
+    return made;
+  });
+  await expect(get()).rejects.toThrow("first");
+  expect(await get()).toBe(2);
+});
+
+test("makes a new value after a reset, and an old failure does not forget the new one", async () => {
+  let made = 0;
+  const failing = Promise.withResolvers<number>();
+  const get = lazy(() => (++made === 1 ? failing.promise : Promise.resolve(made)));
+  const first = get();
+  get.reset();
+  const second = get();
+  failing.reject(new Error("late"));
+  await expect(first).rejects.toThrow("late");
+  expect([await second, await get(), made]).toEqual([2, 2, 2]);
+});

@@ -1,0 +1,77 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { log } from "#lib/log.ts";
+
+const written: string[] = [];
+vi.spyOn(process.stdout, "write").mockImplementation((line) => {
+  written.push(String(line));
+  return true;
+});
+afterEach(() => {
+  written.length = 0;
+});
+const last = () => JSON.parse(written.at(-1) ?? "{}");
+
+test("writes one JSON object a line", () => {
+  log.info("hello\nworld", { status: 200 });
+  expect(written.join("")).toMatch(/^[^\n]+\n$/);
+  expect(last()).toMatchObject({
+    level: "info",
+    message: "hello\nworld",
+    status: 200,
+    time: expect.any(String),
+  });
+});
+
+test.each([
+  "password",
+  "Authorization",
+  "apikey",
+  "x-api-key",
+  "refresh_token",
+  "p_nik",
+  "p_nama",
+  "tiket",
+  "SecretString",
+])("takes out the value of %s at any depth", (key) => {
+  log.info("x", { a: [{ [key]: "planted" }] });
+  expect(written.join("")).not.toContain("planted");
+});
+
+test("takes long numbers out of texts, also out of an error's", () => {
+  log.error("of 9999010101000001", {
+    error: new Error("no 9999010101000001", { cause: "9999010101000001" }),
+  });
+  expect(written.join("")).not.toContain("9999010101000001");
+});
+
+test("tells an error's name, code, message and causes, and nothing else of it", () => {
+  const cause = Object.assign(new Error("refused"), {
+    code: "ECONNREFUSED",
+    query: "planted",
+    parameters: ["planted"],
+  });
+  log.error("x", { error: new Error("outer", { cause }) });
+  expect(last().error).toMatchObject({
+    name: "Error",
+    message: "outer",
+    cause: { code: "ECONNREFUSED", message: "refused" },
+  });
+  expect(written.join("")).not.toContain("planted");
+});
+
+test("withholds a database message that quotes data", () => {
+  const error = Object.assign(new Error('invalid input syntax: "planted"'), {
+    code: "22P02",
+    detail: "planted",
+  });
+  log.error("x", { error });
+  expect(last().error.code).toBe("22P02");
+  expect(written.join("")).not.toContain("planted");
+});
+
+test("survives what JSON cannot hold", () => {
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  log.warn("round", { circle, big: 1n });
+  expect(last().level).toBe("warn");
+});
