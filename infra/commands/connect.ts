@@ -18,7 +18,8 @@ const connect = ({ host, port, dbname, username, password }: Credentials, ssl: "
 
 /** The running system's own secret of the role; its store is a file beside the database. */
 const localCredentials = (role: LoginRole): Credentials => {
-  const kept = findDevFile() && openStore(`${localFolder}/secrets.json`).find(secretName(`database/${role}`));
+  const kept =
+    findDevFile(localFolder) && openStore(`${localFolder}/secrets.json`).find(secretName(`database/${role}`));
   if (!kept) throw new CommandError(noDatabase);
   return Credentials.parse(JSON.parse(kept.value));
 };

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 /** Folder of everything that a running system keeps on this machine. */
 export const localFolder = fileURLToPath(new URL("../../.local", import.meta.url));
 
-const file = `${localFolder}/dev.json`;
+const fileIn = (folder: string) => `${folder}/dev.json`;
 
 /** How to reach a running `npm run dev`: for tests, tools and the operator's commands. */
 export interface DevFile {
@@ -16,12 +16,15 @@ export interface DevFile {
 }
 
 /** Written whole when the system is ready, for its owner only: it holds credentials. */
-export const writeDevFile = (contents: DevFile): void => {
+export const writeDevFile = (folder: string, contents: DevFile): void => {
+  const file = fileIn(folder);
   writeFileSync(`${file}.partial`, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.partial`, file);
 };
 
-export const findDevFile = (): DevFile | undefined =>
-  existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as DevFile) : undefined;
+export const findDevFile = (folder: string): DevFile | undefined => {
+  const file = fileIn(folder);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as DevFile) : undefined;
+};
 
-export const removeDevFile = (): void => rmSync(file, { force: true });
+export const removeDevFile = (folder: string): void => rmSync(fileIn(folder), { force: true });

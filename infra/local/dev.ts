@@ -1,4 +1,5 @@
 import { createWriteStream, rmSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { parseArgs, styleText } from "node:util";
 import { watch } from "../build.ts";
 import { type City, type CityOptions, startCity } from "./city.ts";
@@ -6,11 +7,12 @@ import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
 import { takeLock } from "./lock.ts";
 import { destroyServer } from "./postgres/server.ts";
 
-const usage = `Usage: npm run dev -- [--port N] [--residents N] [--fresh]
+const usage = `Usage: npm run dev -- [--port N] [--residents N] [--fresh] [--folder DIR]
 
   --port N       port of the integration API (default: 3000, or a free one when that is taken)
   --residents N  invented residents to have at least (default: 5000)
-  --fresh        throw the database and the secrets of earlier starts away`;
+  --fresh        throw the database and the secrets of earlier starts away
+  --folder DIR   where they are kept (default: .local, where the other commands look)`;
 
 const defaultPort = 3_000;
 
@@ -20,6 +22,7 @@ const readOptions = () => {
       port: { type: "string" },
       residents: { type: "string", default: "5000" },
       fresh: { type: "boolean", default: false },
+      folder: { type: "string", default: localFolder },
       help: { type: "boolean", default: false },
     },
   });
@@ -31,6 +34,7 @@ const readOptions = () => {
     port: values.port === undefined ? undefined : whole("port", values.port, 65_535),
     residents: whole("residents", values.residents, 100_000_000),
     fresh: values.fresh,
+    folder: resolve(values.folder),
     help: values.help,
   };
 };
@@ -61,7 +65,7 @@ const firstBuild = async (onRebuilt: (errors: number) => void) => {
   return context;
 };
 
-const announce = ({ baseUrl, apiKey, database }: City, seconds: string) =>
+const announce = ({ baseUrl, apiKey, database }: City, logFile: string, seconds: string) =>
   console.log(`
 ${styleText("bold", `Ready in ${seconds} s`)}   ${baseUrl}
 Database   ${database.adminUrl}
@@ -76,21 +80,21 @@ API key    ${apiKey}   (partner demo, scope resident:read)
   curl -s ${baseUrl}/v1/pariwisata/kategori
   curl -s '${baseUrl}/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)'
 
-Logs of the functions: .local/functions.log. Sources are rebuilt when they change. Ctrl-C stops.
+Logs of the functions: ${logFile}. Sources are rebuilt when they change. Ctrl-C stops.
 `);
 
 const main = async () => {
-  const options = readOptions();
+  const { folder, ...options } = readOptions();
   if (options.help) return console.log(usage);
   const started = performance.now();
-  const lock = takeLock(`${localFolder}/dev.pid`, "dev.ts");
+  const lock = takeLock(`${folder}/dev.pid`, "dev.ts");
   if ("holder" in lock)
     throw new Error(
-      `npm run dev is running here already, as process ${lock.holder}; its addresses are in .local/dev.json`,
+      `npm run dev is running here already, as process ${lock.holder}; its addresses are in ${folder}/dev.json`,
     );
-  removeDevFile();
+  removeDevFile(folder);
 
-  const stops: (() => unknown)[] = [lock.release, removeDevFile];
+  const stops: (() => unknown)[] = [lock.release, () => removeDevFile(folder)];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
   };
@@ -100,8 +104,8 @@ const main = async () => {
 
   try {
     if (options.fresh) {
-      await destroyServer(`${localFolder}/postgres`);
-      rmSync(`${localFolder}/secrets.json`, { force: true });
+      await destroyServer(`${folder}/postgres`);
+      rmSync(`${folder}/secrets.json`, { force: true });
     }
     let city: City | undefined;
     const builder = await firstBuild((errors) => {
@@ -109,12 +113,12 @@ const main = async () => {
       console.log(errors === 0 ? "rebuilt" : "not rebuilt: the functions go on as they were");
     });
     stops.push(() => builder.dispose());
-    const logFile = createWriteStream(`${localFolder}/functions.log`, { flags: "w", mode: 0o600 });
+    const logFile = createWriteStream(`${folder}/functions.log`, { flags: "w", mode: 0o600 });
     stops.push(() => logFile.end());
 
     city = await startOnPort(
       {
-        folder: localFolder,
+        folder,
         residents: options.residents,
         durable: true,
         onAccess: (line) => console.log(line),
@@ -128,8 +132,12 @@ const main = async () => {
     );
     stops.push(city.stop);
     const { baseUrl, apiKey, secretsUrl, database } = city;
-    writeDevFile({ baseUrl, apiKey, databaseUrl: database.adminUrl, secretsUrl });
-    announce(city, ((performance.now() - started) / 1_000).toFixed(1));
+    writeDevFile(folder, { baseUrl, apiKey, databaseUrl: database.adminUrl, secretsUrl });
+    announce(
+      city,
+      relative(".", `${folder}/functions.log`),
+      ((performance.now() - started) / 1_000).toFixed(1),
+    );
     await interrupted;
     console.log("\nstopping …");
   } finally {

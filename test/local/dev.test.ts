@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { destroyServer } from "../../infra/local/postgres/server.ts";
+
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "dev-"));
+});
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await destroyServer(`${folder}/postgres`);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const devFile = () => JSON.parse(readFileSync(`${folder}/dev.json`, "utf8"));
+const start = (...args: string[]) => {
+  const child = spawn(
+    process.execPath,
+    ["infra/local/dev.ts", "--folder", folder, "--residents", "30", ...args],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  children.push(child);
+  return child;
+};
+const startReady = async (...args: string[]) => {
+  const child = start("--port", "0", ...args);
+  await expect.poll(() => existsSync(`${folder}/dev.json`), { timeout: 20_000 }).toBe(true);
+  return child;
+};
+const serverPid = () => Number(readFileSync(`${folder}/postgres/postmaster.pid`, "utf8").split("\n")[0]);
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const listResidents = async () => {
+  const { baseUrl, apiKey } = devFile();
+  const response = await fetch(`${baseUrl}/v1/penduduk`, { method: "POST", headers: { apikey: apiKey } });
+  return (await response.json()) as { total: number };
+};
+
+test("starts, answers with the key it wrote down for its owner only, and leaves nothing behind at SIGTERM", async () => {
+  const child = await startReady();
+  expect(statSync(`${folder}/dev.json`).mode & 0o777).toBe(0o600);
+  expect(Object.keys(devFile())).toEqual(["baseUrl", "apiKey", "databaseUrl", "secretsUrl"]);
+  expect((await listResidents()).total).toBe(30);
+  const database = serverPid();
+  child.kill("SIGTERM");
+  expect((await once(child, "exit"))[0]).toBe(0);
+  expect([isAlive(database), existsSync(`${folder}/dev.json`), existsSync(`${folder}/dev.pid`)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
+test("keeps its data and its key between starts, also after it was killed with the database left running", async () => {
+  const first = await startReady();
+  const { apiKey } = devFile();
+  const database = serverPid();
+  first.kill("SIGKILL");
+  await once(first, "exit");
+  expect(isAlive(database)).toBe(true);
+  rmSync(`${folder}/dev.json`);
+
+  const second = await startReady();
+  expect([devFile().apiKey, (await listResidents()).total]).toEqual([apiKey, 30]);
+  expect(isAlive(database)).toBe(false);
+
+  const third = start();
+  expect(await text(third.stderr as NodeJS.ReadableStream)).toContain("is running here already");
+  expect((await listResidents()).total).toBe(30);
+
+  second.kill("SIGINT");
+  expect((await once(second, "exit"))[0]).toBe(0);
+});
+
+test("throws the old data away when it is asked for a fresh start", async () => {
+  const child = await startReady("--fresh", "--residents", "7");
+  expect((await listResidents()).total).toBe(7);
+  child.kill("SIGTERM");
+  await once(child, "exit");
+});
+
+test.each([
+  [["--port", "x"], "--port must be a whole number"],
+  [["--port", "70000"], "--port must be a whole number"],
+  [["--residents", "-1"], "--residents"],
+  [["--fast"], "Unknown option '--fast'"],
+])("mends a wrong option %j by its message", async (args, message) => {
+  const child = start(...args);
+  expect(await text(child.stderr as NodeJS.ReadableStream)).toContain(message);
+});
