@@ -77,7 +77,7 @@ test("keeps its data and its key between starts, also after it was killed with t
 
   const second = await startReady();
   expect([devFile().apiKey, (await listResidents()).total]).toEqual([apiKey, 30]);
-  expect(isAlive(database)).toBe(false);
+  expect(serverPid()).not.toBe(database);
 
   const third = start();
   expect(await text(third.stderr as NodeJS.ReadableStream)).toContain("is running here already");
