@@ -3,9 +3,9 @@ import { findSetting, getSetting } from "#lib/config.ts";
 import { Credentials } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
 import { secret } from "#lib/secret.ts";
-import { findDevFile, localFolder } from "../local/dev-file.ts";
-import { secretName } from "../local/secrets/names.ts";
+import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
 import { openStore } from "../local/secrets/store.ts";
+import { secretName } from "../secret-name.ts";
 import { CommandError } from "./command.ts";
 
 const noDatabase = `There is no database to talk to. Start one with «npm run dev» in another terminal,
@@ -19,7 +19,8 @@ const connect = ({ host, port, dbname, username, password }: Credentials, ssl: "
 /** The running system's own secret of the role; its store is a file beside the database. */
 const localCredentials = (role: LoginRole): Credentials => {
   const kept =
-    findDevFile(localFolder) && openStore(`${localFolder}/secrets.json`).find(secretName(`database/${role}`));
+    findDevFile(localFolder) &&
+    openStore(`${localFolder}/secrets.json`).find(secretName(localStage, `database/${role}`));
   if (!kept) throw new CommandError(noDatabase);
   return Credentials.parse(JSON.parse(kept.value));
 };

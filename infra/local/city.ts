@@ -6,11 +6,12 @@ import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Secrets } from "#lib/routes/route.ts";
 import { integrationApi } from "../api.ts";
 import { bundleFolder } from "../build.ts";
+import { secretName } from "../secret-name.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
+import { localStage } from "./dev-file.ts";
 import { startGateway } from "./gateway/gateway.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { rememberPlans } from "./plan-lookup.ts";
-import { secretName } from "./secrets/names.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
 import { storeSeed } from "./seed/seed.ts";
@@ -51,7 +52,7 @@ const demoPartner = "demo";
 
 /** The demo partner's key, kept between starts; a new one where it was revoked or lost. */
 const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Promise<string> => {
-  const name = secretName("demo-api-key");
+  const name = secretName(localStage, "demo-api-key");
   const sql = database.connectAs("partner-admin");
   try {
     const kept = store.find(name)?.value;
@@ -90,7 +91,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
   try {
     mkdirSync(folder, { recursive: true });
     const secrets = openStore(`${folder}/secrets.json`);
-    const pepper = secretName("audit-pepper");
+    const pepper = secretName(localStage, "audit-pepper");
     if (!secrets.find(pepper))
       secrets.put(pepper, JSON.stringify({ version: 1, pepper: randomBytes(32).toString("base64url") }));
 
@@ -108,7 +109,9 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       AWS_SECRET_ACCESS_KEY: "local",
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsServer.url,
       DATABASE_TLS: "disable",
-      ...Object.fromEntries(Object.entries(needed).map(([variable, name]) => [variable, secretName(name)])),
+      ...Object.fromEntries(
+        Object.entries(needed).map(([variable, name]) => [variable, secretName(localStage, name)]),
+      ),
     });
 
     const lambdas = new Map<string, Lambda>(

@@ -4,8 +4,9 @@ import type { Credentials } from "#lib/db/credentials.ts";
 import { setPassword } from "#lib/db/login.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
+import { secretName } from "../secret-name.ts";
+import { localStage } from "./dev-file.ts";
 import { type Server, startServer } from "./postgres/server.ts";
-import { secretName } from "./secrets/names.ts";
 import type { SecretStore } from "./secrets/store.ts";
 
 export interface LocalDatabase {
@@ -28,7 +29,7 @@ const newPassword = () => randomBytes(24).toString("base64url");
 
 /** The secret's value, made on the first start. */
 const keep = (store: SecretStore, name: string): string => {
-  const id = secretName(name);
+  const id = secretName(localStage, name);
   return (store.find(id) ?? store.put(id, newPassword())).value;
 };
 
@@ -63,7 +64,7 @@ export const startDatabase = async (
   const setCredentials = async (sql: postgres.Sql, role: LoginRole) => {
     const credentials: Credentials = { ...address, username: loginRoles[role], password: newPassword() };
     await setPassword(sql, credentials.username, credentials.password);
-    store.put(secretName(`database/${role}`), JSON.stringify(credentials));
+    store.put(secretName(localStage, `database/${role}`), JSON.stringify(credentials));
   };
   const asAdmin = async (work: (sql: postgres.Sql) => Promise<unknown>) => {
     const sql = postgres(adminUrl, options);
@@ -84,7 +85,7 @@ export const startDatabase = async (
     server,
     adminUrl,
     connectAs(role) {
-      const secret = store.find(secretName(`database/${role}`));
+      const secret = store.find(secretName(localStage, `database/${role}`));
       const { username, password } = JSON.parse(secret?.value ?? "{}") as Credentials;
       return postgres({ ...address, ...options, database: dbname, username, password });
     },

@@ -4,6 +4,9 @@ import { fileURLToPath } from "node:url";
 /** Folder of everything that a running system keeps on this machine. */
 export const localFolder = fileURLToPath(new URL("../../.local", import.meta.url));
 
+/** The stage whose secrets the local system keeps. */
+export const localStage = "local";
+
 const fileIn = (folder: string) => `${folder}/dev.json`;
 
 /** How to reach a running `npm run dev`: for tests, tools and the operator's commands. */

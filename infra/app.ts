@@ -1,0 +1,11 @@
+// The AWS application: `cdk synth` runs this, as cdk.json says.
+import { App } from "aws-cdk-lib";
+import { integrationApi } from "./api.ts";
+import { build } from "./build.ts";
+import { ApiStack } from "./stacks/api.ts";
+
+await build();
+const app = new App();
+const stage = String(app.node.tryGetContext("stage"));
+new ApiStack(app, `municipal-${stage}-integration`, { stage, api: integrationApi });
+app.synth();

@@ -1,0 +1,95 @@
+import { Duration, Stack } from "aws-cdk-lib";
+import * as apigateway from "aws-cdk-lib/aws-apigateway";
+import type { Construct } from "constructs";
+import type { Authorizer } from "#lib/routes/authorizer.ts";
+import type { Route } from "#lib/routes/route.ts";
+import type { Api } from "../api.ts";
+import { NodeFunction } from "../constructs/node-function.ts";
+
+export interface ApiStackProps {
+  readonly stage: string;
+  readonly api: Api;
+}
+
+/** One REST API with its functions, as the definition says: the same that the local gateway reads. */
+export class ApiStack extends Stack {
+  readonly #rest: apigateway.RestApi;
+
+  constructor(scope: Construct, id: string, { stage, api }: ApiStackProps) {
+    super(scope, id);
+    this.#rest = new apigateway.RestApi(this, "Api", {
+      restApiName: `municipal-${stage}-${api.name}`,
+      endpointTypes: [apigateway.EndpointType.REGIONAL],
+      apiKeySourceType: apigateway.ApiKeySourceType.AUTHORIZER,
+      binaryMediaTypes: [...api.binaryMediaTypes],
+      cloudWatchRole: false,
+      deployOptions: {
+        stageName: stage,
+        throttlingRateLimit: api.throttle.requestsPerSecond,
+        throttlingBurstLimit: api.throttle.burst,
+      },
+    });
+    const authorizers = new Map(
+      api.authorizers.map((authorizer) => [authorizer.kind, this.#guard(stage, authorizer)]),
+    );
+    for (const route of api.routes)
+      this.#connect(
+        stage,
+        route,
+        route.auth.kind === "public" ? undefined : authorizers.get(route.auth.kind),
+      );
+    this.#answer(api.responses);
+    this.#meter(stage, api.usagePlans);
+  }
+
+  #guard(stage: string, authorizer: Authorizer): apigateway.RequestAuthorizer {
+    const { identityHeaders, cacheSeconds } = authorizer;
+    return new apigateway.RequestAuthorizer(this, `${authorizer.kind}Authorizer`, {
+      handler: new NodeFunction(this, { stage, ...authorizer }).lambda,
+      identitySources: identityHeaders.map(apigateway.IdentitySource.header),
+      resultsCacheTtl: Duration.seconds(cacheSeconds),
+    });
+  }
+
+  #connect(stage: string, route: Route, authorizer: apigateway.IAuthorizer | undefined) {
+    const { lambda } = new NodeFunction(this, { stage, ...route });
+    const resource = this.#rest.root.resourceForPath(route.path);
+    resource.addMethod(route.method, new apigateway.LambdaIntegration(lambda), {
+      apiKeyRequired: route.auth.kind === "apiKey",
+      ...(authorizer
+        ? { authorizationType: apigateway.AuthorizationType.CUSTOM, authorizer }
+        : { authorizationType: apigateway.AuthorizationType.NONE }),
+    });
+    if (route.cors)
+      resource.addCorsPreflight({
+        allowOrigins: apigateway.Cors.ALL_ORIGINS,
+        allowMethods: [route.method],
+        allowHeaders: ["Content-Type", "If-None-Match"],
+        maxAge: Duration.days(1),
+      });
+  }
+
+  /** A fixed header value is quoted in API Gateway's mapping, one of the context is not. */
+  #answer(responses: Api["responses"]) {
+    const map = (value: string) => (value === "$context.requestId" ? "context.requestId" : `'${value}'`);
+    for (const [type, { status, headers, body }] of Object.entries(responses))
+      this.#rest.addGatewayResponse(type, {
+        type: apigateway.ResponseType.of(type),
+        ...(status !== undefined && { statusCode: String(status) }),
+        responseHeaders: Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name, map(value)]),
+        ),
+        templates: { "application/json": body },
+      });
+  }
+
+  #meter(stage: string, plans: Api["usagePlans"]) {
+    for (const [name, { requestsPerSecond, burst, requestsPerDay }] of Object.entries(plans))
+      this.#rest.addUsagePlan(`${name}Plan`, {
+        name: `municipal-${stage}-${name}`,
+        throttle: { rateLimit: requestsPerSecond, burstLimit: burst },
+        quota: { limit: requestsPerDay, period: apigateway.Period.DAY },
+        apiStages: [{ stage: this.#rest.deploymentStage }],
+      });
+  }
+}
