@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
 import type { APIGatewayAuthorizerResult, APIGatewayProxyResult } from "aws-lambda";
 import { inject, vi } from "vitest";
 import { authorizers, routes } from "#lib/routes/index.ts";
@@ -63,7 +64,7 @@ const loadHandler = (fn: string): Promise<Handler> => {
     vi.resetModules();
     // biome-ignore lint/style/noProcessEnv: a Lambda is given its settings so
     Object.assign(process.env, inject("city").variables[fn], { LOG_LEVEL: "error" });
-    const module = new URL(`../../functions/${fn}.ts`, import.meta.url).pathname;
+    const module = fileURLToPath(new URL(`../../functions/${fn}.ts`, import.meta.url));
     return (await import(/* @vite-ignore */ module)).handler as Handler;
   };
   const loaded = handlers.get(fn) ?? load();
