@@ -30,8 +30,8 @@ const readScopes = (text: string): Scope[] =>
     return scope;
   });
 
-const readPlan = (name: string): string => {
-  if (plans.includes(name)) return name;
+const readPlan = (name: string | undefined): string | undefined => {
+  if (name === undefined || plans.includes(name)) return name;
   throw new CommandError(`There is no plan ${name}; choose from ${plans.join(", ")}`);
 };
 
@@ -79,7 +79,7 @@ await runCommand(usage, async (args) => {
     allowPositionals: true,
     options: {
       scopes: { type: "string", default: scopes.join(",") },
-      plan: { type: "string", default: "standard" },
+      plan: { type: "string" },
       expires: { type: "string" },
       overlap: { type: "string", default: String(defaultOverlapHours) },
     },

@@ -26,6 +26,8 @@ export interface IssuedKey {
   readonly key: string;
 }
 
+const standardPlan = "standard";
+
 const issue = async (
   sql: postgres.ISql,
   partnerId: string,
@@ -44,13 +46,16 @@ const issue = async (
  * @param sql connection of the role `municipal_partner_admin`.
  */
 export const partnerDirectory = (sql: postgres.Sql) => ({
-  /** Adds a partner, or one more key to a partner that is there; the plan of a known partner changes. */
-  add: (partnerId: string, plan: string, terms: KeyTerms): Promise<IssuedKey> =>
+  /**
+   * Adds a partner, or one more key to a partner that is there.
+   * @param plan undefined leaves a known partner's plan as it is; a new one gets the standard plan.
+   */
+  add: (partnerId: string, plan: string | undefined, terms: KeyTerms): Promise<IssuedKey> =>
     sql.begin(async (transaction) => {
       await transaction`
-        insert into partner.partner (id, plan, usage_identifier)
-        values (${partnerId}, ${plan}, ${randomBytes(20).toString("hex")})
-        on conflict (id) do update set plan = excluded.plan`;
+        insert into partner.partner as known (id, plan, usage_identifier)
+        values (${partnerId}, ${plan ?? standardPlan}, ${randomBytes(20).toString("hex")})
+        on conflict (id) do update set plan = coalesce(${plan ?? null}, known.plan)`;
       return issue(transaction, partnerId, terms);
     }) as Promise<IssuedKey>,
 

@@ -220,3 +220,12 @@ test("seeding invents the same residents every time, and more of them later", as
   const later = await sql`select nik, name, created_at from resident.resident order by id`;
   expect([later.length, later.slice(0, 20)]).toEqual([30, [...first]]);
 });
+
+test("does not seed a database of real residents", async () => {
+  await run("import", "residents", write(csv(1).replace(/\n9971/, "\n3578")));
+  expect(await run("seed", "--residents", "5")).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining("not invented"),
+  });
+  expect(await count()).toBe(1);
+});

@@ -40,6 +40,16 @@ test("a partner may hold several keys, and lose one of them", async () => {
   });
 });
 
+test("one more key leaves the partner's plan as it is, unless another is named", () => {
+  const name = newName();
+  const planOf = () => new RegExp(`${name} +(\\w+)`).exec(partner("list").out)?.[1];
+  partner("add", name, "--plan", "trial");
+  partner("add", name);
+  expect(planOf()).toBe("trial");
+  partner("add", name, "--plan", "standard");
+  expect(planOf()).toBe("standard");
+});
+
 test("a rotated key goes on for its overlap, the new one takes its scopes", async () => {
   const name = newName();
   const old = keyIn(partner("add", name).out);

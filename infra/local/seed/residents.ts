@@ -2,6 +2,9 @@ import type { Row } from "#lib/import/table.ts";
 import { inventAddress, inventName } from "./names.ts";
 import { pick, randomOf } from "./random.ts";
 
+/** The first digits of every invented NIK: 99 is no province's number. */
+export const inventedRegion = "9971";
+
 const city = "KOTA CONTOH";
 const districts = ["SUKOLILO", "TEGALSARI", "GUNUNGANYAR", "WONOREJO", "BANJARSARI", "KARANGPILANG"] as const;
 const villages = ["SUKAMAJU", "MARGASARI", "TANJUNGMULYA", "PURWODADI", "SIDOREJO", "KEDUNGASIH"] as const;
@@ -14,7 +17,7 @@ const stride = 104_729;
 
 const pad = (value: number, length: number) => String(value).padStart(length, "0");
 
-/** Region, birth date (day + 40 for women) and serial, as a NIK is built; 99 is no province's number. */
+/** Region, birth date (day + 40 for women) and serial, as a NIK is built. */
 const inventNik = (row: number, sex: "female" | "male") => {
   const combination = (row * stride) % combinations;
   const district = combination % districts.length;
@@ -22,7 +25,7 @@ const inventNik = (row: number, sex: "female" | "male") => {
   const day = birth.getUTCDate() + (sex === "female" ? 40 : 0);
   const date = `${pad(day, 2)}${pad(birth.getUTCMonth() + 1, 2)}${pad(birth.getUTCFullYear() % 100, 2)}`;
   return {
-    nik: `99${pad(71, 2)}${pad(district + 1, 2)}${date}${pad(1 + Math.floor(row / combinations), 4)}`,
+    nik: `${inventedRegion}${pad(district + 1, 2)}${date}${pad(1 + Math.floor(row / combinations), 4)}`,
     district,
   };
 };
@@ -40,7 +43,7 @@ export const inventResident = (row: number): Row => {
   const random = randomOf(row);
   const sex = random() < 0.5 ? "female" : "male";
   const { nik, district } = inventNik(row, sex);
-  const familyCard = `9971${pad(district + 1, 2)}${pad(Math.floor(random() * 1e6), 6)}${pad(row % 10_000, 4)}`;
+  const familyCard = `${inventedRegion}${pad(district + 1, 2)}${pad(Math.floor(random() * 1e6), 6)}${pad(row % 10_000, 4)}`;
   return {
     line: row,
     values: [
