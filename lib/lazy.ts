@@ -1,8 +1,8 @@
 /** A value made on first use, shared by every later caller, and made again after a failure. */
 export interface Lazy<T> {
   (): Promise<T>;
-  /** Forgets the value, so that the next call makes a new one. */
-  reset(): void;
+  /** Forgets the value, so that the next call makes a new one. @returns what was forgotten, if anything. */
+  reset(): Promise<T> | undefined;
 }
 
 /**
@@ -23,7 +23,9 @@ export const lazy = <T>(make: () => Promise<T>): Lazy<T> => {
   };
   return Object.assign(get, {
     reset() {
+      const forgotten = made;
       made = undefined;
+      return forgotten;
     },
   });
 };

@@ -41,11 +41,12 @@ const connection = lazy(async () => {
   });
 });
 
-const disconnect = async () => {
-  const current = connection();
-  connection.reset();
-  const sql = await current.catch(() => undefined);
-  void sql?.end({ timeout: 0 });
+/** Gives the connection up without waiting for a server that may never answer. */
+const disconnect = (): void => {
+  connection.reset()?.then(
+    (sql) => sql.end({ timeout: 0 }),
+    () => {},
+  );
 };
 
 /** Starts the secret's fetch while the module loads; a failure shows at the first use. */
@@ -57,11 +58,12 @@ type Work<T> = (sql: postgres.Sql) => Promise<T>;
 
 const attempt = async <T>(work: Work<T>): Promise<T> => work(await connection());
 
-const mend = async (error: unknown): Promise<boolean> => {
+/** Makes ready for one more attempt. @returns false for an error that another attempt would not mend. */
+const mend = (error: unknown): boolean => {
   const code = codeOf(error);
   if (code !== INVALID_PASSWORD && !lostConnection.has(code)) return false;
   log.warn("database connection is renewed", { code });
-  await disconnect();
+  disconnect();
   if (code === INVALID_PASSWORD) credentials.reset();
   return true;
 };
@@ -75,15 +77,17 @@ const mend = async (error: unknown): Promise<boolean> => {
  * @throws Error with the cause for everything else, within 2.6 s also when the server is silent.
  */
 export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
+  let expired = false;
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      void disconnect();
+      expired = true;
+      disconnect();
       reject(new Error(`database did not answer within ${deadlineMs} ms`));
     }, deadlineMs);
   });
-  const answer = attempt(work).catch(async (error: unknown) => {
-    if (await mend(error)) return attempt(work);
+  const answer = attempt(work).catch((error: unknown) => {
+    if (!expired && mend(error)) return attempt(work);
     throw error;
   });
   try {

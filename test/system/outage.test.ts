@@ -76,6 +76,10 @@ test("a database that hangs is a 500 within 3 s, and goes on when it goes on", a
     for (const pid of pids) process.kill(pid, "SIGCONT");
   }
   expect(await statuses()).toEqual(whole);
+  await withAdmin(async (sql) => {
+    const twice = await sql`select request_id from audit.resident_read group by 1 having count(*) > 1`;
+    expect(twice, "a request that was given up is not tried again behind its caller's back").toHaveLength(0);
+  });
 });
 
 const listBackends = async (): Promise<number[]> => {
