@@ -1,4 +1,5 @@
-import { globSync } from "node:fs";
+import { globSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
@@ -89,14 +90,24 @@ const options = (): esbuild.BuildOptions => ({
 /** Builds every bundle. @throws esbuild.BuildFailure with the places that do not build. */
 export const build = () => esbuild.build({ ...options(), metafile: true });
 
-/** Builds every bundle and again after each change of its sources, until `dispose()`. */
+/**
+ * Builds every bundle and again after each change of its sources, until `dispose()`. The files are written
+ * here: esbuild itself would remove the last good bundles after a build that failed.
+ */
 export const watch = async (onBuilt: (errors: esbuild.Message[]) => void): Promise<esbuild.BuildContext> => {
   const report: esbuild.Plugin = {
     name: "report",
-    setup: (build) => build.onEnd(({ errors }) => onBuilt(errors)),
+    setup: (build) =>
+      build.onEnd(({ errors, outputFiles = [] }) => {
+        for (const { path, contents } of errors.length === 0 ? outputFiles : []) {
+          mkdirSync(dirname(path), { recursive: true });
+          writeFileSync(path, contents);
+        }
+        onBuilt(errors);
+      }),
   };
   const { plugins = [], ...rest } = options();
-  const context = await esbuild.context({ ...rest, plugins: [...plugins, report] });
+  const context = await esbuild.context({ ...rest, write: false, plugins: [...plugins, report] });
   await context.watch();
   return context;
 };

@@ -7,7 +7,7 @@ prepareDatabase();
 
 /** Admits a partner agency by the key in `apikey` or `x-api-key`; never by one in the address. */
 export const handler = authorizer(async (headers) => {
-  const key = headers.apikey ?? headers["x-api-key"];
+  const key = headers.apikey || headers["x-api-key"];
   const partner = key ? await findPartnerByKey(key) : undefined;
   return (
     partner && {

@@ -25,9 +25,18 @@ const localCredentials = (role: LoginRole): Credentials => {
   return Credentials.parse(JSON.parse(kept.value));
 };
 
+/** Personal data crosses a network only encrypted, unless the address itself says otherwise. */
+const needsTls = (url: string): boolean => {
+  const parsed = URL.parse(url);
+  if (!parsed)
+    throw new CommandError("DATABASE_URL is no address such as postgres://user:password@host/database");
+  const { hostname, searchParams } = parsed;
+  return !["127.0.0.1", "localhost", "[::1]"].includes(hostname) && !searchParams.has("sslmode");
+};
+
 const connection = async (role: LoginRole): Promise<postgres.Sql> => {
   const url = findSetting("DATABASE_URL");
-  if (url) return postgres(url, options);
+  if (url) return postgres(url, { ...options, ...(needsTls(url) && { ssl: "verify-full" as const }) });
   if (!findSetting("DATABASE_SECRET_ID")) return connect(localCredentials(role), false);
   const tls = findSetting("DATABASE_TLS") === "disable" ? false : "verify-full";
   return connect(await secret(() => getSetting("DATABASE_SECRET_ID"), Credentials)(), tls);

@@ -50,7 +50,7 @@ const importFile = async (table: ImportTable, file: string): Promise<number> => 
             report = new RefusalReport(reportFile, headers);
             if (ignored.length > 0) console.log(`columns that are not stored: ${ignored.join(", ")}`);
           },
-          onRefusals: async (refusals) => report?.write(refusals),
+          onRefusals: (refusals) => report?.write(refusals),
           onProgress: (bytes, storedLine, counts) => {
             stored = storedLine;
             progress.update(
@@ -70,12 +70,13 @@ const importFile = async (table: ImportTable, file: string): Promise<number> => 
     } catch (error) {
       progress.stop();
       if (error instanceof HeaderError) throw new CommandError(error.message);
+      if (error instanceof CommandError) throw error;
       const { code, message } = error as { code?: string; message: string };
       throw new CommandError(
         `Stopped (${code ?? message}). Every good row up to line ${stored} is stored; run the same command again.`,
       );
     } finally {
-      await report?.end();
+      report?.end();
     }
   });
 };

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type KeySummary, partnerDirectory } from "#lib/partner/directory.ts";
+import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/directory.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { Scope } from "#lib/routes/route.ts";
 import { integrationApi } from "../api.ts";
@@ -38,7 +38,8 @@ const readPlan = (name: string | undefined): string | undefined => {
 const readExpiry = (text: string | undefined): Date | undefined => {
   if (text === undefined) return undefined;
   const date = new Date(`${text}T23:59:59Z`);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(date.getTime()) || date < new Date())
+  const isDay = !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
+  if (!isDay || date < new Date())
     throw new CommandError(`--expires must be a day to come, such as 2030-12-31, not ${text}`);
   return date;
 };
@@ -68,9 +69,10 @@ const formatKeys = (keys: readonly KeySummary[]): string => {
     .join("\n");
 };
 
-const showKey = (partnerId: string, { keyId, key }: { keyId: string; key: string }) =>
+const showKey = (partnerId: string, { keyId, key, expiresAt }: IssuedKey) =>
   console.log(
-    `${partnerId} ${keyId}\n${key}\n\nHand it over safely: it is stored only as a digest and cannot be shown again.`,
+    `${partnerId} ${keyId}, ${expiresAt ? `until ${day(expiresAt)}` : "without end"}\n${key}\n\n` +
+      "Hand it over safely: it is stored only as a digest and cannot be shown again.",
   );
 
 await runCommand(usage, async (args) => {

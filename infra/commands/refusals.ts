@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { createWriteStream, rmSync, type WriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { formatRecord } from "#lib/import/csv.ts";
 import type { Refusal } from "#lib/import/table.ts";
+import { CommandError } from "./command.ts";
 
 /**
  * The report of refused rows: a CSV file with line, reason and the fields as they came, so that mended
@@ -11,35 +10,45 @@ import type { Refusal } from "#lib/import/table.ts";
 export class RefusalReport {
   readonly #file: string;
   readonly #headers: readonly string[];
-  #stream: WriteStream | undefined;
+  #descriptor: number | undefined;
 
   /** A report of an earlier run is removed; a new file is made with the first refusal. */
   constructor(file: string, headers: readonly string[]) {
     this.#file = file;
     this.#headers = headers;
-    rmSync(file, { force: true });
+    this.#attempt(() => rmSync(file, { force: true }));
   }
 
-  async write(refusals: readonly Refusal[]): Promise<void> {
-    const stream = this.#open();
+  /** @throws CommandError when the file cannot be written. */
+  write(refusals: readonly Refusal[]): void {
     const lines = refusals.map(({ line, reason, fields, text }) => {
       const whole = fields?.length === this.#headers.length;
       const columns = whole ? fields : this.#headers.map(() => "");
       return formatRecord([String(line), reason, ...columns, whole ? "" : text]);
     });
-    if (!stream.write(lines.join(""))) await once(stream, "drain");
+    this.#attempt(() => writeSync(this.#open(), lines.join("")));
   }
 
-  async end(): Promise<void> {
-    if (!this.#stream) return;
-    this.#stream.end();
-    await finished(this.#stream);
+  end(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
   }
 
-  #open(): WriteStream {
-    if (this.#stream) return this.#stream;
-    this.#stream = createWriteStream(this.#file, { mode: 0o600 });
-    this.#stream.write(formatRecord(["line", "reason", ...this.#headers, "unreadable"]));
-    return this.#stream;
+  #open(): number {
+    if (this.#descriptor !== undefined) return this.#descriptor;
+    this.#descriptor = openSync(this.#file, "wx", 0o600);
+    writeSync(this.#descriptor, formatRecord(["line", "reason", ...this.#headers, "unreadable"]));
+    return this.#descriptor;
+  }
+
+  #attempt(work: () => unknown) {
+    try {
+      work();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new CommandError(
+        `The report ${this.#file} cannot be written (${code}); no row may be lost, so the import stops`,
+      );
+    }
   }
 }

@@ -29,6 +29,8 @@ export interface CityOptions {
   readonly onAccess: (line: string) => void;
   /** Receives each line that a function logs. */
   readonly onLog: (fn: string, line: string) => void;
+  /** Ends the start between two steps. */
+  readonly signal?: AbortSignal;
   /** Receives what is being done at the start. */
   readonly onStep?: (step: string) => void;
 }
@@ -57,8 +59,7 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
   try {
     const kept = store.find(name)?.value;
     const [active] = kept
-      ? await sql`select from partner.api_key where digest = ${digestKey(kept)} and revoked_at is null
-          and (expires_at is null or expires_at > now())`
+      ? await sql`select from partner.api_key held where digest = ${digestKey(kept)} and partner.is_active(held)`
       : [];
     if (kept && active) return kept;
     const { key } = await partnerDirectory(sql).add(demoPartner, "standard", { scopes: ["resident:read"] });
@@ -69,13 +70,13 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
   }
 };
 
-const seedIfFewer = async (database: LocalDatabase, residents: number, onStep: (step: string) => void) => {
+const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep }: CityOptions) => {
   const sql = database.connectAs("importer");
   try {
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from resident.resident`;
     if ((row?.count ?? 0) >= residents) return;
-    onStep(`inventing ${residents} residents`);
-    await storeSeed(sql, residents, () => {});
+    onStep?.(`inventing ${residents} residents`);
+    await storeSeed(sql, residents, () => signal?.throwIfAborted());
   } finally {
     await sql.end();
   }
@@ -83,7 +84,7 @@ const seedIfFewer = async (database: LocalDatabase, residents: number, onStep: (
 
 /** Starts everything; what was started is stopped again when a later part fails. */
 export const startCity = async (options: CityOptions): Promise<City> => {
-  const { folder, port, residents, durable, onAccess, onLog, onStep = () => {} } = options;
+  const { folder, port, durable, onAccess, onLog, signal, onStep = () => {} } = options;
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
@@ -98,7 +99,8 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     onStep("starting the database");
     const database = await startDatabase(`${folder}/postgres`, secrets, durable);
     stops.push(() => database.server.stop());
-    await seedIfFewer(database, residents, onStep);
+    await seedIfFewer(database, options);
+    signal?.throwIfAborted();
     const apiKey = await prepareDemoKey(database, secrets);
 
     const secretsServer = await startSecretsServer(secrets);

@@ -79,6 +79,10 @@ export const startDatabase = async (
     });
   } catch (error) {
     await server.stop();
+    if ((error as { code?: string }).code === "28P01")
+      throw new Error("the database was made with other secrets than these; start with --fresh", {
+        cause: error,
+      });
     throw error;
   }
   return {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { parseArgs, styleText } from "node:util";
@@ -98,9 +99,11 @@ const main = async () => {
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
   };
-  const interrupted = new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve());
-  });
+  const interruption = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => interruption.abort());
+  // a terminal or pipe that is gone must not keep us from stopping in order
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
   try {
     if (options.fresh) {
@@ -121,6 +124,7 @@ const main = async () => {
         folder,
         residents: options.residents,
         durable: true,
+        signal: interruption.signal,
         onAccess: (line) => console.log(line),
         onLog: (fn, line) => {
           logFile.write(`${line}\n`);
@@ -138,8 +142,10 @@ const main = async () => {
       relative(".", `${folder}/functions.log`),
       ((performance.now() - started) / 1_000).toFixed(1),
     );
-    await interrupted;
+    if (!interruption.signal.aborted) await once(interruption.signal, "abort");
     console.log("\nstopping …");
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
   } finally {
     await stop();
   }

@@ -63,7 +63,7 @@ export class ApiStack extends Stack {
     if (route.cors)
       resource.addCorsPreflight({
         allowOrigins: apigateway.Cors.ALL_ORIGINS,
-        allowMethods: [route.method],
+        allowMethods: [route.method, "OPTIONS"],
         allowHeaders: ["Content-Type", "If-None-Match"],
         maxAge: Duration.days(1),
       });

@@ -36,10 +36,13 @@ const isOpen = (text: string) => (text.split('"').length - 1) % 2 === 1;
  */
 export class RecordReader {
   readonly #delimiter: string;
+  readonly #columns: number;
   #pending: Line[] = [];
 
-  constructor(delimiter: string) {
+  /** @param columns of a whole row, by which a row is known inside a quote that was never closed. */
+  constructor(delimiter: string, columns: number) {
     this.#delimiter = delimiter;
+    this.#columns = columns;
   }
 
   /** The records that are complete with these lines. */
@@ -55,6 +58,11 @@ export class RecordReader {
     while (this.#pending.length > 0) yield* this.#take(true);
   }
 
+  /** Two stray quotes far apart would make one record of all rows between them. */
+  #isWholeRow({ text, tooLong }: Line): boolean {
+    return !tooLong && parseRecord(text, this.#delimiter, true)?.length === this.#columns;
+  }
+
   *#take(ended: boolean): Generator<CsvRecord> {
     const [first, ...others] = this.#pending;
     if (!first) return;
@@ -66,7 +74,8 @@ export class RecordReader {
       this.#pending.length < maxLinesPerRecord
     )
       return;
-    const fields = first.tooLong ? undefined : parseRecord(text, this.#delimiter, false);
+    const swallowed = others.some((line) => this.#isWholeRow(line));
+    const fields = first.tooLong || swallowed ? undefined : parseRecord(text, this.#delimiter, false);
     this.#pending = [];
     if (fields) {
       yield { line: first.number, text, fields };

@@ -37,7 +37,7 @@ interface Layout {
 
 const layoutWith = (line: string, delimiter: string, { columns }: ImportTable): Layout => {
   const [record] = [
-    ...new RecordReader(delimiter).read([{ number: 1, text: line, tooLong: false, bytesRead: 0 }]),
+    ...new RecordReader(delimiter, 0).read([{ number: 1, text: line, tooLong: false, bytesRead: 0 }]),
   ];
   const headers = (record?.fields ?? []).map(clean);
   const lower = headers.map((header) => header.toLowerCase());
@@ -73,6 +73,9 @@ const refuse = ({ header, refuse, whenAbsent }: Column, value: string): string |
   return rule && `${header} ${rule}`;
 };
 
+/** A spreadsheet ends with rows of nothing but delimiters. */
+const isBlank = ({ fields }: CsvRecord) => fields?.every((field) => field.trim() === "") ?? false;
+
 const readRecord = (
   record: CsvRecord,
   { headers, places }: Layout,
@@ -105,14 +108,14 @@ export const openImport = async (input: Readable, table: ImportTable): Promise<I
   const lines = readLines(input);
   const { first, rest } = await firstLine(lines);
   const layout = findLayout(first.text, table);
-  const reader = new RecordReader(layout.delimiter);
+  const reader = new RecordReader(layout.delimiter, layout.headers.length);
   const known = new Set(table.columns.map(({ header }) => header));
 
   const sort = (records: Iterable<CsvRecord>, bytesRead: number): Block => {
     const rows: Row[] = [];
     const refusals: Refusal[] = [];
     for (const record of records) {
-      if (record.text === "") continue;
+      if (isBlank(record)) continue;
       const read = readRecord(record, layout, table);
       if ("values" in read) rows.push(read);
       else refusals.push(read);

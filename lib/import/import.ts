@@ -11,8 +11,7 @@ export interface ImportCounts extends LoadCounts {
 export interface ImportObserver {
   /** Called once, before the first row. */
   onHeaders(headers: readonly string[], ignored: readonly string[]): void;
-  /** A promise holds the import back until a slow report has taken the refusals. */
-  onRefusals(refusals: readonly Refusal[]): Promise<void>;
+  onRefusals(refusals: readonly Refusal[]): void;
   /** Called for each block that was read. @param storedLine line up to which every good row is stored. */
   onProgress(bytesRead: number, storedLine: number, counts: ImportCounts): void;
 }
@@ -37,6 +36,7 @@ export const importCsv = async (
   observer.onHeaders(headers, ignored);
   let batch: Row[] = [];
   let storedLine = 1;
+  let bytes = 0;
   const store = async () => {
     const stored = await storeBatch(sql, table, batch);
     for (const count of ["inserted", "updated", "unchanged", "repeated"] as const)
@@ -45,12 +45,14 @@ export const importCsv = async (
     batch = [];
   };
   for await (const { rows, refusals, bytesRead } of blocks) {
+    bytes = bytesRead;
     counts.refused += refusals.length;
-    if (refusals.length > 0) await observer.onRefusals(refusals);
+    if (refusals.length > 0) observer.onRefusals(refusals);
     batch.push(...rows);
     if (batch.length >= rowsPerBatch) await store();
     observer.onProgress(bytesRead, storedLine, counts);
   }
   if (batch.length > 0) await store();
+  observer.onProgress(bytes, storedLine, counts);
   return counts;
 };

@@ -27,6 +27,7 @@ const copyLine = ({ line, values }: Row): string =>
 
 const upsert = ({ table, key, columns }: ImportTable): string => {
   const names = columns.map(({ column }) => column);
+  const keyType = columns.find(({ column }) => column === key)?.type ?? "text";
   const value = ({ column, type, whenAbsent }: ImportTable["columns"][number]) =>
     whenAbsent === undefined
       ? `staged.${column}::${type}`
@@ -35,12 +36,12 @@ const upsert = ({ table, key, columns }: ImportTable): string => {
   const tuple = (alias: string) => `(${changed.map((name) => `${alias}.${name}`).join(", ")})`;
   return `
     with staged as (
-      select distinct on (${key}) * from staging order by ${key}, line desc
+      select distinct on (${key}::${keyType}) * from staging order by ${key}::${keyType}, line desc
     ), written as (
       insert into ${table} as target (${names.join(", ")})
       select ${columns.map(value).join(", ")}
-      from staged left join ${table} known on known.${key} = staged.${key}::${typeOfKey({ key, columns })}
-      order by staged.${key}
+      from staged left join ${table} known on known.${key} = staged.${key}::${keyType}
+      order by staged.${key}::${keyType}
       on conflict (${key}) do update set ${changed.map((name) => `${name} = excluded.${name}`).join(", ")}
       where ${tuple("target")} is distinct from ${tuple("excluded")}
       returning (xmax = 0) as inserted
@@ -52,9 +53,6 @@ const upsert = ({ table, key, columns }: ImportTable): string => {
       count(*) filter (where not inserted)::int as updated
     from written`;
 };
-
-const typeOfKey = ({ key, columns }: Pick<ImportTable, "key" | "columns">) =>
-  columns.find(({ column }) => column === key)?.type ?? "text";
 
 /**
  * A transaction by hand: `sql.begin` of postgres 3.4.9 sends its rollback into a socket that is gone, which
@@ -73,6 +71,23 @@ const inTransaction = async <T>(sql: postgres.Sql, work: () => Promise<T>): Prom
   }
 };
 
+/** COPY whose promise settles also when the connection goes away: the driver's stream then just falls silent. */
+const copyIn = async (sql: postgres.Sql, text: string) => {
+  const closed = Promise.withResolvers<never>();
+  sql.options.onclose = () =>
+    closed.reject(
+      Object.assign(new Error("the connection broke during COPY"), { code: "CONNECTION_CLOSED" }),
+    );
+  try {
+    const copy = await sql.unsafe("copy staging from stdin").writable();
+    copy.end(text);
+    await Promise.race([once(copy, "finish"), closed.promise]);
+  } finally {
+    sql.options.onclose = () => {};
+    closed.promise.catch(() => {});
+  }
+};
+
 /**
  * Stores rows by their key: COPY into a staging table, then one upsert, in one transaction. A batch is
  * stored whole or not at all, and storing it again changes nothing.
@@ -87,9 +102,7 @@ export const storeBatch = (
   inTransaction(sql, async () => {
     const staged = table.columns.map(({ column }) => `${column} text`).join(", ");
     await sql.unsafe(`create temp table staging (line bigint, ${staged}) on commit drop`);
-    const copy = await sql.unsafe("copy staging from stdin").writable();
-    copy.end(rows.map(copyLine).join(""));
-    await once(copy, "finish");
+    await copyIn(sql, rows.map(copyLine).join(""));
     const [counts] = await sql.unsafe<Counts[]>(upsert(table));
     if (!counts) throw new Error("the upsert returned no counts");
     const { staged: all, distinct, inserted, updated } = counts;

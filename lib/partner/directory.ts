@@ -24,6 +24,7 @@ export interface KeySummary {
 export interface IssuedKey {
   readonly keyId: string;
   readonly key: string;
+  readonly expiresAt: Date | undefined;
 }
 
 const standardPlan = "standard";
@@ -38,7 +39,7 @@ const issue = async (
   await sql`
     insert into partner.api_key (id, partner_id, digest, scopes, expires_at)
     values (${keyId}, ${partnerId}, ${digestKey(key)}, string_to_array(${scopes.join(" ")}, ' '), ${expiresAt ?? null})`;
-  return { keyId, key };
+  return { keyId, key, expiresAt };
 };
 
 /**
@@ -62,36 +63,37 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
   /** Every key with its state, by partner and age. */
   list: (): Promise<KeySummary[]> => sql<KeySummary[]>`
     select p.id as "partnerId", p.plan, k.id as "keyId", array_to_string(k.scopes, ' ') as scopes,
-      case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end
+      case when k.revoked_at is not null then 'revoked' when partner.is_active(k) then 'active' else 'expired' end
         as state,
-      k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt"
+      k.created_at as "createdAt", least(k.expires_at, k.retires_at) as "expiresAt", k.last_used_at as "lastUsedAt"
     from partner.partner p join partner.api_key k on k.partner_id = p.id
     order by p.id, k.created_at`,
 
   /** Revokes one key, or all keys of a partner. @returns the ids of the keys that were active. */
   async revoke(keyOrPartnerId: string): Promise<string[]> {
     const revoked = await sql<{ id: string }[]>`
-      update partner.api_key set revoked_at = now()
-      where (id = ${keyOrPartnerId} or partner_id = ${keyOrPartnerId}) and revoked_at is null
+      update partner.api_key held set revoked_at = now()
+      where (id = ${keyOrPartnerId} or partner_id = ${keyOrPartnerId}) and partner.is_active(held)
       returning id`;
     return revoked.map(({ id }) => id);
   },
 
   /**
-   * Gives a partner a new key with the scopes of its newest active one; the old ones end after `overlapMs`.
+   * Gives a partner a new key on the terms of its newest active one; the old ones end after `overlapMs`.
    * @returns undefined when the partner has no active key.
    */
   rotate: (partnerId: string, overlapMs: number): Promise<IssuedKey | undefined> =>
     sql.begin(async (transaction) => {
       const active = await transaction<{ scopes: string; expiresAt: Date | null }[]>`
-        select array_to_string(scopes, ' ') as scopes, expires_at as "expiresAt" from partner.api_key
-        where partner_id = ${partnerId} and revoked_at is null and (expires_at is null or expires_at > now())
+        select array_to_string(scopes, ' ') as scopes, expires_at as "expiresAt" from partner.api_key held
+        where partner_id = ${partnerId} and partner.is_active(held)
         order by created_at desc for update`;
       const [newest] = active;
       if (!newest) return undefined;
       await transaction`
-        update partner.api_key set expires_at = least(expires_at, now() + ${overlapMs} * interval '1 millisecond')
-        where partner_id = ${partnerId} and revoked_at is null and (expires_at is null or expires_at > now())`;
+        update partner.api_key held
+        set retires_at = least(retires_at, now() + ${overlapMs} * interval '1 millisecond')
+        where partner_id = ${partnerId} and partner.is_active(held)`;
       return issue(transaction, partnerId, {
         scopes: newest.scopes.split(" ") as Scope[],
         expiresAt: newest.expiresAt ?? undefined,

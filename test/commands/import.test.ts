@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
 import { beforeEach, expect, inject, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
+import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
 
@@ -146,6 +148,36 @@ test("says up to which line all is stored when the database ends the connection"
     await errors,
   )?.[1];
   expect(await count()).toBe(Number(line) - 1);
+});
+
+test.each([3, 10, 25])("stops with a message when the connection breaks %i ms into a COPY", async (delay) => {
+  const importer = postgres(databaseUrl, { max: 1, fetch_types: false, onnotice: () => {} });
+  await sql.unsafe("grant municipal_importer to current_user");
+  const [backend] = await importer`select pg_backend_pid() as pid`;
+  const rows = Array.from({ length: 50_000 }, (_, i) => inventResident(i + 1));
+  const stored = storeBatch(importer, residentImport, rows).catch((error: { code?: string }) => error.code);
+  await setTimeout(delay);
+  await sql`select pg_terminate_backend(${backend?.pid})`;
+  expect(await stored).toMatch(/57P01|CONNECTION_CLOSED|ECONNRESET|EPIPE|CONNECTION_ENDED/);
+  expect(await count()).toBe(0);
+  await importer.end({ timeout: 1 });
+});
+
+test("one id in two spellings is one row", async () => {
+  const file = write(
+    "id,pr_id,url_foto,caption\n1,10,https://a.example/1.jpg,a\n01,10,https://a.example/2.jpg,b\n",
+  );
+  expect(await run("import", "gallery", file)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("1 added"),
+  });
+});
+
+test("does not begin when the report of refused rows could not be written", async () => {
+  mkdirSync(join(folder, "data.rejected.csv"));
+  const result = await run("import", "residents", write(csv(3)));
+  expect(result).toMatchObject({ code: 1, errors: expect.stringContaining("cannot be written") });
+  expect(await count()).toBe(0);
 });
 
 test.each<[string[], RegExp]>([

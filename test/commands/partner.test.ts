@@ -63,13 +63,21 @@ test("a rotated key goes on for its overlap, the new one takes its scopes", asyn
   expect(states.map((line) => /active|expired/.exec(line)?.[0])).toEqual(["expired", "expired", "active"]);
 });
 
+test("a key that replaces a leaked one keeps the partner's own terms, not the end of an overlap", () => {
+  const name = newName();
+  partner("add", name);
+  const leaked = /key_\w+/.exec(partner("rotate", name, "--overlap", "1").out)?.[0] ?? "";
+  partner("revoke", leaked);
+  expect(partner("rotate", name).out).toContain("without end");
+});
+
 test.each<[string[], RegExp]>([
   [["add"], /Give a partner of 1 to 40/],
   [["add", "Dinas Kesehatan"], /Give a partner/],
   [["add", "x", "--scopes", "all"], /no scope all; choose from resident:read/],
   [["add", "x", "--plan", "gold"], /no plan gold; choose from standard, trial/],
   [["add", "x", "--expires", "2020-01-01"], /a day to come/],
-  [["add", "x", "--expires", "2030-02-31x"], /a day to come/],
+  [["add", "x", "--expires", "2030-02-31"], /a day to come/],
   [["rotate", "nobody"], /no active key/],
   [["rotate", "x", "--overlap", "-1"], /overlap/],
   [["frobnicate"], /choose add, list, rotate or revoke/],

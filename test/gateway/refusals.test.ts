@@ -55,6 +55,7 @@ describe("a caller without an active key", () => {
   test.each([
     ["no key", "/v1/penduduk", {}],
     ["an empty key", "/v1/penduduk", { apikey: "" }],
+    ["two empty keys", "/v1/penduduk", { apikey: "", "x-api-key": "" }],
     ["a wrong key", "/v1/penduduk", { apikey: mintKey() }],
     ["a key in the query", `/v1/penduduk?apikey=${apiKey}`, {}],
     ["a bearer token", "/v1/penduduk/search", { authorization: `Bearer ${apiKey}` }],
@@ -152,7 +153,25 @@ describe("CORS", () => {
   });
 });
 
-test.each(["nonsense\r\n\r\n", "GET / HTTP/9.9\r\n\r\n"])("answers %j with 400 in JSON", async (bytes) => {
+test.each([
+  "/v1/x/../penduduk",
+  "/v1/x/%2e%2e/penduduk",
+  "/v1/./penduduk",
+  "/v1\\penduduk",
+  "//x/v1/penduduk",
+])("takes the path %s as it was sent: 404", async (path) => {
+  const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1");
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\napikey: ${apiKey}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+  );
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 /);
+});
+
+test.each([
+  "nonsense\r\n\r\n",
+  "GET / HTTP/9.9\r\n\r\n",
+  "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+])("answers %j with 400 in JSON", async (bytes) => {
   const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1");
   socket.write(bytes);
   const answer = await text(socket);

@@ -121,6 +121,18 @@ describe("a bad row", () => {
   });
 });
 
+test("two stray quotes do not swallow the rows between them, nor mix two people", async () => {
+  const lines = [line(1, { address: '"JL' }), line(2), line(3, { address: 'JL"' }), line(4)];
+  const { rows, refusals } = await read(file(...lines));
+  expect(refusals.map(({ line, reason }) => [line, reason])).toEqual([[2, "the quotes do not match"]]);
+  expect(rows.map(({ values }) => values[0])).toEqual([nik(2), nik(3), nik(4)]);
+});
+
+test("rows of nothing but delimiters, with which a spreadsheet ends, are no rows", async () => {
+  const { rows, refusals } = await read(file(line(1), ",,,,,,,,,", ",,,"));
+  expect([rows.length, refusals]).toEqual([1, []]);
+});
+
 test("quotes inside an unquoted field are text", async () => {
   const { rows } = await read(file(line(1, { name: 'O"BRIEN' }), line(2, { name: 'SI "KECIL" X' })));
   expect(rows.map(({ values }) => values[2])).toEqual(['O"BRIEN', 'SI "KECIL" X']);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -92,6 +92,37 @@ test("throws the old data away when it is asked for a fresh start", async () => 
   expect((await listResidents()).total).toBe(7);
   child.kill("SIGTERM");
   await once(child, "exit");
+});
+
+test("stops soon when it is interrupted while it is still starting", async () => {
+  const child = start("--port", "0", "--fresh", "--residents", "2000000");
+  child.stdout?.on("data", (chunk) => {
+    if (String(chunk).includes("inventing")) child.kill("SIGINT");
+  });
+  expect((await once(child, "exit"))[0]).toBe(0);
+  expect(existsSync(`${folder}/dev.pid`)).toBe(false);
+  expect(existsSync(`${folder}/postgres/postmaster.pid`)).toBe(false);
+});
+
+test("stops in order also when nobody reads what it prints any more", async () => {
+  const child = await startReady("--fresh");
+  child.stdout?.destroy();
+  await listResidents();
+  child.kill("SIGTERM");
+  expect((await once(child, "exit"))[0]).toBe(0);
+  expect(existsSync(`${folder}/postgres/postmaster.pid`)).toBe(false);
+});
+
+test("touches nothing in a folder that is not a database of its own", async () => {
+  const other = mkdtempSync(join(tmpdir(), "other-"));
+  mkdirSync(`${other}/postgres`);
+  writeFileSync(`${other}/postgres/thesis.txt`, "years of work");
+  const child = spawn(process.execPath, ["infra/local/dev.ts", "--folder", other, "--fresh"], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  expect(await text(child.stderr)).toContain("holds something else than a database");
+  expect(readFileSync(`${other}/postgres/thesis.txt`, "utf8")).toBe("years of work");
+  rmSync(other, { recursive: true });
 });
 
 test.each([

@@ -75,6 +75,41 @@ test("starts from the new bundle after a reload", async () => {
   expect(await lambda.invoke({}, "2")).toEqual({ payload: "2" });
 });
 
+test("logs why a function failed, crashed or did not load, with the request's id", async () => {
+  const failing = open(`export const handler = async () => { throw new Error("boom in handler"); }`);
+  await failing.lambda.invoke({}, "id-1");
+  expect(JSON.parse(failing.lines[0] ?? "{}")).toMatchObject({
+    level: "error",
+    fn: "test",
+    request_id: "id-1",
+    errorMessage: "boom in handler",
+  });
+  const broken = open(`throw new Error("boom at load")`);
+  await broken.lambda.invoke({}, "id-2");
+  expect(broken.lines.join()).toContain("boom at load");
+  const idle = open(
+    `export const handler = async () => { setTimeout(() => { throw new Error("boom later"); }, 20); }`,
+  );
+  await idle.lambda.invoke({}, "id-3");
+  await expect.poll(() => idle.lines.join()).toContain("boom later");
+  expect(await idle.lambda.invoke({}, "id-4")).toEqual({ payload: "null" });
+});
+
+test("does not log a refusal of an authorizer as a failure", async () => {
+  const { lambda, lines } = open(`export const handler = async () => { throw new Error("Unauthorized"); }`);
+  await lambda.invoke({}, "1");
+  expect(lines).toEqual([]);
+});
+
+test("gives a slow module its time before the clock of the invocation starts", async () => {
+  const { lambda } = open(
+    `await new Promise((resolve) => setTimeout(resolve, 1_200));
+     export const handler = async (event, context) => context.getRemainingTimeInMillis() > 800;`,
+    1,
+  );
+  expect(await lambda.invoke({}, "1")).toEqual({ payload: "true" });
+});
+
 test("hands on what the function writes, line by line", async () => {
   const { lambda, lines } = open(
     `export const handler = async () => { process.stdout.write("one\\ntwo\\n"); }`,

@@ -27,14 +27,14 @@ const pairs = (flat: readonly string[]): [string, string][] =>
 
 /** Undefined for a request line that is no address, such as `OPTIONS *`. */
 export const readRequest = (message: IncomingMessage, id: string): Request | undefined => {
-  const url = URL.parse(`http://gateway${message.url}`);
-  if (!url) return undefined;
+  const [path = "", query = ""] = (message.url ?? "").split(/\?(.*)/s);
+  if (!path.startsWith("/")) return undefined;
   const sourceIp = message.socket.remoteAddress ?? "";
   return {
     id,
     method: message.method ?? "GET",
-    path: url.pathname,
-    query: url.searchParams,
+    path,
+    query: new URLSearchParams(query),
     headers: [...pairs(message.rawHeaders), ["X-Forwarded-For", sourceIp], ["X-Forwarded-Proto", "http"]],
     sourceIp,
     receivedAt: Date.now(),

@@ -155,7 +155,9 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
       : gatewayAnswer(api, "BAD_REQUEST_BODY", id);
     response.writeHead(status, headers).end(body);
     const ms = (performance.now() - started).toFixed(0);
-    onAccess(`${message.method} ${request?.path ?? "-"} ${status} ${ms} ms ${id}`);
+    // an unknown address may hold anything, such as somebody's number
+    const path = api.routes.find((route) => route.path === request?.path)?.path ?? "(no route)";
+    onAccess(`${message.method} ${path} ${status} ${ms} ms ${id}`);
     message.resume();
   };
 

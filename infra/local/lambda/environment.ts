@@ -39,6 +39,9 @@ const { handler } = (await import(bundle)) as {
   handler: (event: unknown, context: unknown) => Promise<unknown>;
 };
 
+// the first message says that the module is loaded: Lambda's clock for an invocation starts after that
+parentPort?.postMessage("loaded");
+
 parentPort?.on("message", async (invocation: Invocation) => {
   const outcome = await handler(invocation.event, contextOf(invocation)).then(
     (result): Outcome => ({ payload: JSON.stringify(result ?? null) }),

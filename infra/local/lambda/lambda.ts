@@ -25,10 +25,41 @@ export interface LambdaOptions {
 
 const maxEnvironments = 20;
 
+/** What Lambda itself would log of a function that fails: in the shape of the functions' own lines. */
+const failureLine = (message: string, fn: string, outcome: Outcome, requestId?: string) =>
+  JSON.stringify({
+    time: new Date().toISOString(),
+    level: "error",
+    message,
+    fn,
+    request_id: requestId,
+    ...outcome,
+  });
+
 interface Environment {
   readonly worker: Worker;
   readonly generation: number;
+  /** Undefined when the module was loaded, else why it was not. */
+  readonly loaded: Promise<Outcome | undefined>;
 }
+
+const ended: Outcome = { errorMessage: "the environment ended", errorType: "Runtime.ExitError" };
+const crashed = (error: Error): Outcome => ({
+  errorMessage: error.message,
+  errorType: "Runtime.UnhandledError",
+});
+
+/** The next message of a worker, or the outcome that its end means. */
+const nextMessage = <T>(worker: Worker): Promise<T | Outcome> =>
+  new Promise((resolve) => {
+    const settle = (value: T | Outcome) => {
+      worker.off("message", settle).off("error", onError).off("exit", onExit);
+      resolve(value);
+    };
+    const onError = (error: Error) => settle(crashed(error));
+    const onExit = () => settle(ended);
+    worker.on("message", settle).on("error", onError).on("exit", onExit);
+  });
 
 /** Runs a function's bundle in worker threads, with Lambda's rules on time, memory between calls and crashes. */
 export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }: LambdaOptions): Lambda => {
@@ -47,10 +78,14 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }:
       stderr: true,
     });
     for (const stream of [worker.stdout, worker.stderr]) createInterface(stream).on("line", onLine);
-    const environment = { worker, generation };
+    const loaded = nextMessage<"loaded">(worker).then((first) => (first === "loaded" ? undefined : first));
+    const environment = { worker, generation, loaded };
     all.add(environment);
-    // an idle one may still crash: it must not be lent again
-    worker.once("error", () => discard(environment));
+    // an idle one may still crash: it must not be lent again, and its reason must not be lost
+    worker.once("error", (error) => {
+      onLine(failureLine("function crashed", name, crashed(error)));
+      void discard(environment);
+    });
     worker.once("exit", () => discard(environment));
     return environment;
   };
@@ -77,37 +112,31 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }:
     waiting.shift()?.();
   };
 
-  const run = (environment: Environment, invocation: Invocation) =>
-    new Promise<Outcome>((resolve) => {
-      const { worker } = environment;
-      const settle = (outcome: Outcome) => {
-        clearTimeout(timer);
-        worker.off("message", settle).off("error", crash).off("exit", exit);
-        resolve(outcome);
-      };
-      const crash = (error: Error) =>
-        settle({ errorMessage: error.message, errorType: "Runtime.UnhandledError" });
-      const exit = () => settle({ errorMessage: "the environment ended", errorType: "Runtime.ExitError" });
-      const timer = setTimeout(() => {
-        void discard(environment);
-        settle({
-          errorMessage: `Task timed out after ${timeoutSeconds} seconds`,
-          errorType: "Sandbox.Timedout",
-        });
-      }, timeoutSeconds * 1_000);
-      worker.on("message", settle).on("error", crash).on("exit", exit);
-      worker.postMessage(invocation);
-    });
+  const run = async (environment: Environment, event: unknown, requestId: string): Promise<Outcome> => {
+    const failure = await environment.loaded;
+    if (failure) return failure;
+    const deadline = Date.now() + timeoutSeconds * 1_000;
+    environment.worker.postMessage({ event, requestId, deadline } satisfies Invocation);
+    const timeout = Promise.withResolvers<Outcome>();
+    const timer = setTimeout(() => {
+      timeout.resolve({
+        errorMessage: `Task timed out after ${timeoutSeconds} seconds`,
+        errorType: "Sandbox.Timedout",
+      });
+      void discard(environment);
+    }, timeoutSeconds * 1_000);
+    return Promise.race([timeout.promise, nextMessage<Outcome>(environment.worker)]).finally(() =>
+      clearTimeout(timer),
+    );
+  };
 
   return {
     async invoke(event, requestId) {
       if (stopped) return { errorMessage: "the function is stopped", errorType: "Sandbox.Stopped" };
       const environment = await acquire();
-      const outcome = await run(environment, {
-        event,
-        requestId,
-        deadline: Date.now() + timeoutSeconds * 1_000,
-      });
+      const outcome = await run(environment, event, requestId);
+      if ("errorMessage" in outcome && outcome.errorMessage !== "Unauthorized")
+        onLine(failureLine("function failed", name, outcome, requestId));
       release(environment);
       return outcome;
     },

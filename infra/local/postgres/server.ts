@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -73,12 +82,14 @@ const endLeftover = async (place: Place) => {
   const pidFile = join(place.data, "postmaster.pid");
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
-  if (isServer(pid)) await run(place, "pg_ctl", ["stop", "-D", place.data, "-m", "fast", "-w", "-t", "20"]);
+  if (isServer(pid, place.data))
+    await run(place, "pg_ctl", ["stop", "-D", place.data, "-m", "fast", "-w", "-t", "20"]);
 };
 
-const isServer = (pid: number): boolean => {
+/** Whether the process is the server of this data: its number may have gone to another one since. */
+const isServer = (pid: number, data: string): boolean => {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("postgres");
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(data);
   } catch {
     return !existsSync("/proc/self"); // no /proc to ask: let pg_ctl find out
   }
@@ -122,8 +133,16 @@ const untilReady = async (child: ChildProcess) => {
   throw new Error(`postgres did not start: ${printed.join("\n")}`);
 };
 
+/** Nothing that is not a database of ours is taken over, let alone removed. */
+const refuseForeign = (folder: string) => {
+  if (!existsSync(folder) || readdirSync(folder).length === 0 || existsSync(join(folder, "PG_VERSION")))
+    return;
+  throw new Error(`${folder} holds something else than a database; choose another folder`);
+};
+
 /** Ends the server of a folder, if one was left behind, and removes its data. */
 export const destroyServer = async (folder: string): Promise<void> => {
+  refuseForeign(folder);
   if (!existsSync(folder)) return;
   await endLeftover(choosePlace(folder));
   removeData(folder);
@@ -131,6 +150,7 @@ export const destroyServer = async (folder: string): Promise<void> => {
 
 /** Makes the data when it is missing, ends what an earlier start left behind, and starts the server. */
 export const startServer = async (options: ServerOptions): Promise<Server> => {
+  refuseForeign(options.folder);
   const place = choosePlace(options.folder);
   if (existsSync(join(place.data, "PG_VERSION"))) await endLeftover(place);
   else await initialize(place, options.superuserPassword);

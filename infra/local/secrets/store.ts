@@ -21,9 +21,17 @@ export interface SecretStore {
   put(name: string, value: string, stages?: readonly string[]): Version;
 }
 
+const read = (file: string) => {
+  try {
+    return Contents.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    throw new Error(`${file} is damaged; start with --fresh, which makes new secrets and a new database`);
+  }
+};
+
 /** @param file read when it is there; written, for its owner only, with each change. Undefined: memory only. */
 export const openStore = (file: string | undefined): SecretStore => {
-  const contents = file && existsSync(file) ? Contents.parse(JSON.parse(readFileSync(file, "utf8"))) : {};
+  const contents = file && existsSync(file) ? read(file) : {};
   const save = () => {
     if (!file) return;
     writeFileSync(`${file}.partial`, JSON.stringify(contents, null, 2), { mode: 0o600 });

@@ -76,6 +76,8 @@ $$;
 create function resident.read_search(nik_equals text, name_part text, page_number bigint, page_size integer)
 returns resident.page
 language sql stable
+-- a kept plan could not use the NIK's index, as it must serve a search by name too
+set plan_cache_mode = force_custom_plan
 set search_path = resident, pg_temp as $$
   with matching as materialized (
     select id, created_at from resident.resident

@@ -15,11 +15,18 @@ create table partner.api_key (
   digest bytea not null unique check (octet_length(digest) = 32),
   scopes text[] not null check (scopes <> '{}'),
   created_at timestamptz not null default now(),
+  -- the end that was agreed with the partner; a rotated key takes it over
   expires_at timestamptz,
+  -- the end of the overlap after a rotation
+  retires_at timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz
 );
 create index api_key_by_partner on partner.api_key (partner_id);
+
+create function partner.is_active(key partner.api_key) returns boolean
+language sql stable
+return (key).revoked_at is null and now() < coalesce(least((key).expires_at, (key).retires_at), 'infinity');
 
 -- Who holds an active key with this digest. Notes the use once a minute; two at once do not wait.
 create function partner.authenticate(presented bytea)
@@ -30,20 +37,22 @@ set search_path = partner, pg_temp as $$
 begin
   update partner.api_key set last_used_at = now()
   where id = (
-    select id from partner.api_key
-    where digest = presented and revoked_at is null and (expires_at is null or expires_at > now())
+    select id from partner.api_key held
+    where digest = presented and partner.is_active(held)
       and (last_used_at is null or last_used_at < now() - interval '1 minute')
     for update skip locked
   );
   return query
-    select k.partner_id, k.id, array_to_string(k.scopes, ' '), p.usage_identifier, k.expires_at
+    select k.partner_id, k.id, array_to_string(k.scopes, ' '), p.usage_identifier,
+      least(k.expires_at, k.retires_at)
     from partner.api_key k join partner.partner p on p.id = k.partner_id
-    where k.digest = presented and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
+    where k.digest = presented and partner.is_active(k);
 end
 $$;
 
 grant usage on schema partner to municipal_gatekeeper, municipal_partner_admin;
 grant execute on function partner.authenticate to municipal_gatekeeper;
+grant execute on function partner.is_active to municipal_partner_admin;
 grant select, insert, update on partner.partner, partner.api_key to municipal_partner_admin;
 
 reset role;

@@ -1,0 +1,40 @@
+import postgres from "postgres";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { inventResident } from "../../infra/local/seed/residents.ts";
+import { storeSeed } from "../../infra/local/seed/seed.ts";
+
+const connect = (url: string, database: string) =>
+  postgres(url, { max: 1, database, fetch_types: false, prepare: false, onnotice: () => {} });
+
+test("a search by NIK uses its index also on a connection that searched by name before", async () => {
+  const name = `plan_${Math.random().toString(36).slice(2)}`;
+  const server = connect(inject("city").adminUrl, "municipal");
+  await server.unsafe(`create database ${name}`);
+  const admin = connect(inject("city").adminUrl, name);
+  const importer = connect(inject("city").importerUrl, name);
+  const reader = connect(inject("city").residentUrl, name);
+  onTestFinished(async () => {
+    await Promise.all([admin, importer, reader].map((sql) => sql.end()));
+    await server.unsafe(`drop database ${name} with (force)`);
+    await server.end();
+  });
+  await migrate(admin);
+  await storeSeed(importer, 20_000, () => {});
+  await admin.unsafe("analyze resident.resident");
+
+  const nik = inventResident(7).values[0] ?? "";
+  const search = (nik: string | null, name: string | null) =>
+    reader`select total from resident.search(${nik}, ${name}, 1, 10, 'p', 'k', 'r',
+      ${nik && Buffer.alloc(32)}, ${name && Buffer.alloc(32)}, 1)`;
+  const sequentialScans = async () => {
+    await reader`select pg_stat_force_next_flush()`;
+    const [row] = await admin<{ scans: number }[]>`
+      select seq_scan::int as scans from pg_stat_user_tables where relid = 'resident.resident'::regclass`;
+    return row?.scans;
+  };
+  for (let i = 0; i < 12; i += 1) await search(null, "siti");
+  const before = await sequentialScans();
+  for (let i = 0; i < 12; i += 1) expect((await search(nik, null))[0]?.total).toBe("1");
+  expect(await sequentialScans()).toBe(before);
+});
