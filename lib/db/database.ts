@@ -93,6 +93,7 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
   try {
     return await Promise.race([answer, deadline]);
   } catch (cause) {
+    if (!(cause instanceof postgres.PostgresError)) disconnect(); // nothing is known of its state
     if (codeOf(cause) === QUERY_CANCELED)
       throw new Fault(504, "timeout", "The database took too long; ask for less or narrow the search", {
         cause,

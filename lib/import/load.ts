@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type postgres from "postgres";
+import postgres from "postgres";
 import type { ImportTable, Row } from "./table.ts";
 
 export interface LoadCounts {
@@ -66,7 +66,8 @@ const inTransaction = async <T>(sql: postgres.Sql, work: () => Promise<T>): Prom
     await sql`commit`;
     return result;
   } catch (error) {
-    await sql`rollback`.catch(() => {});
+    // only a statement that failed leaves a transaction; after anything else there is no connection to it
+    if (error instanceof postgres.PostgresError && error.severity === "ERROR") await sql`rollback`;
     throw error;
   }
 };
