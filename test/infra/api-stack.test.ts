@@ -87,7 +87,7 @@ test("the gateway's own answers are those of the local gateway", () => {
       ],
     ),
   );
-  const _mapped = (headers: Record<string, string>) =>
+  const mapped = (headers: Record<string, string>) =>
     Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         `gatewayresponse.header.${name}`,
