@@ -93,7 +93,8 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
   try {
     return await Promise.race([answer, deadline]);
   } catch (cause) {
-    if (!(cause instanceof postgres.PostgresError)) disconnect(); // nothing is known of its state
+    // after anything but a failed statement nothing is known of the connection's state
+    if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
     if (codeOf(cause) === QUERY_CANCELED)
       throw new Fault(504, "timeout", "The database took too long; ask for less or narrow the search", {
         cause,
