@@ -3,9 +3,10 @@ import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { parseArgs, styleText } from "node:util";
 import { watch } from "../build.ts";
-import { type City, type CityOptions, startCity } from "./city.ts";
+import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
 import { takeLock } from "./lock.ts";
+import { findPort } from "./port.ts";
 import { destroyServer } from "./postgres/server.ts";
 
 const usage = `Usage: npm run dev -- [--port N] [--residents N] [--fresh] [--folder DIR]
@@ -40,14 +41,14 @@ const readOptions = () => {
   };
 };
 
-/** Takes the default port only when nobody else has it; a port that was asked for must be free. */
-const startOnPort = async (options: Omit<CityOptions, "port">, port: number | undefined): Promise<City> => {
+/** The default port only when nobody else has it; a port that was asked for must be free. */
+const choosePort = async (wanted: number | undefined): Promise<number> => {
   try {
-    return await startCity({ ...options, port: port ?? defaultPort });
+    return await findPort(wanted ?? defaultPort);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    if (port !== undefined) throw new Error(`port ${port} is taken; choose another one with --port`);
-    return startCity({ ...options, port: 0 });
+    if (wanted !== undefined) throw new Error(`port ${wanted} is taken; choose another one with --port`);
+    return findPort();
   }
 };
 
@@ -119,21 +120,19 @@ const main = async () => {
     const logFile = createWriteStream(`${folder}/functions.log`, { flags: "w", mode: 0o600 });
     stops.push(() => logFile.end());
 
-    city = await startOnPort(
-      {
-        folder,
-        residents: options.residents,
-        durable: true,
-        signal: interruption.signal,
-        onAccess: (line) => console.log(line),
-        onLog: (fn, line) => {
-          logFile.write(`${line}\n`);
-          if (/"level":"(warn|error)"/.test(line)) console.error(styleText("yellow", `${fn} ${line}`));
-        },
-        onStep: (step) => console.log(`${step} …`),
+    city = await startCity({
+      folder,
+      port: await choosePort(options.port),
+      residents: options.residents,
+      durable: true,
+      signal: interruption.signal,
+      onAccess: (line) => console.log(line),
+      onLog: (fn, line) => {
+        logFile.write(`${line}\n`);
+        if (/"level":"(warn|error)"/.test(line)) console.error(styleText("yellow", `${fn} ${line}`));
       },
-      options.port,
-    );
+      onStep: (step) => console.log(`${step} …`),
+    });
     stops.push(city.stop);
     const { baseUrl, apiKey, secretsUrl, database } = city;
     writeDevFile(folder, { baseUrl, apiKey, databaseUrl: database.adminUrl, secretsUrl });

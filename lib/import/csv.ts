@@ -67,15 +67,10 @@ export class RecordReader {
     const [first, ...others] = this.#pending;
     if (!first) return;
     const text = this.#pending.map((line) => line.text).join("\n");
-    if (
-      isOpen(text) &&
-      !ended &&
-      !this.#pending.some(({ tooLong }) => tooLong) &&
-      this.#pending.length < maxLinesPerRecord
-    )
-      return;
+    const isCut = this.#pending.some(({ tooLong }) => tooLong);
+    if (isOpen(text) && !ended && !isCut && this.#pending.length < maxLinesPerRecord) return;
     const swallowed = others.some((line) => this.#isWholeRow(line));
-    const fields = first.tooLong || swallowed ? undefined : parseRecord(text, this.#delimiter, false);
+    const fields = isCut || swallowed ? undefined : parseRecord(text, this.#delimiter, false);
     this.#pending = [];
     if (fields) {
       yield { line: first.number, text, fields };

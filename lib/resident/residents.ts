@@ -68,15 +68,13 @@ export const listResidents = (page: Page, reader: Reader) =>
   );
 
 /** One page of the residents who match every given criterion, newest first, with the exact total. */
-export const searchResidents = async ({ nik, name }: Criteria, page: Page, reader: Reader) => {
-  const { version, digest } = await digestTerm();
-  return readPage(
-    page,
-    (sql) => sql<Found[]>`
+export const searchResidents = ({ nik, name }: Criteria, page: Page, reader: Reader) =>
+  readPage(page, async (sql) => {
+    const { version, digest } = await digestTerm();
+    return sql<Found[]>`
       select total, residents
       from resident.search(
         ${nik ?? null}, ${name ?? null}, ${page.number}, ${page.size},
         ${reader.partnerId}, ${reader.keyId}, ${reader.requestId},
-        ${digest(nik)}, ${digest(name?.toLowerCase())}, ${version})`,
-  );
-};
+        ${digest(nik)}, ${digest(name?.toLowerCase())}, ${version})`;
+  });

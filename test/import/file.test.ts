@@ -133,6 +133,12 @@ test("rows of nothing but delimiters, with which a spreadsheet ends, are no rows
   expect([rows.length, refusals]).toEqual([1, []]);
 });
 
+test("a quoted field whose second line is too long is refused, not stored cut", async () => {
+  const { rows, refusals } = await read(file(line(1, { address: `"JL\n${"x".repeat(70_000)}"` }), line(2)));
+  expect(rows.map(({ values }) => values[0])).toEqual([nik(2)]);
+  expect(refusals.map(({ line }) => line)).toEqual([2, 3]);
+});
+
 test("quotes inside an unquoted field are text", async () => {
   const { rows } = await read(file(line(1, { name: 'O"BRIEN' }), line(2, { name: 'SI "KECIL" X' })));
   expect(rows.map(({ values }) => values[2])).toEqual(['O"BRIEN', 'SI "KECIL" X']);

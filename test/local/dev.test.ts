@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -111,6 +112,16 @@ test("stops in order also when nobody reads what it prints any more", async () =
   child.kill("SIGTERM");
   expect((await once(child, "exit"))[0]).toBe(0);
   expect(existsSync(`${folder}/postgres/postmaster.pid`)).toBe(false);
+});
+
+test("does not take a port that somebody has", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  expect(await text(start("--port", String(port)).stderr as NodeJS.ReadableStream)).toContain(
+    `port ${port} is taken`,
+  );
+  other.close();
 });
 
 test("touches nothing in a folder that is not a database of its own", async () => {

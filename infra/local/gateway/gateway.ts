@@ -151,7 +151,10 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     const id = randomUUID();
     const request = readRequest(message, id);
     const { status, headers, body } = request
-      ? await answer(request, message).catch(() => gatewayAnswer(api, "DEFAULT_5XX", id))
+      ? await answer(request, message).catch((error: Error) => {
+          onAccess(`${id} the gateway failed: ${error.message}`);
+          return gatewayAnswer(api, "DEFAULT_5XX", id);
+        })
       : gatewayAnswer(api, "BAD_REQUEST_BODY", id);
     response.writeHead(status, headers).end(body);
     const ms = (performance.now() - started).toFixed(0);

@@ -10,9 +10,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { findPort } from "../port.ts";
 import { choosePlace, type Place, removeData } from "./place.ts";
 
 /** A PostgreSQL server of our own, on loopback, from the programs of an npm package. */
@@ -37,15 +37,6 @@ export interface ServerOptions {
 }
 
 const superuser = "postgres";
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-};
 
 /** Runs one of the programs to its end. @throws Error with what it printed when it fails. */
 const run = async ({ programs, account }: Place, program: string, args: string[]) => {
@@ -154,7 +145,7 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
   const place = choosePlace(options.folder);
   if (existsSync(join(place.data, "PG_VERSION"))) await endLeftover(place);
   else await initialize(place, options.superuserPassword);
-  const port = await freePort();
+  const port = await findPort();
   let child: ChildProcess | undefined;
   const start = async () => {
     child = await launch(place, port, options.durable);
