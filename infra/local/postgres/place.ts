@@ -74,16 +74,19 @@ const dataFor = (folder: string, account: Account | undefined): string => {
   const parent = fs.realpathSync(dirname(folder));
   const isLink = fs.lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   const outside = isLink || !canReach(parent, account);
-  const data = outside ? outsideFolder(join(parent, basename(folder))) : folder;
+  const data = outside ? outsideFolder(parent, basename(folder)) : folder;
   fs.mkdirSync(data, { recursive: true, mode: 0o700 });
   fs.chownSync(data, account.uid, account.gid);
   if (outside) link(folder, data);
   return data;
 };
 
-/** Each wanted folder has its own place outside. */
-const outsideFolder = (wanted: string): string =>
-  join(openSharedState(), createHash("sha256").update(wanted).digest("hex").slice(0, 16));
+/** A place for this very folder: one that is made anew under the same name begins with a new database. */
+const outsideFolder = (parent: string, name: string): string => {
+  const { ino, birthtimeMs } = fs.statSync(parent);
+  const identity = JSON.stringify([parent, ino, birthtimeMs, name]);
+  return join(openSharedState(), createHash("sha256").update(identity).digest("hex").slice(0, 16));
+};
 
 /** A link that came with a copied checkout leads to the data of the other one: it is made anew. */
 const link = (folder: string, data: string) => {
