@@ -11,8 +11,11 @@ export const listFunctions = (): string[] =>
     file.replace(/\.ts$/, "").replaceAll("\\", "/"),
   );
 
+/** A module's name where a slash has another meaning: in folders, AWS names and construct ids. */
+export const functionName = (fn: string): string => fn.replaceAll("/", "-");
+
 /** The folder of a function's bundle: `index.mjs` with the export `handler`, as Lambda starts it. */
-export const bundleFolder = (fn: string): string => `${root}dist/${fn.replaceAll("/", "-")}`;
+export const bundleFolder = (fn: string): string => `${root}dist/${functionName(fn)}`;
 
 /**
  * `import "node:http"` in ESM costs about 25 ms of cold start: its facade touches lazy getters that load
@@ -69,7 +72,7 @@ const options = (): esbuild.BuildOptions => ({
   absWorkingDir: root,
   entryPoints: listFunctions().map((fn) => ({
     in: `functions/${fn}.ts`,
-    out: `${fn.replaceAll("/", "-")}/index`,
+    out: `${functionName(fn)}/index`,
   })),
   outdir: "dist",
   outExtension: { ".js": ".mjs" },

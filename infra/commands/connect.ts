@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { findSetting, getSetting } from "#lib/config.ts";
-import { Credentials } from "#lib/db/credentials.ts";
+import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
 import { secret } from "#lib/secret.ts";
 import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
@@ -13,8 +13,8 @@ or set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and credentials.`;
 
 const options = { max: 1, fetch_types: false, onnotice: () => {} };
 
-const connect = ({ host, port, dbname, username, password }: Credentials, ssl: "verify-full" | false) =>
-  postgres({ ...options, host, port, database: dbname, username, password, ssl });
+const connect = (credentials: Credentials, ssl: "verify-full" | false) =>
+  postgres({ ...options, ...connectionTo(credentials), ssl });
 
 /** The running system's own secret of the role; its store is a file beside the database. */
 const localCredentials = (role: LoginRole): Credentials => {
@@ -38,8 +38,7 @@ const connection = async (role: LoginRole): Promise<postgres.Sql> => {
   const url = findSetting("DATABASE_URL");
   if (url) return postgres(url, { ...options, ...(needsTls(url) && { ssl: "verify-full" as const }) });
   if (!findSetting("DATABASE_SECRET_ID")) return connect(localCredentials(role), false);
-  const tls = findSetting("DATABASE_TLS") === "disable" ? false : "verify-full";
-  return connect(await secret(() => getSetting("DATABASE_SECRET_ID"), Credentials)(), tls);
+  return connect(await secret(() => getSetting("DATABASE_SECRET_ID"), Credentials)(), tlsSetting());
 };
 
 const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);

@@ -10,7 +10,7 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import type { Secrets } from "#lib/routes/route.ts";
-import { bundleFolder } from "../build.ts";
+import { bundleFolder, functionName } from "../build.ts";
 import { secretName } from "../secret-name.ts";
 
 export interface NodeFunctionProps {
@@ -27,7 +27,7 @@ export class NodeFunction extends Construct {
   readonly lambda: LambdaFunction;
 
   constructor(scope: Construct, { stage, fn, secrets, timeoutSeconds, memoryMb }: NodeFunctionProps) {
-    super(scope, fn.replaceAll("/", "-"));
+    super(scope, functionName(fn));
     const named = Object.entries(secrets).map(
       ([variable, name]) => [variable, secretName(stage, name)] as const,
     );

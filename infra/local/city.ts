@@ -5,7 +5,7 @@ import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Secrets } from "#lib/routes/route.ts";
 import { integrationApi } from "../api.ts";
-import { bundleFolder } from "../build.ts";
+import { bundleFolder, functionName } from "../build.ts";
 import { secretName } from "../secret-name.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
@@ -120,7 +120,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       [...routes, ...authorizers].map(({ fn, secrets: needed, timeoutSeconds }) => [
         fn,
         startLambda({
-          name: fn.replaceAll("/", "-"),
+          name: functionName(fn),
           folder: bundleFolder(fn),
           variables: variables(needed),
           timeoutSeconds,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
-import type { Credentials } from "#lib/db/credentials.ts";
+import { Credentials, connectionTo } from "#lib/db/credentials.ts";
 import { setPassword } from "#lib/db/login.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
@@ -34,9 +34,9 @@ const keep = (store: SecretStore, name: string): string => {
 };
 
 /** The administrator of a managed database may make roles and databases, but is no superuser. */
-const bootstrap = async (server: Server, adminPassword: string) => {
+const bootstrap = async (port: number, superuserPassword: string, adminPassword: string) => {
   const sql = postgres({
-    ...{ host: "127.0.0.1", port: server.port, username: "postgres", password: server.superuserPassword },
+    ...{ host: "127.0.0.1", port, username: "postgres", password: superuserPassword },
     ...{ database: "postgres", ...options },
   });
   try {
@@ -56,7 +56,8 @@ export const startDatabase = async (
   store: SecretStore,
   durable: boolean,
 ): Promise<LocalDatabase> => {
-  const server = await startServer({ folder, durable, superuserPassword: keep(store, "database/superuser") });
+  const superuserPassword = keep(store, "database/superuser");
+  const server = await startServer({ folder, durable, superuserPassword });
   const address = { host: "127.0.0.1", port: server.port, dbname };
   const adminPassword = keep(store, "database/admin");
   const adminUrl = `postgres://${admin}:${adminPassword}@${address.host}:${address.port}/${dbname}`;
@@ -72,7 +73,7 @@ export const startDatabase = async (
   };
 
   try {
-    await bootstrap(server, adminPassword);
+    await bootstrap(server.port, superuserPassword, adminPassword);
     await asAdmin(async (sql) => {
       await migrate(sql);
       for (const role of Object.keys(loginRoles) as LoginRole[]) await setCredentials(sql, role);
@@ -90,8 +91,7 @@ export const startDatabase = async (
     adminUrl,
     connectAs(role) {
       const secret = store.find(secretName(localStage, `database/${role}`));
-      const { username, password } = JSON.parse(secret?.value ?? "{}") as Credentials;
-      return postgres({ ...address, ...options, database: dbname, username, password });
+      return postgres({ ...options, ...connectionTo(Credentials.parse(JSON.parse(secret?.value ?? "{}"))) });
     },
     rotatePassword: (role) => asAdmin((sql) => setCredentials(sql, role)),
   };

@@ -1,10 +1,10 @@
 import postgres from "postgres";
-import { findSetting, getSetting } from "#lib/config.ts";
+import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/http/fault.ts";
 import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
 import { secret } from "#lib/secret.ts";
-import { Credentials } from "./credentials.ts";
+import { Credentials, connectionTo, tlsSetting } from "./credentials.ts";
 
 /** A caller is answered within 3 s even when the database is silent; what is left is for the answer. */
 const deadlineMs = 2_600;
@@ -27,10 +27,10 @@ const credentials = secret(() => getSetting("DATABASE_SECRET_ID"), Credentials);
 
 /** One connection, as a Lambda environment serves one request at a time. */
 const connection = lazy(async () => {
-  const { host, port, dbname, username, password } = await credentials();
+  const address = connectionTo(await credentials());
   return postgres({
-    ...{ host, port, database: dbname, username, password },
-    ssl: findSetting("DATABASE_TLS") === "disable" ? false : "verify-full",
+    ...address,
+    ssl: tlsSetting(),
     max: 1,
     prepare: false,
     fetch_types: false, // no array types are read; asking for them costs a round trip, 8 ms cold
@@ -82,7 +82,6 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       expired = true;
-      disconnect();
       reject(new Error(`database did not answer within ${deadlineMs} ms`));
     }, deadlineMs);
   });

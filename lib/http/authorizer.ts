@@ -1,5 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { log } from "#lib/log.ts";
+import { lowerCaseNames } from "./headers.ts";
 
 /** Whom an authorizer lets in. */
 export interface Admission {
@@ -21,8 +22,7 @@ export interface Admission {
 export const authorizer =
   (admit: (headers: Record<string, string | undefined>) => Promise<Admission | undefined>) =>
   async ({ headers, methodArn, requestContext }: APIGatewayRequestAuthorizerEvent) => {
-    const names = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-    const admission = await admit(Object.fromEntries(names)).catch((error: unknown) => {
+    const admission = await admit(lowerCaseNames(headers)).catch((error: unknown) => {
       log.error("authorizer failed", { request_id: requestContext.requestId, error });
       throw new Error("The authorizer failed");
     });

@@ -5,8 +5,10 @@ import type { Auth, Route } from "#lib/routes/route.ts";
 import { entityTag, matches } from "./cache.ts";
 import { getPartner, type Partner } from "./caller.ts";
 import { Fault, forbidden, internal, timedOut } from "./fault.ts";
+import { lowerCaseNames } from "./headers.ts";
 import { check, readQuery } from "./input.ts";
 import { jsonBody } from "./json-body.ts";
+import type { Middleware } from "./middleware.ts";
 
 /** What an endpoint's work is given: checked input and who asks. */
 export interface Call<Q, B> {
@@ -17,15 +19,10 @@ export interface Call<Q, B> {
   readonly requestId: string;
 }
 
-type Middleware = middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
-
 /** Time that is left to spell a 504 before Lambda itself gives up, in milliseconds. */
 const earlyMs = 300;
 
-const lowerCaseNames = (headers: APIGatewayProxyEvent["headers"] | null) =>
-  Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-
-/** HTTP header names are case-insensitive, objects are not: every later reader sees lower case. */
+/** Every later reader sees names in lower case. */
 const normalizeHeaders: Middleware = {
   before: ({ event }) => {
     event.headers = lowerCaseNames(event.headers);

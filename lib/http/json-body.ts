@@ -1,9 +1,6 @@
-import type middy from "@middy/core";
 import httpJsonBodyParser from "@middy/http-json-body-parser";
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { badRequest, type Fault, payloadTooLarge } from "./fault.ts";
-
-type Middleware = middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
+import type { Middleware } from "./middleware.ts";
 
 /** Largest JSON body: a search is under 1 KB. */
 const maxJsonBytes = 64 * 1024;

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { functionName } from "../../infra/build.ts";
 import { startRuntimeApi } from "./runtime-api.ts";
 
 const folder = fileURLToPath(new URL("runtime-client/", import.meta.url));
@@ -63,7 +64,7 @@ export const startCold = async (invocation: Invocation): Promise<ColdStart> => {
     env: {
       ...variables,
       AWS_LAMBDA_RUNTIME_API: api.address,
-      AWS_LAMBDA_FUNCTION_NAME: fn.replaceAll("/", "-"),
+      AWS_LAMBDA_FUNCTION_NAME: functionName(fn),
       AWS_LAMBDA_FUNCTION_VERSION: "$LATEST",
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
       AWS_LAMBDA_LOG_GROUP_NAME: "bench",

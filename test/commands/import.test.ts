@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
-import { beforeEach, expect, inject, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
+import { createDatabase } from "../steps/temporary-database.ts";
 
 let folder: string;
 let sql: postgres.Sql;
@@ -19,18 +20,11 @@ let databaseUrl: string;
 /** A database of its own for each test, on the city's server. */
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "import-"));
-  const name = `import_${Math.random().toString(36).slice(2)}`;
-  const admin = postgres(inject("city").adminUrl, { max: 1, onnotice: () => {} });
-  await admin.unsafe(`create database ${name}`);
-  sql = postgres(inject("city").adminUrl, { max: 1, database: name, onnotice: () => {} });
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const database = await createDatabase();
+  sql = database.connect("adminUrl");
   await migrate(sql);
-  databaseUrl = inject("city").importerUrl.replace(/\/municipal$/, `/${name}`);
-  onTestFinished(async () => {
-    await sql.end();
-    await admin.unsafe(`drop database ${name} with (force)`);
-    await admin.end();
-    rmSync(folder, { recursive: true });
-  });
+  databaseUrl = database.urlFor("importerUrl");
 });
 
 const header = residentImport.columns.map(({ header }) => header).join(",");

@@ -2,26 +2,15 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import postgres from "postgres";
-import { expect, inject, onTestFinished, test } from "vitest";
+import type postgres from "postgres";
+import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { connectFor } from "../steps/connections.ts";
+import { createDatabase } from "../steps/temporary-database.ts";
 
 const source = fileURLToPath(new URL("../../lib/db/migrations", import.meta.url));
 
-/** An empty database beside the city's, on the same server, whose roles are there already. */
-const emptyDatabase = async (): Promise<postgres.Sql> => {
-  const name = `migrate_${Math.random().toString(36).slice(2)}`;
-  const admin = postgres(inject("city").adminUrl, { max: 1, onnotice: () => {} });
-  await admin.unsafe(`create database ${name}`);
-  const sql = postgres(inject("city").adminUrl, { max: 1, database: name, onnotice: () => {} });
-  onTestFinished(async () => {
-    await sql.end();
-    await admin.unsafe(`drop database ${name} with (force)`);
-    await admin.end();
-  });
-  return sql;
-};
+const emptyDatabase = async () => (await createDatabase()).connect("adminUrl");
 
 /** A copy of the migrations, in a folder whose name means something to a glob. */
 const copyMigrations = (): string => {
@@ -62,13 +51,9 @@ test("refuses a folder without migrations instead of making nothing", async () =
 });
 
 test("lets only one of two at once work", async () => {
-  const first = await emptyDatabase();
-  const second = postgres(inject("city").adminUrl, {
-    max: 1,
-    database: first.options.database,
-    onnotice: () => {},
-  });
-  const counts = await Promise.all([migrate(first), migrate(second)]).finally(() => second.end());
+  const database = await createDatabase();
+  const [first, second] = [database.connect("adminUrl"), database.connect("adminUrl")];
+  const counts = await Promise.all([migrate(first), migrate(second)]);
   expect(counts.map(({ length }) => length).toSorted()).toEqual([0, 5]);
 });
 

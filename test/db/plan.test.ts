@@ -1,24 +1,15 @@
-import postgres from "postgres";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
 import { storeSeed } from "../../infra/local/seed/seed.ts";
-
-const connect = (url: string, database: string) =>
-  postgres(url, { max: 1, database, fetch_types: false, prepare: false, onnotice: () => {} });
+import { createDatabase } from "../steps/temporary-database.ts";
 
 test("a search by NIK uses its index also on a connection that searched by name before", async () => {
-  const name = `plan_${Math.random().toString(36).slice(2)}`;
-  const server = connect(inject("city").adminUrl, "municipal");
-  await server.unsafe(`create database ${name}`);
-  const admin = connect(inject("city").adminUrl, name);
-  const importer = connect(inject("city").importerUrl, name);
-  const reader = connect(inject("city").residentUrl, name);
-  onTestFinished(async () => {
-    await Promise.all([admin, importer, reader].map((sql) => sql.end()));
-    await server.unsafe(`drop database ${name} with (force)`);
-    await server.end();
-  });
+  const database = await createDatabase();
+  const { name } = database;
+  const admin = database.connect("adminUrl");
+  const importer = database.connect("importerUrl");
+  const reader = database.connect("residentUrl");
   await migrate(admin);
   await storeSeed(importer, 20_000, () => {});
   // a session counts its scans late, at the latest when it ends

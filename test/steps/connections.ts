@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { inject, onTestFinished } from "vitest";
 
-type Address = "adminUrl" | "importerUrl" | "partnerAdminUrl" | "residentUrl";
+export type Address = "adminUrl" | "importerUrl" | "partnerAdminUrl" | "residentUrl";
 
 /** A connection to the running city's database that ends with the test. */
 export const connectFor = (address: Address): postgres.Sql => {

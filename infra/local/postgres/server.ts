@@ -18,7 +18,6 @@ import { choosePlace, type Place, removeData } from "./place.ts";
 /** A PostgreSQL server of our own, on loopback, from the programs of an npm package. */
 export interface Server {
   readonly port: number;
-  readonly superuserPassword: string;
   /** Starts it again on the same port after `stop()`. */
   start(): Promise<void>;
   /** Stops it: `fast` ends the connections and waits for a clean shutdown, `immediate` is a crash. */
@@ -153,7 +152,6 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
   await start();
   return {
     port,
-    superuserPassword: options.superuserPassword,
     start,
     async stop(mode = "fast") {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;

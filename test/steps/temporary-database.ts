@@ -1,0 +1,32 @@
+import postgres from "postgres";
+import { inject, onTestFinished } from "vitest";
+import type { Address } from "./connections.ts";
+
+export interface TemporaryDatabase {
+  readonly name: string;
+  /** The connection string of one of the city's roles, for this database. */
+  urlFor(address: Address): string;
+  /** One connection of a role, until the test ends. */
+  connect(address: Address): postgres.Sql;
+}
+
+/** An empty database beside the city's, on the same server, whose roles are there already. Gone with the test. */
+export const createDatabase = async (): Promise<TemporaryDatabase> => {
+  const name = `test_${Math.random().toString(36).slice(2)}`;
+  const options = { max: 1, fetch_types: false, prepare: false, onnotice: () => {} };
+  const server = postgres(inject("city").adminUrl, options);
+  await server.unsafe(`create database ${name}`);
+  const connections: postgres.Sql[] = [];
+  onTestFinished(async () => {
+    await Promise.all(connections.map((sql) => sql.end()));
+    await server.unsafe(`drop database ${name} with (force)`);
+    await server.end();
+  });
+  const urlFor = (address: Address) => inject("city")[address].replace(/\/municipal$/, `/${name}`);
+  const connect = (address: Address) => {
+    const sql = postgres(urlFor(address), options);
+    connections.push(sql);
+    return sql;
+  };
+  return { name, urlFor, connect };
+};
