@@ -55,11 +55,12 @@ const notFound = integration(
   "not_found",
   "There is no such endpoint; check the address and the method: resident endpoints answer POST only",
 );
-const badKey = integration(
+/** One answer for every kind of credentials: API Gateway has no other challenge for each route. */
+const challenge = integration(
   401,
   "unauthorized",
-  "This endpoint needs an active API key in the header apikey",
-  { "www-authenticate": 'ApiKey realm="municipal", header="apikey"' },
+  "Employee endpoints need a valid access token in the header Authorization: Bearer, resident endpoints an active API key in the header apikey",
+  { "www-authenticate": 'Bearer realm="municipal", ApiKey realm="municipal", header="apikey"' },
 );
 const tooMany = (message: string, seconds: number) =>
   integration(429, "too_many_requests", message, {
@@ -89,9 +90,9 @@ export const integrationApi: Api = {
   responses: {
     MISSING_AUTHENTICATION_TOKEN: notFound,
     RESOURCE_NOT_FOUND: notFound,
-    UNAUTHORIZED: badKey,
-    INVALID_API_KEY: badKey,
-    ACCESS_DENIED: integration(403, "forbidden", "This key does not open this endpoint"),
+    UNAUTHORIZED: challenge,
+    INVALID_API_KEY: challenge,
+    ACCESS_DENIED: integration(403, "forbidden", "These credentials do not open this endpoint"),
     REQUEST_TOO_LARGE: integration(413, "payload_too_large", "The request is larger than the gateway takes"),
     THROTTLED: tooMany("Too many requests at once; try again in a second", 1),
     QUOTA_EXCEEDED: tooMany(

@@ -7,5 +7,10 @@ import { ApiStack } from "./stacks/api.ts";
 await build();
 const app = new App();
 const stage = String(app.node.tryGetContext("stage"));
-new ApiStack(app, `municipal-${stage}-integration`, { stage, api: integrationApi });
+const { legacyAuthUrl, employeeSystemUrl } = app.node.tryGetContext("upstream");
+new ApiStack(app, `municipal-${stage}-integration`, {
+  stage,
+  api: integrationApi,
+  upstreamUrls: { LEGACY_AUTH_URL: legacyAuthUrl, EMPLOYEE_SYSTEM_URL: employeeSystemUrl },
+});
 app.synth();

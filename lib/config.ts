@@ -14,8 +14,14 @@ const Environment = z.object({
   DATABASE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** `verify-full` checks the server's certificate against the trusted CAs; `disable` is for loopback. */
   DATABASE_TLS: z._default(z.enum(["verify-full", "disable"]), "verify-full"),
-  /** Secret with `{version, pepper}` for the digests of searched terms in the audit. */
-  AUDIT_PEPPER_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Secret with `{version, pepper}` for digests of what must not be stored in clear. */
+  PEPPER_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Secret with the key that signs access tokens, a JWK of `kty: "oct"`. */
+  TOKEN_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Where the legacy authentication system takes a username and a password. */
+  LEGACY_AUTH_URL: z.optional(z.url()),
+  /** Root of the employee system, before `/index.php`. */
+  EMPLOYEE_SYSTEM_URL: z.optional(z.url()),
   LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
   /** Connection string for the operator's commands, in place of the one of a running `npm run dev`. */
   DATABASE_URL: z.optional(z.string().check(z.minLength(1))),

@@ -31,17 +31,25 @@ const client = lazy(async () => {
   });
 });
 
+/** Which version of a secret: the one in use, or the one before its last rotation. */
+type Stage = "AWSCURRENT" | "AWSPREVIOUS";
+
+/** Whether a secret could not be read because it, or its version of that stage, is not there. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && error.cause.name === "ResourceNotFoundException";
+
 /**
  * A JSON secret of Secrets Manager, read once and kept until `reset()`.
  *
  * @param id name or ARN, read when the secret is first needed.
  * @throws Error that names the secret, never its content, when it cannot be read or has another shape.
  */
-export const secret = <T>(id: () => string, schema: z.ZodMiniType<T>): Lazy<T> =>
+export const secret = <T>(id: () => string, schema: z.ZodMiniType<T>, stage: Stage = "AWSCURRENT"): Lazy<T> =>
   lazy(async () => {
     const name = id();
     const sdk = await client();
-    const reply = await sdk.send(new GetSecretValueCommand({ SecretId: name })).catch((cause: unknown) => {
+    const command = new GetSecretValueCommand({ SecretId: name, VersionStage: stage });
+    const reply = await sdk.send(command).catch((cause: unknown) => {
       throw new Error(`secret ${name} cannot be read`, { cause });
     });
     const parsed = schema.safeParse(parse(reply.SecretString));

@@ -63,7 +63,11 @@ describe("the route table", () => {
   });
 
   test("carries the version segment, and speaks of nothing outside its area", () => {
-    const prefixes: Record<string, string> = { resident: "/v1/penduduk", tourism: "/v1/pariwisata" };
+    const prefixes: Record<string, string> = {
+      employee: "/v1/simpeg",
+      resident: "/v1/penduduk",
+      tourism: "/v1/pariwisata",
+    };
     for (const { fn, path } of routes) expect(path.startsWith(prefixes[part(fn, 0)] ?? "?")).toBe(true);
   });
 });

@@ -2,13 +2,20 @@ import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { bundleFolder, listFunctions } from "../infra/build.ts";
 
-/** What a cold start has to read, in bytes: measured, with little room. */
-const limit = { withSdk: 230 * 1024, withoutSdk: 60 * 1024 };
+/** What a cold start has to read, in units of 1024 bytes: measured, with little room. */
+const limit = { withSdk: 230, withoutSdk: 62 };
+/** What some functions need beyond that: jose 12, ipaddr.js 13, the HTTP client and the area's own code. */
+const extra: Readonly<Record<string, number>> = {
+  "employee/login": 29,
+  "employee/refresh": 14,
+  "employee/ticket": 17,
+};
 
 test.each(listFunctions())("the bundle of %s is small", (fn) => {
   const file = `${bundleFolder(fn)}/index.mjs`;
   const withSdk = readFileSync(file, "utf8").includes("GetSecretValue");
-  expect(statSync(file).size).toBeLessThanOrEqual(withSdk ? limit.withSdk : limit.withoutSdk);
+  const allowed = (withSdk ? limit.withSdk : limit.withoutSdk) + (extra[fn] ?? 0);
+  expect(statSync(file).size / 1024).toBeLessThanOrEqual(allowed);
 });
 
 test.each(listFunctions())("the bundle of %s has no costly import and no path of the machine", (fn) => {

@@ -1,6 +1,6 @@
 import { prepareDatabase } from "#lib/db/database.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { preparePepper } from "#lib/resident/pepper.ts";
+import { preparePepper } from "#lib/pepper.ts";
 import { searchResidents } from "#lib/resident/residents.ts";
 import { searchResidents as route } from "#lib/routes/resident.ts";
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/directory.ts";
 import { routes } from "#lib/routes/index.ts";
-import type { Scope } from "#lib/routes/route.ts";
+import type { PartnerScope } from "#lib/routes/route.ts";
 import { integrationApi } from "../api.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
@@ -23,7 +23,7 @@ const readPartner = (name: string | undefined): string => {
   throw new CommandError("Give a partner of 1 to 40 small letters, digits and dashes, such as health-office");
 };
 
-const readScopes = (text: string): Scope[] =>
+const readScopes = (text: string): PartnerScope[] =>
   text.split(",").map((name) => {
     const scope = scopes.find((known) => known === name.trim());
     if (!scope) throw new CommandError(`There is no scope ${name}; choose from ${scopes.join(", ")}`);

@@ -9,7 +9,7 @@ import {
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
-import type { Secrets } from "#lib/routes/route.ts";
+import type { Secrets, Upstream } from "#lib/routes/route.ts";
 import { bundleFolder, functionName } from "../build.ts";
 import { secretName } from "../secret-name.ts";
 
@@ -18,6 +18,10 @@ export interface NodeFunctionProps {
   /** Module under `functions/`; its bundle must have been built. */
   readonly fn: string;
   readonly secrets: Secrets;
+  /** The old systems that the function calls. */
+  readonly upstreams?: readonly Upstream[];
+  /** Where the stage's old systems are. */
+  readonly upstreamUrls: Readonly<Record<Upstream, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
@@ -26,7 +30,8 @@ export interface NodeFunctionProps {
 export class NodeFunction extends Construct {
   readonly lambda: LambdaFunction;
 
-  constructor(scope: Construct, { stage, fn, secrets, timeoutSeconds, memoryMb }: NodeFunctionProps) {
+  constructor(scope: Construct, props: NodeFunctionProps) {
+    const { stage, fn, secrets, upstreams = [], upstreamUrls, timeoutSeconds, memoryMb } = props;
     super(scope, functionName(fn));
     const named = Object.entries(secrets).map(
       ([variable, name]) => [variable, secretName(stage, name)] as const,
@@ -45,6 +50,7 @@ export class NodeFunction extends Construct {
       }),
       environment: {
         ...Object.fromEntries(named),
+        ...Object.fromEntries(upstreams.map((name) => [name, upstreamUrls[name]])),
         // the runtime's own file holds the CAs of RDS; Node 20 and later do not read it by themselves
         NODE_EXTRA_CA_CERTS: "/var/runtime/ca-cert.pem",
       },

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { digestKey } from "#lib/partner/api-key.ts";
+import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
-import type { Secrets } from "#lib/routes/route.ts";
+import type { Secrets, Upstream } from "#lib/routes/route.ts";
 import { integrationApi } from "../api.ts";
 import { bundleFolder, functionName } from "../build.ts";
 import { secretName } from "../secret-name.ts";
@@ -15,6 +16,7 @@ import { rememberPlans } from "./plan-lookup.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
 import { storeSeed } from "./seed/seed.ts";
+import { inventPasswords, startUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 
 export interface CityOptions {
   /** Folder of the database and the secrets. */
@@ -35,6 +37,12 @@ export interface CityOptions {
   readonly onStep?: (step: string) => void;
 }
 
+/** What a function is to be told: its secrets, and where the old systems are. */
+interface Needs {
+  readonly secrets: Secrets;
+  readonly upstreams?: readonly Upstream[];
+}
+
 /** The whole system on one machine, from the gateway to the database. The bundles must have been built. */
 export interface City {
   readonly baseUrl: string;
@@ -43,14 +51,32 @@ export interface City {
   readonly secretsUrl: string;
   readonly database: LocalDatabase;
   readonly secrets: SecretStore;
+  readonly upstreams: Upstreams;
   /** The environment that a function is given. */
-  variables(secrets: Secrets): Record<string, string>;
+  variables(needed: Needs): Record<string, string>;
   /** Starts the next invocations from the bundles as they are now. */
   reload(): void;
   stop(): Promise<void>;
 }
 
 const demoPartner = "demo";
+
+const inventPepper = () => ({ version: 1, pepper: randomBytes(32).toString("base64url") });
+
+/** The secrets that no database role has, made on the first start. */
+const inventions: Readonly<Record<string, () => unknown>> = {
+  "audit-pepper": inventPepper,
+  "attempt-pepper": inventPepper,
+  "token-key": mintTokenKey,
+  "demo-passwords": inventPasswords,
+};
+
+const prepareSecrets = (store: SecretStore) => {
+  for (const [name, invent] of Object.entries(inventions)) {
+    const id = secretName(localStage, name);
+    if (!store.find(id)) store.put(id, JSON.stringify(invent()));
+  }
+};
 
 /** The demo partner's key, kept between starts; a new one where it was revoked or lost. */
 const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Promise<string> => {
@@ -59,7 +85,7 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
   try {
     const kept = store.find(name)?.value;
     const [active] = kept
-      ? await sql`select from partner.api_key held where digest = ${digestKey(kept)} and partner.is_active(held)`
+      ? await sql`select from partner.api_key held where digest = ${digestToken(kept)} and partner.is_active(held)`
       : [];
     if (kept && active) return kept;
     const { key } = await partnerDirectory(sql).add(demoPartner, "standard", { scopes: ["resident:read"] });
@@ -92,9 +118,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
   try {
     mkdirSync(folder, { recursive: true });
     const secrets = openStore(`${folder}/secrets.json`);
-    const pepper = secretName(localStage, "audit-pepper");
-    if (!secrets.find(pepper))
-      secrets.put(pepper, JSON.stringify({ version: 1, pepper: randomBytes(32).toString("base64url") }));
+    prepareSecrets(secrets);
 
     onStep("starting the database");
     const database = await startDatabase(`${folder}/postgres`, secrets, durable);
@@ -103,28 +127,32 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     signal?.throwIfAborted();
     const apiKey = await prepareDemoKey(database, secrets);
 
+    const passwords = secrets.find(secretName(localStage, "demo-passwords"))?.value ?? "{}";
+    const upstreams = await startUpstreams(JSON.parse(passwords));
+    stops.push(() => upstreams.stop());
     const secretsServer = await startSecretsServer(secrets);
     stops.push(() => secretsServer.stop());
-    const variables = (needed: Secrets) => ({
+    const variables = (needed: Needs) => ({
       AWS_REGION: "ap-southeast-3",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "local",
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsServer.url,
       DATABASE_TLS: "disable",
       ...Object.fromEntries(
-        Object.entries(needed).map(([variable, name]) => [variable, secretName(localStage, name)]),
+        Object.entries(needed.secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
       ),
+      ...Object.fromEntries((needed.upstreams ?? []).map((name) => [name, upstreams.urls[name]])),
     });
 
     const lambdas = new Map<string, Lambda>(
-      [...routes, ...authorizers].map(({ fn, secrets: needed, timeoutSeconds }) => [
-        fn,
+      [...routes, ...authorizers].map((row) => [
+        row.fn,
         startLambda({
-          name: functionName(fn),
-          folder: bundleFolder(fn),
-          variables: variables(needed),
-          timeoutSeconds,
-          onLine: (line) => onLog(fn, line),
+          name: functionName(row.fn),
+          folder: bundleFolder(row.fn),
+          variables: variables(row),
+          timeoutSeconds: row.timeoutSeconds,
+          onLine: (line) => onLog(row.fn, line),
         }),
       ]),
     );
@@ -153,6 +181,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       secretsUrl: secretsServer.url,
       database,
       secrets,
+      upstreams,
       variables,
       reload,
       stop,

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { DemoEmployee } from "./upstream/upstreams.ts";
 
 /** Folder of everything that a running system keeps on this machine. */
 export const localFolder = fileURLToPath(new URL("../../.local", import.meta.url));
@@ -13,9 +14,13 @@ const fileIn = (folder: string) => `${folder}/dev.json`;
 export interface DevFile {
   readonly baseUrl: string;
   readonly apiKey: string;
+  readonly employee: DemoEmployee;
   readonly databaseUrl: string;
   /** The Secrets Manager endpoint. */
   readonly secretsUrl: string;
+  /** The imitated old systems, for their moods. */
+  readonly legacyAuthUrl: string;
+  readonly employeeSystemUrl: string;
 }
 
 /** Written whole when the system is ready, for its owner only: it holds credentials. */

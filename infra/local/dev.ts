@@ -67,17 +67,27 @@ const firstBuild = async (onRebuilt: (errors: number) => void) => {
   return context;
 };
 
-const announce = ({ baseUrl, apiKey, database }: City, logFile: string, seconds: string) =>
+const announce = ({ baseUrl, apiKey, database, upstreams }: City, logFile: string, seconds: string) =>
   console.log(`
 ${styleText("bold", `Ready in ${seconds} s`)}   ${baseUrl}
 Database   ${database.adminUrl}
 API key    ${apiKey}   (partner demo, scope resident:read)
+Employee   ${upstreams.demo.username}, password ${upstreams.demo.password}
+           NIP ${upstreams.demo.nip}, passphrase ${upstreams.demo.passphrase}   (for a ticket, and as a login too)
+Upstreams  ${upstreams.legacyAuthUrl} legacy authentication, ${upstreams.employeeSystemUrl} employee system
 
   curl -s ${baseUrl}/v1/penduduk -H 'apikey: ${apiKey}' \\
     -H 'Content-Type: application/json' -d '{"page_number": 1, "page_size": 3}'
 
   curl -s ${baseUrl}/v1/penduduk/search -H 'apikey: ${apiKey}' \\
     -H 'Content-Type: application/json' -d '{"p_nama": "siti", "page_size": 3}'
+
+  TOKEN=$(curl -s ${baseUrl}/v1/simpeg/auth/login -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify({ username: upstreams.demo.username, password: upstreams.demo.password })}' | sed 's/.*"token":"\\([^"]*\\).*/\\1/')
+  curl -s '${baseUrl}/v1/simpeg/pegawai?nama=siti' -H "Authorization: Bearer $TOKEN"
+  curl -sG ${baseUrl}/v1/simpeg/tiket -H "Authorization: Bearer $TOKEN" -d user=servicelogin \\
+    -d username=${upstreams.demo.nip} --data-urlencode 'pass=${upstreams.demo.passphrase}'
+  curl -s "${baseUrl}/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=TICKET" -H "Authorization: Bearer $TOKEN"
 
   curl -s ${baseUrl}/v1/pariwisata/kategori
   curl -s '${baseUrl}/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)'
@@ -134,8 +144,13 @@ const main = async () => {
       onStep: (step) => console.log(`${step} …`),
     });
     stops.push(city.stop);
-    const { baseUrl, apiKey, secretsUrl, database } = city;
-    writeDevFile(folder, { baseUrl, apiKey, databaseUrl: database.adminUrl, secretsUrl });
+    const { baseUrl, apiKey, secretsUrl, database, upstreams } = city;
+    const { demo: employee, legacyAuthUrl, employeeSystemUrl } = upstreams;
+    const databaseUrl = database.adminUrl;
+    writeDevFile(folder, {
+      ...{ baseUrl, apiKey, employee, databaseUrl, secretsUrl },
+      ...{ legacyAuthUrl, employeeSystemUrl },
+    });
     announce(
       city,
       relative(".", `${folder}/functions.log`),

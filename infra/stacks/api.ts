@@ -2,21 +2,26 @@ import { Duration, Stack } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigateway";
 import type { Construct } from "constructs";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
-import type { Route } from "#lib/routes/route.ts";
+import type { Route, Upstream } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
 import { NodeFunction } from "../constructs/node-function.ts";
 
 export interface ApiStackProps {
   readonly stage: string;
   readonly api: Api;
+  /** Where the stage's old systems are. */
+  readonly upstreamUrls: Readonly<Record<Upstream, string>>;
 }
 
 /** One REST API with its functions, as the definition says: the same that the local gateway reads. */
 export class ApiStack extends Stack {
   readonly #rest: apigateway.RestApi;
 
-  constructor(scope: Construct, id: string, { stage, api }: ApiStackProps) {
+  readonly #shared: Pick<ApiStackProps, "stage" | "upstreamUrls">;
+
+  constructor(scope: Construct, id: string, { stage, api, upstreamUrls }: ApiStackProps) {
     super(scope, id);
+    this.#shared = { stage, upstreamUrls };
     this.#rest = new apigateway.RestApi(this, "Api", {
       restApiName: `municipal-${stage}-${api.name}`,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
@@ -27,32 +32,31 @@ export class ApiStack extends Stack {
         stageName: stage,
         throttlingRateLimit: api.throttle.requestsPerSecond,
         throttlingBurstLimit: api.throttle.burst,
+        // execution logs hold the query, in which a passphrase may stand
+        loggingLevel: apigateway.MethodLoggingLevel.OFF,
+        dataTraceEnabled: false,
       },
     });
     const authorizers = new Map(
-      api.authorizers.map((authorizer) => [authorizer.kind, this.#guard(stage, authorizer)]),
+      api.authorizers.map((authorizer) => [authorizer.kind, this.#guard(authorizer)]),
     );
     for (const route of api.routes)
-      this.#connect(
-        stage,
-        route,
-        route.auth.kind === "public" ? undefined : authorizers.get(route.auth.kind),
-      );
+      this.#connect(route, route.auth.kind === "public" ? undefined : authorizers.get(route.auth.kind));
     this.#answer(api.responses);
     this.#meter(stage, api.usagePlans);
   }
 
-  #guard(stage: string, authorizer: Authorizer): apigateway.RequestAuthorizer {
+  #guard(authorizer: Authorizer): apigateway.RequestAuthorizer {
     const { identityHeaders, cacheSeconds } = authorizer;
     return new apigateway.RequestAuthorizer(this, `${authorizer.kind}Authorizer`, {
-      handler: new NodeFunction(this, { stage, ...authorizer }).lambda,
+      handler: new NodeFunction(this, { ...this.#shared, ...authorizer }).lambda,
       identitySources: identityHeaders.map(apigateway.IdentitySource.header),
       resultsCacheTtl: Duration.seconds(cacheSeconds),
     });
   }
 
-  #connect(stage: string, route: Route, authorizer: apigateway.IAuthorizer | undefined) {
-    const { lambda } = new NodeFunction(this, { stage, ...route });
+  #connect(route: Route, authorizer: apigateway.IAuthorizer | undefined) {
+    const { lambda } = new NodeFunction(this, { ...this.#shared, ...route });
     const resource = this.#rest.root.resourceForPath(route.path);
     resource.addMethod(route.method, new apigateway.LambdaIntegration(lambda), {
       apiKeyRequired: route.auth.kind === "apiKey",

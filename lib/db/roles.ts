@@ -3,6 +3,7 @@ export const loginRoles = {
   resident: "municipal_resident",
   tourism: "municipal_tourism",
   gatekeeper: "municipal_gatekeeper",
+  employee: "municipal_employee",
   importer: "municipal_importer",
   "partner-admin": "municipal_partner_admin",
 } as const;

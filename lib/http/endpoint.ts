@@ -1,10 +1,11 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { log } from "#lib/log.ts";
-import type { Auth, Route } from "#lib/routes/route.ts";
+import type { Route } from "#lib/routes/route.ts";
 import { entityTag, matches } from "./cache.ts";
-import { getPartner, type Partner } from "./caller.ts";
+import { findScopes, getPartner, type Partner } from "./caller.ts";
 import { Fault, forbidden, internal, timedOut } from "./fault.ts";
+import { formBody } from "./form-body.ts";
 import { lowerCaseNames } from "./headers.ts";
 import { check, readQuery } from "./input.ts";
 import { jsonBody } from "./json-body.ts";
@@ -16,6 +17,8 @@ export interface Call<Q, B> {
   readonly body: B;
   /** The partner of a route with `auth.kind: "apiKey"`. @throws Fault 401 on any other route. */
   readonly partner: () => Partner;
+  /** Whom the gateway was called by. */
+  readonly sourceIp: string;
   readonly requestId: string;
 }
 
@@ -34,6 +37,7 @@ const respond = (
   requestId: string,
   statusCode: number,
   body: string,
+  retryAfterSeconds?: number,
 ): APIGatewayProxyResult => ({
   statusCode,
   headers: {
@@ -42,6 +46,7 @@ const respond = (
       route.cache && statusCode < 400 ? `public, max-age=${route.cache.maxAgeSeconds}` : "no-store",
     "x-content-type-options": "nosniff",
     "x-request-id": requestId,
+    ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
     ...(route.cors && {
       "access-control-allow-origin": "*",
       "access-control-expose-headers": "etag, retry-after, x-request-id",
@@ -85,18 +90,17 @@ const errorBody = (route: Route): Middleware => ({
       requestId,
       fault.status,
       JSON.stringify(route.errors.body(fault, requestId)),
+      fault.retryAfterSeconds,
     );
   },
 });
 
-const scopeOf = (auth: Auth) => (auth.kind === "apiKey" ? auth.scope : undefined);
-
-/** Refuses a caller whose key lacks the route's scope, before the input is looked at. */
+/** Refuses a caller who lacks the route's scope, before the input is looked at. */
 const requireScope = ({ auth }: Route): Middleware => ({
   before: ({ event }) => {
-    const scope = scopeOf(auth);
-    if (scope && !getPartner(event.requestContext.authorizer).scopes.includes(scope))
-      throw forbidden(`This key does not hold the scope ${scope}; ask the operator for it`);
+    const scopes = findScopes(auth, event.requestContext.authorizer);
+    if (scopes && auth.kind !== "public" && !scopes.includes(auth.scope))
+      throw forbidden(`This needs the scope ${auth.scope}, which you do not hold; ask the operator for it`);
   },
 });
 
@@ -111,6 +115,8 @@ const conditional = (route: Route): Middleware => ({
     response.body = "";
   },
 });
+
+const readBody = { json: jsonBody, form: formBody };
 
 /**
  * The stack that every endpoint shares; `handler` gives it the work to do.
@@ -133,12 +139,18 @@ export const endpoint = <Q, B, R>(route: Route<Q, B, R>) => ({
       .use(errorBody(route))
       .use(requireScope(route))
       .use(conditional(route))
-      .use(route.body ? jsonBody : [])
+      .use(route.body ? readBody[route.encoding ?? "json"] : [])
       .handler(async (event) => {
-        const { authorizer, requestId } = event.requestContext;
+        const { authorizer, identity, requestId } = event.requestContext;
         const body = route.body ? check(route.body, event.body, "body") : (undefined as B);
         const query = route.query ? check(route.query, readQuery(event), "query") : (undefined as Q);
-        const reply = await handle({ query, body, partner: () => getPartner(authorizer), requestId });
+        const reply = await handle({
+          query,
+          body,
+          partner: () => getPartner(authorizer),
+          sourceIp: identity.sourceIp,
+          requestId,
+        });
         return respond(route, requestId, 200, JSON.stringify(reply));
       }),
 });

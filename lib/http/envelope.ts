@@ -7,15 +7,17 @@ export interface Envelope {
   readonly body: (fault: Fault, requestId: string) => Record<string, unknown>;
 }
 
+export const IntegrationError = z.object({
+  status: z.literal("error"),
+  code: z.string(),
+  message: z.string(),
+  errors: z.optional(z.array(z.object({ field: z.string(), message: z.string() }))),
+  request_id: z.string(),
+});
+
 /** `/v1/*`: the sibling of the contract's `status: "success"`. */
 export const integrationEnvelope: Envelope = {
-  schema: z.object({
-    status: z.literal("error"),
-    code: z.string(),
-    message: z.string(),
-    errors: z.optional(z.array(z.object({ field: z.string(), message: z.string() }))),
-    request_id: z.string(),
-  }),
+  schema: IntegrationError,
   body: ({ code, message, errors }, requestId) => ({
     status: "error",
     code,

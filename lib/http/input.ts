@@ -17,17 +17,21 @@ export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | 
 /**
  * Checks input against its schema.
  *
- * @throws Fault 400 that names each wrong field and its rule, in the schema's own words.
+ * @throws Fault 400 that names each wrong field and its rule, in the schema's own words; the code is the
+ * first broken rule's `params.code`, where it has one.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: "body" | "query"): T => {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const messages = parsed.error.issues.map(
-    ({ path, message }) => [path.join(".") || where, message] as const,
-  );
+  const { issues } = parsed.error;
+  const [issue] = issues;
+  const messages = issues.map(({ path, message }) => [path.join(".") || where, message] as const);
   // one message a field: a number that breaks two bounds breaks one rule
   const [first, ...others] = [...new Map(messages)].map(
     ([field, message]): FieldError => ({ field, message }),
   );
-  throw invalidRequest([first ?? { field: where, message: `The ${where} is not valid` }, ...others]);
+  throw invalidRequest(
+    [first ?? { field: where, message: `The ${where} is not valid` }, ...others],
+    issue?.code === "custom" ? issue.params?.code : undefined,
+  );
 };

@@ -1,17 +1,12 @@
 import httpJsonBodyParser from "@middy/http-json-body-parser";
-import { badRequest, type Fault, payloadTooLarge } from "./fault.ts";
+import { bodyLimit } from "./body-limit.ts";
+import { badRequest, type Fault } from "./fault.ts";
 import type { Middleware } from "./middleware.ts";
 
-/** Largest JSON body: a search is under 1 KB. */
-const maxJsonBytes = 64 * 1024;
-
-/** Refuses a body over the limit unread, and reads an empty one as `{}`, whatever its Content-Type. */
-const limit: Middleware = {
+/** Reads an empty body as `{}`, whatever its Content-Type. */
+const emptyAsObject: Middleware = {
   before: ({ event }) => {
-    const { body, isBase64Encoded } = event;
-    if (body && Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") > maxJsonBytes)
-      throw payloadTooLarge(maxJsonBytes);
-    if (body?.trim()) return;
+    if (event.body?.trim()) return;
     event.body = "{}";
     event.isBase64Encoded = false;
     event.headers["content-type"] = "application/json";
@@ -39,4 +34,4 @@ const respell: Middleware = {
 };
 
 /** Replaces `event.body` by the JSON it holds. Wants header names in lower case. */
-export const jsonBody = [limit, respell, httpJsonBodyParser() as Middleware];
+export const jsonBody = [bodyLimit, emptyAsObject, respell, httpJsonBodyParser() as Middleware];

@@ -1,6 +1,6 @@
 import { withDatabase } from "#lib/db/database.ts";
 import type { Partner } from "#lib/http/caller.ts";
-import { digestKey } from "./api-key.ts";
+import { digestToken } from "#lib/opaque-token.ts";
 
 export interface AuthenticatedPartner extends Partner {
   /** Names the partner's usage plan to the gateway, for throttle and quota. */
@@ -29,7 +29,7 @@ const remember = (id: string, partner: AuthenticatedPartner) => {
  * Found keys are kept for 30 s, never beyond their expiry; refused ones are asked for again each time.
  */
 export const findPartnerByKey = async (key: string): Promise<AuthenticatedPartner | undefined> => {
-  const digest = digestKey(key);
+  const digest = digestToken(key);
   const id = digest.toString("base64");
   const cached = cache.get(id);
   if (cached && cached.until > Date.now()) return cached.partner;

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
-import type { Scope } from "#lib/routes/route.ts";
-import { digestKey, mintKey } from "./api-key.ts";
+import { digestToken } from "#lib/opaque-token.ts";
+import type { PartnerScope } from "#lib/routes/route.ts";
+import { mintKey } from "./api-key.ts";
 
 export interface KeyTerms {
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly PartnerScope[];
   /** Undefined: until it is revoked. */
   readonly expiresAt?: Date | undefined;
 }
@@ -38,7 +39,7 @@ const issue = async (
   const keyId = `key_${randomBytes(5).toString("hex")}`;
   await sql`
     insert into partner.api_key (id, partner_id, digest, scopes, expires_at)
-    values (${keyId}, ${partnerId}, ${digestKey(key)}, string_to_array(${scopes.join(" ")}, ' '), ${expiresAt ?? null})`;
+    values (${keyId}, ${partnerId}, ${digestToken(key)}, string_to_array(${scopes.join(" ")}, ' '), ${expiresAt ?? null})`;
   return { keyId, key, expiresAt };
 };
 
@@ -95,7 +96,7 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
         set retires_at = least(retires_at, now() + ${overlapMs} * interval '1 millisecond')
         where partner_id = ${partnerId} and partner.is_active(held)`;
       return issue(transaction, partnerId, {
-        scopes: newest.scopes.split(" ") as Scope[],
+        scopes: newest.scopes.split(" ") as PartnerScope[],
         expiresAt: newest.expiresAt ?? undefined,
       });
     }) as Promise<IssuedKey | undefined>,

@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 import { withDatabase } from "#lib/db/database.ts";
 import type { Partner } from "#lib/http/caller.ts";
+import { digestTerm } from "#lib/pepper.ts";
 import type { ResidentRecord } from "#lib/routes/resident.ts";
-import { digestTerm } from "./pepper.ts";
 
 export interface Page {
   /** From 1. */

@@ -30,3 +30,17 @@ export const apiKeyAuthorizer: Authorizer = {
   timeoutSeconds: 5,
   memoryMb: 256,
 };
+
+/**
+ * Access tokens come in `Authorization`. The gateway keeps a verified one for five minutes; that it may
+ * expire within them is looked at by the endpoint (`getAccount`).
+ */
+export const bearerAuthorizer: Authorizer = {
+  fn: "authorizers/bearer",
+  kind: "bearer",
+  identityHeaders: ["authorization"],
+  cacheSeconds: 300,
+  secrets: { TOKEN_KEY_SECRET_ID: "token-key" },
+  timeoutSeconds: 5,
+  memoryMb: 256,
+};

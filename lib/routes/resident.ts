@@ -83,7 +83,7 @@ const shared = {
   auth: { kind: "apiKey", scope: "resident:read" },
   reply: ResidentPage,
   errors: integrationEnvelope,
-  secrets: { DATABASE_SECRET_ID: "database/resident", AUDIT_PEPPER_SECRET_ID: "audit-pepper" },
+  secrets: { DATABASE_SECRET_ID: "database/resident", PEPPER_SECRET_ID: "audit-pepper" },
   timeoutSeconds: 10,
   memoryMb: 512,
 } as const;

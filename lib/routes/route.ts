@@ -1,19 +1,33 @@
 import type * as z from "zod/mini";
 import type { Envelope } from "#lib/http/envelope.ts";
 
-type Area = "resident" | "tourism";
-export type Scope = "resident:read";
+type Area = "employee" | "resident" | "tourism";
+/** What a partner's key may hold. */
+export type PartnerScope = "resident:read";
+/** What an access token may hold. */
+export type AccountScope = "employee:read" | "employee:ticket";
 
-/** Who may call: anyone, or a partner agency whose key holds the scope. */
-export type Auth = { kind: "public" } | { kind: "apiKey"; scope: Scope };
+/** Who may call: anyone, a partner agency whose key holds the scope, or an account whose token does. */
+export type Auth =
+  | { readonly kind: "public" }
+  | { readonly kind: "apiKey"; readonly scope: PartnerScope }
+  | { readonly kind: "bearer"; readonly scope: AccountScope };
 
 /**
  * Secrets that a function reads: environment variable → name of the secret within the stage.
  * The function's role may read exactly these.
  */
 export type Secrets = Readonly<
-  Partial<Record<"DATABASE_SECRET_ID" | "AUDIT_PEPPER_SECRET_ID", `database/${string}` | "audit-pepper">>
+  Partial<
+    Record<
+      "DATABASE_SECRET_ID" | "PEPPER_SECRET_ID" | "TOKEN_KEY_SECRET_ID",
+      `database/${string}` | "audit-pepper" | "attempt-pepper" | "token-key"
+    >
+  >
 >;
+
+/** Addresses of the city's old systems, as environment variables that a stage gives its functions. */
+export type Upstream = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
 
 /** One row of the route table. The AWS template, the local gateway and the documents read nothing else. */
 export interface Route<Q = unknown, B = unknown, R = unknown> {
@@ -25,11 +39,15 @@ export interface Route<Q = unknown, B = unknown, R = unknown> {
   readonly auth: Auth;
   /** Schema of the query parameters; a parameter that is sent twice is refused before it is read. */
   readonly query?: z.ZodMiniType<Q>;
-  /** Schema of the JSON body; an empty body is read as `{}`. */
+  /** Schema of the body; an empty one is read as `{}`. */
   readonly body?: z.ZodMiniType<B>;
+  /** How the body is written; JSON unless it says otherwise. */
+  readonly encoding?: "json" | "form";
   readonly reply: z.ZodMiniType<R>;
   readonly errors: Envelope;
   readonly secrets: Secrets;
+  /** The old systems that the function calls. */
+  readonly upstreams?: readonly Upstream[];
   /** Anyone may keep the answer: `Cache-Control`, `ETag` and 304. Without it, `no-store`. */
   readonly cache?: { readonly maxAgeSeconds: number };
   /** Pages of any origin may read the answer. */

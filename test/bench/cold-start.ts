@@ -57,26 +57,28 @@ interface Measured<T> {
 
 /** Starts the empty handler and the function in turn, so that both meet the same load of the machine. */
 const measure = async <T>(
-  invocation: Invocation,
+  target: Omit<Invocation, "event">,
+  makeEvent: () => Promise<unknown>,
   isDone: (result: T) => boolean,
   { emptyFolder, pairs, signal }: { emptyFolder: string; pairs: number; signal: AbortSignal },
 ): Promise<Measured<T>> => {
-  const { fn, folder } = invocation;
-  const start = async () => {
+  const { fn, folder } = target;
+  const start = async (event: unknown) => {
     signal.throwIfAborted();
-    const { ms, payload, printed } = await startCold(invocation);
+    const { ms, payload, printed } = await startCold({ ...target, event });
     const result = JSON.parse(payload) as T;
     // an error is quick, but no figure
     if (!isDone(result)) throw new Error(`${fn} answered ${payload}\n${printed}`);
     return { ms, result };
   };
   const startPair = async () => {
-    const { ms: emptyMs } = await startCold({ ...invocation, fn: "empty", folder: emptyFolder });
-    const { ms } = await start();
+    const event = await makeEvent();
+    const { ms: emptyMs } = await startCold({ ...target, event, fn: "empty", folder: emptyFolder });
+    const { ms } = await start(event);
     return { emptyMs, ms };
   };
 
-  const { result } = await start(); // not counted: it reads the bundle from the disk
+  const { result } = await start(await makeEvent()); // not counted: it reads the bundle from the disk
   const times: Awaited<ReturnType<typeof startPair>>[] = [];
   while (times.length < pairs) times.push(await startPair());
   const figures: Figures = {
@@ -96,22 +98,22 @@ const measureAll = async (city: City, folder: string, pairs: number, signal: Abo
   const emptyFolder = `${folder}/empty`;
   writeEmptyHandler(emptyFolder);
   const run = { emptyFolder, pairs, signal };
-  const invocationOf = ({ fn, secrets, memoryMb, timeoutSeconds }: Route | Authorizer, event: unknown) => ({
-    ...{ fn, memoryMb, timeoutSeconds, event },
-    ...{ folder: bundleFolder(fn), variables: city.variables(secrets) },
-  });
+  const targetOf = (row: Route | Authorizer) => {
+    const { fn, memoryMb, timeoutSeconds } = row;
+    return { fn, memoryMb, timeoutSeconds, folder: bundleFolder(fn), variables: city.variables(row) };
+  };
 
   const all: Figures[] = [];
   const contexts = new Map<string, Record<string, unknown>>();
   for (const authorizer of authorizers) {
-    const invocation = invocationOf(authorizer, guardEvent(authorizer, city.apiKey));
-    const { figures, result } = await measure(invocation, isPolicy, run);
+    const makeEvent = () => guardEvent(authorizer, city);
+    const { figures, result } = await measure(targetOf(authorizer), makeEvent, isPolicy, run);
     all.push(figures);
     contexts.set(authorizer.kind, { ...result?.context, principalId: result?.principalId });
   }
   for (const route of routes) {
-    const event = routeEvent(route, city.apiKey, contexts.get(route.auth.kind));
-    const { figures } = await measure(invocationOf(route, event), isOk, run);
+    const makeEvent = () => routeEvent(route, city, contexts.get(route.auth.kind));
+    const { figures } = await measure(targetOf(route), makeEvent, isOk, run);
     all.push(figures);
   }
   return all;

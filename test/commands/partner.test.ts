@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, inject, test } from "vitest";
-import { digestKey } from "#lib/partner/api-key.ts";
+import { digestToken } from "#lib/opaque-token.ts";
 import { connectFor } from "../steps/connections.ts";
 
 const partner = (...args: string[]) => {
@@ -22,7 +22,7 @@ test("a key that is added works, is shown once and stored as a digest", async ()
   const key = keyIn(out);
   expect(await reads(key)).toBe(200);
   const [row] = await connectFor("adminUrl")`select digest from partner.api_key where partner_id = ${name}`;
-  expect(row?.digest).toEqual(digestKey(key));
+  expect(row?.digest).toEqual(digestToken(key));
   const list = partner("list").out;
   expect(list).toMatch(new RegExp(`${name} +standard +key_\\w+ +resident:read +active`));
   expect(list).not.toContain(key);

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, inject, test } from "vitest";
-import { digestKey, mintKey } from "#lib/partner/api-key.ts";
+import { digestToken } from "#lib/opaque-token.ts";
+import { mintKey } from "#lib/partner/api-key.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { connectFor } from "../steps/connections.ts";
 
@@ -64,7 +65,7 @@ describe("a caller without an active key", () => {
     const response = await post(path, headers as Record<string, string>);
     const { code, status, request_id } = await jsonOf(response);
     expect([response.status, status, code]).toEqual([401, "error", "unauthorized"]);
-    expect(response.headers.get("www-authenticate")).toMatch(/^ApiKey /);
+    expect(response.headers.get("www-authenticate")).toMatch(/^Bearer .*, ApiKey /);
     expect(response.headers.get("x-request-id")).toBe(request_id);
   });
 
@@ -133,7 +134,7 @@ test("notes the last use of a key, and never the key itself", async () => {
   await post("/v1/penduduk", { apikey: key });
   const [row] = await sql`select digest, last_used_at from partner.api_key where id = ${keyId}`;
   expect(row?.last_used_at).toBeInstanceOf(Date);
-  expect(row?.digest).toEqual(digestKey(key));
+  expect(row?.digest).toEqual(digestToken(key));
 });
 
 describe("CORS", () => {

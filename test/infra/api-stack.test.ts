@@ -7,8 +7,12 @@ import { integrationApi } from "../../infra/api.ts";
 import { ApiStack } from "../../infra/stacks/api.ts";
 
 const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
+const upstreamUrls = {
+  LEGACY_AUTH_URL: "https://legacy.example/login",
+  EMPLOYEE_SYSTEM_URL: "https://simpeg.example",
+};
 const template = Template.fromStack(
-  new ApiStack(new App({ context }), "Api", { stage: "test", api: integrationApi }),
+  new ApiStack(new App({ context }), "Api", { stage: "test", api: integrationApi, upstreamUrls }),
 );
 const all = (type: string) =>
   Object.values(template.findResources(`AWS::${type}`)).map(({ Properties }) => Properties);

@@ -42,12 +42,12 @@ test("a key is not kept beyond its expiry", async () => {
 test("a key that was unknown is asked for again at once", async () => {
   const find = await open();
   expect(await find("mia_unknown")).toBeUndefined();
-  const { digestKey } = await import("#lib/partner/api-key.ts");
+  const { digestToken } = await import("#lib/opaque-token.ts");
   const { keyId } = await partnerDirectory(connectFor("partnerAdminUrl")).add("cache-new", "standard", {
     scopes: ["resident:read"],
   });
   await connectFor(
     "adminUrl",
-  )`update partner.api_key set digest = ${digestKey("mia_unknown")} where id = ${keyId}`;
+  )`update partner.api_key set digest = ${digestToken("mia_unknown")} where id = ${keyId}`;
   expect((await find("mia_unknown"))?.partnerId).toBe("cache-new");
 });

@@ -55,7 +55,11 @@ const listResidents = async () => {
 test("starts, answers with the key it wrote down for its owner only, and leaves nothing behind at SIGTERM", async () => {
   const child = await startReady();
   expect(statSync(`${folder}/dev.json`).mode & 0o777).toBe(0o600);
-  expect(Object.keys(devFile())).toEqual(["baseUrl", "apiKey", "databaseUrl", "secretsUrl"]);
+  expect(Object.keys(devFile())).toEqual([
+    ...["baseUrl", "apiKey", "employee", "databaseUrl", "secretsUrl"],
+    ...["legacyAuthUrl", "employeeSystemUrl"],
+  ]);
+  expect(Object.keys(devFile().employee)).toEqual(["username", "password", "nip", "passphrase"]);
   expect((await listResidents()).total).toBe(30);
   const database = serverPid();
   child.kill("SIGTERM");

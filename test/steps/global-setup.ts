@@ -59,9 +59,7 @@ export default async function setup(project: TestProject) {
     partnerAdminUrl: urlOf("partner-admin"),
     residentUrl: urlOf("resident"),
     secretsUrl: city.secretsUrl,
-    variables: Object.fromEntries(
-      [...routes, ...authorizers].map(({ fn, secrets }) => [fn, city.variables(secrets)]),
-    ),
+    variables: Object.fromEntries([...routes, ...authorizers].map((row) => [row.fn, city.variables(row)])),
   });
   return async () => {
     await city.stop();

@@ -6,7 +6,7 @@ import { secret } from "#lib/secret.ts";
 /** `version` goes beside each digest, so that the pepper can change and old rows stay comparable. */
 const Pepper = z.object({ version: z.int(), pepper: z.string().check(z.minLength(32)) });
 
-const pepper = secret(() => getSetting("AUDIT_PEPPER_SECRET_ID"), Pepper);
+const pepper = secret(() => getSetting("PEPPER_SECRET_ID"), Pepper);
 
 /** Starts the secret's fetch while the module loads; a failure shows at the first use. */
 export const preparePepper = (): void => {
@@ -14,8 +14,8 @@ export const preparePepper = (): void => {
 };
 
 /**
- * Digests searched terms for the audit: HMAC-SHA-256, so that the audit tells whether two searches were
- * for the same person but not for whom. The pepper stays outside the database: 16 digits are soon guessed.
+ * Digests a term that must not be stored in clear: HMAC-SHA-256, so that the database tells whether two
+ * terms are the same but not which. The pepper stays outside the database: 16 digits are soon guessed.
  */
 export const digestTerm = async () => {
   const { version, pepper: key } = await pepper();

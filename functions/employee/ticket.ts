@@ -1,0 +1,18 @@
+import { prepareDatabase } from "#lib/db/database.ts";
+import { throttled } from "#lib/employee/attempt.ts";
+import { findTicket } from "#lib/employee/employee-system.ts";
+import { endpoint } from "#lib/http/endpoint.ts";
+import { Fault } from "#lib/http/fault.ts";
+import { preparePepper } from "#lib/pepper.ts";
+import { getTicket as route } from "#lib/routes/employee.ts";
+
+prepareDatabase();
+preparePepper();
+
+/** Gets a session ticket from the employee system; guesses at a passphrase are throttled like those at a login. */
+export const handler = endpoint(route).handler(async ({ query: { username, pass } }) => {
+  const ticket = await throttled({ kind: "ticket", account: username }, () => findTicket(username, pass));
+  if (!ticket)
+    throw new Fault(403, "ticket_refused", "The employee system does not accept this NIP and pass");
+  return ticket;
+});

@@ -1,0 +1,36 @@
+import { randomBytes, scryptSync, timingSafeEqual } from "node:crypto";
+import { startPhpServer } from "./php-server.ts";
+
+/** An account of the legacy system; it logs in by one of its two names, as it is configured. */
+export interface LegacyAccount {
+  readonly id: string;
+  readonly loginBy: "username" | "nip";
+  readonly username: string;
+  readonly nip: string;
+  readonly password: string;
+  readonly access: readonly string[];
+}
+
+const hash = (password: string, salt: Buffer) => scryptSync(password, salt, 32, { N: 4_096 });
+
+/**
+ * The legacy authentication system that `lib/employee/legacy-auth.ts` describes. Names are compared as
+ * MySQL does: without case, and without spaces at their end.
+ */
+export const startLegacyAuth = (accounts: readonly LegacyAccount[]) => {
+  const byName = new Map(
+    accounts.map(({ password, ...account }) => {
+      const salt = randomBytes(16);
+      return [account[account.loginBy].toLowerCase(), { ...account, salt, digest: hash(password, salt) }];
+    }),
+  );
+  return startPhpServer((method, { pathname }, form) => {
+    if (method !== "POST" || pathname !== "/auth/login.php") return undefined;
+    const account = byName.get((form.get("username") ?? "").trimEnd().toLowerCase());
+    // an unknown account is refused sooner, as in many a real system: the gateway has to hide that
+    const proved = account && timingSafeEqual(hash(form.get("password") ?? "", account.salt), account.digest);
+    if (!proved) return { json: { status: "failed", message: "Username atau password salah" } };
+    const { id, access, username } = account;
+    return { json: { status: "success", user: { id, access, username, last_login: "0000-00-00" } } };
+  });
+};

@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { errors, jwtVerify, SignJWT } from "jose";
+import * as z from "zod/mini";
+import type { Account } from "#lib/http/caller.ts";
+import { findVerifyingKey, getSigningKey, type TokenKey } from "./token-key.ts";
+
+/** Life of an access token: what `expires_in` says. */
+export const lifetimeSeconds = 900;
+
+const issuer = "municipal-integration-api";
+const audience = "municipal-integration-api/v1";
+/** Tells an access token from any other JWT that one key may sign (RFC 8725, 3.11; RFC 9068, 2.1). */
+const type = "at+jwt";
+const algorithm = "HS256";
+
+/** A token is valid a little before it is issued: the clock of whoever verifies may be behind. */
+const clockSkewSeconds = 5;
+
+const Claims = z.object({ sub: z.string(), scope: z.string(), exp: z.int() });
+
+const bytesOf = ({ k }: TokenKey) => Buffer.from(k, "base64url");
+
+/** A JWT for the account (RFC 7519), signed with the current key. */
+export const issueAccessToken = async ({
+  accountId,
+  scope,
+}: {
+  accountId: string;
+  /** Scopes, separated by single spaces. */
+  scope: string;
+}): Promise<string> => {
+  const key = await getSigningKey();
+  const now = Math.floor(Date.now() / 1_000);
+  return new SignJWT({ scope })
+    .setProtectedHeader({ alg: algorithm, typ: type, kid: key.kid })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(accountId)
+    .setJti(randomUUID())
+    .setIssuedAt(now)
+    .setNotBefore(now - clockSkewSeconds)
+    .setExpirationTime(now + lifetimeSeconds)
+    .sign(bytesOf(key));
+};
+
+/**
+ * The account of a token that we signed and that is valid now, or undefined for any other text.
+ *
+ * @throws Error when the keys cannot be fetched.
+ */
+export const verifyAccessToken = async (token: string): Promise<Account | undefined> => {
+  const findKey = async ({ kid = "" }: { kid?: string }) => {
+    const key = await findVerifyingKey(kid);
+    if (!key) throw new errors.JWSSignatureVerificationFailed();
+    return bytesOf(key);
+  };
+  try {
+    const { payload } = await jwtVerify(token, findKey, {
+      algorithms: [algorithm],
+      typ: type,
+      issuer,
+      audience,
+      requiredClaims: ["sub", "scope", "iat", "nbf", "exp"],
+    });
+    const claims = Claims.safeParse(payload);
+    if (!claims.success) return undefined;
+    const { sub, scope, exp } = claims.data;
+    return { accountId: sub, scopes: scope.split(" "), expiresAt: exp };
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,61 @@
+/*
+ * The legacy authentication system, as this product expects it. To connect a real one that speaks
+ * otherwise, change this file alone; LEGACY_AUTH_URL says where it is.
+ *
+ *   POST <LEGACY_AUTH_URL>
+ *   Content-Type: application/x-www-form-urlencoded
+ *
+ *   username=<platform user or NIP>&password=<password>
+ *
+ * Accepted: 200 and
+ *   {"status": "success", "user": {"id": "1042", "access": ["pegawai", "tiket"]}}
+ * `id` names the account for good and is what tokens carry as `sub`; `access` says what it may do:
+ * `pegawai` list and read employees, `tiket` get session tickets. Other entries are ignored.
+ *
+ * Refused, with status 200, 401 or 403, and the same for an unknown account, a wrong password, and a
+ * username of the kind that the account is not configured for:
+ *   {"status": "failed"}
+ *
+ * Anything else counts as a failure of the system: the caller gets 502 and the attempt is not counted.
+ */
+import * as z from "zod/mini";
+import type { AccountScope } from "#lib/routes/route.ts";
+import { ask, badAnswer } from "./upstream.ts";
+
+/** An account that has proved who it is. */
+export interface LegacyAccount {
+  readonly id: string;
+  readonly scopes: readonly AccountScope[];
+}
+
+const scopeOf: Readonly<Record<string, AccountScope>> = {
+  pegawai: "employee:read",
+  tiket: "employee:ticket",
+};
+
+const Accepted = z.object({
+  status: z.literal("success"),
+  user: z.object({ id: z.string().check(z.minLength(1)), access: z.array(z.string()) }),
+});
+const Refused = z.object({ status: z.literal("failed") });
+
+/**
+ * The account behind a username and password, or undefined when the legacy system refuses them.
+ *
+ * @throws Fault 502, 504 when it does not answer as it should.
+ */
+export const authenticate = async (
+  username: string,
+  password: string,
+): Promise<LegacyAccount | undefined> => {
+  const { status, json } = await ask("LEGACY_AUTH_URL", { method: "POST", form: { username, password } });
+  if ([200, 401, 403].includes(status) && Refused.safeParse(json).success) return undefined;
+  const accepted = Accepted.safeParse(json);
+  if (status !== 200 || !accepted.success)
+    throw badAnswer("LEGACY_AUTH_URL", `status ${status}, neither accepted nor refused`);
+  const { id, access } = accepted.data.user;
+  return {
+    id,
+    scopes: Object.keys(scopeOf).flatMap((name) => (access.includes(name) ? (scopeOf[name] ?? []) : [])),
+  };
+};

@@ -1,0 +1,99 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import * as z from "zod/mini";
+import { getSetting } from "#lib/config.ts";
+import { log } from "#lib/log.ts";
+import { isMissing, secret } from "#lib/secret.ts";
+
+/** The key of access tokens: 256 bits for HMAC-SHA-256, as a JWK (RFC 7517; RFC 7518, 3.2 and 6.4). */
+export const TokenKey = z.object({
+  kty: z.literal("oct"),
+  alg: z.literal("HS256"),
+  kid: z.string().check(z.minLength(1)),
+  k: z.string().check(z.regex(/^[\w-]{43,}$/)),
+});
+export type TokenKey = z.infer<typeof TokenKey>;
+
+export const mintTokenKey = (): TokenKey => ({
+  kty: "oct",
+  alg: "HS256",
+  kid: randomUUID(),
+  k: randomBytes(32).toString("base64url"),
+});
+
+/** A key that was taken back is forgotten after this time, also where nobody uses a newer one. */
+const maxAgeMs = 300_000;
+/** Anyone may invent a kid: that asks Secrets Manager at most this often in one environment. */
+const minRefetchMs = 1_000;
+
+const secretId = () => getSetting("TOKEN_KEY_SECRET_ID");
+const current = secret(secretId, TokenKey);
+const previous = secret(secretId, TokenKey, "AWSPREVIOUS");
+
+const fetchCurrent = () => {
+  current.reset();
+  return current();
+};
+
+/** Before the first rotation there is no previous key. */
+const fetchPrevious = () => {
+  previous.reset();
+  return previous().catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+};
+
+const fetchBoth = async (): Promise<TokenKey[]> => {
+  const keys = await Promise.all([fetchCurrent(), fetchPrevious()]);
+  return keys.filter((key) => key !== undefined);
+};
+
+/** Keeps what was fetched for `maxAgeMs`, and longer only while it cannot be fetched again. */
+const keep = <T>(fetch: () => Promise<T>) => {
+  let kept: { value: T; at: number } | undefined;
+  const refresh = async (): Promise<T> => {
+    const value = await fetch();
+    kept = { value, at: Date.now() };
+    return value;
+  };
+  return {
+    refresh,
+    ageMs: () => Date.now() - (kept?.at ?? 0),
+    async get(): Promise<T> {
+      if (!kept) return refresh();
+      if (Date.now() - kept.at < maxAgeMs) return kept.value;
+      const { value } = kept;
+      return refresh().catch((error: unknown) => {
+        log.warn("token keys cannot be fetched again; the ones at hand stay in use", { error });
+        return value;
+      });
+    },
+  };
+};
+
+const signing = keep(fetchCurrent);
+const verifying = keep(fetchBoth);
+
+/** The key that signs: the secret's AWSCURRENT, at most five minutes old. */
+export const getSigningKey = (): Promise<TokenKey> => signing.get();
+
+/**
+ * The key with this id among AWSCURRENT and AWSPREVIOUS. An unknown id is looked for once more in what
+ * Secrets Manager has now: it may be of a key that was rotated in a moment ago.
+ */
+export const findVerifyingKey = async (kid: string): Promise<TokenKey | undefined> => {
+  const byId = (keys: readonly TokenKey[]) => keys.find((key) => key.kid === kid);
+  const known = byId(await verifying.get());
+  if (known) return known;
+  await setTimeout(Math.max(0, minRefetchMs - verifying.ageMs()));
+  return byId(await verifying.refresh());
+};
+
+const prepare = (keys: { get(): Promise<unknown> }) => {
+  keys.get().catch(() => {});
+};
+
+/** Starts the secret's fetch while the module loads; a failure shows at the first use. */
+export const prepareSigning = (): void => prepare(signing);
+export const prepareVerifying = (): void => prepare(verifying);

@@ -1,0 +1,28 @@
+import { bodyLimit } from "./body-limit.ts";
+import { badRequest, invalidRequest } from "./fault.ts";
+import type { Middleware } from "./middleware.ts";
+
+const mediaType = "application/x-www-form-urlencoded";
+
+/**
+ * Replaces `event.body` by the fields of a form. A field without a value counts as absent, and one that is
+ * sent twice is refused (RFC 6749, 3.2).
+ */
+const parse: Middleware = {
+  before: ({ event }) => {
+    const { body, headers, isBase64Encoded } = event;
+    const text = Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8").toString();
+    const sent = headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+    if (text.trim() !== "" && sent !== mediaType)
+      throw badRequest(`The Content-Type must be ${mediaType}; with curl: --data-urlencode 'name=value'`);
+    const fields = [...new URLSearchParams(text)].filter(([, value]) => value !== "");
+    const names = fields.map(([name]) => name);
+    const repeated = names.find((name, i) => names.indexOf(name) < i);
+    if (repeated !== undefined)
+      throw invalidRequest([{ field: repeated, message: `${repeated} must be given once, not repeated` }]);
+    Object.assign(event, { body: Object.fromEntries(fields) });
+  },
+};
+
+/** Reads a form. Wants header names in lower case. */
+export const formBody = [bodyLimit, parse];
