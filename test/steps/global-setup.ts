@@ -8,6 +8,7 @@ import { authorizers, routes } from "#lib/routes/index.ts";
 import { build } from "../../infra/build.ts";
 import { startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
+import type { DemoEmployee } from "../../infra/local/upstream/upstreams.ts";
 import { fixtures, seededResidents, toRow } from "./residents.ts";
 
 /** What tests know of the running city. Its data stays as it is: a test that changes data starts its own. */
@@ -18,6 +19,10 @@ export interface RunningCity {
   readonly importerUrl: string;
   readonly partnerAdminUrl: string;
   readonly residentUrl: string;
+  readonly employeeUrl: string;
+  readonly employee: DemoEmployee;
+  readonly legacyAuthUrl: string;
+  readonly employeeSystemUrl: string;
   readonly secretsUrl: string;
   /** The environment of each function. */
   readonly variables: Readonly<Record<string, Record<string, string>>>;
@@ -58,6 +63,10 @@ export default async function setup(project: TestProject) {
     importerUrl: urlOf("importer"),
     partnerAdminUrl: urlOf("partner-admin"),
     residentUrl: urlOf("resident"),
+    employeeUrl: urlOf("employee"),
+    employee: city.upstreams.demo,
+    legacyAuthUrl: city.upstreams.legacyAuthUrl,
+    employeeSystemUrl: city.upstreams.employeeSystemUrl,
     secretsUrl: city.secretsUrl,
     variables: Object.fromEntries([...routes, ...authorizers].map((row) => [row.fn, city.variables(row)])),
   });

@@ -13,7 +13,7 @@ interface Question {
   method?: string;
   path: string;
   headers?: Record<string, string>;
-  /** Sent as it is when it is a string, as JSON otherwise. */
+  /** Sent as it is when it is a string, as a form when it is one, as JSON otherwise. */
   body?: unknown;
 }
 
@@ -26,16 +26,22 @@ interface Answer {
   json: any;
 }
 
-const prepare = ({ method = "POST", path, headers = {}, body }: Question) => ({
-  method,
-  path,
-  headers: {
-    ...(body !== undefined && { "content-type": "application/json" }),
-    ...(method === "POST" && { apikey: inject("city").apiKey }),
-    ...headers,
-  } as Record<string, string>,
-  body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
-});
+const prepare = ({ method = "POST", path, headers = {}, body }: Question) => {
+  const isForm = body instanceof URLSearchParams;
+  const isText = body === undefined || typeof body === "string";
+  return {
+    method,
+    path,
+    headers: {
+      ...(body !== undefined && {
+        "content-type": isForm ? "application/x-www-form-urlencoded" : "application/json",
+      }),
+      ...(method === "POST" && { apikey: inject("city").apiKey }),
+      ...headers,
+    } as Record<string, string>,
+    body: isText ? body : isForm ? body.toString() : JSON.stringify(body),
+  };
+};
 
 const toAnswer = (status: number, headers: Headers, text: string): Answer => ({
   status,

@@ -1,0 +1,196 @@
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { employeeClient, seenBy } from "../steps/employee.ts";
+import { ways, when } from "../steps/when.ts";
+
+const { baseUrl, employee, employeeSystemUrl } = inject("city");
+const ticketPath = "/v1/simpeg/tiket";
+const employeePath = "/v1/simpeg/pegawai";
+const ticketQuery = { user: "servicelogin", username: employee.nip, pass: employee.passphrase };
+const detailQuery = { page: "sso", action: "getDataPegawai" };
+
+let token: string;
+let readerToken: string;
+
+beforeAll(async () => {
+  const client = employeeClient(baseUrl);
+  token = (await client.login(employee.username, employee.password)).json.token;
+  readerToken = (await client.login("reader", employee.password)).json.token;
+});
+
+/** Path and parameters of the employee system's last request with this text in it. */
+const lastSeen = async (text: string) => {
+  const address = (await seenBy(employeeSystemUrl)).findLast(({ url }) => url.includes(text))?.url ?? "/none";
+  const url = new URL(address, employeeSystemUrl);
+  return { path: url.pathname, query: Object.fromEntries(url.searchParams) };
+};
+const countSeen = async () => (await seenBy(employeeSystemUrl)).length;
+
+describe.each(ways)("%s,", (way) => {
+  const get = (path: string, query: string | Record<string, string>, bearer = token) =>
+    when(way)({
+      method: "GET",
+      path: `${path}?${new URLSearchParams(query)}`,
+      headers: { authorization: `Bearer ${bearer}` },
+    });
+
+  describe("the ticket endpoint", () => {
+    test("answers a ticket and nothing else, from the upstream path", async () => {
+      const { status, json } = await get(ticketPath, ticketQuery);
+      expect([status, json]).toEqual([200, { tiket: expect.stringMatching(/^\w+$/) }]);
+      expect(await lastSeen("servicelogin")).toEqual({
+        path: "/index.php/dev/simpeg/auth",
+        query: ticketQuery,
+      });
+    });
+
+    test("hands on the contract's parameters alone, each exactly as it came", async () => {
+      const pass = `a&b=c d+e%20/?#'"\\é🔑 ${way}`;
+      const { status } = await get(ticketPath, { ...ticketQuery, pass, extra: "1" });
+      expect(status).toBe(403);
+      expect((await lastSeen(encodeURIComponent("🔑"))).query).toEqual({ ...ticketQuery, pass });
+    });
+
+    test.each([
+      ["another user", { ...ticketQuery, user: "x" }, "user"],
+      ["no user", { username: ticketQuery.username, pass: "p" }, "user"],
+      ["no username", { user: "servicelogin", pass: "p" }, "username"],
+      ["a NIP of 17 digits", { ...ticketQuery, username: "1".repeat(17) }, "username"],
+      ["no pass", { user: "servicelogin", username: ticketQuery.username }, "pass"],
+      ["a blank pass", { ...ticketQuery, pass: "" }, "pass"],
+    ])("answers 400 to %s, and the upstream is not asked", async (_, query, field) => {
+      const before = await countSeen();
+      const { status, json } = await get(ticketPath, query as Record<string, string>);
+      expect([status, json.errors[0].field]).toEqual([400, field]);
+      expect(await countSeen()).toBe(before);
+    });
+
+    test("answers 400 to a parameter that is sent twice", async () => {
+      const query = `${new URLSearchParams(ticketQuery)}&pass=other`;
+      expect((await get(ticketPath, query)).status).toBe(400);
+    });
+
+    test("answers 403 alike to a wrong passphrase and an unknown employee", async () => {
+      const wrong = await get(ticketPath, { ...ticketQuery, pass: "wrong" });
+      const unknown = await get(ticketPath, { ...ticketQuery, username: "1".repeat(18) });
+      for (const { status, json } of [wrong, unknown])
+        expect([status, { ...json, request_id: "" }]).toEqual([
+          403,
+          { ...wrong.json, code: "ticket_refused", request_id: "" },
+        ]);
+    });
+
+    test("answers 403 to a token without the scope, before it looks at the parameters", async () => {
+      const { status, json } = await get(ticketPath, {}, readerToken);
+      expect([status, json.code]).toEqual([403, "forbidden"]);
+    });
+  });
+
+  describe("the list form", () => {
+    test("answers summaries of exactly four strings, from the upstream path with the default parameters", async () => {
+      const { status, json } = await get(employeePath, { nama: "SRI SITI" });
+      expect([status, json.status]).toEqual([200, "success"]);
+      expect(json.result).toContainEqual({
+        peg_nip_baru: employee.nip,
+        peg_nama: "SRI SITI",
+        jab_name: expect.any(String),
+        uk_nama: expect.any(String),
+      });
+      expect(await lastSeen("SRI")).toEqual({
+        path: "/index.php/dev/simpeg/pegawai",
+        query: { pagetype: "serviceauth", page: "Web-Service-WBS", action: "getPegawai", nama: "SRI SITI" },
+      });
+    });
+
+    test.each([
+      ["neither", {}, 120],
+      ["the NIP", { nip: employee.nip }, 1],
+      ["the name", { nama: "sri siti" }, 2],
+      ["both", { nip: employee.nip, nama: "siti" }, 1],
+      ["both that contradict", { nip: employee.nip, nama: "xyz" }, 0],
+      ["blank ones, as none", { nip: "", nama: " " }, 120],
+      [
+        "the documented values",
+        { pagetype: "serviceauth", page: "Web-Service-WBS", action: "getPegawai", nip: employee.nip },
+        1,
+      ],
+      ["parameters that it does not know", { nip: employee.nip, callback: "x" }, 1],
+    ])("searches with %s", async (_, query, count) => {
+      const { status, json } = await get(employeePath, query as Record<string, string>);
+      expect([status, json.result.length]).toEqual([200, count]);
+    });
+
+    test("answers an employee without position with blanks", async () => {
+      const { json } = await get(employeePath, {});
+      const without = json.result.filter(({ jab_name }: { jab_name: string }) => jab_name === "");
+      expect([without.length, without[0].uk_nama]).toEqual([12, ""]);
+    });
+
+    test("hands a name on exactly as it came", async () => {
+      const nama = `D'ARAÚJO & Co+1 50% ${way}`;
+      expect((await get(employeePath, { nama })).json.result).toEqual([]);
+      expect((await lastSeen("ARA%C3%9AJO")).query.nama).toBe(nama);
+    });
+
+    test.each([
+      ["another pagetype", "pagetype=x", "pagetype"],
+      ["another page", "page=x", "page"],
+      ["another action", "action=x", "action"],
+      ["a blank action", "action=", "action"],
+      ["a parameter sent twice", "nama=a&nama=b", "nama"],
+      ["a name of 101 characters", `nama=${"n".repeat(101)}`, "nama"],
+      ["a control character", "nip=%00", "nip"],
+      ["the detail's page with the list's action", "page=sso&action=getPegawai", "action"],
+      [
+        "the list's page with the detail's action",
+        "page=Web-Service-WBS&action=getDataPegawai&tiket=t",
+        "page",
+      ],
+      ["a ticket alone", "tiket=t", "page"],
+      ["the detail form without ticket", "page=sso&action=getDataPegawai", "tiket"],
+      ["the detail form with a blank ticket", "page=sso&action=getDataPegawai&tiket=", "tiket"],
+      ["the detail form with a NIP", "page=sso&action=getDataPegawai&tiket=t&nip=1", "nip"],
+      ["the detail form with two tickets", "page=sso&action=getDataPegawai&tiket=t&tiket=u", "tiket"],
+    ])("answers 400 to %s, and the upstream is not asked", async (_, query, field) => {
+      const before = await countSeen();
+      const { status, json } = await get(employeePath, query);
+      expect([status, json.code, json.errors[0].field]).toEqual([400, "invalid_request", field]);
+      expect(await countSeen()).toBe(before);
+    });
+  });
+
+  describe("the detail form", () => {
+    test("answers the profile of the ticket's employee, in the detail's own names", async () => {
+      const { tiket } = (await get(ticketPath, ticketQuery)).json;
+      const { status, json } = await get(employeePath, { ...detailQuery, tiket });
+      expect(status).toBe(200);
+      expect(json).toEqual({
+        status: "success",
+        message: "Data ditemukan",
+        result: {
+          pegawai: {
+            peg_nama: "SRI SITI",
+            peg_nip: employee.nip,
+            url_photo: `https://images.example/employees/${employee.nip}.jpg`,
+          },
+          jabatan: [
+            { unit_name: expect.any(String), jab_name: expect.any(String), status_menjabat: "y" },
+            { unit_name: expect.any(String), jab_name: expect.any(String), status_menjabat: "n" },
+          ],
+          kepangkatan: expect.arrayContaining([{ golongan: "IV/a", pangkat: "" }]),
+        },
+      });
+      expect(await lastSeen(tiket)).toEqual({
+        path: "/index.php/dev/simpeg/pegawai",
+        query: { ...detailQuery, tiket },
+      });
+    });
+
+    test("answers 404 to an unknown ticket", async () => {
+      const { status, json } = await get(employeePath, { ...detailQuery, tiket: "0".repeat(32) });
+      expect([status, json.code]).toEqual([404, "ticket_not_found"]);
+    });
+
+    test("serves a token that may only read", async () =>
+      expect((await get(employeePath, { nip: employee.nip }, readerToken)).status).toBe(200));
+  });
+});

@@ -1,0 +1,167 @@
+import * as oauth from "oauth4webapi";
+import * as openid from "openid-client";
+import { beforeEach, describe, expect, test } from "vitest";
+import { withCityDatabase } from "../steps/city-database.ts";
+import { employeeClient } from "../steps/employee.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+const own = useOwnCity();
+const client = () => employeeClient(own.city.baseUrl);
+const admin = withCityDatabase(own);
+
+let first: string;
+
+beforeEach(async () => {
+  const { username, password } = own.city.upstreams.demo;
+  first = (await client().login(username, password)).json.refresh_token;
+});
+
+/** Lets time pass since every spent token was spent. */
+const ageSpent = (interval: string) =>
+  admin((sql) => sql`update employee.refresh_token set spent_at = spent_at - ${interval}::interval`);
+
+const next = async (token: string): Promise<string> => (await client().refresh(token)).json.refresh_token;
+const refusal = async (token: string) => {
+  const { status, json } = await client().refresh(token);
+  return [status, json.error];
+};
+const sessions = () =>
+  admin((sql) => sql`select end_reason from employee.session order by started_at desc limit 1`);
+
+describe("one token", () => {
+  test("that fifty use at once has one successor, which works", async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => client().refresh(first)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const successors = new Set(answers.map(({ json }) => json.refresh_token));
+    expect(successors.size).toBe(1);
+    expect((await client().refresh([...successors][0])).status).toBe(200);
+    const [row] = await admin(
+      (sql) => sql`
+        select count(*)::int as count from employee.refresh_token t
+        where t.session_id = (select id from employee.session order by started_at desc limit 1)`,
+    );
+    expect(row?.count).toBe(3);
+  });
+
+  test("gives the same successor again while its answer may be lost", async () => {
+    const second = await next(first);
+    await ageSpent("29 seconds");
+    expect(await next(first)).toBe(second);
+    expect((await client().refresh(second)).status).toBe(200);
+  });
+
+  test("that is used after its window ends the session for everybody who holds a token of it", async () => {
+    const second = await next(first);
+    const third = await next(second);
+    await ageSpent("31 seconds");
+    for (const token of [first, second, third]) expect(await refusal(token)).toEqual([400, "invalid_grant"]);
+    expect((await sessions())[0]?.end_reason).toBe("reuse");
+    const warnings = own.logged().filter(({ message }) => /used again/.test(message));
+    expect(warnings.length).toBe(1);
+  });
+
+  test("that ends a session leaves the account's other sessions alone", async () => {
+    const { username, password } = own.city.upstreams.demo;
+    const other = (await client().login(username, password)).json.refresh_token;
+    await next(first);
+    await ageSpent("31 seconds");
+    await client().refresh(first);
+    expect((await client().refresh(other)).status).toBe(200);
+  });
+
+  test("that was changed is refused and does not end the session", async () => {
+    for (const changed of [`${first}x`, first.slice(0, -1), first.toUpperCase(), `${first.slice(0, -1)}!`])
+      expect(await refusal(changed)).toEqual([400, "invalid_grant"]);
+    expect((await client().refresh(first)).status).toBe(200);
+  });
+});
+
+describe("a session", () => {
+  test("ends thirty days after its login, however often it is refreshed", async () => {
+    const second = await next(first);
+    await admin((sql) => sql`update employee.session set expires_at = expires_at - interval '30 days'`);
+    expect(await refusal(second)).toEqual([400, "invalid_grant"]);
+    const [row] = await admin(
+      (sql) => sql`
+        select expires_at + interval '30 days' - started_at = interval '30 days' as whole
+        from employee.session order by started_at desc limit 1`,
+    );
+    expect(row?.whole).toBe(true);
+  });
+
+  test("is not stored in a form that could be used", async () => {
+    const second = await next(first);
+    const rows = await admin(
+      (sql) =>
+        sql`select encode(digest, 'escape') d, encode(sealed_successor, 'escape') s from employee.refresh_token`,
+    );
+    const stored = JSON.stringify(rows);
+    expect(rows.length).toBeGreaterThan(1);
+    for (const token of [first, second]) {
+      expect(stored).not.toContain(token);
+      expect(stored).not.toContain(Buffer.from(token.slice(4), "base64url").toString("latin1"));
+    }
+  });
+
+  test("that is long over is cleared away by a new one, with its tokens", async () => {
+    await admin((sql) => sql`update employee.session set expires_at = now() - interval '2 days'`);
+    const { username, password } = own.city.upstreams.demo;
+    const before = await admin((sql) => sql`select id from employee.session`);
+    await Promise.all(before.map(() => client().login(username, password)));
+    const [row] = await admin(
+      (sql) => sql`
+        select count(*) filter (where expires_at < now())::int as old,
+          (select count(*)::int from employee.refresh_token t
+            where not exists (select from employee.session s where s.id = t.session_id)) as orphans
+        from employee.session`,
+    );
+    expect(row).toEqual({ old: 0, orphans: 0 });
+  });
+});
+
+describe("a real OAuth client", () => {
+  const server = () => ({
+    issuer: own.city.baseUrl,
+    token_endpoint: `${own.city.baseUrl}/v1/simpeg/auth/refresh`,
+  });
+
+  test("oauth4webapi refreshes, and understands invalid_grant", async () => {
+    const app: oauth.Client = { client_id: "app" };
+    const ask = async (token: string) => {
+      const response = await oauth.refreshTokenGrantRequest(server(), app, oauth.None(), token, {
+        [oauth.allowInsecureRequests]: true,
+      });
+      return oauth.processRefreshTokenResponse(server(), app, response);
+    };
+    const answer = await ask(first);
+    expect([answer.token_type, answer.expires_in, answer.scope]).toEqual([
+      "bearer",
+      900,
+      "employee:read employee:ticket",
+    ]);
+    const { status } = await client().get("pegawai", { nama: "siti" }, answer.access_token);
+    expect(status).toBe(200);
+    const error = await ask("mir_unknown").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(oauth.ResponseBodyError);
+    expect(error).toMatchObject({ error: "invalid_grant", status: 400 });
+  });
+
+  test("openid-client refreshes, and understands invalid_grant", async () => {
+    const config = new openid.Configuration(server(), "app", undefined, openid.None());
+    openid.allowInsecureRequests(config);
+    const answer = await openid.refreshTokenGrant(config, first);
+    expect([answer.expiresIn(), typeof answer.refresh_token]).toEqual([900, "string"]);
+    const again = await openid.refreshTokenGrant(config, answer.refresh_token ?? "");
+    expect(again.access_token).not.toBe(answer.access_token);
+    await expect(openid.refreshTokenGrant(config, "mir_unknown")).rejects.toMatchObject({
+      error: "invalid_grant",
+    });
+  });
+});
+
+test("no token of any answer stands in a log", async () => {
+  const second = await next(first);
+  const { token } = (await client().refresh(second)).json;
+  const lines = own.lines.join("\n");
+  for (const secret of [first, second, token]) expect(lines).not.toContain(secret);
+});

@@ -1,0 +1,174 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { withCityDatabase } from "../steps/city-database.ts";
+import { employeeClient, seenBy, setMood } from "../steps/employee.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+const own = useOwnCity();
+const client = () => employeeClient(own.city.baseUrl);
+const demo = () => own.city.upstreams.demo;
+const wrong = (username = demo().username) => client().login(username, "wrong");
+const admin = withCityDatabase(own);
+
+/** Lets time pass for every attempt made so far. */
+const age = (interval: string) =>
+  admin((sql) => sql`update employee.attempt set made_at = made_at - ${interval}::interval`);
+
+const asked = async () => (await seenBy(own.city.upstreams.legacyAuthUrl)).length;
+const statuses = (answers: readonly { status: number }[]) =>
+  Object.entries(Object.groupBy(answers, ({ status }) => status)).map(([status, list]) => [
+    Number(status),
+    list?.length,
+  ]);
+const times = <T>(count: number, work: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => work(i)));
+
+beforeEach(async () => {
+  await admin((sql) => sql`delete from employee.attempt`);
+  await setMood(own.city.upstreams.legacyAuthUrl, "well");
+});
+
+describe("the account", () => {
+  test("has five wrong passwords in fifteen minutes, however many come at once", async () => {
+    const before = await asked();
+    const answers = await times(500, () => wrong());
+    expect(statuses(answers)).toEqual([
+      [401, 5],
+      [429, 495],
+    ]);
+    expect((await asked()) - before).toBe(5);
+  });
+
+  test("is told when it may try again, and may then", async () => {
+    await times(5, () => wrong());
+    const { status, json, headers } = await client().login(demo().username, demo().password);
+    expect([status, json.code]).toEqual([429, "too_many_requests"]);
+    const seconds = Number(headers.get("retry-after"));
+    expect(seconds).toBeGreaterThan(890);
+    expect(seconds).toBeLessThanOrEqual(900);
+    await age(`${seconds} seconds`);
+    expect((await client().login(demo().username, demo().password)).status).toBe(200);
+  });
+
+  test("is the same in any case", async () => {
+    await times(5, (i) => wrong(i % 2 ? "DEMO" : "demo"));
+    expect((await wrong("Demo")).status).toBe(429);
+  });
+
+  test("is forgiven by a login from the same address, not what failed from elsewhere", async () => {
+    await times(4, () => wrong());
+    await admin((sql) => sql`update employee.attempt set address_digest = '\\x01' where id % 2 = 0`);
+    expect((await client().login(demo().username, demo().password)).status).toBe(200);
+    const [row] = await admin((sql) => sql`select count(*)::int as count from employee.attempt`);
+    expect(row?.count).toBe(2);
+  });
+
+  test("does not lock another one", async () => {
+    await times(5, () => wrong("someone"));
+    expect((await client().login(demo().username, demo().password)).status).toBe(200);
+  });
+
+  test("with the right password may be used by many at once", async () => {
+    const answers = await times(30, () => client().login(demo().username, demo().password));
+    expect(statuses(answers)).toEqual([[200, 30]]);
+  });
+});
+
+describe("the address", () => {
+  test("has ten failures a minute, over all accounts together", async () => {
+    const answers = await times(40, (i) => wrong(`account-${i}`));
+    expect(statuses(answers)).toEqual([
+      [401, 10],
+      [429, 30],
+    ]);
+    const { headers } = await wrong("another");
+    expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(60);
+    await age("61 seconds");
+    expect((await wrong("another")).status).toBe(401);
+  });
+});
+
+test("counts no attempt that the legacy system did not answer", async () => {
+  await setMood(own.city.upstreams.legacyAuthUrl, "error");
+  const answers = await times(12, () => client().login(demo().username, demo().password));
+  expect(statuses(answers)).toEqual([[502, 12]]);
+  await setMood(own.city.upstreams.legacyAuthUrl, "well");
+  expect((await client().login(demo().username, demo().password)).status).toBe(200);
+});
+
+test("counts an attempt whose function was killed, once nobody can wait for its answer any more", async () => {
+  await admin(
+    (sql) => sql`
+      insert into employee.attempt (account_digest) select '\\x01' from generate_series(1, 5)`,
+  );
+  const reserve = () =>
+    admin((sql) => sql`select * from employee.reserve_attempt('\\x01', null)`).then(([row]) => row);
+  expect(await reserve()).toEqual({ attempt_id: null, retry_after_seconds: null });
+  await age("16 seconds");
+  const later = await reserve();
+  expect(later?.attempt_id).toBeNull();
+  expect(later?.retry_after_seconds).toBeGreaterThan(800);
+});
+
+test("answers an unknown account, a wrong password and the wrong kind of name with the same words", async () => {
+  const answers = await Promise.all([wrong(), wrong("nobody"), client().login(demo().nip, demo().password)]);
+  answers.push(await client().login("pegawai.demo", demo().passphrase));
+  for (const { status, json, headers } of answers) {
+    expect([status, { ...json, request_id: "" }]).toEqual([
+      401,
+      {
+        status: "error",
+        code: "unauthorized",
+        message: "Username or password is wrong",
+        request_id: "",
+      },
+    ]);
+    expect([...headers.keys()].toSorted()).toEqual([...(answers[0]?.headers.keys() ?? [])].toSorted());
+  }
+});
+
+test("keeps neither the name nor the address of an attempt in clear", async () => {
+  await wrong("somebody");
+  const rows = await admin((sql) => sql`select * from employee.attempt`);
+  const stored = JSON.stringify(rows.map((row) => Object.values(row).map(String)));
+  expect(rows.length).toBe(1);
+  expect(stored).not.toMatch(/somebody|127\.0\.0\.1/);
+});
+
+test("takes old attempts away with new ones", async () => {
+  await admin(
+    (sql) => sql`
+      insert into employee.attempt (account_digest, made_at)
+      select '\\x02', now() - interval '2 days' from generate_series(1, 7)`,
+  );
+  await times(2, (i) => wrong(`account-${i}`));
+  const [row] = await admin(
+    (sql) => sql`select count(*)::int as count from employee.attempt where account_digest = '\\x02'`,
+  );
+  expect(row?.count).toBe(0);
+});
+
+test("guesses at a passphrase for a ticket are throttled too, for the employee alone", async () => {
+  const { token } = (await client().login(demo().username, demo().password)).json;
+  const ticket = (username: string, pass: string) =>
+    client().get("tiket", { user: "servicelogin", username, pass }, token);
+  const answers = await times(30, () => ticket(demo().nip, "wrong"));
+  expect(statuses(answers)).toEqual([
+    [403, 5],
+    [429, 25],
+  ]);
+  expect((await ticket(demo().nip, demo().passphrase)).status).toBe(429);
+  expect((await ticket("1".repeat(18), "wrong")).status).toBe(403);
+  await age("15 minutes");
+  expect((await ticket(demo().nip, demo().passphrase)).status).toBe(200);
+});
+
+test("nobody is asked when the attempt cannot be noted", async () => {
+  const before = await asked();
+  await admin((sql) => sql`alter table employee.attempt rename to gone`);
+  try {
+    expect((await client().login(demo().username, demo().password)).status).toBe(500);
+  } finally {
+    await admin((sql) => sql`alter table employee.gone rename to attempt`);
+  }
+  expect(await asked()).toBe(before);
+});
