@@ -5,6 +5,7 @@ import type { PartnerScope } from "#lib/routes/route.ts";
 import { integrationApi } from "../api.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
+import { formatTable, formatTime } from "./listing.ts";
 
 const scopes = [...new Set(routes.flatMap(({ auth }) => (auth.kind === "apiKey" ? [auth.scope] : [])))];
 const plans = Object.keys(integrationApi.usagePlans);
@@ -50,28 +51,18 @@ const readOverlapMs = (text: string): number => {
   return Number(text) * 3_600_000;
 };
 
-const day = (date: Date | null) => date?.toISOString().slice(0, 16).replace("T", " ") ?? "-";
-
-const formatKeys = (keys: readonly KeySummary[]): string => {
-  const header = ["partner", "plan", "key", "scopes", "state", "created", "expires", "last used"];
-  const rows = keys.map(({ partnerId, plan, keyId, scopes, state, createdAt, expiresAt, lastUsedAt }) => [
-    ...[partnerId, plan, keyId, scopes, state],
-    ...[createdAt, expiresAt, lastUsedAt].map(day),
-  ]);
-  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  return [header, ...rows]
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
-};
+const formatKeys = (keys: readonly KeySummary[]): string =>
+  formatTable(
+    ["partner", "plan", "key", "scopes", "state", "created", "expires", "last used"],
+    keys.map(({ partnerId, plan, keyId, scopes, state, createdAt, expiresAt, lastUsedAt }) => [
+      ...[partnerId, plan, keyId, scopes, state],
+      ...[createdAt, expiresAt, lastUsedAt].map(formatTime),
+    ]),
+  );
 
 const showKey = (partnerId: string, { keyId, key, expiresAt }: IssuedKey) =>
   console.log(
-    `${partnerId} ${keyId}, ${expiresAt ? `until ${day(expiresAt)}` : "without end"}\n${key}\n\n` +
+    `${partnerId} ${keyId}, ${expiresAt ? `until ${formatTime(expiresAt)}` : "without end"}\n${key}\n\n` +
       "Hand it over safely: it is stored only as a digest and cannot be shown again.",
   );
 

@@ -4,6 +4,7 @@ export const loginRoles = {
   tourism: "municipal_tourism",
   gatekeeper: "municipal_gatekeeper",
   employee: "municipal_employee",
+  "session-admin": "municipal_session_admin",
   importer: "municipal_importer",
   "partner-admin": "municipal_partner_admin",
 } as const;

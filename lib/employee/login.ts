@@ -3,17 +3,13 @@ import { unauthorized } from "#lib/http/fault.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";
 import { throttled } from "./attempt.ts";
 import { authenticate } from "./legacy-auth.ts";
+import { refusalDelayMs } from "./refusal.ts";
 import { startSession } from "./session.ts";
 
 interface Credentials {
   readonly username: string;
   readonly password: string;
 }
-
-/** A refusal is given at whole multiples of this time, so that it does not tell how the legacy system came to it. */
-const refusalStepMs = 500;
-
-const untilNextStep = (elapsedMs: number) => refusalStepMs - (elapsedMs % refusalStepMs);
 
 /**
  * Exchanges the credentials of a legacy account for a session.
@@ -28,6 +24,6 @@ export const login = async ({ username, password }: Credentials, address: string
     authenticate(username, password),
   );
   if (account) return startSession(account);
-  await setTimeout(untilNextStep(performance.now() - started));
+  await setTimeout(refusalDelayMs(performance.now() - started));
   throw unauthorized("Username or password is wrong");
 };

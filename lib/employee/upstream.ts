@@ -86,12 +86,18 @@ const send = async (
   return { status: response.statusCode, json: parse(await readText(response.body as AsyncIterable<Buffer>)) };
 };
 
-const isTimeout = (error: unknown, signal: AbortSignal) =>
-  signal.aborted || (error instanceof Error && error.name === "TimeoutError");
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error ? String(error.code) : undefined;
 
-/** The connection could not be made or was cut; a second one may do better. */
-const isConnectionFailure = (error: unknown) =>
-  error instanceof Error && "code" in error && /^E/.test(String(error.code));
+/** The client also calls a connection that was cut a timeout, but then there is the system call's code. */
+const isTimeout = (error: unknown, signal: AbortSignal): boolean => {
+  const code = codeOf(error);
+  const timedOut = error instanceof Error && error.name === "TimeoutError" && code === undefined;
+  return signal.aborted || timedOut || code === "ETIMEDOUT";
+};
+
+/** The connection could not be made or was cut (ECONNREFUSED, ECONNRESET, …); a second one may do better. */
+const isConnectionFailure = (error: unknown): boolean => codeOf(error)?.startsWith("E") ?? false;
 
 /** A 502 for whatever an old system answered that is not what was agreed; the reason is for the log alone. */
 export const badAnswer = (system: Upstream, reason: string): Fault => {
@@ -101,7 +107,7 @@ export const badAnswer = (system: Upstream, reason: string): Fault => {
 
 const describeFailure = (error: unknown) => {
   if (error instanceof TooLarge) return error.message;
-  return error instanceof Error && "code" in error ? String(error.code) : "no answer";
+  return codeOf(error) ?? "no answer";
 };
 
 /**

@@ -33,7 +33,7 @@ export const apiKeyAuthorizer: Authorizer = {
 
 /**
  * Access tokens come in `Authorization`. The gateway keeps a verified one for five minutes; that it may
- * expire within them is looked at by the endpoint (`getAccount`).
+ * expire within them is looked at before each endpoint (`lib/http/caller.ts`).
  */
 export const bearerAuthorizer: Authorizer = {
   fn: "authorizers/bearer",

@@ -25,8 +25,8 @@ describe("the resident role", () => {
     const tables = await admin<{ name: string; columns: string[] }[]>`
       select format('%I.%I', table_schema, table_name) as name, array_agg(quote_ident(column_name)) as columns
       from information_schema.columns
-      where table_schema in ('resident', 'tourism', 'partner', 'audit', 'migration') group by 1`;
-    expect(tables.length).toBeGreaterThanOrEqual(7);
+      where table_schema in ('resident', 'tourism', 'partner', 'employee', 'audit', 'migration') group by 1`;
+    expect(tables.length).toBeGreaterThanOrEqual(10);
     for (const { name, columns } of tables) {
       const statements = [
         ...columns.map((column) => `select ${column} from ${name} limit 1`),
@@ -48,26 +48,6 @@ describe("the resident role", () => {
       for (const statement of statements)
         expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
     }
-  });
-
-  test("holds no privilege on a table or column, and only two functions of ours", async () => {
-    const admin = connectFor("adminUrl");
-    const role = loginRoles.resident;
-    const relations = await admin`
-      select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast') and c.relkind in ('r', 'v', 'm', 'S')
-        and case c.relkind
-          when 'S' then has_sequence_privilege(${role}, c.oid, 'USAGE, SELECT, UPDATE')
-          else has_any_column_privilege(${role}, c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
-            or has_table_privilege(${role}, c.oid, 'DELETE, TRUNCATE, TRIGGER')
-        end`;
-    expect(relations.map(({ name }) => name)).toEqual([]);
-    const functions = await admin`
-      select format('%I.%I', n.nspname, p.proname) as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-      where n.nspname in ('resident', 'tourism', 'partner', 'audit', 'migration', 'public')
-        and has_schema_privilege(${role}, n.oid, 'USAGE') and has_function_privilege(${role}, p.oid, 'EXECUTE')
-      order by 1`;
-    expect(functions.map(({ name }) => name)).toEqual(["resident.list", "resident.search"]);
   });
 
   test("cannot become another role, make objects, or look at other sessions' statements", async () => {
@@ -110,7 +90,66 @@ describe("the resident role", () => {
   });
 });
 
-test.each(["tourism", "gatekeeper", "partner-admin"] as const)(
+describe.each([
+  ["resident", ["resident.list", "resident.search"]],
+  [
+    "employee",
+    [
+      "employee.fail_attempt",
+      "employee.pass_attempt",
+      "employee.release_attempt",
+      "employee.reserve_attempt",
+      "employee.spend_token",
+      "employee.start_session",
+    ],
+  ],
+  ["session-admin", ["employee.end_sessions", "employee.list_sessions"]],
+] as const)("the role %s", (name, functions) => {
+  const role = loginRoles[name];
+  const ours = ["audit", "employee", "migration", "partner", "public", "resident", "tourism"];
+
+  test("holds no privilege on any table or column", async () => {
+    const admin = connectFor("adminUrl");
+    const relations = await admin`
+      select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast') and c.relkind in ('r', 'v', 'm', 'S')
+        and case c.relkind
+          when 'S' then has_sequence_privilege(${role}, c.oid, 'USAGE, SELECT, UPDATE')
+          else has_any_column_privilege(${role}, c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+            or has_table_privilege(${role}, c.oid, 'DELETE, TRUNCATE, TRIGGER')
+        end`;
+    expect(relations.map((relation) => relation.name)).toEqual([]);
+  });
+
+  test("may execute its own functions and none besides", async () => {
+    const admin = connectFor("adminUrl");
+    const rows = await admin`
+      select format('%I.%I', n.nspname, p.proname) as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname = any(string_to_array(${ours.join()}, ','))
+        and has_schema_privilege(${role}, n.oid, 'USAGE') and has_function_privilege(${role}, p.oid, 'EXECUTE')
+      order by 1`;
+    expect(rows.map((row) => row.name)).toEqual(functions);
+  });
+});
+
+test("the employee role cannot look at sessions or attempts by any statement", async () => {
+  const sql = connectFor("employeeUrl");
+  for (const statement of [
+    "select * from employee.session",
+    "select digest from employee.refresh_token",
+    "select count(*) from employee.attempt",
+    "delete from employee.attempt",
+    "update employee.session set ended_at = null",
+    "select employee.tally('', '', now())",
+    "select resident.list(1, 1, 'p', 'k', 'r')",
+    "select partner.authenticate('')",
+    "create temp table t (x int)",
+    "set role municipal_owner",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
+
+test.each(["tourism", "gatekeeper", "partner-admin", "employee", "session-admin"] as const)(
   "the role %s reads no resident",
   async (name) => {
     const admin = connectFor("adminUrl");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { App } from "aws-cdk-lib";
-import { Template } from "aws-cdk-lib/assertions";
+import { Match, Template } from "aws-cdk-lib/assertions";
 import { expect, test } from "vitest";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { integrationApi } from "../../infra/api.ts";
@@ -64,6 +64,10 @@ test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as cons
     const secrets = Object.values(route.secrets).toSorted();
     expect(secretsIn(Environment)).toEqual(secrets);
     expect(secretsIn(policies)).toEqual(secrets);
+    const told = Object.entries((Environment as { Variables: Record<string, string> }).Variables);
+    expect(told.filter(([name]) => name in upstreamUrls)).toEqual(
+      (route.upstreams ?? []).map((name) => [name, upstreamUrls[name]]),
+    );
   },
 );
 
@@ -115,9 +119,22 @@ test("usage plans, throttles, binary types and the source of keys are those of t
       Throttle: { RateLimit: requestsPerSecond, BurstLimit: burst },
       Quota: { Limit: requestsPerDay, Period: "DAY" },
     });
-  template.hasResourceProperties("AWS::ApiGateway::Authorizer", {
-    Type: "REQUEST",
-    AuthorizerResultTtlInSeconds: 0,
-    IdentitySource: "",
-  });
+});
+
+test.each(authorizers.map((authorizer) => [authorizer.fn, authorizer] as const))(
+  "the authorizer %s is called and kept by the headers and for the time of the definition",
+  (_, { kind, identityHeaders, cacheSeconds }) =>
+    template.hasResourceProperties("AWS::ApiGateway::Authorizer", {
+      Name: Match.stringLikeRegexp(kind),
+      Type: "REQUEST",
+      AuthorizerResultTtlInSeconds: cacheSeconds,
+      IdentitySource: identityHeaders.map((name) => `method.request.header.${name}`).join(),
+    }),
+);
+
+test("the gateway writes no execution log, in which a passphrase would stand", () => {
+  for (const { MethodSettings } of all("ApiGateway::Stage"))
+    for (const { LoggingLevel, DataTraceEnabled } of MethodSettings)
+      expect([LoggingLevel, DataTraceEnabled]).toEqual(["OFF", false]);
+  expect(all("ApiGateway::Stage").length).toBe(1);
 });

@@ -1,7 +1,13 @@
 import postgres from "postgres";
 import { inject, onTestFinished } from "vitest";
 
-export type Address = "adminUrl" | "importerUrl" | "partnerAdminUrl" | "residentUrl" | "employeeUrl";
+export type Address =
+  | "adminUrl"
+  | "importerUrl"
+  | "partnerAdminUrl"
+  | "residentUrl"
+  | "employeeUrl"
+  | "sessionAdminUrl";
 
 /** A connection to the running city's database that ends with the test. */
 export const connectFor = (address: Address): postgres.Sql => {

@@ -20,6 +20,7 @@ export interface RunningCity {
   readonly partnerAdminUrl: string;
   readonly residentUrl: string;
   readonly employeeUrl: string;
+  readonly sessionAdminUrl: string;
   readonly employee: DemoEmployee;
   readonly legacyAuthUrl: string;
   readonly employeeSystemUrl: string;
@@ -64,6 +65,7 @@ export default async function setup(project: TestProject) {
     partnerAdminUrl: urlOf("partner-admin"),
     residentUrl: urlOf("resident"),
     employeeUrl: urlOf("employee"),
+    sessionAdminUrl: urlOf("session-admin"),
     employee: city.upstreams.demo,
     legacyAuthUrl: city.upstreams.legacyAuthUrl,
     employeeSystemUrl: city.upstreams.employeeSystemUrl,

@@ -1,14 +1,19 @@
 -- Sessions of employees who logged in with an account of the old system, and the throttle before it.
 do $$
+declare
+  role text;
 begin
-  if not exists (select from pg_roles where rolname = 'municipal_employee') then
-    create role municipal_employee nologin;
-  end if;
-  execute format('grant connect on database %I to municipal_employee', current_database());
+  foreach role in array array['municipal_employee', 'municipal_session_admin'] loop
+    if not exists (select from pg_roles where rolname = role) then
+      execute format('create role %I nologin', role);
+    end if;
+  end loop;
+  execute format('grant connect on database %I to municipal_employee, municipal_session_admin', current_database());
 end
 $$;
 
 alter role municipal_employee login;
+alter role municipal_session_admin login;
 alter role municipal_employee set statement_timeout = '2s';
 
 create schema employee authorization municipal_owner;
@@ -191,7 +196,34 @@ begin
 end
 $$;
 
-grant usage on schema employee to municipal_employee;
+-- The sessions that may still be refreshed, for the operator.
+create function employee.list_sessions()
+returns table (session_id uuid, account_id text, scope text, started_at timestamptz, refreshed_at timestamptz, expires_at timestamptz)
+language sql stable security definer
+set search_path = employee, pg_temp
+begin atomic
+  select s.id, s.account_id, s.scope, s.started_at, max(t.issued_at), s.expires_at
+  from employee.session s join employee.refresh_token t on t.session_id = s.id
+  where s.ended_at is null and s.expires_at > now()
+  group by s.id
+  order by s.account_id, s.started_at;
+end;
+
+-- Ends one session, or all of an account: nothing refreshes them any more.
+create function employee.end_sessions(session_or_account text) returns bigint
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
+  with ended as (
+    update employee.session set ended_at = now(), end_reason = 'operator'
+    where session_or_account in (id::text, account_id) and ended_at is null and expires_at > now()
+    returning 1
+  )
+  select count(*) from ended;
+end;
+
+grant usage on schema employee to municipal_employee, municipal_session_admin;
+grant execute on function employee.list_sessions, employee.end_sessions to municipal_session_admin;
 grant execute on function employee.reserve_attempt, employee.fail_attempt, employee.release_attempt,
   employee.pass_attempt, employee.start_session, employee.spend_token to municipal_employee;
 

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { networkOf } from "#lib/employee/network.ts";
+import { mintRefreshToken, openSuccessor, sealSuccessor } from "#lib/employee/refresh-token.ts";
+import { refusalDelayMs } from "#lib/employee/refusal.ts";
+
+describe("a sealed successor", () => {
+  const [token, successor] = [mintRefreshToken(), mintRefreshToken()];
+
+  test("is opened by the token that it was sealed with", () =>
+    expect(openSuccessor(token, sealSuccessor(token, successor))).toBe(successor));
+
+  test("is opened by no other token, nor when it was changed", () => {
+    const sealed = sealSuccessor(token, successor);
+    expect(() => openSuccessor(successor, sealed)).toThrow();
+    for (const at of [0, 20, sealed.length - 1]) {
+      const changed = Buffer.from(sealed);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(() => openSuccessor(token, changed)).toThrow();
+    }
+  });
+
+  test("is never sealed twice in the same way, and does not show what it holds", () => {
+    const sealed = sealSuccessor(token, successor);
+    expect(sealed.equals(sealSuccessor(token, successor))).toBe(false);
+    expect(sealed.toString("latin1")).not.toContain(successor);
+  });
+});
+
+describe("the network of an address", () => {
+  test.each([
+    ["203.0.113.7", "203.0.113.7"],
+    ["::ffff:203.0.113.7", "203.0.113.7"],
+    ["not an address", "not an address"],
+  ])("of %s is %s", (address, network) => expect(networkOf(address)).toBe(network));
+
+  test("is one for all addresses of an IPv6 subscriber, and another for the next one's", () => {
+    const home = networkOf("2001:db8:1:2::1");
+    expect(networkOf("2001:DB8:1:2:ffff::9")).toBe(home);
+    expect(networkOf("2001:db8:1:3::1")).not.toBe(home);
+  });
+});
+
+test("a refusal that took the legacy system longer is given at the same moment", () => {
+  const moments = [3, 40, 120, 499].map((elapsedMs) => elapsedMs + refusalDelayMs(elapsedMs));
+  expect(new Set(moments).size).toBe(1);
+  expect(730 + refusalDelayMs(730)).toBe(2 * (moments[0] ?? 0));
+});

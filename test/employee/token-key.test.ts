@@ -1,0 +1,93 @@
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { startSecretsServer } from "../../infra/local/secrets/server.ts";
+import { openStore } from "../../infra/local/secrets/store.ts";
+
+const name = "key";
+let store: ReturnType<typeof openStore>;
+let stopServer: () => Promise<void>;
+
+const rotate = () => {
+  const key = mintTokenKey();
+  store.put(name, JSON.stringify(key));
+  return key;
+};
+const loadKeys = () => import("#lib/employee/token-key.ts");
+/** Lets the clock say that time has passed. */
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+beforeEach(async () => {
+  vi.resetModules();
+  vi.useFakeTimers({ toFake: ["Date"] });
+  store = openStore(undefined);
+  const server = await startSecretsServer(store);
+  stopServer = server.stop;
+  for (const [variable, value] of Object.entries({
+    AWS_REGION: "local",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url,
+    TOKEN_KEY_SECRET_ID: name,
+    LOG_LEVEL: "error",
+  }))
+    vi.stubEnv(variable, value);
+  onTestFinished(async () => {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+    await stopServer().catch(() => {});
+  });
+});
+
+test("the current key signs, and both it and the one before it verify", async () => {
+  const [before, now] = [rotate(), rotate()];
+  const { getSigningKey, findVerifyingKey } = await loadKeys();
+  expect(await getSigningKey()).toEqual(now);
+  expect(await findVerifyingKey(now.kid)).toEqual(now);
+  expect(await findVerifyingKey(before.kid)).toEqual(before);
+});
+
+test("before the first rotation there is one key", async () => {
+  const only = rotate();
+  const { findVerifyingKey } = await loadKeys();
+  expect(await findVerifyingKey(only.kid)).toEqual(only);
+  expect(await findVerifyingKey("unknown")).toBeUndefined();
+});
+
+test("a key that was rotated in since is found by its first token", async () => {
+  rotate();
+  const { findVerifyingKey } = await loadKeys();
+  await findVerifyingKey("unknown");
+  const fresh = rotate();
+  expect(await findVerifyingKey(fresh.kid)).toEqual(fresh);
+});
+
+test("a key that was rotated out twice is forgotten within five minutes, also without traffic of newer ones", async () => {
+  const old = rotate();
+  const { getSigningKey, findVerifyingKey } = await loadKeys();
+  await Promise.all([getSigningKey(), findVerifyingKey(old.kid)]);
+  rotate();
+  const now = rotate();
+  pass(300_001);
+  expect(await getSigningKey()).toEqual(now);
+  expect(await findVerifyingKey(old.kid)).toBeUndefined();
+});
+
+test("the keys at hand stay in use while Secrets Manager does not answer", async () => {
+  const key = rotate();
+  const { getSigningKey, findVerifyingKey } = await loadKeys();
+  await Promise.all([getSigningKey(), findVerifyingKey(key.kid)]);
+  await stopServer();
+  pass(300_001);
+  expect(await getSigningKey()).toEqual(key);
+  expect(await findVerifyingKey(key.kid)).toEqual(key);
+});
+
+test.each([
+  ["too short a key", { k: "c2hvcnQ" }],
+  ["no key", { k: "" }],
+  ["another kind of key", { kty: "RSA" }],
+  ["no id", { kid: "" }],
+])("a secret with %s signs nothing", async (_, change) => {
+  store.put(name, JSON.stringify({ ...mintTokenKey(), ...change }));
+  await expect((await loadKeys()).getSigningKey()).rejects.toThrow("has another shape");
+});

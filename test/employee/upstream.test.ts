@@ -1,0 +1,123 @@
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { employeeClient, type Said, seenBy, setMood } from "../steps/employee.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+const own = useOwnCity();
+const client = () => employeeClient(own.city.baseUrl);
+const upstreams = () => own.city.upstreams;
+const systems = () => [upstreams().legacyAuthUrl, upstreams().employeeSystemUrl];
+
+let token: string;
+
+beforeAll(async () => {
+  token = (await client().login(upstreams().demo.username, upstreams().demo.password)).json.token;
+});
+beforeEach(() => Promise.all(systems().map((url) => setMood(url, "well"))));
+
+const ticketQuery = () => ({
+  user: "servicelogin",
+  username: upstreams().demo.nip,
+  pass: upstreams().demo.passphrase,
+});
+
+/** Every way to an old system, asked at once. */
+const askAll = (): Promise<Said[]> =>
+  Promise.all([
+    client().login(upstreams().demo.username, upstreams().demo.password),
+    client().get("tiket", ticketQuery(), token),
+    client().get("pegawai", { nama: "siti" }, token),
+    client().get("pegawai", { page: "sso", action: "getDataPegawai", tiket: "t" }, token),
+  ]);
+
+describe("an old system that", () => {
+  test.each([
+    ["cuts the connection", "reset"],
+    ["cuts the connection within its answer", "half"],
+    ["answers an HTML page with 200", "html"],
+    ["answers an HTML page with 500", "error"],
+    ["answers 10 MB", "huge"],
+    ["redirects", "redirect"],
+  ])("%s makes 502, and nothing of it leaks", async (_, mood) => {
+    await Promise.all(systems().map((url) => setMood(url, mood)));
+    for (const { status, json, text } of await askAll()) {
+      expect([status, json.code]).toEqual([502, "bad_gateway"]);
+      expect(text).not.toMatch(/html|apache|php|127\.0\.0\.1|index/i);
+    }
+  });
+
+  test("hangs makes 504 within 10 s", async () => {
+    await Promise.all(systems().map((url) => setMood(url, "hang")));
+    const signal = AbortSignal.timeout(10_000);
+    const answers = await Promise.race([
+      askAll(),
+      new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    ]);
+    for (const { status, json } of answers) expect([status, json.code]).toEqual([504, "timeout"]);
+  });
+
+  test("is slow is waited for", async () => {
+    await setMood(upstreams().employeeSystemUrl, "slow");
+    expect((await client().get("pegawai", { nama: "siti" }, token)).status).toBe(200);
+  });
+
+  test("redirects is not followed", async () => {
+    await setMood(upstreams().employeeSystemUrl, "redirect");
+    await client().get("pegawai", { nama: "once" }, token);
+    const seen = (await seenBy(upstreams().employeeSystemUrl)).filter(({ url }) =>
+      /once|php\/login/.test(url),
+    );
+    expect(seen.length).toBe(1);
+  });
+
+  test("cuts the connection is asked once more for a GET, and not again for a login", async () => {
+    await Promise.all(systems().map((url) => setMood(url, "reset")));
+    await client().get("pegawai", { nama: "twice" }, token);
+    const before = (await seenBy(upstreams().legacyAuthUrl)).length;
+    await client().login(upstreams().demo.username, "once");
+    const searches = (await seenBy(upstreams().employeeSystemUrl)).filter(({ url }) => url.includes("twice"));
+    expect(searches.length).toBe(2);
+    expect((await seenBy(upstreams().legacyAuthUrl)).length - before).toBe(1);
+  });
+});
+
+test("the reason of a failure stands in the log, in words that tell systems and failures apart", async () => {
+  await setMood(upstreams().employeeSystemUrl, "error");
+  await client().get("pegawai", { nama: "siti" }, token);
+  await setMood(upstreams().employeeSystemUrl, "huge");
+  await client().get("pegawai", { nama: "siti" }, token);
+  const reasons = own
+    .logged()
+    .filter(({ message }) => /^upstream/.test(message))
+    .map(({ system, reason }) => `${system} ${reason}`);
+  expect(reasons).toContain("EMPLOYEE_SYSTEM_URL status 500");
+  expect(reasons).toContain("EMPLOYEE_SYSTEM_URL the answer is larger than 5242880 bytes");
+});
+
+test("neither passphrase nor ticket, name, NIP or password stands in any log, whatever failed", async () => {
+  const planted = [
+    "PLANTED-PASS",
+    "PLANTED-TICKET",
+    "PLANTED-NAME",
+    "PLANTED-PASSWORD",
+    "111122223333444455",
+  ];
+  for (const mood of ["well", "reset", "html", "huge"]) {
+    await Promise.all(systems().map((url) => setMood(url, mood)));
+    await Promise.all([
+      client().login("planted-user", "PLANTED-PASSWORD"),
+      client().get(
+        "tiket",
+        { user: "servicelogin", username: "111122223333444455", pass: "PLANTED-PASS" },
+        token,
+      ),
+      client().get("tiket", { user: "x", username: "111122223333444455", pass: "PLANTED-PASS" }, token),
+      client().get("tiket", { user: "servicelogin", username: "1", pass: "PLANTED-PASS" }, "no.token"),
+      client().get("pegawai", { nama: "PLANTED-NAME", nip: "111122223333444455" }, token),
+      client().get("pegawai", { page: "sso", action: "getDataPegawai", tiket: "PLANTED-TICKET" }, token),
+    ]);
+  }
+  const lines = own.lines.join("\n");
+  expect(own.lines.length).toBeGreaterThan(20);
+  for (const secret of [...planted, "planted-user", upstreams().demo.passphrase, token])
+    expect(lines).not.toContain(secret);
+});
