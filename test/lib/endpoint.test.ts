@@ -21,9 +21,11 @@ const row: Route<unknown, { n: number }, unknown> = route({
   memoryMb: 128,
 });
 
+const identity = { sourceIp: "203.0.113.1" };
+
 const ask = async (work: (n: number) => Promise<unknown>, event: object = {}, remaining = 5_000) => {
   const handler = endpoint(row).handler(({ body }) => work(body.n));
-  const full = { headers: null, body: null, requestContext: { requestId: "id-1" }, ...event };
+  const full = { headers: null, body: null, requestContext: { identity, requestId: "id-1" }, ...event };
   const { statusCode, body, headers } = await handler(
     full as never,
     { getRemainingTimeInMillis: () => remaining } as never,
@@ -74,7 +76,7 @@ test("a route that needs a key answers nobody when no authorizer ran", async () 
   const guarded = { ...row, auth: { kind: "apiKey", scope: "resident:read" } } as const;
   const handler = endpoint(guarded).handler(async () => "data");
   const { statusCode } = await handler(
-    { headers: {}, body: null, requestContext: { requestId: "x" } } as never,
+    { headers: {}, body: null, requestContext: { identity, requestId: "x" } } as never,
     {} as never,
   );
   expect(statusCode).toBe(401);
