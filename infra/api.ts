@@ -53,7 +53,7 @@ const withoutStatus = ({ headers, body }: GatewayResponse): GatewayResponse => (
 const notFound = integration(
   404,
   "not_found",
-  "There is no such endpoint; check the address and the method: resident endpoints answer POST only",
+  "There is no such endpoint; check the address and the method: each endpoint answers one method only",
 );
 /** One answer for every kind of credentials: API Gateway has no other challenge for each route. */
 const challenge = integration(

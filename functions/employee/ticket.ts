@@ -10,8 +10,9 @@ prepareDatabase();
 preparePepper();
 
 /** Gets a session ticket from the employee system; guesses at a passphrase are throttled like those at a login. */
-export const handler = endpoint(route).handler(async ({ query: { username, pass } }) => {
-  const ticket = await throttled({ kind: "ticket", account: username }, () => findTicket(username, pass));
+export const handler = endpoint(route).handler(async ({ query: { username, pass }, account }) => {
+  const subject = { kind: "ticket", account: username, from: account() } as const;
+  const ticket = await throttled(subject, () => findTicket(username, pass));
   if (!ticket)
     throw new Fault(403, "ticket_refused", "The employee system does not accept this NIP and pass");
   return ticket;

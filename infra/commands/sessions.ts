@@ -39,6 +39,7 @@ await runCommand(usage, async (args) => {
   const { positionals } = parseArgs({ args, allowPositionals: true });
   const [verb, name, ...more] = positionals;
   if (more.length > 0) throw new CommandError(`${more.join(" ")} is one word too many`);
+  if (verb === "list" && name !== undefined) throw new CommandError(`${name} is one word too many`);
   if (verb === "list") {
     const rows = (await list()).map(({ id, account, scope, startedAt, refreshedAt, expiresAt }) => [
       ...[account, id, scope],

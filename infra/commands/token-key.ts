@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import { findSetting } from "#lib/config.ts";
 import { lifetimeSeconds } from "#lib/employee/access-token.ts";
-import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { maxAgeSeconds, mintTokenKey } from "#lib/employee/token-key.ts";
 import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
 import { secretName } from "../secret-name.ts";
 import { CommandError, runCommand } from "./command.ts";
@@ -37,10 +37,12 @@ const findSecret = () => {
 const requireAge = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
   const { CreatedDate } = await sdk.send(new GetSecretValueCommand({ SecretId: id }));
   const ageSeconds = (Date.now() - (CreatedDate?.getTime() ?? 0)) / 1_000;
-  if (ageSeconds < lifetimeSeconds)
+  // a function may sign with the key before for `maxAgeSeconds` more
+  const safeSeconds = lifetimeSeconds + maxAgeSeconds;
+  if (ageSeconds < safeSeconds)
     throw new CommandError(
-      `The current key is ${Math.floor(ageSeconds / 60)} minutes old, and tokens of the one before it may ` +
-        `still be in use. Wait until it is ${lifetimeSeconds / 60}, or give --force to end those tokens now.`,
+      `The current key is ${Math.floor(ageSeconds / 60)} minutes old: tokens of a key before it may still be ` +
+        `in use. Wait until it is ${safeSeconds / 60}, or give --force to end those tokens now.`,
     );
 };
 

@@ -95,7 +95,7 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
     // after anything but a failed statement nothing is known of the connection's state
     if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
     if (codeOf(cause) === QUERY_CANCELED)
-      throw new Fault(504, "timeout", "The database took too long; ask for less or narrow the search", {
+      throw new Fault(504, "timeout", "The database took too long; try again, or ask for less", {
         cause,
       });
     throw new Error("database request failed", { cause });

@@ -49,8 +49,8 @@ export const issueAccessToken = async ({
  * @throws Error when the keys cannot be fetched.
  */
 export const verifyAccessToken = async (token: string): Promise<Account | undefined> => {
-  const findKey = async ({ kid = "" }: { kid?: string }) => {
-    const key = await findVerifyingKey(kid);
+  const findKey = async ({ kid }: { kid?: unknown }) => {
+    const key = await findVerifyingKey(String(kid));
     if (!key) throw new errors.JWSSignatureVerificationFailed();
     return bytesOf(key);
   };

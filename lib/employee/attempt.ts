@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { withDatabase } from "#lib/db/database.ts";
-import { Fault, tooManyRequests } from "#lib/http/fault.ts";
+import { tooManyRequests } from "#lib/http/fault.ts";
 import { digestTerm } from "#lib/pepper.ts";
 import { networkOf } from "./network.ts";
 
@@ -9,24 +9,33 @@ interface Subject {
   /** Where: accounts of one system are not those of another. */
   readonly kind: "login" | "ticket";
   readonly account: string;
-  /** The caller's IP address, where guesses from one place over many accounts are to be counted. */
-  readonly address?: string;
+  /** From where: guesses from one place over many accounts are counted too. */
+  readonly from: { readonly address: string } | { readonly accountId: string };
 }
 
-/** While attempts that wait for their answer fill the window, ask again after this time, for so long. */
+/**
+ * While attempts that wait for their answer fill the window, ask again after this time, for so long: with
+ * `proofTimeoutMs` less than the 10 s that a caller has.
+ */
 const pollMs = 50;
-const patienceMs = 1_500;
+const patienceMs = 4_000;
 
 interface Reservation {
   attemptId: number | null;
   retryAfterSeconds: number | null;
 }
 
-const reserve = async ({ kind, account, address }: Subject): Promise<number> => {
+const refuse = (retryAfterSeconds: number | undefined) =>
+  retryAfterSeconds === undefined
+    ? tooManyRequests("Too many attempts at once; try again in a moment", 1)
+    : tooManyRequests("Too many failed attempts; wait and try again", retryAfterSeconds);
+
+const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
   const { digest } = await digestTerm();
   // old systems compare names without case
   const accountDigest = digest(`${kind} ${account.toLowerCase()}`);
-  const addressDigest = address === undefined ? null : digest(`address ${networkOf(address)}`);
+  const place = "address" in from ? `address ${networkOf(from.address)}` : `account ${from.accountId}`;
+  const addressDigest = digest(place);
   const until = Date.now() + patienceMs;
   for (;;) {
     const [row] = await withDatabase(
@@ -35,15 +44,14 @@ const reserve = async ({ kind, account, address }: Subject): Promise<number> => 
         from employee.reserve_attempt(${accountDigest}, ${addressDigest})`,
     );
     if (row?.attemptId) return row.attemptId;
-    if (row?.retryAfterSeconds || Date.now() >= until)
-      throw tooManyRequests("Too many failed attempts; wait and try again", row?.retryAfterSeconds ?? 1);
+    if (row?.retryAfterSeconds || Date.now() >= until) throw refuse(row?.retryAfterSeconds ?? undefined);
     await setTimeout(pollMs);
   }
 };
 
 /**
  * Asks an old system whether an identity is proved, as often as the throttle lets: 5 failures in 15 minutes
- * for an account, 10 a minute for an address. The attempt is reserved before the question, so that callers
+ * for an account, 10 a minute from one place. The attempt is reserved before the question, so that callers
  * at the same time share the same limit.
  *
  * @param prove answers undefined when the system refuses; a failure of the system does not count.
@@ -52,7 +60,7 @@ const reserve = async ({ kind, account, address }: Subject): Promise<number> => 
 export const throttled = async <T>(subject: Subject, prove: () => Promise<T | undefined>) => {
   const id = await reserve(subject);
   const proof = await prove().catch(async (error: unknown) => {
-    if (error instanceof Fault) await withDatabase((sql) => sql`select employee.release_attempt(${id})`);
+    await withDatabase((sql) => sql`select employee.release_attempt(${id})`).catch(() => {});
     throw error;
   });
   if (proof === undefined) await withDatabase((sql) => sql`select employee.fail_attempt(${id})`);

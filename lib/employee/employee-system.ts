@@ -10,7 +10,7 @@
  */
 import * as z from "zod/mini";
 import type { EmployeeDetail, EmployeeList, Ticket } from "#lib/routes/employee.ts";
-import { type Answer, ask, badAnswer } from "./upstream.ts";
+import { type Answer, ask, badAnswer, proofTimeoutMs } from "./upstream.ts";
 
 const system = "EMPLOYEE_SYSTEM_URL";
 const ticketPath = "/index.php/dev/simpeg/auth";
@@ -63,7 +63,7 @@ const read = <T>(schema: z.ZodMiniType<T>, { status, json }: Answer): T => {
 /** A session ticket for the employee, or undefined when the system refuses NIP and passphrase. */
 export const findTicket = async (nip: string, passphrase: string): Promise<Ticket | undefined> => {
   const query = { user: "servicelogin", username: nip, pass: passphrase };
-  const answer = await ask(system, { method: "GET", path: ticketPath, query });
+  const answer = await ask(system, { method: "GET", path: ticketPath, query, timeoutMs: proofTimeoutMs });
   return isRefusal(answer) ? undefined : read(TicketAnswer, answer);
 };
 

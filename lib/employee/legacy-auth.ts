@@ -20,7 +20,7 @@
  */
 import * as z from "zod/mini";
 import type { AccountScope } from "#lib/routes/route.ts";
-import { ask, badAnswer } from "./upstream.ts";
+import { ask, badAnswer, proofTimeoutMs } from "./upstream.ts";
 
 /** An account that has proved who it is. */
 export interface LegacyAccount {
@@ -48,7 +48,9 @@ export const authenticate = async (
   username: string,
   password: string,
 ): Promise<LegacyAccount | undefined> => {
-  const { status, json } = await ask("LEGACY_AUTH_URL", { method: "POST", form: { username, password } });
+  const form = { username, password };
+  const question = { method: "POST", form, timeoutMs: proofTimeoutMs } as const;
+  const { status, json } = await ask("LEGACY_AUTH_URL", question);
   if ([200, 401, 403].includes(status) && Refused.safeParse(json).success) return undefined;
   const accepted = Accepted.safeParse(json);
   if (status !== 200 || !accepted.success)

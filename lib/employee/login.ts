@@ -20,7 +20,7 @@ interface Credentials {
  */
 export const login = async ({ username, password }: Credentials, address: string): Promise<LoginToken> => {
   const started = performance.now();
-  const account = await throttled({ kind: "login", account: username, address }, () =>
+  const account = await throttled({ kind: "login", account: username, from: { address } }, () =>
     authenticate(username, password),
   );
   if (account) return startSession(account);

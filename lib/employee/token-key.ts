@@ -1,15 +1,16 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
 import { log } from "#lib/log.ts";
 import { isMissing, secret } from "#lib/secret.ts";
 
+const kidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
 /** The key of access tokens: 256 bits for HMAC-SHA-256, as a JWK (RFC 7517; RFC 7518, 3.2 and 6.4). */
 export const TokenKey = z.object({
   kty: z.literal("oct"),
   alg: z.literal("HS256"),
-  kid: z.string().check(z.minLength(1)),
+  kid: z.string().check(z.regex(kidPattern)),
   k: z.string().check(z.regex(/^[\w-]{43,}$/)),
 });
 export type TokenKey = z.infer<typeof TokenKey>;
@@ -21,10 +22,10 @@ export const mintTokenKey = (): TokenKey => ({
   k: randomBytes(32).toString("base64url"),
 });
 
-/** A key that was taken back is forgotten after this time, also where nobody uses a newer one. */
-const maxAgeMs = 300_000;
-/** Anyone may invent a kid: that asks Secrets Manager at most this often in one environment. */
-const minRefetchMs = 1_000;
+/** A key that was taken back is used no longer than this, also where nobody has met a newer one. */
+export const maxAgeSeconds = 300;
+/** Anyone may invent a kid: in vain, Secrets Manager is asked at most this often in one environment. */
+const minVainMs = 1_000;
 
 const secretId = () => getSetting("TOKEN_KEY_SECRET_ID");
 const current = secret(secretId, TokenKey);
@@ -49,7 +50,7 @@ const fetchBoth = async (): Promise<TokenKey[]> => {
   return keys.filter((key) => key !== undefined);
 };
 
-/** Keeps what was fetched for `maxAgeMs`, and longer only while it cannot be fetched again. */
+/** Keeps what was fetched for `maxAgeSeconds`, and longer only while it cannot be fetched again. */
 const keep = <T>(fetch: () => Promise<T>) => {
   let kept: { value: T; at: number } | undefined;
   const refresh = async (): Promise<T> => {
@@ -59,10 +60,9 @@ const keep = <T>(fetch: () => Promise<T>) => {
   };
   return {
     refresh,
-    ageMs: () => Date.now() - (kept?.at ?? 0),
     async get(): Promise<T> {
       if (!kept) return refresh();
-      if (Date.now() - kept.at < maxAgeMs) return kept.value;
+      if (Date.now() - kept.at < maxAgeSeconds * 1_000) return kept.value;
       const { value } = kept;
       return refresh().catch((error: unknown) => {
         log.warn("token keys cannot be fetched again; the ones at hand stay in use", { error });
@@ -78,6 +78,8 @@ const verifying = keep(fetchBoth);
 /** The key that signs: the secret's AWSCURRENT, at most five minutes old. */
 export const getSigningKey = (): Promise<TokenKey> => signing.get();
 
+let lastVainAt = Number.NEGATIVE_INFINITY;
+
 /**
  * The key with this id among AWSCURRENT and AWSPREVIOUS. An unknown id is looked for once more in what
  * Secrets Manager has now: it may be of a key that was rotated in a moment ago.
@@ -85,9 +87,10 @@ export const getSigningKey = (): Promise<TokenKey> => signing.get();
 export const findVerifyingKey = async (kid: string): Promise<TokenKey | undefined> => {
   const byId = (keys: readonly TokenKey[]) => keys.find((key) => key.kid === kid);
   const known = byId(await verifying.get());
-  if (known) return known;
-  await setTimeout(Math.max(0, minRefetchMs - verifying.ageMs()));
-  return byId(await verifying.refresh());
+  if (known || !kidPattern.test(kid) || Date.now() - lastVainAt < minVainMs) return known;
+  const found = byId(await verifying.refresh());
+  if (!found) lastVainAt = Date.now();
+  return found;
 };
 
 const prepare = (keys: { get(): Promise<unknown> }) => {

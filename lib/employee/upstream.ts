@@ -2,12 +2,13 @@ import { HttpRequest } from "@smithy/core/protocols";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/http/fault.ts";
-import { log } from "#lib/log.ts";
 import type { Upstream } from "#lib/routes/route.ts";
 
 /** A city's old system over HTTP, in front of which nobody waits longer than 10 s. */
 const connectTimeoutMs = 2_000;
-const totalTimeoutMs = 8_000;
+const defaultTimeoutMs = 8_000;
+/** Before an identity is proved there may be a wait for the throttle. */
+export const proofTimeoutMs = 5_000;
 /** A list of 20,000 employees is 3 MB; what Lambda may answer is 6 MB. */
 const maxAnswerBytes = 5 * 1024 * 1024;
 
@@ -24,6 +25,8 @@ interface Question {
   readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;
+  /** For connecting, asking and reading together. */
+  readonly timeoutMs?: number;
 }
 
 /** Only what may be asked twice shares connections: a kept one may turn out to be closed. */
@@ -100,10 +103,10 @@ const isTimeout = (error: unknown, signal: AbortSignal): boolean => {
 const isConnectionFailure = (error: unknown): boolean => codeOf(error)?.startsWith("E") ?? false;
 
 /** A 502 for whatever an old system answered that is not what was agreed; the reason is for the log alone. */
-export const badAnswer = (system: Upstream, reason: string): Fault => {
-  log.warn("upstream gave a bad answer", { system, reason });
-  return new Fault(502, "bad_gateway", "The system behind this service failed; try again later");
-};
+export const badAnswer = (system: Upstream, reason: string): Fault =>
+  new Fault(502, "bad_gateway", "The system behind this service failed; try again later", {
+    cause: new Error(`${system} gave a bad answer: ${reason}`),
+  });
 
 const describeFailure = (error: unknown) => {
   if (error instanceof TooLarge) return error.message;
@@ -114,12 +117,12 @@ const describeFailure = (error: unknown) => {
  * Asks an old system. Values go out exactly as they came, redirects are not followed, and a GET whose
  * connection failed is tried once more within the same time.
  *
- * @throws Fault 504 when the system is silent for 8 s or cannot be connected to within 2 s.
+ * @throws Fault 504 when the system is silent for its time (8 s unless told) or cannot be connected to within 2 s.
  * @throws Fault 502 when it cannot be reached, breaks off, or answers more than 5 MB.
  */
 export const ask = async (system: Upstream, question: Question): Promise<Answer> => {
   const request = toRequest(system, question);
-  const signal = AbortSignal.timeout(totalTimeoutMs);
+  const signal = AbortSignal.timeout(question.timeoutMs ?? defaultTimeoutMs);
   const attempt = () => send(request, question.method, signal);
   try {
     return await attempt().catch((error: unknown) => {
@@ -129,7 +132,8 @@ export const ask = async (system: Upstream, question: Question): Promise<Answer>
   } catch (error) {
     // not the error itself: it may hold the address with what stands in its query
     if (!isTimeout(error, signal)) throw badAnswer(system, describeFailure(error));
-    log.warn("upstream timed out", { system });
-    throw new Fault(504, "timeout", "The system behind this service took too long; try again later");
+    throw new Fault(504, "timeout", "The system behind this service took too long; try again later", {
+      cause: new Error(`${system} timed out`),
+    });
   }
 };

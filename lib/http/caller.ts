@@ -55,7 +55,7 @@ export const getPartner = (context: unknown): Partner => {
  * @throws Fault 401 when no authorizer ran, or the token has expired since: the gateway keeps what its
  * authorizer said for longer than a token may live.
  */
-const getAccount = (context: unknown): Account => {
+export const getAccount = (context: unknown): Account => {
   const parsed = AccountContext.safeParse(context);
   if (!parsed.success) throw unauthorized("This endpoint needs an access token");
   const { account_id, scopes, expires_at } = parsed.data;

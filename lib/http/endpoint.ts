@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { log } from "#lib/log.ts";
 import type { Route } from "#lib/routes/route.ts";
 import { entityTag, matches } from "./cache.ts";
-import { findScopes, getPartner, type Partner } from "./caller.ts";
+import { type Account, findScopes, getAccount, getPartner, type Partner } from "./caller.ts";
 import { Fault, forbidden, internal, timedOut } from "./fault.ts";
 import { formBody } from "./form-body.ts";
 import { lowerCaseNames } from "./headers.ts";
@@ -17,6 +17,8 @@ export interface Call<Q, B> {
   readonly body: B;
   /** The partner of a route with `auth.kind: "apiKey"`. @throws Fault 401 on any other route. */
   readonly partner: () => Partner;
+  /** The account of a route with `auth.kind: "bearer"`. @throws Fault 401 on any other route. */
+  readonly account: () => Account;
   /** Whom the gateway was called by. */
   readonly sourceIp: string;
   readonly requestId: string;
@@ -148,6 +150,7 @@ export const endpoint = <Q, B, R>(route: Route<Q, B, R>) => ({
           query,
           body,
           partner: () => getPartner(authorizer),
+          account: () => getAccount(authorizer),
           sourceIp: identity.sourceIp,
           requestId,
         });

@@ -2,6 +2,9 @@ import { bodyLimit } from "./body-limit.ts";
 import { badRequest, invalidRequest } from "./fault.ts";
 import type { Middleware } from "./middleware.ts";
 
+/** Of a name that is quoted in an error. */
+const maxNameLength = 64;
+
 const mediaType = "application/x-www-form-urlencoded";
 
 /**
@@ -16,8 +19,8 @@ const parse: Middleware = {
     if (text.trim() !== "" && sent !== mediaType)
       throw badRequest(`The Content-Type must be ${mediaType}; with curl: --data-urlencode 'name=value'`);
     const fields = [...new URLSearchParams(text)].filter(([, value]) => value !== "");
-    const names = fields.map(([name]) => name);
-    const repeated = names.find((name, i) => names.indexOf(name) < i);
+    const seen = new Set<string>();
+    const repeated = fields.find(([name]) => seen.size === seen.add(name).size)?.[0].slice(0, maxNameLength);
     if (repeated !== undefined)
       throw invalidRequest([{ field: repeated, message: `${repeated} must be given once, not repeated` }]);
     Object.assign(event, { body: Object.fromEntries(fields) });

@@ -38,10 +38,13 @@ describe("sessions", () => {
     });
   });
 
-  test.each([[["end"]], [["stop", "3"]], [["list", "a", "b"]]])("refuses %j and says why", async (args) => {
-    const { failed, errors } = await sessions(...args);
-    expect([failed, errors.trim().length > 10]).toEqual([true, true]);
-  });
+  test.each([[["end"]], [["stop", "3"]], [["list", "a"]], [["list", "a", "b"]]])(
+    "refuses %j and says why",
+    async (args) => {
+      const { failed, errors } = await sessions(...args);
+      expect([failed, errors.trim().length > 10]).toEqual([true, true]);
+    },
+  );
 });
 
 describe("token-key", () => {

@@ -150,7 +150,8 @@ describe("a real OAuth client", () => {
     const config = new openid.Configuration(server(), "app", undefined, openid.None());
     openid.allowInsecureRequests(config);
     const answer = await openid.refreshTokenGrant(config, first);
-    expect([answer.expiresIn(), typeof answer.refresh_token]).toEqual([900, "string"]);
+    // the client counts from when it got the answer
+    expect(answer.expiresIn()).toBeGreaterThan(880);
     const again = await openid.refreshTokenGrant(config, answer.refresh_token ?? "");
     expect(again.access_token).not.toBe(answer.access_token);
     await expect(openid.refreshTokenGrant(config, "mir_unknown")).rejects.toMatchObject({

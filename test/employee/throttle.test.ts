@@ -95,7 +95,7 @@ test("counts no attempt that the legacy system did not answer", async () => {
   expect((await client().login(demo().username, demo().password)).status).toBe(200);
 });
 
-test("counts an attempt whose function was killed, once nobody can wait for its answer any more", async () => {
+test("counts an attempt that nobody settled for a minute, and locks nobody out after that", async () => {
   await admin(
     (sql) => sql`
       insert into employee.attempt (account_digest) select '\\x01' from generate_series(1, 5)`,
@@ -105,8 +105,9 @@ test("counts an attempt whose function was killed, once nobody can wait for its 
   expect(await reserve()).toEqual({ attempt_id: null, retry_after_seconds: null });
   await age("16 seconds");
   const later = await reserve();
-  expect(later?.attempt_id).toBeNull();
-  expect(later?.retry_after_seconds).toBeGreaterThan(800);
+  expect([later?.attempt_id, typeof later?.retry_after_seconds]).toEqual([null, "number"]);
+  await age("45 seconds");
+  expect((await reserve())?.attempt_id).toEqual(expect.any(String));
 });
 
 test("answers an unknown account, a wrong password and the wrong kind of name with the same words", async () => {
@@ -147,7 +148,7 @@ test("takes old attempts away with new ones", async () => {
   expect(row?.count).toBe(0);
 });
 
-test("guesses at a passphrase for a ticket are throttled too, for the employee alone", async () => {
+test("guesses at a passphrase for a ticket are throttled too, for the employee", async () => {
   const { token } = (await client().login(demo().username, demo().password)).json;
   const ticket = (username: string, pass: string) =>
     client().get("tiket", { user: "servicelogin", username, pass }, token);
@@ -160,6 +161,29 @@ test("guesses at a passphrase for a ticket are throttled too, for the employee a
   expect((await ticket("1".repeat(18), "wrong")).status).toBe(403);
   await age("15 minutes");
   expect((await ticket(demo().nip, demo().passphrase)).status).toBe(200);
+});
+
+test("one account's guesses over many employees are throttled, another account's tickets are not", async () => {
+  const login = async (username: string, password: string) =>
+    (await client().login(username, password)).json.token;
+  const guesser = await login(demo().username, demo().password);
+  const owner = await login(demo().nip, demo().passphrase);
+  const ticket = (username: string, pass: string, token: string) =>
+    client().get("tiket", { user: "servicelogin", username, pass }, token);
+  const answers = await times(25, (i) => ticket(String(i).padStart(18, "1"), "wrong", guesser));
+  expect(statuses(answers)).toEqual([
+    [403, 10],
+    [429, 15],
+  ]);
+  expect((await ticket(demo().nip, demo().passphrase, owner)).status).toBe(200);
+});
+
+test("a refusal is given at whole multiples of half a second, whatever the legacy system's reason", async () => {
+  await Promise.all([wrong("nobody-at-all"), wrong()]);
+  const refusals = own.logged().filter(({ fn, status }) => fn === "employee/login" && status === 401);
+  // a timer never fires early; how late it fires is the machine's
+  for (const { ms } of refusals) expect(ms).toBeGreaterThanOrEqual(499);
+  expect(refusals.length).toBeGreaterThanOrEqual(2);
 });
 
 test("nobody is asked when the attempt cannot be noted", async () => {

@@ -61,6 +61,21 @@ test("a key that was rotated in since is found by its first token", async () => 
   expect(await findVerifyingKey(fresh.kid)).toEqual(fresh);
 });
 
+test("invented key ids do not reach Secrets Manager but once a second, and wait for nothing", async () => {
+  const key = rotate();
+  const { findVerifyingKey } = await loadKeys();
+  const find = vi.spyOn(store, "find");
+  for (let i = 0; i < 50; i++) {
+    expect(await findVerifyingKey(mintTokenKey().kid)).toBeUndefined();
+    expect(await findVerifyingKey(`${i}`)).toBeUndefined();
+  }
+  expect(find.mock.calls.length).toBe(4); // both stages, at the first key id and at the first unknown one
+  pass(1_000);
+  const fresh = rotate();
+  expect(await findVerifyingKey(fresh.kid)).toEqual(fresh);
+  expect(await findVerifyingKey(key.kid)).toEqual(key);
+});
+
 test("a key that was rotated out twice is forgotten within five minutes, also without traffic of newer ones", async () => {
   const old = rotate();
   const { getSigningKey, findVerifyingKey } = await loadKeys();
@@ -82,11 +97,22 @@ test("the keys at hand stay in use while Secrets Manager does not answer", async
   expect(await findVerifyingKey(key.kid)).toEqual(key);
 });
 
+test("a token is valid at once, also by a clock that is a few seconds behind", async () => {
+  rotate();
+  const { issueAccessToken, verifyAccessToken } = await import("#lib/employee/access-token.ts");
+  const token = await issueAccessToken({ accountId: "7", scope: "employee:read" });
+  pass(-4_000);
+  expect(await verifyAccessToken(token)).toMatchObject({ accountId: "7", scopes: ["employee:read"] });
+  pass(-3_000);
+  expect(await verifyAccessToken(token)).toBeUndefined();
+});
+
 test.each([
   ["too short a key", { k: "c2hvcnQ" }],
   ["no key", { k: "" }],
   ["another kind of key", { kty: "RSA" }],
   ["no id", { kid: "" }],
+  ["an id of another form", { kid: "key-1" }],
 ])("a secret with %s signs nothing", async (_, change) => {
   store.put(name, JSON.stringify({ ...mintTokenKey(), ...change }));
   await expect((await loadKeys()).getSigningKey()).rejects.toThrow("has another shape");

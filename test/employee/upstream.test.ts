@@ -87,10 +87,11 @@ test("the reason of a failure stands in the log, in words that tell systems and 
   await client().get("pegawai", { nama: "siti" }, token);
   const reasons = own
     .logged()
-    .filter(({ message }) => /^upstream/.test(message))
-    .map(({ system, reason }) => `${system} ${reason}`);
-  expect(reasons).toContain("EMPLOYEE_SYSTEM_URL status 500");
-  expect(reasons).toContain("EMPLOYEE_SYSTEM_URL the answer is larger than 5242880 bytes");
+    .filter(({ message }) => message === "request failed")
+    .map(({ request_id, error }) => [typeof request_id, error.cause.message]);
+  const words = "EMPLOYEE_SYSTEM_URL gave a bad answer:";
+  expect(reasons).toContainEqual(["string", `${words} status 500`]);
+  expect(reasons).toContainEqual(["string", `${words} the answer is larger than 5242880 bytes`]);
 });
 
 test("neither passphrase nor ticket, name, NIP or password stands in any log, whatever failed", async () => {

@@ -41,8 +41,9 @@ export const readRequest = (message: IncomingMessage, id: string): Request | und
   };
 };
 
+/** Of a header that is sent twice, the last one: the same that functions are given. */
 export const findHeader = ({ headers }: Request, name: string): string | undefined =>
-  headers.find(([key]) => key.toLowerCase() === name)?.[1];
+  headers.findLast(([key]) => key.toLowerCase() === name)?.[1];
 
 /** The last value of each name, and all of them; null where there is none, as API Gateway has it. */
 const group = (entries: Iterable<readonly [string, string]>) => {

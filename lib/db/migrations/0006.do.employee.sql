@@ -20,8 +20,9 @@ create schema employee authorization municipal_owner;
 
 set role municipal_owner;
 
--- One attempt to prove an identity to an old system. Account and address are digests with a pepper that is
--- kept outside the database: what people type as a username may be a password.
+-- One attempt to prove an identity to an old system. The address is where it came from: a network, or the
+-- account that asks for an employee's ticket. Both are digests with a pepper that is kept outside the
+-- database: what people type as a username may be a password.
 create table employee.attempt (
   id bigint generated always as identity primary key,
   account_digest bytea not null,
@@ -37,7 +38,8 @@ create index attempt_by_age on employee.attempt (made_at);
 -- How many attempts of one kind the window holds, and when it holds one less.
 create type employee.tally as (failed bigint, awaited bigint, oldest timestamptz);
 
--- An attempt that nobody settled (its function was killed) counts as failed when its caller must be gone.
+-- An attempt that nobody settled within 15 s lost its function or the database: for the rest of a minute it
+-- counts as failed, and then no more, so that an outage of ours locks nobody out.
 create function employee.tally(account bytea, address bytea, since timestamptz) returns employee.tally
 language sql volatile
 return (
@@ -46,6 +48,7 @@ return (
     select made_at, failed_at is null and made_at > clock_timestamp() - interval '15 seconds' as waits
     from employee.attempt
     where (account_digest = account or address_digest = address) and made_at > since
+      and (failed_at is not null or made_at > clock_timestamp() - interval '1 minute')
   ) attempts
 );
 
@@ -87,9 +90,9 @@ begin
   end if;
   insert into employee.attempt (account_digest, address_digest) values (account, address)
   returning id into attempt_id;
-  -- each new row takes old ones with it: the table does not grow
+  -- each new row takes old ones with it: the table does not grow; now() can be looked up in an index
   delete from employee.attempt where id in (
-    select id from employee.attempt where made_at < clock_timestamp() - interval '1 day'
+    select id from employee.attempt where made_at < now() - interval '1 day'
     order by made_at limit 5 for update skip locked);
 end
 $$;

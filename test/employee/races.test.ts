@@ -1,0 +1,91 @@
+import type postgres from "postgres";
+import { beforeEach, describe, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { createDatabase } from "../steps/temporary-database.ts";
+
+const LOCK_NOT_AVAILABLE = "55P03";
+
+let admin: postgres.Sql;
+let first: postgres.Sql;
+let second: postgres.Sql;
+
+beforeEach(async () => {
+  const database = await createDatabase();
+  admin = database.connect("adminUrl");
+  await migrate(admin);
+  [first, second] = [database.connect("employeeUrl"), database.connect("employeeUrl")];
+});
+
+/** How `then` ends while `earlier` is done but not committed yet: with a code when it had to wait. */
+const meet = async (earlier: string, then: string): Promise<string | undefined> => {
+  await second`set lock_timeout = '100ms'`;
+  await first.unsafe("begin");
+  await first.unsafe(earlier);
+  const code = await second.unsafe(then).then(
+    () => undefined,
+    (error: { code?: string }) => error.code,
+  );
+  await first.unsafe("commit");
+  return code;
+};
+
+const reserve = (account: string, address: string) =>
+  `select * from employee.reserve_attempt('\\x${account}', ${address === "" ? "null" : `'\\x${address}'`})`;
+
+describe("two reservations at once", () => {
+  test("wait for each other when they are for one account", async () =>
+    expect(await meet(reserve("01", "0a"), reserve("01", "0b"))).toBe(LOCK_NOT_AVAILABLE));
+
+  test("wait for each other when they are from one address", async () =>
+    expect(await meet(reserve("01", "0a"), reserve("02", "0a"))).toBe(LOCK_NOT_AVAILABLE));
+
+  test("do not wait for each other otherwise", async () =>
+    expect(await meet(reserve("01", "0a"), reserve("02", "0b"))).toBeUndefined());
+});
+
+test("two that spend tokens of one session wait for each other, those of two sessions do not", async () => {
+  for (const digit of ["a", "b"])
+    await first.unsafe(`select employee.start_session('1', 's', decode(repeat('0${digit}', 32), 'hex'))`);
+  const spend = (digit: string) =>
+    `select outcome from employee.spend_token(decode(repeat('0${digit}', 32), 'hex'), sha256(random()::text::bytea), 'x')`;
+  expect(await meet(spend("a"), spend("a"))).toBe(LOCK_NOT_AVAILABLE);
+  expect(await meet(spend("a"), spend("b"))).toBeUndefined();
+});
+
+const fail = (count: number, account: string, address: string) => admin`
+  insert into employee.attempt (account_digest, address_digest, failed_at)
+  select decode(${account}, 'hex'), decode(${address}, 'hex'), now() from generate_series(1, ${count}::int)`;
+
+test("of two limits the longer one is told", async () => {
+  await fail(5, "01", "0a");
+  await fail(5, "02", "0a");
+  const [row] = await first.unsafe(reserve("01", "0a"));
+  expect(row?.retry_after_seconds).toBeGreaterThan(800);
+  const [other] = await first.unsafe(reserve("03", "0a"));
+  expect(other?.retry_after_seconds).toBeLessThanOrEqual(60);
+});
+
+test("a proof forgives the account's failures from the same place, nobody else's and none from elsewhere", async () => {
+  await fail(2, "01", "0a");
+  await fail(2, "01", "0b");
+  await fail(2, "02", "0a");
+  const [row] = await first.unsafe(reserve("01", "0a"));
+  await first`select employee.pass_attempt(${row?.attempt_id})`;
+  const left = await admin`
+    select encode(account_digest, 'hex') || encode(address_digest, 'hex') as who, count(*)::int as count
+    from employee.attempt group by 1 order by 1`;
+  expect(left.map(({ who, count }) => [who, count])).toEqual([
+    ["010b", 2],
+    ["020a", 2],
+  ]);
+});
+
+test("what takes old attempts away looks them up, however many there are", async () => {
+  await admin`
+    insert into employee.attempt (account_digest, made_at, failed_at)
+    select sha256(n::text::bytea), now() - n * interval '1 second', now() from generate_series(1, 5000) n`;
+  await admin`analyze employee.attempt`;
+  const plan = await admin`
+    explain select id from employee.attempt where made_at < now() - interval '1 day' order by made_at limit 5`;
+  expect(JSON.stringify(plan)).toContain("attempt_by_age");
+});
