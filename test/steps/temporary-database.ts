@@ -19,7 +19,8 @@ export const createDatabase = async (): Promise<TemporaryDatabase> => {
   const connections: postgres.Sql[] = [];
   onTestFinished(async () => {
     await Promise.all(connections.map((sql) => sql.end()));
-    await server.unsafe(`drop database ${name} with (force)`);
+    // not with force, which an administrator who is no superuser may not use against an autovacuum worker
+    await server.unsafe(`drop database ${name}`);
     await server.end();
   });
   const urlFor = (address: Address) => inject("city")[address].replace(/\/municipal$/, `/${name}`);
