@@ -56,7 +56,17 @@ export const prepareDatabase = (): void => {
 
 type Work<T> = (sql: postgres.Sql) => Promise<T>;
 
-const attempt = async <T>(work: Work<T>): Promise<T> => work(await connection());
+/** A connection may be lost and, when it is renewed, the password turn out to have been rotated. */
+const maxAttempts = 3;
+
+const attempt = async <T>(work: Work<T>, isExpired: () => boolean): Promise<T> => {
+  for (let made = 1; ; made++)
+    try {
+      return await work(await connection());
+    } catch (error) {
+      if (isExpired() || made === maxAttempts || !mend(error)) throw error;
+    }
+};
 
 /** Makes ready for one more attempt. @returns false for an error that another attempt would not mend. */
 const mend = (error: unknown): boolean => {
@@ -71,7 +81,8 @@ const mend = (error: unknown): boolean => {
 /**
  * Runs work on the function's database connection.
  *
- * A rotated password is fetched again and a connection that broke is renewed, once each request.
+ * A rotated password is fetched again and a connection that broke is renewed, within the same request: work
+ * may be done twice, and must bear it.
  *
  * @throws Fault 504 when the statement took too long for the role's limit.
  * @throws Error with the cause for everything else, within 2.6 s also when the server is silent.
@@ -85,10 +96,7 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
       reject(new Error(`database did not answer within ${deadlineMs} ms`));
     }, deadlineMs);
   });
-  const answer = attempt(work).catch((error: unknown) => {
-    if (!expired && mend(error)) return attempt(work);
-    throw error;
-  });
+  const answer = attempt(work, () => expired);
   try {
     return await Promise.race([answer, deadline]);
   } catch (cause) {
