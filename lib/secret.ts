@@ -39,26 +39,36 @@ export const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.name === "ResourceNotFoundException";
 
 /**
- * A JSON secret of Secrets Manager, read once and kept until `reset()`.
+ * A JSON secret of Secrets Manager as it is now.
  *
- * @param id name or ARN, read when the secret is first needed.
+ * @param name name or ARN.
  * @throws Error that names the secret, never its content, when it cannot be read or has another shape.
  */
-export const secret = <T>(id: () => string, schema: z.ZodMiniType<T>, stage: Stage = "AWSCURRENT"): Lazy<T> =>
-  lazy(async () => {
-    const name = id();
-    const sdk = await client();
-    const command = new GetSecretValueCommand({ SecretId: name, VersionStage: stage });
-    const reply = await sdk.send(command).catch((cause: unknown) => {
-      throw new Error(`secret ${name} cannot be read`, { cause });
-    });
-    const parsed = schema.safeParse(parse(reply.SecretString));
-    if (!parsed.success) {
-      const fields = parsed.error.issues.map((issue) => issue.path.join(".") || "(whole)");
-      throw new Error(`secret ${name} has another shape than expected at ${fields.join(", ")}`);
-    }
-    return parsed.data;
+export const readSecret = async <T>(
+  name: string,
+  schema: z.ZodMiniType<T>,
+  stage: Stage = "AWSCURRENT",
+): Promise<T> => {
+  const sdk = await client();
+  const command = new GetSecretValueCommand({ SecretId: name, VersionStage: stage });
+  const reply = await sdk.send(command).catch((cause: unknown) => {
+    throw new Error(`secret ${name} cannot be read`, { cause });
   });
+  const parsed = schema.safeParse(parse(reply.SecretString));
+  if (!parsed.success) {
+    const fields = parsed.error.issues.map((issue) => issue.path.join(".") || "(whole)");
+    throw new Error(`secret ${name} has another shape than expected at ${fields.join(", ")}`);
+  }
+  return parsed.data;
+};
+
+/**
+ * The same, read once and kept until `reset()`.
+ *
+ * @param id name or ARN, read when the secret is first needed.
+ */
+export const secret = <T>(id: () => string, schema: z.ZodMiniType<T>): Lazy<T> =>
+  lazy(async () => readSecret(id(), schema));
 
 const parse = (text: string | undefined): unknown => {
   try {

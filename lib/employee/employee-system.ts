@@ -9,8 +9,9 @@
  * {"status": "failed"} with 200, 401, 403 or 404. Anything else counts as a failure of the system (502).
  */
 import * as z from "zod/mini";
+import type { Answer } from "#lib/http/client.ts";
 import type { EmployeeDetail, EmployeeList, Ticket } from "#lib/routes/employee.ts";
-import { type Answer, ask, badAnswer, proofTimeoutMs } from "./upstream.ts";
+import { ask, badAnswer, proofTimeoutMs } from "./upstream.ts";
 
 const system = "EMPLOYEE_SYSTEM_URL";
 const ticketPath = "/index.php/dev/simpeg/auth";

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
-import { log } from "#lib/log.ts";
-import { isMissing, secret } from "#lib/secret.ts";
+import { keep, prepare } from "#lib/keep.ts";
+import { isMissing, readSecret } from "#lib/secret.ts";
 
 const kidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
@@ -28,52 +28,23 @@ export const maxAgeSeconds = 300;
 const minVainMs = 1_000;
 
 const secretId = () => getSetting("TOKEN_KEY_SECRET_ID");
-const current = secret(secretId, TokenKey);
-const previous = secret(secretId, TokenKey, "AWSPREVIOUS");
 
-const fetchCurrent = () => {
-  current.reset();
-  return current();
-};
+const fetchCurrent = async () => readSecret(secretId(), TokenKey);
 
 /** Before the first rotation there is no previous key. */
-const fetchPrevious = () => {
-  previous.reset();
-  return previous().catch((error: unknown) => {
+const fetchPrevious = async () =>
+  readSecret(secretId(), TokenKey, "AWSPREVIOUS").catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
   });
-};
 
 const fetchBoth = async (): Promise<TokenKey[]> => {
   const keys = await Promise.all([fetchCurrent(), fetchPrevious()]);
   return keys.filter((key) => key !== undefined);
 };
 
-/** Keeps what was fetched for `maxAgeSeconds`, and longer only while it cannot be fetched again. */
-const keep = <T>(fetch: () => Promise<T>) => {
-  let kept: { value: T; at: number } | undefined;
-  const refresh = async (): Promise<T> => {
-    const value = await fetch();
-    kept = { value, at: Date.now() };
-    return value;
-  };
-  return {
-    refresh,
-    async get(): Promise<T> {
-      if (!kept) return refresh();
-      if (Date.now() - kept.at < maxAgeSeconds * 1_000) return kept.value;
-      const { value } = kept;
-      return refresh().catch((error: unknown) => {
-        log.warn("token keys cannot be fetched again; the ones at hand stay in use", { error });
-        return value;
-      });
-    },
-  };
-};
-
-const signing = keep(fetchCurrent);
-const verifying = keep(fetchBoth);
+const signing = keep("the signing key", maxAgeSeconds * 1_000, fetchCurrent);
+const verifying = keep("the verifying keys", maxAgeSeconds * 1_000, fetchBoth);
 
 /** The key that signs: the secret's AWSCURRENT, at most five minutes old. */
 export const getSigningKey = (): Promise<TokenKey> => signing.get();
@@ -91,10 +62,6 @@ export const findVerifyingKey = async (kid: string): Promise<TokenKey | undefine
   const found = byId(await verifying.refresh());
   if (!found) lastVainAt = Date.now();
   return found;
-};
-
-const prepare = (keys: { get(): Promise<unknown> }) => {
-  keys.get().catch(() => {});
 };
 
 /** Starts the secret's fetch while the module loads; a failure shows at the first use. */

@@ -1,13 +1,13 @@
 import { payloadTooLarge } from "./fault.ts";
 import type { Middleware } from "./middleware.ts";
 
-/** Largest JSON body or form: a search is under 1 KB. */
-const maxBodyBytes = 64 * 1024;
+/** Largest JSON body or form unless the route says otherwise: a search is under 1 KB. */
+const defaultMaxBytes = 64 * 1024;
 
 /** Refuses a body over the limit unread. */
-export const bodyLimit: Middleware = {
+export const bodyLimit = (maxBytes = defaultMaxBytes): Middleware => ({
   before: ({ event: { body, isBase64Encoded } }) => {
-    if (body && Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") > maxBodyBytes)
-      throw payloadTooLarge(maxBodyBytes);
+    if (body && Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") > maxBytes)
+      throw payloadTooLarge(maxBytes);
   },
-};
+});

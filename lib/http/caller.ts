@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Auth } from "#lib/routes/route.ts";
-import { unauthorized } from "./fault.ts";
+import { forbidden, unauthorized } from "./fault.ts";
 
 /** The partner whose key was accepted, as the api-key authorizer hands it on. */
 export interface Partner {
@@ -17,9 +17,15 @@ export interface Account {
   readonly expiresAt: number;
 }
 
+/** The backend whose messaging credentials were accepted, as the basic authorizer hands it on. */
+export interface Sender {
+  readonly username: string;
+}
+
 /** What an authorizer may hand on: strings, numbers and booleans only. */
 const PartnerContext = z.object({ partner_id: z.string(), key_id: z.string(), scopes: z.string() });
 const AccountContext = z.object({ account_id: z.string(), scopes: z.string(), expires_at: z.string() });
+const SenderContext = z.object({ sender: z.string() });
 
 export const partnerToContext = ({ partnerId, keyId, scopes }: Partner): z.infer<typeof PartnerContext> => ({
   partner_id: partnerId,
@@ -35,6 +41,10 @@ export const accountToContext = ({
   account_id: accountId,
   scopes: scopes.join(" "),
   expires_at: String(expiresAt),
+});
+
+export const senderToContext = ({ username }: Sender): z.infer<typeof SenderContext> => ({
+  sender: username,
 });
 
 /**
@@ -64,8 +74,18 @@ export const getAccount = (context: unknown): Account => {
   return { accountId: account_id, scopes: scopes.split(" "), expiresAt: Number(expires_at) };
 };
 
-/** The scopes of whoever calls a route, or undefined where anyone may. @throws Fault 401 */
-export const findScopes = ({ kind }: Auth, context: unknown): readonly string[] | undefined => {
-  if (kind === "public") return undefined;
-  return (kind === "apiKey" ? getPartner(context) : getAccount(context)).scopes;
+/**
+ * Lets pass whom a route admits.
+ *
+ * @throws Fault 401 when no authorizer of the route's kind ran, 403 when the caller lacks its scope.
+ */
+export const admit = (auth: Auth, context: unknown): void => {
+  if (auth.kind === "public") return;
+  if (auth.kind === "basic") {
+    if (!SenderContext.safeParse(context).success) throw unauthorized("This endpoint needs credentials");
+    return;
+  }
+  const { scopes } = auth.kind === "apiKey" ? getPartner(context) : getAccount(context);
+  if (!scopes.includes(auth.scope))
+    throw forbidden(`This needs the scope ${auth.scope}, which you do not hold; ask the operator for it`);
 };

@@ -1,18 +1,22 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
 import { log } from "#lib/log.ts";
-import type { Route } from "#lib/routes/route.ts";
+import type { Encoding, Route } from "#lib/routes/route.ts";
+import { bodyLimit } from "./body-limit.ts";
 import { entityTag, matches } from "./cache.ts";
-import { type Account, findScopes, getAccount, getPartner, type Partner } from "./caller.ts";
-import { Fault, forbidden, internal, timedOut } from "./fault.ts";
+import { type Account, admit, getAccount, getPartner, type Partner } from "./caller.ts";
+import { Fault, internal, timedOut } from "./fault.ts";
 import { formBody } from "./form-body.ts";
 import { lowerCaseNames } from "./headers.ts";
-import { check, readQuery } from "./input.ts";
+import { check, readHeaders, readQuery } from "./input.ts";
 import { jsonBody } from "./json-body.ts";
 import type { Middleware } from "./middleware.ts";
 
 /** What an endpoint's work is given: checked input and who asks. */
-export interface Call<Q, B> {
+export interface Call<Q, B, P, H> {
+  /** What stands in the path's segments in braces. */
+  readonly params: P;
+  readonly headers: H;
   readonly query: Q;
   readonly body: B;
   /** The partner of a route with `auth.kind: "apiKey"`. @throws Fault 401 on any other route. */
@@ -97,13 +101,9 @@ const errorBody = (route: Route): Middleware => ({
   },
 });
 
-/** Refuses a caller who lacks the route's scope, before the input is looked at. */
-const requireScope = ({ auth }: Route): Middleware => ({
-  before: ({ event }) => {
-    const scopes = findScopes(auth, event.requestContext.authorizer);
-    if (scopes && auth.kind !== "public" && !scopes.includes(auth.scope))
-      throw forbidden(`This needs the scope ${auth.scope}, which you do not hold; ask the operator for it`);
-  },
+/** Refuses whom the route does not admit, before the input is looked at. */
+const requireCaller = ({ auth }: Route): Middleware => ({
+  before: ({ event }) => admit(auth, event.requestContext.authorizer),
 });
 
 /** Gives a cacheable answer its tag, and an empty 304 to a caller who has it already. */
@@ -118,18 +118,15 @@ const conditional = (route: Route): Middleware => ({
   },
 });
 
-const readBody = { json: jsonBody, form: formBody };
+/** Multipart is not among them: its parser would be in every bundle. */
+const bodyReaders = { json: jsonBody, form: formBody };
 
-/**
- * The stack that every endpoint shares; `handler` gives it the work to do.
- *
- * The order of refusal is scope 403, size 413, input 400; what comes before them is the gateway's.
- *
- * @example
- * export const handler = endpoint(listCategories).handler(async () => ({ data: await list() }));
- */
-export const endpoint = <Q, B, R>(route: Route<Q, B, R>) => ({
-  handler: (handle: (call: Call<Q, B>) => Promise<R>) =>
+/** `endpoint` with the layers that read the body; see there. */
+export const endpointReading = <Q, B, R, P, H>(
+  route: Route<Q, B, R, Encoding, P, H>,
+  readBody: readonly Middleware[],
+) => ({
+  handler: (handle: (call: Call<Q, B, P, H>) => Promise<R>) =>
     middy<APIGatewayProxyEvent, APIGatewayProxyResult>({
       timeoutEarlyInMillis: earlyMs,
       timeoutEarlyResponse: () => {
@@ -139,16 +136,19 @@ export const endpoint = <Q, B, R>(route: Route<Q, B, R>) => ({
       .use(normalizeHeaders)
       .use(accessLog(route))
       .use(errorBody(route))
-      .use(requireScope(route))
+      .use(requireCaller(route))
       .use(conditional(route))
-      .use(route.body ? readBody[route.encoding ?? "json"] : [])
+      .use(route.body ? [...readBody] : [])
       .handler(async (event) => {
         const { authorizer, identity, requestId } = event.requestContext;
-        const body = route.body ? check(route.body, event.body, "body") : (undefined as B);
-        const query = route.query ? check(route.query, readQuery(event), "query") : (undefined as Q);
+        const input = {
+          params: route.params ? check(route.params, event.pathParameters ?? {}, "path") : (undefined as P),
+          headers: route.headers ? check(route.headers, readHeaders(event), "headers") : (undefined as H),
+          body: route.body ? check(route.body, event.body, "body") : (undefined as B),
+          query: route.query ? check(route.query, readQuery(event), "query") : (undefined as Q),
+        };
         const reply = await handle({
-          query,
-          body,
+          ...input,
           partner: () => getPartner(authorizer),
           account: () => getAccount(authorizer),
           sourceIp: identity.sourceIp,
@@ -157,3 +157,15 @@ export const endpoint = <Q, B, R>(route: Route<Q, B, R>) => ({
         return respond(route, requestId, 200, JSON.stringify(reply));
       }),
 });
+
+/**
+ * The stack that every endpoint shares; `handler` gives it the work to do. A route with
+ * `encoding: "multipart"` takes `multipartEndpoint` instead.
+ *
+ * The order of refusal is scope 403, size 413, input 400; what comes before them is the gateway's.
+ *
+ * @example
+ * export const handler = endpoint(listCategories).handler(async () => ({ data: await list() }));
+ */
+export const endpoint = <Q, B, R, P, H>(route: Route<Q, B, R, "json" | "form", P, H>) =>
+  endpointReading(route, [bodyLimit(route.maxBodyBytes), ...bodyReaders[route.encoding ?? "json"]]);

@@ -1,4 +1,3 @@
-import { bodyLimit } from "./body-limit.ts";
 import { badRequest, invalidRequest } from "./fault.ts";
 import type { Middleware } from "./middleware.ts";
 
@@ -28,4 +27,4 @@ const parse: Middleware = {
 };
 
 /** Reads a form. Wants header names in lower case. */
-export const formBody = [bodyLimit, parse];
+export const formBody = [parse];

@@ -1,6 +1,9 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type * as z from "zod/mini";
 import { type FieldError, invalidRequest } from "./fault.ts";
+import { lowerCaseNames } from "./headers.ts";
+
+type Where = "body" | "query" | "path" | "headers";
 
 /** The query parameters. @throws Fault 400 for one that is sent more than once: which one is meant? */
 export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | undefined> => {
@@ -15,12 +18,23 @@ export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | 
 };
 
 /**
+ * The headers by their names in lower case. What came in several lines is one list (RFC 9110, 5.2): a value
+ * that may be there once shows by its comma.
+ */
+export const readHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyEvent) => ({
+  ...lowerCaseNames(headers),
+  ...Object.fromEntries(
+    Object.entries(multiValueHeaders ?? {}).map(([name, values]) => [name.toLowerCase(), values?.join(", ")]),
+  ),
+});
+
+/**
  * Checks input against its schema.
  *
  * @throws Fault 400 that names each wrong field and its rule, in the schema's own words; the code is the
  * first broken rule's `params.code`, where it has one.
  */
-export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: "body" | "query"): T => {
+export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;

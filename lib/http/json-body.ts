@@ -1,5 +1,4 @@
 import httpJsonBodyParser from "@middy/http-json-body-parser";
-import { bodyLimit } from "./body-limit.ts";
 import { badRequest, type Fault } from "./fault.ts";
 import type { Middleware } from "./middleware.ts";
 
@@ -34,4 +33,4 @@ const respell: Middleware = {
 };
 
 /** Replaces `event.body` by the JSON it holds. Wants header names in lower case. */
-export const jsonBody = [bodyLimit, emptyAsObject, respell, httpJsonBodyParser() as Middleware];
+export const jsonBody = [emptyAsObject, respell, httpJsonBodyParser() as Middleware];

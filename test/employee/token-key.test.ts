@@ -1,41 +1,21 @@
-import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { mintTokenKey } from "#lib/employee/token-key.ts";
-import { startSecretsServer } from "../../infra/local/secrets/server.ts";
-import { openStore } from "../../infra/local/secrets/store.ts";
+import { type OwnSecrets, startSecrets, stopClock } from "../steps/secrets.ts";
 
 const name = "key";
-let store: ReturnType<typeof openStore>;
-let stopServer: () => Promise<void>;
+let secrets: OwnSecrets;
+let clock: ReturnType<typeof stopClock>;
 
 const rotate = () => {
   const key = mintTokenKey();
-  store.put(name, JSON.stringify(key));
+  secrets.store.put(name, JSON.stringify(key));
   return key;
 };
 const loadKeys = () => import("#lib/employee/token-key.ts");
-/** Lets the clock say that time has passed. */
-const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
 beforeEach(async () => {
-  vi.resetModules();
-  vi.useFakeTimers({ toFake: ["Date"] });
-  store = openStore(undefined);
-  const server = await startSecretsServer(store);
-  stopServer = server.stop;
-  for (const [variable, value] of Object.entries({
-    AWS_REGION: "local",
-    AWS_ACCESS_KEY_ID: "local",
-    AWS_SECRET_ACCESS_KEY: "local",
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url,
-    TOKEN_KEY_SECRET_ID: name,
-    LOG_LEVEL: "error",
-  }))
-    vi.stubEnv(variable, value);
-  onTestFinished(async () => {
-    vi.useRealTimers();
-    vi.unstubAllEnvs();
-    await stopServer().catch(() => {});
-  });
+  clock = stopClock();
+  secrets = await startSecrets({ TOKEN_KEY_SECRET_ID: name });
 });
 
 test("the current key signs, and both it and the one before it verify", async () => {
@@ -64,13 +44,13 @@ test("a key that was rotated in since is found by its first token", async () => 
 test("invented key ids do not reach Secrets Manager but once a second, and wait for nothing", async () => {
   const key = rotate();
   const { findVerifyingKey } = await loadKeys();
-  const find = vi.spyOn(store, "find");
+  const find = vi.spyOn(secrets.store, "find");
   for (let i = 0; i < 50; i++) {
     expect(await findVerifyingKey(mintTokenKey().kid)).toBeUndefined();
     expect(await findVerifyingKey(`${i}`)).toBeUndefined();
   }
   expect(find.mock.calls.length).toBe(4); // both stages, at the first key id and at the first unknown one
-  pass(1_000);
+  clock.pass(1_000);
   const fresh = rotate();
   expect(await findVerifyingKey(fresh.kid)).toEqual(fresh);
   expect(await findVerifyingKey(key.kid)).toEqual(key);
@@ -82,7 +62,7 @@ test("a key that was rotated out twice is forgotten within five minutes, also wi
   await Promise.all([getSigningKey(), findVerifyingKey(old.kid)]);
   rotate();
   const now = rotate();
-  pass(300_001);
+  clock.pass(300_001);
   expect(await getSigningKey()).toEqual(now);
   expect(await findVerifyingKey(old.kid)).toBeUndefined();
 });
@@ -91,8 +71,8 @@ test("the keys at hand stay in use while Secrets Manager does not answer", async
   const key = rotate();
   const { getSigningKey, findVerifyingKey } = await loadKeys();
   await Promise.all([getSigningKey(), findVerifyingKey(key.kid)]);
-  await stopServer();
-  pass(300_001);
+  await secrets.stop();
+  clock.pass(300_001);
   expect(await getSigningKey()).toEqual(key);
   expect(await findVerifyingKey(key.kid)).toEqual(key);
 });
@@ -101,9 +81,9 @@ test("a token is valid at once, also by a clock that is a few seconds behind", a
   rotate();
   const { issueAccessToken, verifyAccessToken } = await import("#lib/employee/access-token.ts");
   const token = await issueAccessToken({ accountId: "7", scope: "employee:read" });
-  pass(-4_000);
+  clock.pass(-4_000);
   expect(await verifyAccessToken(token)).toMatchObject({ accountId: "7", scopes: ["employee:read"] });
-  pass(-3_000);
+  clock.pass(-3_000);
   expect(await verifyAccessToken(token)).toBeUndefined();
 });
 
@@ -114,6 +94,6 @@ test.each([
   ["no id", { kid: "" }],
   ["an id of another form", { kid: "key-1" }],
 ])("a secret with %s signs nothing", async (_, change) => {
-  store.put(name, JSON.stringify({ ...mintTokenKey(), ...change }));
+  secrets.store.put(name, JSON.stringify({ ...mintTokenKey(), ...change }));
   await expect((await loadKeys()).getSigningKey()).rejects.toThrow("has another shape");
 });

@@ -3,11 +3,11 @@ import * as z from "zod/mini";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { integrationEnvelope } from "#lib/http/envelope.ts";
 import { Fault } from "#lib/http/fault.ts";
-import { type Route, route } from "#lib/routes/route.ts";
+import { type Auth, type Route, route } from "#lib/routes/route.ts";
 
 vi.spyOn(process.stdout, "write").mockReturnValue(true);
 
-const row: Route<unknown, { n: number }, unknown> = route({
+const row: Route<unknown, { n: number }, unknown, "json"> = route({
   fn: "tourism/test",
   method: "POST",
   path: "/test",
@@ -25,7 +25,7 @@ const identity = { sourceIp: "203.0.113.1" };
 
 const ask = async (work: (n: number) => Promise<unknown>, event: object = {}, remaining = 5_000) => {
   const handler = endpoint(row).handler(({ body }) => work(body.n));
-  const full = { headers: null, body: null, requestContext: { identity, requestId: "id-1" }, ...event };
+  const full = { headers: null, body: null, requestContext: { requestId: "id-1", identity }, ...event };
   const { statusCode, body, headers } = await handler(
     full as never,
     { getRemainingTimeInMillis: () => remaining } as never,
@@ -72,12 +72,52 @@ describe("whatever is thrown", () => {
   });
 });
 
-test("a route that needs a key answers nobody when no authorizer ran", async () => {
-  const guarded = { ...row, auth: { kind: "apiKey", scope: "resident:read" } } as const;
-  const handler = endpoint(guarded).handler(async () => "data");
-  const { statusCode } = await handler(
-    { headers: {}, body: null, requestContext: { identity, requestId: "x" } } as never,
-    {} as never,
-  );
-  expect(statusCode).toBe(401);
+test.each<Auth>([
+  { kind: "apiKey", scope: "resident:read" },
+  { kind: "bearer", scope: "employee:read" },
+  { kind: "basic" },
+])("a route with auth $kind answers nobody when no authorizer ran, or another one did", async (auth) => {
+  const handler = endpoint({ ...row, auth }).handler(async () => "data");
+  for (const authorizer of [undefined, { principalId: "x" }]) {
+    const { statusCode } = await handler(
+      { headers: {}, body: null, requestContext: { requestId: "x", identity: {}, authorizer } } as never,
+      {} as never,
+    );
+    expect(statusCode).toBe(401);
+  }
+});
+
+describe("path segments and headers", () => {
+  const error = "must be digits";
+  const digits = (name: string) => z.string().check(z.regex(/^\d+$/, { error: `${name} ${error}` }));
+  const described = route({
+    ...{
+      fn: "tourism/test",
+      method: "GET",
+      path: "/test/{id}",
+      summary: "",
+      timeoutSeconds: 1,
+      memoryMb: 128,
+    },
+    ...{ auth: { kind: "public" }, errors: integrationEnvelope, secrets: {}, reply: z.unknown() },
+    params: z.object({ id: digits("id") }),
+    headers: z.object({ "x-n": z.optional(digits("x-n")) }),
+  });
+  const read = async (id: string, multiValueHeaders: Record<string, string[]>) => {
+    const handler = endpoint(described).handler(async ({ params, headers }) => ({ ...params, ...headers }));
+    const event = { headers: {}, multiValueHeaders, body: null, pathParameters: { id } };
+    const { statusCode, body } = await handler(
+      { ...event, requestContext: { requestId: "x", identity } } as never,
+      {} as never,
+    );
+    return [statusCode, JSON.parse(body)];
+  };
+
+  test("are given as their schemas say, whatever the case of a header's name", async () =>
+    expect(await read("7", { "X-N": ["8"], other: ["x"] })).toEqual([200, { id: "7", "x-n": "8" }]));
+
+  test("are 400 where they break a rule, and a header that is sent twice is one list", async () => {
+    expect(await read("x", {})).toMatchObject([400, { message: "id must be digits" }]);
+    expect(await read("7", { "x-n": ["8", "9"] })).toMatchObject([400, { message: "x-n must be digits" }]);
+  });
 });

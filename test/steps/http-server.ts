@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo, Server } from "node:net";
+import { type AddressInfo, connect, type Server } from "node:net";
+import { Worker } from "node:worker_threads";
 import { onTestFinished, vi } from "vitest";
 
 /** @returns the address of a server that listens on loopback until the test ends. */
@@ -16,6 +17,27 @@ export const serve = async (listener: RequestListener): Promise<string> => {
   const server = createServer(listener);
   onTestFinished(() => server.closeAllConnections());
   return listen(server);
+};
+
+/** Listens and takes no connection: its thread stands still, and the two that may wait are there already. */
+const deafServer = `
+  const { parentPort } = require("node:worker_threads");
+  const server = require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });`;
+
+/** @returns the address of a server that answers no new connection until the test ends, as a lost host. */
+export const startDeafServer = async (): Promise<string> => {
+  const worker = new Worker(deafServer, { eval: true });
+  const [port] = await once(worker, "message");
+  const waiting = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
+  onTestFinished(async () => {
+    for (const socket of waiting) socket.on("error", () => {}).destroy();
+    await worker.terminate();
+  });
+  await Promise.all(waiting.map((socket) => once(socket, "connect")));
+  return `http://127.0.0.1:${port}`;
 };
 
 /** Makes the next imports of the product meet the city's old systems at this address. */

@@ -1,0 +1,141 @@
+import { HttpRequest } from "@smithy/core/protocols";
+import { NodeHttpHandler } from "@smithy/node-http-handler";
+
+/** What another system answered, when it answered at all. */
+export interface Answer {
+  readonly status: number;
+  /** The body's JSON, or undefined for anything else, such as an error page. */
+  readonly json: unknown;
+}
+
+export interface Question {
+  readonly method: "GET" | "POST";
+  /** The system's address; what stands in its path and query is kept. */
+  readonly url: string;
+  /** Below the address. */
+  readonly path?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface Limits {
+  readonly connectTimeoutMs: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** No answer that could be read. Its message is for the log: it never holds the address or what was asked. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+  readonly timedOut: boolean;
+  /** The connection never came about: the other side has seen nothing of the question. */
+  readonly unsent: boolean;
+
+  constructor(message: string, { timedOut, unsent }: { timedOut: boolean; unsent: boolean }) {
+    super(message);
+    this.timedOut = timedOut;
+    this.unsent = unsent;
+  }
+}
+
+class TooLarge extends Error {
+  override readonly name = "TooLarge";
+}
+
+const toRequest = ({ method, url, path = "", query = {}, headers, body }: Question) => {
+  const { protocol, hostname, port, pathname, searchParams } = new URL(url);
+  return new HttpRequest({
+    ...{ method, protocol, hostname },
+    path: path ? pathname.replace(/\/$/, "") + path : pathname,
+    query: { ...Object.fromEntries(searchParams), ...query },
+    ...(port && { port: Number(port) }),
+    headers: {
+      host: port ? `${hostname}:${port}` : hostname,
+      accept: "application/json",
+      "accept-encoding": "identity",
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  });
+};
+
+const readText = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw new TooLarge(`the answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+};
+
+/** Old systems call JSON text/html, and may put a byte order mark before it: what counts is the text. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch {
+    return undefined;
+  }
+};
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error ? String(error.code) : undefined;
+
+/** The client also calls a connection that was cut a timeout, but then there is the system call's code. */
+const isConnectTimeout = (error: unknown): boolean =>
+  error instanceof Error && error.name === "TimeoutError" && codeOf(error) === undefined;
+
+const isTimeout = (error: unknown, signal: AbortSignal): boolean =>
+  signal.aborted || isConnectTimeout(error) || codeOf(error) === "ETIMEDOUT";
+
+/** Whether it failed at finding or connecting to the host; a name with several addresses fails at each. */
+const isUnsent = (error: unknown): boolean => {
+  if (error instanceof AggregateError) return error.errors.every(isUnsent);
+  const call = error instanceof Error && "syscall" in error ? error.syscall : undefined;
+  return isConnectTimeout(error) || call === "connect" || call === "getaddrinfo";
+};
+
+/** The connection could not be made or was cut (ECONNREFUSED, ECONNRESET, …); a second one may do better. */
+const isConnectionFailure = (error: unknown): boolean => codeOf(error)?.startsWith("E") ?? false;
+
+const describe = (error: unknown) =>
+  error instanceof TooLarge ? error.message : (codeOf(error) ?? "no answer");
+
+/**
+ * A client of other systems over HTTP. Values go out exactly as they came, redirects are not followed, and
+ * a GET whose connection failed is tried once more within the same time; a POST is sent once.
+ *
+ * @returns a function that asks one question. @throws NoAnswer
+ */
+export const httpClient = ({ connectTimeoutMs, maxAnswerBytes }: Limits) => {
+  /** Only what may be asked twice shares connections: a kept one may turn out to be closed. */
+  const handlers = {
+    GET: new NodeHttpHandler({ connectionTimeout: connectTimeoutMs }),
+    POST: new NodeHttpHandler({
+      connectionTimeout: connectTimeoutMs,
+      httpAgent: { keepAlive: false },
+      httpsAgent: { keepAlive: false },
+    }),
+  };
+
+  return async (question: Question, totalTimeoutMs: number): Promise<Answer> => {
+    const { method } = question;
+    const request = toRequest(question);
+    const signal = AbortSignal.timeout(totalTimeoutMs);
+    const attempt = async (): Promise<Answer> => {
+      const { response } = await handlers[method].handle(request, { abortSignal: signal });
+      const text = await readText(response.body as AsyncIterable<Buffer>, maxAnswerBytes);
+      return { status: response.statusCode, json: parse(text) };
+    };
+    try {
+      return await attempt().catch((error: unknown) => {
+        if (method !== "GET" || isTimeout(error, signal) || !isConnectionFailure(error)) throw error;
+        return attempt();
+      });
+    } catch (error) {
+      // not the error itself: it may hold the address with what stands in its query
+      throw new NoAnswer(describe(error), { timedOut: isTimeout(error, signal), unsent: isUnsent(error) });
+    }
+  };
+};
