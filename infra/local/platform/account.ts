@@ -1,0 +1,89 @@
+import type { BinaryNode } from "baileys";
+import type { Connection } from "./connection.ts";
+import { KeyBundle } from "./key-bundle.ts";
+import type { Phone } from "./phone.ts";
+
+/** A client that is linked to the account. */
+export class Device {
+  readonly id: number;
+  readonly identityKey: Buffer;
+  readonly #account: Account;
+  readonly #unacknowledged = new Map<string, BinaryNode>();
+  /** The keys that the client uploaded. */
+  readonly keys = new KeyBundle();
+  connection: Connection | undefined;
+
+  constructor(id: number, identityKey: Buffer, account: Account) {
+    this.id = id;
+    this.identityKey = identityKey;
+    this.#account = account;
+  }
+
+  get jid(): string {
+    return `${this.#account.phone.number}:${this.id}@s.whatsapp.net`;
+  }
+
+  get lid(): string {
+    return `${this.#account.phone.lid}:${this.id}@lid`;
+  }
+
+  #keyOf({ id, type = "" }: BinaryNode["attrs"]) {
+    return `${id} ${type}`;
+  }
+
+  /** Sends a receipt and keeps it until the client acknowledges it, over reconnects too. */
+  push(receipt: BinaryNode): void {
+    this.#unacknowledged.set(this.#keyOf(receipt.attrs), receipt);
+    this.connection?.send(receipt);
+  }
+
+  acknowledge(attrs: BinaryNode["attrs"]): void {
+    this.#unacknowledged.delete(this.#keyOf(attrs));
+  }
+
+  get unacknowledged(): number {
+    return this.#unacknowledged.size;
+  }
+
+  /** Sends what came while the client was away. @returns how many. */
+  catchUp(): number {
+    for (const receipt of this.#unacknowledged.values())
+      this.connection?.send({ ...receipt, attrs: { ...receipt.attrs, offline: "0" } });
+    return this.#unacknowledged.size;
+  }
+}
+
+/** The account that messages are sent from: its own phone, and the clients that are linked to it. */
+export class Account {
+  readonly phone: Phone;
+  /** By the key that a client proves itself with. */
+  readonly #devices = new Map<string, Device>();
+  #lastId = 0;
+
+  constructor(phone: Phone) {
+    this.phone = phone;
+  }
+
+  get devices(): Device[] {
+    return [...this.#devices.values()];
+  }
+
+  find(clientKey: string): Device | undefined {
+    return this.#devices.get(clientKey);
+  }
+
+  /** The id of the device that is linked next. */
+  reserve(): number {
+    return ++this.#lastId;
+  }
+
+  link(clientKey: string, id: number, identityKey: Buffer): Device {
+    const device = new Device(id, identityKey, this);
+    this.#devices.set(clientKey, device);
+    return device;
+  }
+
+  unlink(device: Device): void {
+    for (const [key, known] of this.#devices) if (known === device) this.#devices.delete(key);
+  }
+}

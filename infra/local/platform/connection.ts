@@ -1,0 +1,116 @@
+import { type BinaryNode, decodeBinaryNode, encodeBinaryNode, type proto } from "baileys";
+import { WebSocket } from "ws";
+import type { Device } from "./account.ts";
+import type { Authority } from "./authority.ts";
+import { FrameReader, frame } from "./frames.ts";
+import { Handshake, type Transport } from "./noise.ts";
+
+/** What becomes of a connection's doings. */
+export interface Listener {
+  onLogin(connection: Connection, payload: proto.ClientPayload): void | Promise<void>;
+  onStanza(connection: Connection, stanza: BinaryNode): void | Promise<void>;
+  onClose(connection: Connection): void;
+  onFault(fault: unknown): void;
+}
+
+/** How long a client may take to close after a stream error, before it is cut off. */
+const graceMs = 1_000;
+
+class Unopened extends Error {}
+
+/** One web socket of a client: handshake first, then encrypted stanzas, handled in their order. */
+export class Connection {
+  readonly #socket: WebSocket;
+  readonly #reader = new FrameReader();
+  readonly #handshake: Handshake;
+  readonly #listener: Listener;
+  #transport: Transport | undefined;
+  #greeted = false;
+  #work = Promise.resolve();
+  #grace: NodeJS.Timeout | undefined;
+  #ended = false;
+  /** The key that the client proved to hold, in base64. */
+  clientKey = "";
+  /** The linked device that logged in here. */
+  device: Device | undefined;
+
+  constructor(socket: WebSocket, authority: Authority, listener: Listener) {
+    this.#socket = socket;
+    this.#handshake = new Handshake(authority);
+    this.#listener = listener;
+    socket.on("message", (data: Buffer) => this.#take(data));
+    socket.on("error", () => this.drop());
+    socket.on("close", () => {
+      clearTimeout(this.#grace);
+      listener.onClose(this);
+    });
+  }
+
+  #take(data: Buffer) {
+    try {
+      for (const one of this.#reader.read(data)) {
+        this.#work = this.#work
+          .then(() => this.#handle(one))
+          .catch((fault) => {
+            this.#listener.onFault(fault);
+            // whoever cannot keep to the encryption cannot be told so either
+            if (!this.#transport || fault instanceof Unopened) this.drop();
+          });
+      }
+    } catch (fault) {
+      this.#listener.onFault(fault);
+      this.drop();
+    }
+  }
+
+  async #handle(data: Buffer) {
+    if (this.#ended) return;
+    if (this.#transport) {
+      const stanza = await decodeBinaryNode(this.#open(this.#transport, data));
+      return this.#listener.onStanza(this, stanza);
+    }
+    if (!this.#greeted) {
+      this.#greeted = true;
+      this.#socket.send(frame(this.#handshake.answerHello(data)));
+      return;
+    }
+    const { clientKey, payload, transport } = this.#handshake.finish(data);
+    this.#transport = transport;
+    this.clientKey = clientKey.toString("base64");
+    await this.#listener.onLogin(this, payload);
+  }
+
+  #open(transport: Transport, data: Buffer) {
+    try {
+      return transport.open(data);
+    } catch (cause) {
+      throw new Unopened("a frame could not be decrypted", { cause });
+    }
+  }
+
+  /** Neither side has begun to close. */
+  get isOpen(): boolean {
+    return !this.#ended && this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  send(stanza: BinaryNode): void {
+    if (!this.isOpen || !this.#transport) return;
+    this.#socket.send(frame(this.#transport.seal(encodeBinaryNode(stanza))));
+  }
+
+  /** Cuts the line, with no word of why. */
+  drop(): void {
+    this.#ended = true;
+    this.#socket.terminate();
+  }
+
+  /**
+   * Says why and ends. The client closes the socket: were it closed from here at once, the client could see
+   * that before it has decoded the reason.
+   */
+  end(reason: BinaryNode): void {
+    this.send(reason);
+    this.#ended = true;
+    this.#grace = setTimeout(() => this.#socket.terminate(), graceMs);
+  }
+}

@@ -1,0 +1,52 @@
+import type { MediaStore } from "./media-store.ts";
+import { Phone } from "./phone.ts";
+import { userOf } from "./stanza.ts";
+
+/** Everyone who has an account. */
+export class Directory {
+  readonly #byNumber = new Map<string, Phone>();
+  readonly #byLid = new Map<string, Phone>();
+  readonly #media: MediaStore;
+  readonly #isRegistered: (number: string) => boolean;
+
+  /** @param isRegistered decides about numbers that were not registered by name. */
+  constructor(media: MediaStore, isRegistered: (number: string) => boolean) {
+    this.#media = media;
+    this.#isRegistered = isRegistered;
+  }
+
+  get phones(): Phone[] {
+    return [...this.#byNumber.values()];
+  }
+
+  register(number: string): Phone {
+    if (!/^\d{5,15}$/.test(number))
+      throw new Error("a number is 5 to 15 digits, with the country's code first");
+    const known = this.#byNumber.get(number);
+    if (known) return known;
+    const phone = new Phone(number, this.#media);
+    this.#byNumber.set(number, phone);
+    this.#byLid.set(phone.lid, phone);
+    return phone;
+  }
+
+  remove(number: string): void {
+    const phone = this.#byNumber.get(number);
+    if (!phone) return;
+    phone.close();
+    this.#byNumber.delete(number);
+    this.#byLid.delete(phone.lid);
+  }
+
+  /** @returns whose jid, LID or number this is. */
+  find(address: string): Phone | undefined {
+    const user = userOf(address);
+    const known = this.#byLid.get(user) ?? this.#byNumber.get(user);
+    if (known || address.endsWith("@lid") || !/^\d{5,15}$/.test(user)) return known;
+    return this.#isRegistered(user) ? this.register(user) : undefined;
+  }
+
+  close(): void {
+    for (const phone of this.phones) phone.close();
+  }
+}
