@@ -1,11 +1,10 @@
-import { type Envelope, integrationEnvelope } from "#lib/http/envelope.ts";
+import type { Envelope } from "#lib/http/envelope.ts";
 import { Fault } from "#lib/http/fault.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
-import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 
 /** How API Gateway answers by itself, without a function. `$context.requestId` is filled in for each answer. */
-interface GatewayResponse {
+export interface GatewayResponse {
   /** Absent: the type's own status. Never set on a DEFAULT type: that rewrites every other one. */
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,69 +30,51 @@ export interface Api {
   readonly usagePlans: Readonly<Record<string, UsagePlan>>;
 }
 
-const responder =
+/** An API's own answers, spelled in one envelope, each with the headers that all of them carry. */
+export const responder =
   (envelope: Envelope, headers: Record<string, string>) =>
   (status: number, code: string, message: string, more: Record<string, string> = {}): GatewayResponse => ({
     status,
-    headers: { ...headers, ...more },
+    headers: {
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-request-id": "$context.requestId",
+      ...headers,
+      ...more,
+    },
     body: JSON.stringify(envelope.body(new Fault(status, code, message), "$context.requestId")),
   });
 
-const integration = responder(integrationEnvelope, {
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-  "x-request-id": "$context.requestId",
-  // a page that may read the answers of a public route must be able to read why it got none
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "retry-after, x-request-id",
-});
-
 const withoutStatus = ({ headers, body }: GatewayResponse): GatewayResponse => ({ headers, body });
 
-const notFound = integration(
-  404,
-  "not_found",
-  "There is no such endpoint; check the address and the method: each endpoint answers one method only",
-);
-/** One answer for every kind of credentials: API Gateway has no other challenge for each route. */
-const challenge = integration(
-  401,
-  "unauthorized",
-  "Employee endpoints need a valid access token in the header Authorization: Bearer, resident endpoints an active API key in the header apikey",
-  { "www-authenticate": 'Bearer realm="municipal", ApiKey realm="municipal", header="apikey"' },
-);
-const tooMany = (message: string, seconds: number) =>
-  integration(429, "too_many_requests", message, {
-    "retry-after": String(seconds),
-    ratelimit: `"plan";r=0;t=${seconds}`,
-  });
-const failed = integration(
-  500,
-  "internal_error",
-  "Something went wrong on our side; quote the request id when you report it",
-);
-
 /**
- * Employee, resident and tourism services: everything under `/v1`.
+ * What API Gateway may answer by itself.
+ *
+ * @param notFound says what endpoints there are. @param challenge is the 401 of all of them: API Gateway has
+ * no other for each route.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
-export const integrationApi: Api = {
-  name: "integration",
-  routes,
-  authorizers,
-  binaryMediaTypes: ["multipart/form-data"],
-  throttle: { requestsPerSecond: 1_000, burst: 2_000 },
-  usagePlans: {
-    standard: { requestsPerSecond: 500, burst: 1_000, requestsPerDay: 5_000_000 },
-    trial: { requestsPerSecond: 5, burst: 10, requestsPerDay: 10_000 },
-  },
-  responses: {
+export const gatewayResponses = (
+  respond: ReturnType<typeof responder>,
+  { notFound, challenge }: { notFound: GatewayResponse; challenge: GatewayResponse },
+): Api["responses"] => {
+  const tooMany = (message: string, seconds: number) =>
+    respond(429, "too_many_requests", message, {
+      "retry-after": String(seconds),
+      ratelimit: `"plan";r=0;t=${seconds}`,
+    });
+  const failed = respond(
+    500,
+    "internal_error",
+    "Something went wrong on our side; quote the request id when you report it",
+  );
+  return {
     MISSING_AUTHENTICATION_TOKEN: notFound,
     RESOURCE_NOT_FOUND: notFound,
     UNAUTHORIZED: challenge,
     INVALID_API_KEY: challenge,
-    ACCESS_DENIED: integration(403, "forbidden", "These credentials do not open this endpoint"),
-    REQUEST_TOO_LARGE: integration(413, "payload_too_large", "The request is larger than the gateway takes"),
+    ACCESS_DENIED: respond(403, "forbidden", "These credentials do not open this endpoint"),
+    REQUEST_TOO_LARGE: respond(413, "payload_too_large", "The request is larger than the gateway takes"),
     THROTTLED: tooMany("Too many requests at once; try again in a second", 1),
     QUOTA_EXCEEDED: tooMany(
       "Today's quota of the key's plan is used up; ask the operator for a larger plan",
@@ -101,15 +82,15 @@ export const integrationApi: Api = {
     ),
     AUTHORIZER_FAILURE: failed,
     AUTHORIZER_CONFIGURATION_ERROR: failed,
-    INTEGRATION_FAILURE: integration(
+    INTEGRATION_FAILURE: respond(
       502,
       "bad_gateway",
       "The service failed; quote the request id when you report it",
     ),
-    INTEGRATION_TIMEOUT: integration(504, "timeout", "The request took too long; try again"),
+    INTEGRATION_TIMEOUT: respond(504, "timeout", "The request took too long; try again"),
     DEFAULT_4XX: withoutStatus(
-      integration(400, "request_refused", "The gateway refused the request as malformed"),
+      respond(400, "request_refused", "The gateway refused the request as malformed"),
     ),
     DEFAULT_5XX: withoutStatus(failed),
-  },
+  };
 };

@@ -22,6 +22,25 @@ const Environment = z.object({
   LEGACY_AUTH_URL: z.optional(z.url()),
   /** Root of the employee system, before `/index.php`. */
   EMPLOYEE_SYSTEM_URL: z.optional(z.url()),
+  /** Secret with the one or two credentials that open the messaging API. */
+  BASIC_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Where the session task takes messages. */
+  SESSION_URL: z.optional(z.url()),
+  /** Secret with the `{token}` that opens it. */
+  SESSION_TOKEN_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Where the session task listens; 0 takes a free port. */
+  SESSION_HOST: z._default(z.string(), "0.0.0.0"),
+  SESSION_PORT: z._default(z.string().check(z.regex(/^\d{1,5}$/)), "8080"),
+  /** `careful` keeps the number from being blocked; `off` is for the fake platform. */
+  SESSION_PACE: z._default(z.enum(["careful", "off"]), "careful"),
+  /** Secret with the `{key}` that seals what the session keeps in the database. */
+  SESSION_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Secret with the one or two credentials that open the console. */
+  CONSOLE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Another messaging platform than the real one: its WebSocket, its signing key in base64, its media CA in PEM. */
+  PLATFORM_URL: z.optional(z.url()),
+  PLATFORM_ROOT_KEY: z.optional(z.string()),
+  PLATFORM_MEDIA_CA: z.optional(z.string()),
   LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
   /** Connection string for the operator's commands, in place of the one of a running `npm run dev`. */
   DATABASE_URL: z.optional(z.string().check(z.minLength(1))),

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
+import * as z from "zod/mini";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { listFunctions } from "../infra/build.ts";
 
@@ -62,13 +63,23 @@ describe("the route table", () => {
     expect([...kinds].toSorted()).toEqual(authorizers.map(({ kind }) => kind).toSorted());
   });
 
-  test("carries the version segment, and speaks of nothing outside its area", () => {
-    const prefixes: Record<string, string> = {
-      employee: "/v1/simpeg",
-      resident: "/v1/penduduk",
-      tourism: "/v1/pariwisata",
+  test("speaks of nothing outside its area: /v1 and the area's name, or messages without a version", () => {
+    const prefixes: Record<string, readonly string[]> = {
+      employee: ["/v1/simpeg"],
+      resident: ["/v1/penduduk"],
+      tourism: ["/v1/pariwisata"],
+      messaging: ["/send", "/messages"],
     };
-    for (const { fn, path } of routes) expect(path.startsWith(prefixes[part(fn, 0)] ?? "?")).toBe(true);
+    for (const { fn, path } of routes)
+      expect(prefixes[part(fn, 0)]?.filter((prefix) => path.startsWith(prefix))).toHaveLength(1);
+  });
+
+  test("names each segment in braces of a path in its schema, and no other", () => {
+    for (const { path, params } of routes) {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const { properties = {} } = params ? z.toJSONSchema(params) : {};
+      expect(Object.keys(properties)).toEqual(names);
+    }
   });
 });
 

@@ -18,9 +18,9 @@ export interface NodeFunctionProps {
   /** Module under `functions/`; its bundle must have been built. */
   readonly fn: string;
   readonly secrets: Secrets;
-  /** The old systems that the function calls. */
+  /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
-  /** Where the stage's old systems are. */
+  /** Where the stage's systems are. */
   readonly upstreamUrls: Readonly<Record<Upstream, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;

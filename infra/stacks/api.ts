@@ -9,7 +9,7 @@ import { NodeFunction } from "../constructs/node-function.ts";
 export interface ApiStackProps {
   readonly stage: string;
   readonly api: Api;
-  /** Where the stage's old systems are. */
+  /** Where the stage's systems are. */
   readonly upstreamUrls: Readonly<Record<Upstream, string>>;
 }
 

@@ -44,3 +44,17 @@ export const bearerAuthorizer: Authorizer = {
   timeoutSeconds: 5,
   memoryMb: 256,
 };
+
+/**
+ * Messaging credentials come in `Authorization`. The gateway keeps its answer for a minute only: beside the
+ * five minutes that the function keeps the secret, it adds to the time until a withdrawn password is dead.
+ */
+export const basicAuthorizer: Authorizer = {
+  fn: "authorizers/basic",
+  kind: "basic",
+  identityHeaders: ["authorization"],
+  cacheSeconds: 60,
+  secrets: { BASIC_SECRET_ID: "messaging-basic" },
+  timeoutSeconds: 5,
+  memoryMb: 256,
+};

@@ -1,11 +1,12 @@
-import { apiKeyAuthorizer, bearerAuthorizer } from "./authorizer.ts";
+import { apiKeyAuthorizer, basicAuthorizer, bearerAuthorizer } from "./authorizer.ts";
 import { getTicket, login, readEmployees, refresh } from "./employee.ts";
+import { readMessage, sendFile, sendImage, sendMessage } from "./messaging.ts";
 import { listResidents, searchResidents } from "./resident.ts";
 import type { Route } from "./route.ts";
 import { listCategories, listGallery } from "./tourism.ts";
 
-/** Every endpoint. For tools and tests: a function imports its own area's rows, so that bundles stay small. */
-export const routes: readonly Route[] = [
+/** The endpoints of each REST API. For tools and tests: a function imports its own area's rows, so that bundles stay small. */
+export const integrationRoutes: readonly Route[] = [
   login,
   refresh,
   getTicket,
@@ -15,5 +16,9 @@ export const routes: readonly Route[] = [
   listCategories,
   listGallery,
 ];
+export const messagingRoutes: readonly Route[] = [sendMessage, sendImage, sendFile, readMessage];
+export const routes = [...integrationRoutes, ...messagingRoutes];
 
-export const authorizers = [apiKeyAuthorizer, bearerAuthorizer];
+export const integrationAuthorizers = [apiKeyAuthorizer, bearerAuthorizer];
+export const messagingAuthorizers = [basicAuthorizer];
+export const authorizers = [...integrationAuthorizers, ...messagingAuthorizers];

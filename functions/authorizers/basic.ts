@@ -1,0 +1,13 @@
+import { authorizer } from "#lib/http/authorizer.ts";
+import { senderToContext } from "#lib/http/caller.ts";
+import { findUsername, prepareCredentials } from "#lib/messaging/basic-auth.ts";
+
+prepareCredentials();
+
+/** Admits a backend by the credentials of the messaging API (RFC 7617). */
+export const handler = authorizer(async ({ authorization }) => {
+  const username = await findUsername(authorization);
+  return username === undefined
+    ? undefined
+    : { principalId: username, context: senderToContext({ username }) };
+});

@@ -1,0 +1,13 @@
+import { endpoint } from "#lib/http/endpoint.ts";
+import { Fault } from "#lib/http/fault.ts";
+import { findMessage, prepareSession } from "#lib/messaging/session-client.ts";
+import { readMessage as route } from "#lib/routes/messaging.ts";
+
+prepareSession();
+
+/** Tells what became of a message. */
+export const handler = endpoint(route).handler(async ({ params }) => {
+  const data = await findMessage(params.id);
+  if (!data) throw new Fault(404, "message_not_found", "There is no message with this id");
+  return { status: true, data };
+});

@@ -1,0 +1,27 @@
+import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
+import { fileName } from "#lib/messaging/file-name.ts";
+import { prepareSession, submit } from "#lib/messaging/session-client.ts";
+import { sendFile as route } from "#lib/routes/messaging.ts";
+
+prepareSession();
+
+/** Queues a file, from the form itself or from an address that the session task downloads from. */
+export const handler = multipartEndpoint(route).handler(async ({ body, headers }) => {
+  const { id, accepted_at } = await submit(
+    {
+      kind: "file",
+      phone: body.phone,
+      text: body.caption,
+      url: body.file_url,
+      file_name: body.file && fileName(body.file.fileName),
+      content_type: body.file?.contentType,
+      reply_to: body.reply_message_id,
+      is_forwarded: body.is_forwarded,
+      duration_seconds: body.duration,
+      idempotency_key: headers["idempotency-key"],
+    },
+    body.file?.content,
+  );
+  const message = `The file is queued for sending to ${body.phone} (server timestamp: ${accepted_at})`;
+  return { code: "SUCCESS", message, results: { message_id: id, status: message } };
+});

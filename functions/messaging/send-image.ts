@@ -1,0 +1,24 @@
+import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
+import { prepareSession, submit } from "#lib/messaging/session-client.ts";
+import { sendImage as route } from "#lib/routes/messaging.ts";
+
+prepareSession();
+
+/** Queues an image, from the form itself or from an address that the session task downloads from. */
+export const handler = multipartEndpoint(route).handler(async ({ body, headers }) => {
+  const { id } = await submit(
+    {
+      kind: "image",
+      phone: body.phone,
+      text: body.caption,
+      url: body.image_url,
+      view_once: body.view_once,
+      compress: body.compress,
+      is_forwarded: body.is_forwarded,
+      duration_seconds: body.duration,
+      idempotency_key: headers["idempotency-key"],
+    },
+    body.image?.content,
+  );
+  return { status: true, data: { id, status: "PENDING", message: "The image is queued for sending" } };
+});

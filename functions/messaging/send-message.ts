@@ -1,0 +1,16 @@
+import { endpoint } from "#lib/http/endpoint.ts";
+import { prepareSession, submit } from "#lib/messaging/session-client.ts";
+import { sendMessage as route } from "#lib/routes/messaging.ts";
+
+prepareSession();
+
+/** Queues a text message. What was answered is durable; `GET /messages/{id}` tells what becomes of it. */
+export const handler = endpoint(route).handler(async ({ body, headers }) => {
+  const { id } = await submit({
+    kind: "text",
+    phone: body.phone,
+    text: body.message,
+    idempotency_key: headers["idempotency-key"],
+  });
+  return { status: true, data: { id, status: "PENDING", message: "The message is queued for sending" } };
+});

@@ -1,0 +1,35 @@
+import { integrationEnvelope } from "#lib/http/envelope.ts";
+import { integrationAuthorizers, integrationRoutes } from "#lib/routes/index.ts";
+import { type Api, gatewayResponses, responder } from "./api.ts";
+
+const respond = responder(integrationEnvelope, {
+  // a page that may read the answers of a public route must be able to read why it got none
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "retry-after, x-request-id",
+});
+
+const notFound = respond(
+  404,
+  "not_found",
+  "There is no such endpoint; check the address and the method: each endpoint answers one method only",
+);
+const challenge = respond(
+  401,
+  "unauthorized",
+  "Employee endpoints need a valid access token in the header Authorization: Bearer, resident endpoints an active API key in the header apikey",
+  { "www-authenticate": 'Bearer realm="municipal", ApiKey realm="municipal", header="apikey"' },
+);
+
+/** Employee, resident and tourism services: everything under `/v1`. */
+export const integrationApi: Api = {
+  name: "integration",
+  routes: integrationRoutes,
+  authorizers: integrationAuthorizers,
+  binaryMediaTypes: ["multipart/form-data"],
+  throttle: { requestsPerSecond: 1_000, burst: 2_000 },
+  usagePlans: {
+    standard: { requestsPerSecond: 500, burst: 1_000, requestsPerDay: 5_000_000 },
+    trial: { requestsPerSecond: 5, burst: 10, requestsPerDay: 10_000 },
+  },
+  responses: gatewayResponses(respond, { notFound, challenge }),
+};

@@ -1,0 +1,63 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import * as z from "zod/mini";
+import { getSetting } from "#lib/config.ts";
+import { keep, prepare } from "#lib/keep.ts";
+import { readSecret } from "#lib/secret.ts";
+
+/** A colon would end the username (RFC 7617, 2); a password may hold any. */
+const Credential = z.object({
+  username: z.string().check(z.regex(/^[^:\p{Cc}]+$/u)),
+  password: z.string().check(z.regex(/^\P{Cc}+$/u)),
+});
+
+/** Two are valid at once while callers move from one to the other. */
+export const BasicCredentials = z.object({
+  credentials: z.array(Credential).check(z.minLength(1), z.maxLength(2)),
+});
+export type BasicCredentials = z.infer<typeof BasicCredentials>;
+
+/** A withdrawn credential is dead after this time, also in a warm function. */
+const maxAgeMs = 300_000;
+
+/** SHA-256 makes texts of any length comparable in equal time. One text may be written in two ways. */
+const digest = (text: string): Buffer => createHash("sha256").update(text.normalize("NFC")).digest();
+
+const accepted = keep("the messaging credentials", maxAgeMs, async () => {
+  const { credentials } = await readSecret(getSetting("BASIC_SECRET_ID"), BasicCredentials);
+  return credentials.map(({ username, password }) => ({
+    username,
+    digest: digest(`${username}:${password}`),
+  }));
+});
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The `username:password` of an Authorization header, or undefined where there is none to be read. */
+const readCredentials = (authorization: string | undefined): string | undefined => {
+  const encoded = authorization?.match(/^Basic +([A-Za-z0-9+/]+={0,2}) *$/i)?.[1];
+  const bytes = Buffer.from(encoded ?? "", "base64");
+  // Buffer skips what it cannot read: only what it writes in the same way again was base64
+  if (!encoded || bytes.toString("base64") !== encoded) return undefined;
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The username behind an Authorization header (RFC 7617), or undefined when it opens nothing. Each accepted
+ * credential is compared as a whole and none is left out, so that the time tells nothing about any.
+ *
+ * @throws Error when the credentials cannot be read from Secrets Manager.
+ */
+export const findUsername = async (authorization: string | undefined): Promise<string | undefined> => {
+  const presented = readCredentials(authorization);
+  if (presented === undefined) return undefined;
+  const candidate = digest(presented);
+  const equal = (await accepted.get()).filter((one) => timingSafeEqual(one.digest, candidate));
+  return equal[0]?.username;
+};
+
+/** Starts the secret's fetch while the module loads; a failure shows at the first use. */
+export const prepareCredentials = (): void => prepare(accepted);

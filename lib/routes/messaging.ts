@@ -1,0 +1,211 @@
+// wire → code: message text; caption text; image_url, file_url url; duration durationSeconds;
+// reply_message_id replyTo
+import * as z from "zod/mini";
+import { messagingEnvelope } from "#lib/http/messaging-envelope.ts";
+import type { Upload } from "#lib/http/multipart.ts";
+import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
+import { MessageState } from "#lib/messaging/submission.ts";
+import { findImageHeader } from "#lib/session/image-type.ts";
+import { route } from "./route.ts";
+
+/** The platform's own limits of a text and of what stands below an image or a file. */
+const maxMessageLength = 65_536;
+/** A text of that length whose every character is spelled \uXXXX, as Python does, with room for the rest. */
+const maxMessageBytes = 6 * maxMessageLength + 8 * 1024;
+const maxCaptionLength = 1_024;
+const maxDurationSeconds = 31_536_000;
+
+const explain = ({ input }: { readonly input?: unknown }) => explainPhone(input);
+
+const phone = z
+  .string({ error: explain })
+  .check(z.refine((text) => isPhone(text, { suffixed: false }), { error: explain }));
+
+const suffixedPhone = z.pipe(
+  z
+    .string({ error: explain })
+    .check(z.refine((text) => isPhone(text, { suffixed: true }), { error: explain })),
+  z.transform(withoutSuffix),
+);
+
+/** Text as it came; what no database takes, a NUL or half a character, cannot be sent either. */
+const text = (name: string, maxLength: number) => {
+  const error = `${name} must be a text of 1 to ${maxLength} characters`;
+  return z.string({ error }).check(
+    z.maxLength(maxLength, { error }),
+    z.refine((value) => value.trim() !== "" && value.isWellFormed() && !value.includes("\0"), { error }),
+  );
+};
+
+/** A form knows text only. */
+const flag = (name: string) => {
+  const error = `${name} must be true or false`;
+  return z._default(
+    z.pipe(
+      z.string({ error }).check(z.regex(/^(true|false|1|0)$/i, { error })),
+      z.transform((value: string) => /^(true|1)$/i.test(value)),
+    ),
+    false,
+  );
+};
+
+const durationError = `duration must be a whole number of seconds, 0 to ${maxDurationSeconds}; 0 keeps the message`;
+const duration = z.optional(
+  z.pipe(
+    z.string({ error: durationError }).check(
+      z.regex(/^\d{1,8}$/, { error: durationError }),
+      z.refine((value) => Number(value) <= maxDurationSeconds, { error: durationError }),
+    ),
+    z.transform(Number),
+  ),
+);
+
+const isWebAddress = (value: string) => /^https?:\/\//i.test(value) && URL.canParse(value);
+
+const url = (name: string) => {
+  const error = `${name} must be an http or https address of at most 2048 characters`;
+  return z.string({ error }).check(z.maxLength(2_048, { error }), z.refine(isWebAddress, { error }));
+};
+
+const upload = (name: string, instead: string) =>
+  z.custom<Upload>((value) => typeof value === "object" && value !== null && "content" in value, {
+    error: `${name} must be an uploaded file, with curl -F ${name}=@FILE; an address goes into ${instead}`,
+  });
+
+const oneSource = <A extends string, B extends string>(file: A, address: B) =>
+  z.refine<{ readonly [K in A | B]?: unknown }>(
+    (form) => (form[file] === undefined) !== (form[address] === undefined),
+    {
+      path: [file],
+      error: `Send either ${file} or ${address}: exactly one of them`,
+    },
+  );
+
+const formError = "The body must be a form";
+
+const ImageForm = z
+  .object(
+    {
+      phone: suffixedPhone,
+      image: z.optional(
+        upload("image", "image_url").check(
+          z.refine(({ content }) => findImageHeader(content) !== undefined, {
+            error: "image must be a JPG or PNG file; what was sent is neither, whatever its name says",
+          }),
+        ),
+      ),
+      image_url: z.optional(url("image_url")),
+      caption: z.optional(text("caption", maxCaptionLength)),
+      view_once: flag("view_once"),
+      compress: flag("compress"),
+      duration,
+      is_forwarded: flag("is_forwarded"),
+    },
+    { error: formError },
+  )
+  .check(oneSource("image", "image_url"));
+
+const FileForm = z
+  .object(
+    {
+      phone: suffixedPhone,
+      file: z.optional(
+        upload("file", "file_url").check(
+          z.refine(({ content }) => content.length > 0, { error: "file is empty" }),
+        ),
+      ),
+      file_url: z.optional(url("file_url")),
+      caption: z.optional(text("caption", maxCaptionLength)),
+      reply_message_id: z.optional(text("reply_message_id", 128)),
+      is_forwarded: flag("is_forwarded"),
+      duration,
+    },
+    { error: formError },
+  )
+  .check(oneSource("file", "file_url"));
+
+const keyError = "Idempotency-Key must be sent once, with 1 to 255 visible ASCII characters";
+const SendHeaders = z.object({
+  "idempotency-key": z.optional(
+    z.string({ error: keyError }).check(z.regex(/^[!-~]{1,255}$/, { error: keyError })),
+  ),
+});
+
+const Queued = z.object({
+  status: z.literal(true),
+  data: z.object({ id: z.string(), status: z.literal("PENDING"), message: z.string() }),
+});
+
+const shared = {
+  auth: { kind: "basic" },
+  errors: messagingEnvelope,
+  secrets: { SESSION_TOKEN_SECRET_ID: "session-token" },
+  upstreams: ["SESSION_URL"],
+  memoryMb: 512,
+} as const;
+
+/** The session is given 8 s (lib/messaging/session-client.ts). */
+const quick = { timeoutSeconds: 12 };
+/** It is given 25 s to fetch what an address leads to; the gateway itself gives up after 29. */
+const patient = { timeoutSeconds: 28 };
+
+export const sendMessage = route({
+  ...shared,
+  ...quick,
+  method: "POST",
+  fn: "messaging/send-message",
+  path: "/send/message",
+  summary: "Sends a text message",
+  headers: SendHeaders,
+  maxBodyBytes: maxMessageBytes,
+  body: z.object(
+    { phone, message: text("message", maxMessageLength) },
+    { error: 'The body must be a JSON object: {"phone": "6281234567890", "message": "…"}' },
+  ),
+  reply: Queued,
+});
+
+export const sendImage = route({
+  ...shared,
+  ...patient,
+  method: "POST",
+  fn: "messaging/send-image",
+  path: "/send/image",
+  summary: "Sends an image, uploaded or from an address",
+  headers: SendHeaders,
+  body: ImageForm,
+  encoding: "multipart",
+  reply: Queued,
+});
+
+export const sendFile = route({
+  ...shared,
+  ...patient,
+  method: "POST",
+  fn: "messaging/send-file",
+  path: "/send/file",
+  summary: "Sends a file, uploaded or from an address",
+  headers: SendHeaders,
+  body: FileForm,
+  encoding: "multipart",
+  reply: z.object({
+    code: z.literal("SUCCESS"),
+    message: z.string(),
+    results: z.object({ message_id: z.string(), status: z.string() }),
+  }),
+});
+
+const idError = "id must be the id of a message, as it was answered when the message was sent";
+
+export const readMessage = route({
+  ...shared,
+  ...quick,
+  method: "GET",
+  fn: "messaging/message-status",
+  path: "/messages/{id}",
+  summary: "Tells what became of a message",
+  params: z.object({
+    id: z.string({ error: idError }).check(z.regex(/^[\w.-]{1,64}$/, { error: idError })),
+  }),
+  reply: z.object({ status: z.literal(true), data: MessageState }),
+});
