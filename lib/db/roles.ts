@@ -3,6 +3,7 @@ export const loginRoles = {
   resident: "municipal_resident",
   tourism: "municipal_tourism",
   gatekeeper: "municipal_gatekeeper",
+  session: "municipal_session",
   employee: "municipal_employee",
   "session-admin": "municipal_session_admin",
   importer: "municipal_importer",

@@ -1,0 +1,41 @@
+import postgres from "postgres";
+import { getSetting } from "#lib/config.ts";
+import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
+import { secret } from "#lib/secret.ts";
+
+const credentials = secret(() => getSetting("DATABASE_SECRET_ID"), Credentials);
+
+/** For as long as the database is away a query fails soon: who waits for it can try again. */
+const connectTimeoutSeconds = 3;
+
+const options = {
+  ssl: false as "verify-full" | false,
+  prepare: true,
+  fetch_types: false,
+  connect_timeout: connectTimeoutSeconds,
+  backoff: () => 0.2,
+  onnotice: () => {},
+  types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+};
+
+/**
+ * Connections of the session task's role. The secret is read for each new connection, so that a rotated
+ * password is used by the next one.
+ *
+ * @param max connections at a time.
+ * @param onClose is told when one is closed.
+ */
+export const connect = async (max: number, onClose?: () => void): Promise<postgres.Sql> => {
+  const { password: _, ...address } = connectionTo(await credentials());
+  return postgres({
+    ...options,
+    ...address,
+    ssl: tlsSetting(),
+    max,
+    ...(onClose && { onclose: onClose }),
+    password: async () => {
+      credentials.reset();
+      return (await credentials()).password;
+    },
+  });
+};

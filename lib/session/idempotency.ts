@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import type postgres from "postgres";
+import { Fault } from "#lib/http/fault.ts";
+import type { Submission } from "#lib/messaging/submission.ts";
+
+/** A request that is to be carried out once: its key, and what it asks for. */
+export interface Claim {
+  readonly keyDigest: Buffer;
+  readonly payloadDigest: Buffer;
+}
+
+const digest = (...parts: (string | Uint8Array)[]): Buffer => {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(String(part.length)).update(" ").update(part);
+  return hash.digest();
+};
+
+/** Tells two requests with one key apart: by everything that was asked for, and the bytes that came along. */
+export const digestClaim = (key: string, submission: Submission, media: Uint8Array | undefined): Claim => {
+  const { idempotency_key: _, ...rest } = submission;
+  return { keyDigest: digest(key), payloadDigest: digest(JSON.stringify(rest), media ?? "") };
+};
+
+/**
+ * Claims an Idempotency-Key for 24 hours, before its message is there. One that a task claimed and did not
+ * use for two minutes, because it was killed, is free again.
+ *
+ * @returns false when somebody has it.
+ */
+export const takeClaim = async (sql: postgres.Sql, { keyDigest, payloadDigest }: Claim): Promise<boolean> => {
+  const claimed = await sql`
+    insert into messaging.idempotency as held (key_digest, payload_digest) values (${keyDigest}, ${payloadDigest})
+    on conflict (key_digest) do update
+    set payload_digest = excluded.payload_digest, message_id = null, created_at = now()
+    where held.created_at < now() - interval '24 hours'
+      or (held.message_id is null and held.created_at < now() - interval '2 minutes')
+    returning 1`;
+  return claimed.length > 0;
+};
+
+/**
+ * The message of a claim that somebody has.
+ *
+ * @throws Fault 422 when the key was used for something else, 409 while its first request is under way.
+ */
+export const getFirst = async (sql: postgres.Sql, { keyDigest, payloadDigest }: Claim): Promise<string> => {
+  const [held] = await sql<{ same: boolean; messageId: string | null }[]>`
+    select payload_digest = ${payloadDigest} as same, message_id as "messageId"
+    from messaging.idempotency where key_digest = ${keyDigest}`;
+  if (held && !held.same)
+    throw new Fault(
+      422,
+      "IDEMPOTENCY_KEY_REUSED",
+      "This Idempotency-Key was used for another message; give each message a key of its own",
+    );
+  if (!held?.messageId)
+    throw new Fault(
+      409,
+      "IDEMPOTENCY_KEY_IN_USE",
+      "The first request with this Idempotency-Key is still under way; try again in a moment",
+      { retryAfterSeconds: 1 },
+    );
+  return held.messageId;
+};
+
+/** Gives a key back whose message was refused: the next request with it is a first one. */
+export const releaseClaim = async (sql: postgres.Sql, { keyDigest }: Claim): Promise<void> => {
+  await sql`delete from messaging.idempotency where key_digest = ${keyDigest} and message_id is null`;
+};

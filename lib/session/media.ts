@@ -1,0 +1,90 @@
+import type postgres from "postgres";
+
+const chunkBytes = 1024 * 1024;
+
+export interface MediaInfo {
+  readonly contentType: string;
+  readonly fileName: string | undefined;
+}
+
+export interface StoredMedia extends MediaInfo {
+  readonly id: number;
+  readonly sizeBytes: number;
+}
+
+/** Cuts a stream into pieces of one chunk, the last one shorter. */
+async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    for (let at = 0; at < piece.length; ) {
+      const part = piece.subarray(at, at + chunkBytes - size);
+      held.push(part);
+      size += part.length;
+      at += part.length;
+      if (size < chunkBytes) continue;
+      yield Buffer.concat(held);
+      held = [];
+      size = 0;
+    }
+  }
+  if (size > 0) yield Buffer.concat(held);
+}
+
+/**
+ * Stores a stream as it comes, one chunk in memory at a time. Nothing refers to it yet: what is broken off
+ * is swept away later.
+ */
+export const storeMedia = async (
+  sql: postgres.Sql,
+  { contentType, fileName }: MediaInfo,
+  source: AsyncIterable<Uint8Array>,
+): Promise<StoredMedia> => {
+  const [row] = await sql<{ id: number }[]>`
+    insert into messaging.media (content_type, file_name) values (${contentType}, ${fileName ?? null}) returning id`;
+  if (!row) throw new Error("the media was not stored");
+  const { id } = row;
+  let sizeBytes = 0;
+  let part = 0;
+  for await (const bytes of toChunks(source)) {
+    await sql`insert into messaging.media_chunk (media_id, part, bytes) values (${id}, ${part}, ${bytes})`;
+    sizeBytes += bytes.length;
+    part += 1;
+  }
+  await sql`update messaging.media set size_bytes = ${sizeBytes} where id = ${id}`;
+  return { id, contentType, fileName, sizeBytes };
+};
+
+/** @throws Error for media that are not there any more. */
+export const getMedia = async (sql: postgres.Sql, id: number): Promise<StoredMedia> => {
+  const [row] = await sql<(Omit<StoredMedia, "fileName"> & { fileName: string | null })[]>`
+    select id, content_type as "contentType", file_name as "fileName", size_bytes as "sizeBytes"
+    from messaging.media where id = ${id}`;
+  if (!row) throw new Error("the media is not there any more");
+  return { ...row, fileName: row.fileName ?? undefined };
+};
+
+/** Reads media a chunk at a time. */
+export async function* readMedia(sql: postgres.Sql, id: number): AsyncGenerator<Buffer> {
+  for (let part = 0; ; part++) {
+    const [row] = await sql<{ bytes: Buffer }[]>`
+      select bytes from messaging.media_chunk where media_id = ${id} and part = ${part}`;
+    if (!row) return;
+    yield row.bytes;
+  }
+}
+
+/** Removes media that nobody asked for, or whose message is on its way. @returns how many. */
+export const sweepMedia = async (sql: postgres.Sql): Promise<number> => {
+  const rows = await sql`
+    with over as (
+      update messaging.message set media_id = null
+      where media_id is not null and state not in ('PENDING', 'SENDING') and changed_at < now() - interval '1 hour'
+      returning 1
+    )
+    delete from messaging.media m
+    where created_at < now() - interval '1 hour'
+      and not exists (select from messaging.message using_it where using_it.media_id = m.id)
+    returning 1`;
+  return rows.length;
+};

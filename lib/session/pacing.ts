@@ -1,0 +1,135 @@
+/** How fast a number may send without looking like a machine. The platform's own limits are not public. */
+export interface Pace {
+  /** Between two sends: somewhere between these, at random. */
+  readonly gapMs: readonly [number, number];
+  /** Between two sends to one number. */
+  readonly perRecipientMs: number;
+  readonly perMinute: number;
+  readonly perHour: number;
+  readonly perDay: number;
+  /** Numbers a day that were never written to. */
+  readonly newContactsPerDay: number;
+  /** A number that has sent for fewer days than the table is long sends at most so many on that day. */
+  readonly warmUp: readonly number[];
+  /** After a (re)connect the gaps are twice as long for this time. */
+  readonly rampMs: number;
+}
+
+export const carefulPace: Pace = {
+  gapMs: [3_000, 8_000],
+  perRecipientMs: 6_000,
+  perMinute: 8,
+  perHour: 200,
+  perDay: 1_500,
+  newContactsPerDay: 200,
+  warmUp: [20, 40, 80, 150, 250, 400, 600, 800, 1_000, 1_200],
+  rampMs: 60_000,
+};
+
+/** For tests and measurements against the fake platform. */
+export const noPace: Pace = {
+  gapMs: [0, 0],
+  perRecipientMs: 0,
+  perMinute: Number.POSITIVE_INFINITY,
+  perHour: Number.POSITIVE_INFINITY,
+  perDay: Number.POSITIVE_INFINITY,
+  newContactsPerDay: Number.POSITIVE_INFINITY,
+  warmUp: [],
+  rampMs: 0,
+};
+
+/** What was sent before this task led: the limits are the number's, not the task's. */
+export interface History {
+  /** Unix times in milliseconds of the sends of the last 24 hours, oldest first. */
+  readonly sentAt: readonly number[];
+  /** Unix times of the last 24 hours at which a new number was written to. */
+  readonly newContactsAt: readonly number[];
+  /** Days since the first send, 0 on the first. */
+  readonly daysOfUse: number;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** The moment at which fewer than `limit` of the times lie within the window. @param times oldest first */
+const freeAt = (times: readonly number[], limit: number, windowMs: number): number => {
+  if (times.length < limit) return 0;
+  return (times[times.length - limit] ?? 0) + windowMs;
+};
+
+/** Says when the next message may go. Times are Unix times in milliseconds. */
+export class Pacing {
+  readonly #pace: Pace;
+  readonly #random: () => number;
+  readonly #sentAt: number[];
+  readonly #newContactsAt: number[];
+  readonly #byRecipient = new Map<string, number>();
+  readonly #daysOfUse: number;
+  #rampUntil = 0;
+  #gapUntil = 0;
+  #newContactsFrom = 0;
+
+  constructor(pace: Pace, history: History, random: () => number = Math.random) {
+    this.#pace = pace;
+    this.#random = random;
+    this.#sentAt = [...history.sentAt];
+    this.#newContactsAt = [...history.newContactsAt];
+    this.#daysOfUse = history.daysOfUse;
+  }
+
+  /** From when on a message may be sent at all. */
+  nextAt(): number {
+    const { perMinute, perHour } = this.#pace;
+    return Math.max(
+      this.#gapUntil,
+      freeAt(this.#sentAt, perMinute, minuteMs),
+      freeAt(this.#sentAt, perHour, hourMs),
+      freeAt(this.#sentAt, this.#dailyCap(), dayMs),
+    );
+  }
+
+  /** Numbers that were written to a moment ago. */
+  resting(now: number): string[] {
+    for (const [phone, until] of this.#byRecipient) if (until <= now) this.#byRecipient.delete(phone);
+    return [...this.#byRecipient.keys()];
+  }
+
+  /** Whether numbers that were never written to may be taken. */
+  allowsNewContacts(now: number): boolean {
+    return (
+      now >= Math.max(this.#newContactsFrom, freeAt(this.#newContactsAt, this.#pace.newContactsPerDay, dayMs))
+    );
+  }
+
+  /** Notes that a message went out. */
+  note(phone: string, isNew: boolean, now: number): void {
+    this.#sentAt.push(now);
+    while ((this.#sentAt[0] ?? now) < now - dayMs) this.#sentAt.shift();
+    if (isNew) this.#newContactsAt.push(now);
+    while ((this.#newContactsAt[0] ?? now) < now - dayMs) this.#newContactsAt.shift();
+    const [least, most] = this.#pace.gapMs;
+    const gap = least + this.#random() * (most - least);
+    this.#gapUntil = now + (now < this.#rampUntil ? 2 * gap : gap);
+    this.rest(phone, now + this.#pace.perRecipientMs);
+  }
+
+  /** Lets a number rest until then. */
+  rest(phone: string, until: number): void {
+    this.#byRecipient.set(phone, Math.max(until, this.#byRecipient.get(phone) ?? 0));
+  }
+
+  /** The connection is new: begin slowly. */
+  ramp(now: number): void {
+    this.#rampUntil = now + this.#pace.rampMs;
+  }
+
+  /** The platform refuses new contacts: none until then. */
+  pauseNewContacts(until: number): void {
+    this.#newContactsFrom = Math.max(this.#newContactsFrom, until);
+  }
+
+  #dailyCap(): number {
+    return Math.min(this.#pace.perDay, this.#pace.warmUp[this.#daysOfUse] ?? this.#pace.perDay);
+  }
+}

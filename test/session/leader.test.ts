@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import type postgres from "postgres";
+import { expect, onTestFinished, test } from "vitest";
+import { standForLeader } from "#lib/session/leader.ts";
+import { createSessionDatabase } from "../steps/session-database.ts";
+
+/** Candidates on one database; each notes when it leads. */
+const openElection = async () => {
+  const { connect, open } = await createSessionDatabase();
+  const leading: { name: string; epoch: number }[] = [];
+  const epochs: number[] = [];
+  let most = 0;
+  const waiting: (() => void)[] = [];
+  const stand = (name: string) => {
+    const end = new AbortController();
+    const done = standForLeader({
+      connect: async (onClose) => open(1, onClose),
+      signal: end.signal,
+      async lead(epoch, signal) {
+        const term = { name, epoch };
+        leading.push(term);
+        epochs.push(epoch);
+        most = Math.max(most, leading.length);
+        for (const tell of waiting.splice(0)) tell();
+        if (!signal.aborted) await once(signal, "abort");
+        leading.splice(leading.indexOf(term), 1);
+      },
+    });
+    const withdraw = async () => {
+      end.abort();
+      await done;
+    };
+    onTestFinished(withdraw);
+    return withdraw;
+  };
+  const elected = () => new Promise<void>((resolve) => waiting.push(resolve));
+  return { stand, leading, epochs, sql: connect(1), elected, most: () => most };
+};
+
+/** A role may end its own connections. */
+const killHolder = (sql: postgres.Sql) => sql`
+  select pg_terminate_backend(pid) from pg_locks
+  where locktype = 'advisory' and objid = 7206304
+    and database = (select oid from pg_database where datname = current_database())`;
+
+test("of two candidates one leads, and the other follows when it withdraws", async () => {
+  const { stand, leading, elected, most } = await openElection();
+  const first = elected();
+  const withdraw = { a: stand("a"), b: stand("b") };
+  await first;
+  const [leader] = leading;
+  const second = elected();
+  await withdraw[leader?.name as "a" | "b"]();
+  await second;
+  expect(leading[0]?.name).not.toBe(leader?.name);
+  expect(leading[0]?.epoch).toBe(2);
+  expect(most()).toBe(1);
+});
+
+test("a leader that loses its connection ends before anybody leads again, in a later epoch", async () => {
+  const { stand, epochs, sql, elected, most } = await openElection();
+  let next = elected();
+  stand("a");
+  await next;
+  next = elected();
+  await killHolder(sql);
+  await next;
+  expect(epochs).toEqual([1, 2]);
+  expect(most()).toBe(1);
+});
+
+test("a leader whose connection the database ends hears of it at once, before another candidate leads", async () => {
+  const { stand, sql, elected, most } = await openElection();
+  const first = elected();
+  for (const name of ["a", "b"]) stand(name);
+  await first;
+  for (let round = 0; round < 3; round++) {
+    const next = elected();
+    await killHolder(sql);
+    await next;
+  }
+  expect(most()).toBe(1);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { runUpkeep } from "#lib/session/upkeep.ts";
+import { createSessionDatabase } from "../steps/session-database.ts";
+
+test("keeps messages for thirty days, what was sent for seven and idempotency keys for one", async () => {
+  const sql = (await createSessionDatabase()).connect(2);
+  await sql`
+    insert into messaging.message (id, kind, phone, content, state, payload, accepted_at, expires_at)
+    select state || age, 'text', '6281200000001', '{}', state, 'p', now() - age * interval '1 day', now() + interval '1 day'
+    from unnest(array[0, 8, 31]) age, unnest(array['SENT', 'PENDING']) state`;
+  await sql`
+    insert into messaging.idempotency (key_digest, payload_digest, created_at)
+    select sha256(h::text::bytea), sha256('p'), now() - h * interval '1 hour' from unnest(array[1, 26]) h`;
+  const end = new AbortController();
+  const done = runUpkeep(sql, end.signal);
+  const rows = () => sql`select id, payload is not null as payload from messaging.message order by id`;
+  await expect.poll(rows).toEqual([
+    { id: "PENDING0", payload: true },
+    { id: "PENDING31", payload: true },
+    { id: "PENDING8", payload: true },
+    { id: "SENT0", payload: true },
+    { id: "SENT8", payload: false },
+  ]);
+  await expect.poll(async () => (await sql`select 1 from messaging.idempotency`).length).toBe(1);
+  end.abort();
+  await done;
+});
