@@ -1,0 +1,97 @@
+import { type Html, html } from "./html.ts";
+import { renderMessages, renderQueue } from "./outbox-section.ts";
+import { renderLinking, renderUnlinking } from "./phone-section.ts";
+import type { ConsoleState } from "./state.ts";
+import { renderBanner, renderStatus } from "./status-section.ts";
+import type { Notice } from "./visit.ts";
+
+const document = (title: string, body: Html): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="/console/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/console/console.css">
+</head>
+${body}
+</html>
+`.text;
+
+const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 4h16v12H9l-5 4z"/></svg>`;
+
+/** What the console's page shows. */
+export interface View {
+  readonly username: string;
+  /** Undefined when it cannot be read. */
+  readonly state: ConsoleState | undefined;
+  readonly notice: Notice | undefined;
+  readonly now: Date;
+}
+
+/*
+ * Every section is always there and hidden where it has nothing to say: the script changes the page in place,
+ * and the keyboard's focus must not be lost to a section that comes or goes.
+ */
+/** The console's page, whole: it works without the script too, by reloading. */
+export const renderPage = ({ username, state, notice, now }: View): string => {
+  const header = html`<header class="bar">
+<p class="brand">${mark}<span>Messaging session</span></p>
+<form method="post" action="/console/logout"><span class="muted">${username}</span>
+<button class="quiet">Log out</button></form>
+</header>`;
+  return document(
+    "Messaging session",
+    html`<body>
+${header}
+<p id="away" class="banner bad" role="alert" hidden></p>
+<noscript><p class="banner">Reload the page to see what has changed.</p></noscript>
+<main>
+<h1 class="unseen">Messaging session</h1>
+<p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
+${renderBanner(state)}
+${renderStatus(state, now)}
+${renderLinking(state)}
+${renderQueue(state)}
+${renderMessages(state, now)}
+${renderUnlinking(state)}
+</main>
+<script type="module" src="/console/console.js"></script>
+</body>`,
+  );
+};
+
+/** @param refusal why the last attempt was refused. */
+export const renderLogin = (refusal: string | undefined): string =>
+  document(
+    "Log in · Messaging session",
+    html`<body class="alone">
+<main>
+<p class="brand">${mark}<span>Messaging session</span></p>
+<h1>Log in</h1>
+${refusal === undefined ? undefined : html`<p class="banner bad" role="alert">${refusal}</p>`}
+<form method="post" action="/console/login" class="stack">
+<label for="username">Username</label>
+<input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button class="primary">Log in</button>
+</form>
+</main>
+</body>`,
+  );
+
+/** A page that says one thing. */
+export const renderRefusal = (title: string, text: string): string =>
+  document(
+    `${title} · Messaging session`,
+    html`<body class="alone">
+<main>
+<p class="brand">${mark}<span>Messaging session</span></p>
+<h1>${title}</h1>
+<p>${text}</p>
+<p><a href="/console">To the console</a></p>
+</main>
+</body>`,
+  );

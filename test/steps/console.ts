@@ -1,0 +1,93 @@
+import Fastify from "fastify";
+import { type ConsoleOptions, registerConsole } from "#lib/session/console/console.ts";
+import type { ConsoleState } from "#lib/session/console/state.ts";
+import type { Listed } from "#lib/session/message.ts";
+
+/** Demo credentials. */
+export const operator = { username: "operator", password: "correct horse" };
+
+/** What a QR code of the platform says, in its form and length. */
+export const qrText =
+  "2@aGVsbG8gd29ybGQgdGhpcyBpcyBhIHJlZmVyZW5jZSBhcyBsb25nIGFzIHRoZSByZWFsIG9uZXMgYXJl,Zm9yIGEgbm9pc2Uga2V5IG9mIDMyIGJ5dGVz/0w=,YW4gaWRlbnRpdHkga2V5IG9mIDMyIGJ5dGVzLi4u=,YWR2IHNlY3JldCBvZiAzMiBieXRlcy4uLi4uLi4u=";
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+
+const listed = (index: number, more: Partial<Listed> = {}): Listed => ({
+  id: `3EB0${(0xa1b2c3d4e5f6 + index * 7_919).toString(16).toUpperCase()}9C41`,
+  kind: "text",
+  phone: "6281•••••••01",
+  state: "DELIVERED",
+  reason: null,
+  attempts: 1,
+  acceptedAt: ago(40 + index * 95),
+  changedAt: ago(20 + index * 90),
+  ...more,
+});
+
+/** A connected session with a queue and messages in every state. */
+export const connected = (): ConsoleState => ({
+  connection: { kind: "open", since: ago(11_000).toISOString(), phone: "6281•••••••77" },
+  leader: true,
+  paused: false,
+  queue: [
+    { state: "PENDING", count: 12, oldestSeconds: 95 },
+    { state: "SENDING", count: 1, oldestSeconds: 3 },
+  ],
+  messages: [
+    listed(0, {
+      state: "PENDING",
+      attempts: 0,
+      phone: "6281•••••••12",
+      acceptedAt: ago(4),
+      changedAt: ago(4),
+    }),
+    listed(1, { state: "SENDING", phone: "6285•••••••30", acceptedAt: ago(12), changedAt: ago(1) }),
+    listed(2, { state: "SENT", kind: "image", phone: "6281•••••••18" }),
+    listed(3, { phone: "6282•••••••64" }),
+    listed(4, { state: "READ", kind: "file", phone: "6281•••••••09" }),
+    listed(5, { state: "FAILED", phone: "6287•••••••55", reason: "the number is not on WhatsApp" }),
+    listed(6, {
+      state: "UNCERTAIN",
+      phone: "6281•••••••23",
+      attempts: 5,
+      reason: "the platform gave no answer",
+    }),
+    listed(7, {
+      state: "EXPIRED",
+      phone: "6289•••••••71",
+      attempts: 0,
+      reason: "not sent before it expired",
+    }),
+  ],
+});
+
+/** No phone is linked; the platform offers a QR code. */
+export const pairing = (): ConsoleState => ({
+  ...connected(),
+  connection: { kind: "pairing", since: ago(8).toISOString(), qr: qrText },
+});
+
+/** A console over a session in memory. What is done to the session is in `calls`, and shows in `state`. */
+export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
+  const session = { state: connected(), calls: [] as string[] };
+  const server = Fastify();
+  registerConsole(server, {
+    findCredentials: async () => [operator],
+    readState: async () => session.state,
+    setPaused: async (paused) => {
+      session.calls.push(paused ? "pause" : "resume");
+      session.state = { ...session.state, paused };
+    },
+    requestPairingCode: async (phone) => {
+      session.calls.push(`pairing code for ${phone}`);
+      session.state = { ...session.state, connection: { ...session.state.connection, code: "K7PX-2QWM" } };
+      return "K7PX-2QWM";
+    },
+    unlink: async () => {
+      session.calls.push("unlink");
+      session.state = pairing();
+    },
+    ...more,
+  });
+  return { server, session };
+};
