@@ -1,15 +1,22 @@
-import { globSync, mkdirSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
+import { writeLicences } from "./licences.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Every module under `functions/`, such as `resident/list`: each is one deployable. */
+/** The session task's module: a container's program, not a Lambda. */
+const sessionEntry = "session";
+
+/** Every Lambda's module under `functions/`, such as `resident/list`: each is one deployable. */
 export const listFunctions = (): string[] =>
-  globSync("**/*.ts", { cwd: `${root}functions` }).map((file) =>
-    file.replace(/\.ts$/, "").replaceAll("\\", "/"),
-  );
+  globSync("**/*.ts", { cwd: `${root}functions` })
+    .map((file) => file.replace(/\.ts$/, "").replaceAll("\\", "/"))
+    .filter((fn) => fn !== sessionEntry);
+
+/** The session task in one file, as its image starts it. */
+export const sessionBundle = `${root}dist/session/session.mjs`;
 
 /** A module's name where a slash has another meaning: in folders, AWS names and construct ids. */
 export const functionName = (fn: string): string => fn.replaceAll("/", "-");
@@ -64,16 +71,28 @@ const leaveOut: esbuild.Plugin = {
   },
 };
 
+/**
+ * libsignal prints whole sessions, private ratchet keys included, to the console, and has no logger to
+ * replace. Its calls are cut out; a use of the console that this does not know fails the build.
+ */
+export const silenceLibsignal = (): esbuild.Plugin => ({
+  name: "silence-libsignal",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]libsignal[\\/].*\.js$/ }, ({ path }) => {
+      const contents = readFileSync(path, "utf8").replace(/\bconsole\.\w+\(/g, "void (");
+      return /\bconsole\b/.test(contents)
+        ? { errors: [{ text: `${path} uses the console in a way that is not cut out` }] }
+        : { contents, loader: "js" };
+    });
+  },
+});
+
 /** Packages that are CommonJS call `require`, which an ES module does not have. */
 const requireBanner =
   'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);';
 
-const options = (): esbuild.BuildOptions => ({
+const shared: esbuild.BuildOptions = {
   absWorkingDir: root,
-  entryPoints: listFunctions().map((fn) => ({
-    in: `functions/${fn}.ts`,
-    out: `${functionName(fn)}/index`,
-  })),
   outdir: "dist",
   outExtension: { ".js": ".mjs" },
   bundle: true,
@@ -86,12 +105,41 @@ const options = (): esbuild.BuildOptions => ({
   sourcesContent: false,
   legalComments: "none",
   banner: { js: requireBanner },
-  plugins: [builtinHttp, leaveOut],
   logLevel: "silent",
+};
+
+const functions = (): esbuild.BuildOptions => ({
+  ...shared,
+  entryPoints: listFunctions().map((fn) => ({
+    in: `functions/${fn}.ts`,
+    out: `${functionName(fn)}/index`,
+  })),
+  plugins: [builtinHttp, leaveOut],
 });
 
+/** What the platform library would load if it were there, for things that we do ourselves or not at all. */
+const optionalOfLibrary = ["sharp", "link-preview-js", "audio-decode", "bufferutil", "utf-8-validate"];
+
+const session = (): esbuild.BuildOptions => ({
+  ...shared,
+  entryPoints: [{ in: `functions/${sessionEntry}.ts`, out: "session/session" }],
+  external: optionalOfLibrary,
+  plugins: [leaveOut, silenceLibsignal()],
+});
+
+/** Builds the session task, with the licences of what it holds. @throws esbuild.BuildFailure */
+export const buildSession = async () => {
+  const built = await esbuild.build({ ...session(), metafile: true });
+  writeLicences(built.metafile, root, `${dirname(sessionBundle)}/LICENSES.txt`);
+  return built;
+};
+
 /** Builds every bundle. @throws esbuild.BuildFailure with the places that do not build. */
-export const build = () => esbuild.build({ ...options(), metafile: true });
+export const build = async (): Promise<Record<string, number>> => {
+  const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildSession()]);
+  const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
+  return Object.fromEntries(outputs.map(([file, { bytes }]) => [file, bytes]));
+};
 
 /**
  * Builds every bundle and again after each change of its sources, until `dispose()`. The files are written
@@ -109,14 +157,13 @@ export const watch = async (onBuilt: (errors: esbuild.Message[]) => void): Promi
         onBuilt(errors);
       }),
   };
-  const { plugins = [], ...rest } = options();
+  const { plugins = [], ...rest } = functions();
   const context = await esbuild.context({ ...rest, write: false, plugins: [...plugins, report] });
   await context.watch();
   return context;
 };
 
 if (import.meta.main) {
-  const { metafile } = await build();
-  for (const [file, { bytes }] of Object.entries(metafile.outputs))
+  for (const [file, bytes] of Object.entries(await build()))
     if (file.endsWith(".mjs")) console.log(`${(bytes / 1024).toFixed(0).padStart(5)} KB  ${file}`);
 }

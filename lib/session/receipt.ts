@@ -1,0 +1,28 @@
+import { areJidsSameUser, type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
+
+/** What a recipient's phone reported of a message. */
+export interface Receipt {
+  readonly id: string;
+  readonly kind: "delivered" | "read" | "played";
+  readonly at: Date;
+}
+
+/** `inactive`: delivered to a device that nobody looks at just now. */
+const kinds: Readonly<Record<string, Receipt["kind"]>> = {
+  "": "delivered",
+  inactive: "delivered",
+  read: "read",
+  played: "played",
+};
+
+/** The receipts in a stanza; none for those of the account's own devices, retries and other kinds. */
+export const receiptsOf = (node: BinaryNode, own: readonly (string | undefined)[]): readonly Receipt[] => {
+  const { attrs } = node;
+  const kind = kinds[attrs.type ?? ""];
+  const from = attrs.participant ?? attrs.from;
+  if (!kind || !attrs.id || own.some((jid) => jid && areJidsSameUser(from, jid))) return [];
+  const more = getBinaryNodeChildren(getBinaryNodeChild(node, "list"), "item").map((item) => item.attrs.id);
+  const seconds = Number(attrs.t);
+  const at = seconds > 0 ? new Date(seconds * 1_000) : new Date();
+  return [attrs.id, ...more].flatMap((id) => (id ? [{ id, kind, at }] : []));
+};

@@ -1,0 +1,84 @@
+import * as z from "zod/mini";
+import { findSetting, getSetting } from "#lib/config.ts";
+import { keep } from "#lib/keep.ts";
+import { log } from "#lib/log.ts";
+import { isMissing, readSecret } from "#lib/secret.ts";
+import { connect } from "./database.ts";
+import { carefulPace, noPace } from "./pacing.ts";
+import type { PlatformSettings } from "./platform.ts";
+import { errorCode, errorName } from "./platform-failure.ts";
+import { SealingKey, sealingWith } from "./sealing.ts";
+import { startTask } from "./task.ts";
+
+const Token = z.object({ token: z.string().check(z.minLength(32)) });
+const Credentials = z.object({
+  credentials: z
+    .array(z.object({ username: z.string(), password: z.string().check(z.minLength(12)) }))
+    .check(z.minLength(1), z.maxLength(2)),
+});
+
+/** What was taken back in Secrets Manager opens nothing after this time. */
+const maxAgeMs = 60_000;
+/** A token that is not known may be a new one; who invents them asks Secrets Manager no more often. */
+const minRefreshMs = 1_000;
+
+const readTokens = async (): Promise<readonly string[]> => {
+  const id = getSetting("SESSION_TOKEN_SECRET_ID");
+  const previous = readSecret(id, Token, "AWSPREVIOUS").catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  const both = await Promise.all([readSecret(id, Token), previous]);
+  return both.flatMap((found) => (found ? [found.token] : []));
+};
+
+const tokens = keep("the session's tokens", maxAgeMs, readTokens);
+const credentials = keep("the console's credentials", maxAgeMs, async () => {
+  const secret = await readSecret(getSetting("CONSOLE_SECRET_ID"), Credentials);
+  return secret.credentials;
+});
+
+const findTokens = (again: boolean) =>
+  again && tokens.ageMs() > minRefreshMs ? tokens.refresh() : tokens.get();
+
+const readPlatform = (): PlatformSettings => {
+  const url = findSetting("PLATFORM_URL");
+  const rootKey = findSetting("PLATFORM_ROOT_KEY");
+  const mediaCa = findSetting("PLATFORM_MEDIA_CA");
+  return {
+    ...(url && { url }),
+    ...(rootKey && { rootKey: Buffer.from(rootKey, "base64") }),
+    ...(mediaCa && { mediaCa }),
+  };
+};
+
+/** An error that nobody caught may hold keys or numbers: its name and code are all that is told. */
+const die = (error: unknown): never => {
+  const known = error instanceof Error ? { name: errorName(error), code: errorCode(error) } : {};
+  log.error("the task ends by a failure that nobody handled", known);
+  process.exit(1);
+};
+
+/** Runs the session task until the process is told to end. */
+export const runSession = async (): Promise<void> => {
+  process.on("uncaughtException", die).on("unhandledRejection", die);
+  const sealing = sealingWith(await readSecret(getSetting("SESSION_KEY_SECRET_ID"), SealingKey));
+  const task = await startTask({
+    connect,
+    sealing,
+    platform: readPlatform(),
+    pace: findSetting("SESSION_PACE") === "off" ? noPace : carefulPace,
+    findTokens,
+    findCredentials: () => credentials.get(),
+    host: findSetting("SESSION_HOST"),
+    port: Number(findSetting("SESSION_PORT")),
+  });
+  log.info("listening", { url: task.url });
+  const stop = async () => {
+    log.info("stopping");
+    await task.stop();
+    // the platform library leaves timers behind
+    process.exit(0);
+  };
+  process.once("SIGTERM", stop).once("SIGINT", stop);
+};

@@ -1,0 +1,115 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { badRequest, Fault } from "#lib/http/fault.ts";
+import { log } from "#lib/log.ts";
+import { type Accepted, type MessageState, type Refused, Submission } from "#lib/messaging/submission.ts";
+
+/** What a Lambda may hand over, with room for its own limit of 4 MiB. */
+const maxBodyBytes = 5 * 1024 * 1024;
+
+/** How the parts of the task are, each by itself. */
+export interface Health {
+  readonly database: boolean;
+  /** Whether this task drives the session. */
+  readonly leader: boolean;
+  /** The connection to the platform, as far as this task knows. */
+  readonly platform: string;
+  readonly paused: boolean;
+}
+
+export interface ServerOptions {
+  /**
+   * The internal credentials that are valid: one, or two after a rotation.
+   * @param again whether those that were known did not match: there may be a new one.
+   */
+  readonly findTokens: (again: boolean) => Promise<readonly string[]>;
+  readonly accept: (submission: Submission, inline: Uint8Array | undefined) => Promise<Accepted>;
+  readonly findState: (id: string) => Promise<MessageState | undefined>;
+  /** The connection to the platform, with what a phone has to scan while it waits for one. */
+  readonly findConnection: () => Record<string, unknown>;
+  readonly checkHealth: () => Promise<Health>;
+  readonly renderMetrics: () => Promise<{ contentType: string; text: string }>;
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest();
+
+const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyRequest): Promise<void> => {
+  const presented = digest(headers.authorization?.match(/^Bearer (.+)$/i)?.[1] ?? "");
+  // all of them, so that the time does not tell which one it was
+  const matches = async (again: boolean) =>
+    (await findTokens(again)).filter((token) => timingSafeEqual(digest(token), presented)).length > 0;
+  if ((await matches(false)) || (await matches(true))) return;
+  throw new Fault(401, "UNAUTHORIZED", "The internal credential is not valid");
+};
+
+const readSubmission = ({ headers, body }: FastifyRequest) => {
+  const inline = Buffer.isBuffer(body) ? body : undefined;
+  const described = inline ? decode(String(headers["x-submission"] ?? "")) : body;
+  const parsed = Submission.safeParse(described);
+  if (parsed.success) return { submission: parsed.data, inline };
+  const fields = parsed.error.issues.map(({ path }) => path.join(".") || "(whole)");
+  throw badRequest(`The submission is not valid at ${fields.join(", ")}`);
+};
+
+const decode = (text: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(text, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+};
+
+const refuse = (error: unknown, reply: FastifyReply) => {
+  const fault = toFault(error);
+  if (fault.status >= 500) log.error("request failed", { status: fault.status, error });
+  const { status, code, message, retryAfterSeconds } = fault;
+  const body: Refused = {
+    code,
+    message,
+    ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
+  };
+  return reply.code(status).send(body);
+};
+
+/** Fastify's own refusals keep their status; whatever else fails is the database. */
+const toFault = (error: unknown): Fault => {
+  if (error instanceof Fault) return error;
+  const status = (error as { statusCode?: number }).statusCode ?? 500;
+  if (status < 500) return new Fault(status, "VALIDATION_ERROR", "The request is malformed");
+  // not 503: whether a message was stored is not known when the connection broke at its commit
+  return new Fault(500, "INTERNAL_ERROR", "Something went wrong on our side");
+};
+
+/** The task's HTTP interface for the send endpoints, the health check and the metrics. Not listening yet. */
+export const buildServer = (options: ServerOptions): FastifyInstance => {
+  const server = Fastify({ bodyLimit: maxBodyBytes, forceCloseConnections: "idle" });
+  server.addContentTypeParser("application/octet-stream", { parseAs: "buffer" }, (_, body, done) =>
+    done(null, body),
+  );
+  server.setErrorHandler((error, _, reply) => refuse(error, reply));
+  server.setNotFoundHandler((_, reply) =>
+    refuse(new Fault(404, "NOT_FOUND", "There is nothing here"), reply),
+  );
+
+  server.register(async (internal) => {
+    internal.addHook("onRequest", (request) => requireToken(options, request));
+    internal.post("/messages", async (request, reply) => {
+      const { submission, inline } = readSubmission(request);
+      return reply.code(201).send(await options.accept(submission, inline));
+    });
+    internal.get<{ Params: { id: string } }>("/messages/:id", async ({ params }) => {
+      const state = await options.findState(params.id);
+      if (!state) throw new Fault(404, "NOT_FOUND", "There is no message with this id");
+      return state;
+    });
+    internal.get("/connection", async () => options.findConnection());
+  });
+
+  // the task is well as long as it answers: another one would not mend a database or a platform that is away
+  server.get("/health", async () => ({ process: true, ...(await options.checkHealth()) }));
+  server.get("/metrics", async (_, reply) => {
+    const { contentType, text } = await options.renderMetrics();
+    return reply.type(contentType).send(text);
+  });
+  return server;
+};

@@ -1,0 +1,219 @@
+import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import type { FastifyInstance } from "fastify";
+import type postgres from "postgres";
+import type { buildConnector } from "undici";
+import { Fault } from "#lib/http/fault.ts";
+import { accept } from "./acceptance.ts";
+import { openAuthState } from "./auth-state.ts";
+import { registerConsole } from "./console/console.ts";
+import type { Credential } from "./console/login.ts";
+import { type Connection, readConsoleState, setPaused } from "./console/state.ts";
+import { loadHistory } from "./history.ts";
+import { insist } from "./insist.ts";
+import { openIntake } from "./intake.ts";
+import { standForLeader } from "./leader.ts";
+import { messengerOn, payloadStore } from "./messenger.ts";
+import { startMetrics } from "./metrics.ts";
+import { applyReceipt, findState } from "./outbox.ts";
+import { type Pace, Pacing } from "./pacing.ts";
+import { Platform, type PlatformSettings } from "./platform.ts";
+import type { Sealing } from "./sealing.ts";
+import { runSender } from "./sender.ts";
+import { buildServer, type Health } from "./server.ts";
+import { openSource } from "./source.ts";
+import { runUpkeep } from "./upkeep.ts";
+import { Wakeup } from "./wakeup.ts";
+
+export interface TaskOptions {
+  /** Opens connections of the session's role. @param max at a time @param onClose is told when one is closed */
+  readonly connect: (max: number, onClose?: () => void) => Promise<postgres.Sql>;
+  readonly sealing: Sealing;
+  readonly platform: PlatformSettings;
+  readonly pace: Pace;
+  readonly findTokens: (again: boolean) => Promise<readonly string[]>;
+  readonly findCredentials: () => Promise<readonly Credential[]>;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** What downloads may reach; the public web where there is none. */
+  readonly connector?: buildConnector.connector | undefined;
+}
+
+export interface Task {
+  readonly url: string;
+  /** The session, while this task drives it. */
+  findPlatform(): Platform | undefined;
+  /** Ends the session first, then answers what has been asked, then lets the database go. */
+  stop(): Promise<void>;
+}
+
+const poolSize = 10;
+/** Another connection took the session's place: whoever leads takes it back, but not in a quick exchange. */
+const takeBackMs = 10_000;
+
+/** What this task knows of itself while it runs. */
+interface Self {
+  platform: Platform | undefined;
+}
+
+/** Drives the session for one term: connects, sends, listens for receipts; ends with the signal. */
+const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: Wakeup) => {
+  const { sealing, platform: settings, pace } = options;
+  const payloads = payloadStore(sql, sealing);
+  return async (epoch: number, signal: AbortSignal, metrics: ReturnType<typeof startMetrics>) => {
+    const auth = await openAuthState({ sql, sealing, epoch });
+    const platform = new Platform({ settings, auth, findPayload: payloads.find });
+    const pacing = new Pacing(pace, await loadHistory(sql));
+    let connections = 0;
+    platform.on("receipt", ({ id, kind }) => {
+      // the platform tells it once
+      void insist(() => applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ"), signal);
+    });
+    platform.on("state", ({ kind }) => {
+      if (kind === "replaced") takeBack();
+      if (kind !== "open") return;
+      connections += 1;
+      if (connections > 1) metrics.onReconnect();
+      pacing.ramp(Date.now());
+      wakeup.notify();
+    });
+    const takeBack = () =>
+      setTimeout(takeBackMs, undefined, { signal }).then(
+        () => platform.start(),
+        () => {},
+      );
+    // the socket ends the moment the lead is lost, whatever else is still under way
+    const end = () => void platform.stop();
+    signal.addEventListener("abort", end, { once: true });
+    self.platform = platform;
+    try {
+      if (signal.aborted) return;
+      platform.start();
+      const messenger = messengerOn(platform, sql, payloads, signal);
+      const sender = { sql, epoch, messenger, pacing, wakeup, signal, onOutcome: metrics.onOutcome };
+      await Promise.all([
+        runSender({ ...sender, seal: payloads.seal, open: payloads.open }),
+        runUpkeep(sql, signal),
+      ]);
+    } finally {
+      self.platform = undefined;
+      await platform.stop();
+    }
+  };
+};
+
+const checkDatabase = (sql: postgres.Sql): Promise<boolean> =>
+  Promise.race([
+    sql`select 1`.then(
+      () => true,
+      () => false,
+    ),
+    setTimeout(1_000, false, { ref: false }),
+  ]);
+
+const isPaused = async (sql: postgres.Sql): Promise<boolean> => {
+  const [row] = await sql<{ paused: boolean }[]>`select paused from messaging.control`;
+  return row?.paused === true;
+};
+
+const checkHealth = async (sql: postgres.Sql, self: Self): Promise<Health> => {
+  const database = await checkDatabase(sql);
+  return {
+    database,
+    leader: self.platform !== undefined,
+    platform: self.platform?.state().kind ?? "another task's",
+    paused: database && (await isPaused(sql).catch(() => false)),
+  };
+};
+
+const listen = async (server: FastifyInstance, { host, port }: TaskOptions): Promise<string> => {
+  await server.listen({ host, port });
+  return `http://${host}:${(server.server.address() as AddressInfo).port}`;
+};
+
+const maskNumber = (phone: string) => `${phone.slice(0, 4)}${"•".repeat(phone.length - 6)}${phone.slice(-2)}`;
+
+/** The connection in the console's words. Who does not lead knows nothing of it. */
+const describeConnection = ({ platform }: Self): Connection => {
+  const state = platform?.state() ?? { kind: "closed" as const, since: new Date() };
+  const since = state.since.toISOString();
+  switch (state.kind) {
+    case "unpaired":
+      return { kind: "connecting", since };
+    case "open":
+      return { kind: "open", since, phone: maskNumber(state.as) };
+    case "pairing":
+      return { kind: "pairing", since, qr: state.qr, code: state.code };
+    default:
+      return { kind: state.kind, since };
+  }
+};
+
+const requireLeader = ({ platform }: Self): Platform => {
+  if (platform) return platform;
+  throw new Fault(409, "NOT_LEADER", "Another task drives the session; use its console, or stop it.");
+};
+
+const buildConsole = (
+  server: FastifyInstance,
+  { findCredentials }: TaskOptions,
+  sql: postgres.Sql,
+  self: Self,
+) =>
+  registerConsole(server, {
+    findCredentials,
+    readState: () =>
+      readConsoleState(sql, { connection: describeConnection(self), leader: self.platform !== undefined }),
+    setPaused: (paused) => setPaused(sql, paused),
+    requestPairingCode: async (phone) => requireLeader(self).requestPairingCode(phone),
+    unlink: async () => requireLeader(self).unlink(),
+  });
+
+/** Starts the session task: it accepts at once, and drives the session when it leads. */
+export const startTask = async (options: TaskOptions): Promise<Task> => {
+  const { connect, connector, findTokens } = options;
+  const sql = await connect(poolSize);
+  const self: Self = { platform: undefined };
+  const wakeup = new Wakeup();
+  const store = openIntake(sql);
+  const metrics = startMetrics(sql, () => self.platform !== undefined);
+  const server = buildServer({
+    findTokens,
+    accept: (submission, inline) =>
+      accept(
+        {
+          sql,
+          store,
+          notify: () => wakeup.notify(),
+          fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector),
+        },
+        submission,
+        inline,
+      ),
+    findState: (id) => findState(sql, id),
+    findConnection: () => ({ ...(self.platform?.state() ?? { kind: "closed" }) }),
+    checkHealth: () => checkHealth(sql, self),
+    renderMetrics: () => metrics.render(),
+  });
+  buildConsole(server, options, sql, self);
+  const ending = new AbortController();
+  const lead = leadTerm(options, sql, self, wakeup);
+  const candidacy = standForLeader({
+    connect: (onClose) => connect(1, onClose),
+    lead: (epoch, signal) => lead(epoch, signal, metrics),
+    signal: ending.signal,
+  });
+  const stop = async () => {
+    ending.abort();
+    await candidacy;
+    await server.close();
+    await sql.end({ timeout: 5 });
+  };
+  try {
+    return { url: await listen(server, options), findPlatform: () => self.platform, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
