@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
-import { bundleFolder, listFunctions } from "../infra/build.ts";
+import { routes } from "#lib/routes/index.ts";
+import { bundleFolder, listFunctions, sessionBundle } from "../infra/build.ts";
+import { memoryFlags } from "../infra/local/session/process.ts";
 
 /** What a cold start has to read, in units of 1024 bytes: measured, with little room. */
 const limit = { withSdk: 230, withoutSdk: 62 };
@@ -18,9 +20,28 @@ test.each(listFunctions())("the bundle of %s is small", (fn) => {
   expect(statSync(file).size / 1024).toBeLessThanOrEqual(allowed);
 });
 
+test("the session task's image starts it with the flags that the tests of its memory use", () => {
+  const dockerfile = readFileSync("infra/session.Dockerfile", "utf8");
+  expect(JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "[]")).toEqual([
+    ...["node", ...memoryFlags, "session.mjs"],
+  ]);
+});
+
+test("the session task's bundle needs nothing beside itself, and prints no keys", () => {
+  const bundle = readFileSync(sessionBundle, "utf8");
+  expect(bundle).not.toContain(process.cwd());
+  expect(bundle).not.toMatch(/Closing session|Removing old closed session/);
+});
+
 test.each(listFunctions())("the bundle of %s has no costly import and no path of the machine", (fn) => {
   const bundle = readFileSync(`${bundleFolder(fn)}/index.mjs`, "utf8");
   expect(bundle).not.toMatch(/from\s*"(node:)?https?"/);
   expect(bundle).not.toContain(process.cwd());
   expect(bundle).not.toContain("zod/v4/locales");
+});
+
+test.each(listFunctions())("the bundle of %s has the multipart parser only if its route needs it", (fn) => {
+  const bundle = readFileSync(`${bundleFolder(fn)}/index.mjs`, "utf8");
+  const needed = routes.some((route) => route.fn === fn && route.encoding === "multipart");
+  expect(bundle.includes("Unexpected end of multipart data")).toBe(needed);
 });

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/directory.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
-import { integrationApi } from "../api.ts";
+import { integrationApi } from "../integration-api.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";

@@ -1,28 +1,36 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { BasicCredentials } from "#lib/messaging/basic-auth.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
-import { integrationApi } from "../api.ts";
+import { mintSealingKey } from "#lib/session/sealing.ts";
+import type { Api } from "../api.ts";
 import { bundleFolder, functionName } from "../build.ts";
+import { integrationApi } from "../integration-api.ts";
+import { messagingApi } from "../messaging-api.ts";
 import { secretName } from "../secret-name.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
-import { startGateway } from "./gateway/gateway.ts";
+import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { rememberPlans } from "./plan-lookup.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
 import { storeSeed } from "./seed/seed.ts";
+import { type LocalSession, startSession } from "./session/session.ts";
 import { inventPasswords, startUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 
 export interface CityOptions {
   /** Folder of the database and the secrets. */
   readonly folder: string;
-  /** Port of the integration API; 0 takes a free one. */
+  /** Ports of the integration and the messaging API; 0 takes a free one. */
   readonly port: number;
+  readonly messagingPort: number;
+  /** The session task: with the imitated platform, to be paired with a real phone, or one that runs already. */
+  readonly session?: "fake" | "real" | { readonly url: string };
   /** Invented residents that are stored when there are fewer. */
   readonly residents: number;
   /** False: the data need not outlive a crash. */
@@ -37,7 +45,7 @@ export interface CityOptions {
   readonly onStep?: (step: string) => void;
 }
 
-/** What a function is to be told: its secrets, and where the old systems are. */
+/** What a function is to be told: its secrets, and where the systems are that it calls. */
 interface Needs {
   readonly secrets: Secrets;
   readonly upstreams?: readonly Upstream[];
@@ -46,6 +54,15 @@ interface Needs {
 /** The whole system on one machine, from the gateway to the database. The bundles must have been built. */
 export interface City {
   readonly baseUrl: string;
+  readonly messagingBaseUrl: string;
+  /** Where the session task is; its console is under `/console`. */
+  readonly sessionUrl: string;
+  /** The city's own session task and platform. */
+  readonly session: LocalSession | undefined;
+  /** Opens the console. */
+  readonly console: { readonly username: string; readonly password: string };
+  /** Credentials of the messaging API. */
+  readonly basic: { readonly username: string; readonly password: string };
   /** Key of the partner `demo`, which may read residents. */
   readonly apiKey: string;
   readonly secretsUrl: string;
@@ -61,6 +78,11 @@ export interface City {
 
 const demoPartner = "demo";
 
+const newPassword = () => randomBytes(24).toString("base64url");
+const inventBasic = (): BasicCredentials => ({
+  credentials: [{ username: "city-backend", password: newPassword() }],
+});
+
 const inventPepper = () => ({ version: 1, pepper: randomBytes(32).toString("base64url") });
 
 /** The secrets that no database role has, made on the first start. */
@@ -68,6 +90,10 @@ const inventions: Readonly<Record<string, () => unknown>> = {
   "audit-pepper": inventPepper,
   "attempt-pepper": inventPepper,
   "token-key": mintTokenKey,
+  "messaging-basic": inventBasic,
+  "session-token": () => ({ token: newPassword() }),
+  "session-key": mintSealingKey,
+  "session-console": () => ({ credentials: [{ username: "operator", password: newPassword() }] }),
   "demo-passwords": inventPasswords,
 };
 
@@ -76,6 +102,30 @@ const prepareSecrets = (store: SecretStore) => {
     const id = secretName(localStage, name);
     if (!store.find(id)) store.put(id, JSON.stringify(invent()));
   }
+};
+
+interface ConsoleSecret {
+  readonly credentials: readonly [{ readonly username: string; readonly password: string }];
+}
+
+/** A secret that `prepareSecrets` has made. */
+const readSecret = <T>(store: SecretStore, name: string): T =>
+  JSON.parse(store.find(secretName(localStage, name))?.value ?? "{}");
+
+/** The secrets of the session task, which is no function of a route. */
+const sessionSecrets = {
+  DATABASE_SECRET_ID: secretName(localStage, "database/session"),
+  SESSION_TOKEN_SECRET_ID: secretName(localStage, "session-token"),
+  SESSION_KEY_SECRET_ID: secretName(localStage, "session-key"),
+  CONSOLE_SECRET_ID: secretName(localStage, "session-console"),
+};
+
+/** The first of the messaging API's credentials, also after a rotation. */
+const readBasic = (store: SecretStore) => {
+  const kept = store.find(secretName(localStage, "messaging-basic"))?.value ?? "{}";
+  const [first] = BasicCredentials.parse(JSON.parse(kept)).credentials;
+  if (!first) throw new Error("the secret messaging-basic holds no credentials");
+  return first;
 };
 
 /** The demo partner's key, kept between starts; a new one where it was revoked or lost. */
@@ -110,7 +160,7 @@ const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep 
 
 /** Starts everything; what was started is stopped again when a later part fails. */
 export const startCity = async (options: CityOptions): Promise<City> => {
-  const { folder, port, durable, onAccess, onLog, signal, onStep = () => {} } = options;
+  const { folder, durable, onAccess, onLog, signal, onStep = () => {} } = options;
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
@@ -132,16 +182,33 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     stops.push(() => upstreams.stop());
     const secretsServer = await startSecretsServer(secrets);
     stops.push(() => secretsServer.stop());
-    const variables = (needed: Needs) => ({
+    const common = {
       AWS_REGION: "ap-southeast-3",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "local",
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsServer.url,
       DATABASE_TLS: "disable",
+    };
+    const wanted = options.session ?? "fake";
+    const session =
+      typeof wanted === "object"
+        ? undefined
+        : await startSession({
+            variables: { ...common, ...sessionSecrets },
+            token: readSecret<{ token: string }>(secrets, "session-token").token,
+            platform: wanted,
+            port: 0,
+            onLine: (line) => onLog("session", line),
+          });
+    if (session) stops.push(() => session.stop());
+    const sessionUrl = typeof wanted === "object" ? wanted.url : (session?.url ?? "");
+    const urls = { ...upstreams.urls, SESSION_URL: sessionUrl };
+    const variables = (needed: Needs) => ({
+      ...common,
       ...Object.fromEntries(
         Object.entries(needed.secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
       ),
-      ...Object.fromEntries((needed.upstreams ?? []).map((name) => [name, upstreams.urls[name]])),
+      ...Object.fromEntries((needed.upstreams ?? []).map((name) => [name, urls[name]])),
     });
 
     const lambdas = new Map<string, Lambda>(
@@ -160,23 +227,29 @@ export const startCity = async (options: CityOptions): Promise<City> => {
 
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
-    const gateway = await startGateway({
-      api: integrationApi,
-      port,
-      invoke: (fn, event, requestId) => {
+    const findPlan = rememberPlans(partnerDirectory(plans).findPlan);
+    const open = async (api: Api, port: number) => {
+      const invoke: GatewayOptions["invoke"] = (fn, event, requestId) => {
         const lambda = lambdas.get(fn);
         if (!lambda) throw new Error(`no function ${fn}`);
         return lambda.invoke(event, requestId);
-      },
-      findPlan: rememberPlans(partnerDirectory(plans).findPlan),
-      onAccess,
-    });
-    stops.push(() => gateway.stop());
+      };
+      const gateway = await startGateway({ api, port, invoke, findPlan, onAccess });
+      stops.push(() => gateway.stop());
+      return gateway.url;
+    };
+    const baseUrl = await open(integrationApi, options.port);
+    const messagingBaseUrl = await open(messagingApi, options.messagingPort);
     const reload = () => {
       for (const lambda of lambdas.values()) lambda.reload();
     };
     return {
-      baseUrl: gateway.url,
+      baseUrl,
+      messagingBaseUrl,
+      sessionUrl,
+      session,
+      console: readSecret<ConsoleSecret>(secrets, "session-console").credentials[0],
+      basic: readBasic(secrets),
       apiKey,
       secretsUrl: secretsServer.url,
       database,

@@ -14,6 +14,15 @@ const fileIn = (folder: string) => `${folder}/dev.json`;
 export interface DevFile {
   readonly baseUrl: string;
   readonly apiKey: string;
+  readonly messagingBaseUrl: string;
+  /** Credentials of the messaging API. */
+  readonly basic: { readonly username: string; readonly password: string };
+  /** The session task's page for the operator. */
+  readonly consoleUrl: string;
+  readonly console: { readonly username: string; readonly password: string };
+  /** A number whose phone the imitated platform has, and where that is controlled; null with a real phone. */
+  readonly phone: string | null;
+  readonly platformUrl: string | null;
   readonly employee: DemoEmployee;
   readonly databaseUrl: string;
   /** The Secrets Manager endpoint. */

@@ -2,28 +2,34 @@ import { once } from "node:events";
 import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { parseArgs, styleText } from "node:util";
-import { watch } from "../build.ts";
+import { buildSession, watch } from "../build.ts";
+import { announce, consoleOf } from "./announcement.ts";
 import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
 import { takeLock } from "./lock.ts";
 import { findPort } from "./port.ts";
 import { destroyServer } from "./postgres/server.ts";
+import { demoPhone } from "./session/session.ts";
 
-const usage = `Usage: npm run dev -- [--port N] [--residents N] [--fresh] [--folder DIR]
+const usage = `Usage: npm run dev -- [--port N] [--messaging-port N] [--residents N] [--fresh] [--platform fake|real] [--folder DIR]
 
-  --port N       port of the integration API (default: 3000, or a free one when that is taken)
-  --residents N  invented residents to have at least (default: 5000)
-  --fresh        throw the database and the secrets of earlier starts away
-  --folder DIR   where they are kept (default: .local, where the other commands look)`;
+  --port N            port of the integration API (default: 3000, or a free one when that is taken)
+  --messaging-port N  port of the messaging API (default: 3001, or a free one when that is taken)
+  --residents N       invented residents to have at least (default: 5000)
+  --platform NAME     fake: an imitated messaging platform (default); real: pair a real phone by the console
+  --fresh             throw the database and the secrets of earlier starts away
+  --folder DIR        where they are kept (default: .local, where the other commands look)`;
 
-const defaultPort = 3_000;
+const defaultPorts = { port: 3_000, "messaging-port": 3_001 };
 
 const readOptions = () => {
   const { values } = parseArgs({
     options: {
       port: { type: "string" },
+      "messaging-port": { type: "string" },
       residents: { type: "string", default: "5000" },
       fresh: { type: "boolean", default: false },
+      platform: { type: "string", default: "fake" },
       folder: { type: "string", default: localFolder },
       help: { type: "boolean", default: false },
     },
@@ -32,8 +38,16 @@ const readOptions = () => {
     if (/^\d{1,9}$/.test(text) && Number(text) <= maximum) return Number(text);
     throw new Error(`--${name} must be a whole number up to ${maximum}, not ${text}`);
   };
+  const findWanted = (name: keyof typeof defaultPorts) => {
+    const text = values[name];
+    return text === undefined ? undefined : whole(name, text, 65_535);
+  };
+  const platform = (["fake", "real"] as const).find((known) => known === values.platform);
+  if (!platform) throw new Error(`--platform must be fake or real, not ${values.platform}`);
   return {
-    port: values.port === undefined ? undefined : whole("port", values.port, 65_535),
+    platform,
+    port: findWanted("port"),
+    "messaging-port": findWanted("messaging-port"),
     residents: whole("residents", values.residents, 100_000_000),
     fresh: values.fresh,
     folder: resolve(values.folder),
@@ -42,16 +56,17 @@ const readOptions = () => {
 };
 
 /** The default port only when nobody else has it; a port that was asked for must be free. */
-const choosePort = async (wanted: number | undefined): Promise<number> => {
+const choosePort = async (name: keyof typeof defaultPorts, wanted: number | undefined): Promise<number> => {
   try {
-    return await findPort(wanted ?? defaultPort);
+    return await findPort(wanted ?? defaultPorts[name]);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    if (wanted !== undefined) throw new Error(`port ${wanted} is taken; choose another one with --port`);
+    if (wanted !== undefined) throw new Error(`port ${wanted} is taken; choose another one with --${name}`);
     return findPort();
   }
 };
 
+/** The functions are rebuilt as they change, the session task is not: it would lose what is under way. */
 const firstBuild = async (onRebuilt: (errors: number) => void) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let built = false;
@@ -63,37 +78,9 @@ const firstBuild = async (onRebuilt: (errors: number) => void) => {
     else resolve();
     built = true;
   });
-  await promise;
+  await Promise.all([promise, buildSession()]);
   return context;
 };
-
-const announce = ({ baseUrl, apiKey, database, upstreams }: City, logFile: string, seconds: string) =>
-  console.log(`
-${styleText("bold", `Ready in ${seconds} s`)}   ${baseUrl}
-Database   ${database.adminUrl}
-API key    ${apiKey}   (partner demo, scope resident:read)
-Employee   ${upstreams.demo.username}, password ${upstreams.demo.password}
-           NIP ${upstreams.demo.nip}, passphrase ${upstreams.demo.passphrase}   (for a ticket, and as a login too)
-Upstreams  ${upstreams.legacyAuthUrl} legacy authentication, ${upstreams.employeeSystemUrl} employee system
-
-  curl -s ${baseUrl}/v1/penduduk -H 'apikey: ${apiKey}' \\
-    -H 'Content-Type: application/json' -d '{"page_number": 1, "page_size": 3}'
-
-  curl -s ${baseUrl}/v1/penduduk/search -H 'apikey: ${apiKey}' \\
-    -H 'Content-Type: application/json' -d '{"p_nama": "siti", "page_size": 3}'
-
-  TOKEN=$(curl -s ${baseUrl}/v1/simpeg/auth/login -H 'Content-Type: application/json' \\
-    -d '${JSON.stringify({ username: upstreams.demo.username, password: upstreams.demo.password })}' | sed 's/.*"token":"\\([^"]*\\).*/\\1/')
-  curl -s '${baseUrl}/v1/simpeg/pegawai?nama=siti' -H "Authorization: Bearer $TOKEN"
-  curl -sG ${baseUrl}/v1/simpeg/tiket -H "Authorization: Bearer $TOKEN" -d user=servicelogin \\
-    -d username=${upstreams.demo.nip} --data-urlencode 'pass=${upstreams.demo.passphrase}'
-  curl -s "${baseUrl}/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=TICKET" -H "Authorization: Bearer $TOKEN"
-
-  curl -s ${baseUrl}/v1/pariwisata/kategori
-  curl -s '${baseUrl}/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)'
-
-Logs of the functions: ${logFile}. Sources are rebuilt when they change. Ctrl-C stops.
-`);
 
 const main = async () => {
   const { folder, ...options } = readOptions();
@@ -132,7 +119,9 @@ const main = async () => {
 
     city = await startCity({
       folder,
-      port: await choosePort(options.port),
+      port: await choosePort("port", options.port),
+      session: options.platform,
+      messagingPort: await choosePort("messaging-port", options["messaging-port"]),
       residents: options.residents,
       durable: true,
       signal: interruption.signal,
@@ -144,11 +133,14 @@ const main = async () => {
       onStep: (step) => console.log(`${step} …`),
     });
     stops.push(city.stop);
-    const { baseUrl, apiKey, secretsUrl, database, upstreams } = city;
+    const { baseUrl, messagingBaseUrl, apiKey, basic, secretsUrl, database, upstreams, session } = city;
     const { demo: employee, legacyAuthUrl, employeeSystemUrl } = upstreams;
     const databaseUrl = database.adminUrl;
     writeDevFile(folder, {
-      ...{ baseUrl, apiKey, employee, databaseUrl, secretsUrl },
+      ...{ baseUrl, apiKey, messagingBaseUrl, basic, consoleUrl: consoleOf(city), console: city.console },
+      phone: session?.platform ? demoPhone : null,
+      platformUrl: session?.platform?.controlUrl ?? null,
+      ...{ employee, databaseUrl, secretsUrl },
       ...{ legacyAuthUrl, employeeSystemUrl },
     });
     announce(

@@ -1,13 +1,16 @@
 // npm run bench [-- <name> [options]]: the figures, on this machine.
+import { benchAccept } from "./accept.ts";
 import { benchColdStart } from "./cold-start.ts";
 
 const benches: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
+  accept: benchAccept,
   "cold-start": benchColdStart,
 };
 
 const usage = `Usage: npm run bench                       all benches
        npm run bench -- <name> [options]   one of: ${Object.keys(benches).join(", ")}
 
+  accept --sends <n>       messages that the session task takes over in each round (3000)
   cold-start --pairs <n>   pairs of starts for each function (15)`;
 
 const main = async () => {

@@ -4,10 +4,13 @@ import { routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { City } from "../../infra/local/city.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
+import { basicHeader, formOf } from "../steps/messaging.ts";
 
 interface Sample {
+  /** For the path's segments in braces. */
+  readonly params?: Record<string, string>;
   readonly query?: Record<string, string>;
-  /** Sent as JSON, or as a form where the route takes one. */
+  /** Sent as JSON, or as the kind of form that the route takes; a Buffer is a file. */
   readonly body?: Record<string, unknown>;
 }
 
@@ -25,6 +28,25 @@ const login = async (city: City): Promise<{ token: string; refresh_token: string
   return response.json() as Promise<{ token: string; refresh_token: string }>;
 };
 
+/** A PNG of one pixel. */
+const pixel = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const message = { phone: "6281234567890", message: "Antrean Anda: A-12" };
+
+/** @returns the id of a message that the session task has taken. */
+const sendMessage = async ({ messagingBaseUrl, basic }: City): Promise<string> => {
+  const response = await fetch(`${messagingBaseUrl}/send/message`, {
+    method: "POST",
+    headers: { authorization: basicHeader(basic), "content-type": "application/json" },
+    body: JSON.stringify(message),
+  });
+  if (!response.ok) throw new Error(`/send/message answered ${response.status}: is there a session task?`);
+  const { data } = (await response.json()) as { data: { id: string } };
+  return data.id;
+};
+
 /** For each route one request that takes the whole way to its database or old system and back. */
 const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>> = {
   "employee/login": (city) => ({ body: credentialsOf(city) }),
@@ -39,31 +61,53 @@ const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>
   "resident/search": () => ({ body: { p_nama: "siti", page_size: 10 } }),
   "tourism/categories": () => ({}),
   "tourism/gallery": () => ({ query: { where: "(pr_id,eq,1)" } }),
+  "messaging/send-message": () => ({ body: message }),
+  "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
+  "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
+  "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
 };
 
-const encode = ({ encoding }: Route, body: Record<string, unknown>) =>
-  encoding === "form" ? new URLSearchParams(body as Record<string, string>).toString() : JSON.stringify(body);
+const encode = async ({ encoding }: Route, body: Record<string, unknown>) => {
+  if (encoding === "multipart") {
+    const response = new Response(formOf(body as Record<string, string | Buffer>));
+    const contentType = response.headers.get("content-type") ?? "";
+    return { contentType, bytes: Buffer.from(await response.arrayBuffer()) };
+  }
+  return encoding === "form"
+    ? {
+        contentType: "application/x-www-form-urlencoded",
+        bytes: Buffer.from(new URLSearchParams(body as Record<string, string>).toString()),
+      }
+    : { contentType: "application/json", bytes: Buffer.from(JSON.stringify(body)) };
+};
+
+const authorizationOf = async ({ auth }: Route, city: City): Promise<string | undefined> => {
+  if (auth.kind === "basic") return basicHeader(city.basic);
+  return auth.kind === "bearer" ? `Bearer ${(await login(city)).token}` : undefined;
+};
 
 /** @throws Error for a route that has no sample yet. */
 const getRequest = async (route: Route, city: City) => {
-  const { fn, method, path, encoding, auth } = route;
+  const { fn, method, path } = route;
   const makeSample = samples[fn];
   if (!makeSample) throw new Error(`test/bench/first-request.ts has no request for ${fn}`);
-  const { query, body } = await makeSample(city);
+  const { params = {}, query, body } = await makeSample(city);
+  const encoded = body && (await encode(route, body));
+  const authorization = await authorizationOf(route, city);
   const request: Request = {
     id: randomUUID(),
     method,
-    path,
+    path: path.replace(/\{(\w+)\}/g, (_, name) => params[name] ?? ""),
     query: new URLSearchParams(query),
     headers: [
       ["apikey", city.apiKey],
-      ["content-type", encoding === "form" ? "application/x-www-form-urlencoded" : "application/json"],
-      ...(auth.kind === "bearer" ? [["authorization", `Bearer ${(await login(city)).token}`] as const] : []),
+      ...(encoded ? [["content-type", encoded.contentType] as const] : []),
+      ...(authorization ? [["authorization", authorization] as const] : []),
     ],
     sourceIp: "127.0.0.1",
     receivedAt: Date.now(),
   };
-  return { request, body: Buffer.from(body ? encode(route, body) : "") };
+  return { request, body: encoded?.bytes ?? Buffer.alloc(0) };
 };
 
 /** The event of a route's first request, with what its authorizer handed on. */
@@ -73,7 +117,8 @@ export const routeEvent = async (
   authorizer: Record<string, unknown> | undefined,
 ) => {
   const { request, body } = await getRequest(route, city);
-  return proxyEvent(request, { body, binary: false, resourcePath: route.path, authorizer });
+  const binary = route.encoding === "multipart";
+  return proxyEvent(request, { body, binary, resourcePath: route.path, authorizer });
 };
 
 /** The event of an authorizer's first request: the one of the first route that it guards. */

@@ -12,6 +12,7 @@ import { destroyServer } from "../../infra/local/postgres/server.ts";
 export const withCity = async <T>(
   residents: number,
   work: (city: City, folder: string, signal: AbortSignal) => Promise<T>,
+  { durable = false }: { durable?: boolean } = {},
 ): Promise<T> => {
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Error("interrupted"));
@@ -23,8 +24,9 @@ export const withCity = async <T>(
     city = await startCity({
       folder,
       port: 0,
+      messagingPort: 0,
       residents,
-      durable: false,
+      durable,
       onAccess: () => {},
       onLog: () => {},
       onStep: (step) => console.log(`${step} …`),

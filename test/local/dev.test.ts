@@ -5,8 +5,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
+
+/** Each starts the whole system, some of them three times. */
+vi.setConfig({ testTimeout: 120_000 });
 
 let folder: string;
 const children: ChildProcess[] = [];
@@ -33,8 +36,8 @@ const start = (...args: string[]) => {
   return child;
 };
 const startReady = async (...args: string[]) => {
-  const child = start("--port", "0", ...args);
-  await expect.poll(() => existsSync(`${folder}/dev.json`), { timeout: 20_000 }).toBe(true);
+  const child = start("--port", "0", "--messaging-port", "0", ...args);
+  await expect.poll(() => existsSync(`${folder}/dev.json`), { timeout: 40_000 }).toBe(true);
   return child;
 };
 const serverPid = () => Number(readFileSync(`${folder}/postgres/postmaster.pid`, "utf8").split("\n")[0]);
@@ -56,8 +59,18 @@ test("starts, answers with the key it wrote down for its owner only, and leaves 
   const child = await startReady();
   expect(statSync(`${folder}/dev.json`).mode & 0o777).toBe(0o600);
   expect(Object.keys(devFile())).toEqual([
-    ...["baseUrl", "apiKey", "employee", "databaseUrl", "secretsUrl"],
-    ...["legacyAuthUrl", "employeeSystemUrl"],
+    ...[
+      "baseUrl",
+      "apiKey",
+      "messagingBaseUrl",
+      "basic",
+      "consoleUrl",
+      "console",
+      "phone",
+      "platformUrl",
+      "employee",
+    ],
+    ...["databaseUrl", "secretsUrl", "legacyAuthUrl", "employeeSystemUrl"],
   ]);
   expect(Object.keys(devFile().employee)).toEqual(["username", "password", "nip", "passphrase"]);
   expect((await listResidents()).total).toBe(30);

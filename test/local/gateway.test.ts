@@ -4,7 +4,8 @@ import * as z from "zod/mini";
 import { integrationEnvelope } from "#lib/http/envelope.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Route } from "#lib/routes/route.ts";
-import { type Api, integrationApi } from "../../infra/api.ts";
+import type { Api } from "../../infra/api.ts";
+import { integrationApi } from "../../infra/integration-api.ts";
 import { startGateway } from "../../infra/local/gateway/gateway.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 
@@ -102,6 +103,25 @@ describe("the authorizer's cache", () => {
     authorize = () => payload(policy());
     expect((await ask()).status).toBe(200);
   });
+});
+
+test("a segment in braces takes any one segment, as it was sent, and names it", async () => {
+  const seen: unknown[] = [];
+  integrate = ({ resource, path, pathParameters }) => {
+    seen.push([resource, path, pathParameters]);
+    return payload({ statusCode: 200, body: "{}" });
+  };
+  const inBraces: Route = { ...route, method: "GET", path: "/thing/{id}/part" };
+  const ask = await open({ routes: [route, inBraces] });
+  const { url } = await ask();
+  const get = (path: string) => fetch(new URL(path, url), { headers: { authorization: "a" } });
+  expect((await get("/thing/a%20b;c/part")).status).toBe(200);
+  for (const path of ["/thing//part", "/thing/a/b/part", "/thing/a/part/", "/thing/a", "/Thing/a/part"])
+    expect((await get(path)).status).toBe(404);
+  expect(seen).toEqual([
+    ["/thing", "/thing", null],
+    ["/thing/{id}/part", "/thing/a%20b;c/part", { id: "a%20b;c" }],
+  ]);
 });
 
 test.each([

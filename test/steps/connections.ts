@@ -7,7 +7,8 @@ export type Address =
   | "partnerAdminUrl"
   | "residentUrl"
   | "employeeUrl"
-  | "sessionAdminUrl";
+  | "sessionAdminUrl"
+  | "sessionUrl";
 
 /** A connection to the running city's database that ends with the test. */
 export const connectFor = (address: Address): postgres.Sql => {

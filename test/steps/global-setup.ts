@@ -14,6 +14,8 @@ import { fixtures, seededResidents, toRow } from "./residents.ts";
 /** What tests know of the running city. Its data stays as it is: a test that changes data starts its own. */
 export interface RunningCity {
   readonly baseUrl: string;
+  readonly messagingBaseUrl: string;
+  readonly basic: { readonly username: string; readonly password: string };
   readonly apiKey: string;
   readonly adminUrl: string;
   readonly importerUrl: string;
@@ -21,6 +23,7 @@ export interface RunningCity {
   readonly residentUrl: string;
   readonly employeeUrl: string;
   readonly sessionAdminUrl: string;
+  readonly sessionUrl: string;
   readonly employee: DemoEmployee;
   readonly legacyAuthUrl: string;
   readonly employeeSystemUrl: string;
@@ -42,6 +45,7 @@ export default async function setup(project: TestProject) {
   const city = await startCity({
     folder,
     port: 0,
+    messagingPort: 0,
     residents: seededResidents,
     durable: false,
     onAccess: () => {},
@@ -59,6 +63,8 @@ export default async function setup(project: TestProject) {
   };
   project.provide("city", {
     baseUrl: city.baseUrl,
+    messagingBaseUrl: city.messagingBaseUrl,
+    basic: city.basic,
     apiKey: city.apiKey,
     adminUrl: city.database.adminUrl,
     importerUrl: urlOf("importer"),
@@ -66,6 +72,7 @@ export default async function setup(project: TestProject) {
     residentUrl: urlOf("resident"),
     employeeUrl: urlOf("employee"),
     sessionAdminUrl: urlOf("session-admin"),
+    sessionUrl: urlOf("session"),
     employee: city.upstreams.demo,
     legacyAuthUrl: city.upstreams.legacyAuthUrl,
     employeeSystemUrl: city.upstreams.employeeSystemUrl,

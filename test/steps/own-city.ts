@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { type City, startCity } from "../../infra/local/city.ts";
+import { type City, type CityOptions, startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
+
+/** Where nobody listens: a city that needs no messaging starts sooner without. */
+const nobody = { url: "http://127.0.0.1:1" };
 
 export interface OwnCity {
   city: City;
@@ -15,8 +18,12 @@ export interface OwnCity {
   ask(path: string, body?: unknown): Promise<Response>;
 }
 
-/** A city for one test file that breaks it. The bundles are those of the global set-up. */
-export const useOwnCity = (): OwnCity => {
+/**
+ * A city for one test file that breaks it. The bundles are those of the global set-up.
+ *
+ * @param findSettings what it is to be started with, asked before it starts.
+ */
+export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})): OwnCity => {
   const folder = mkdtempSync(join(tmpdir(), "own-city-"));
   const lines: string[] = [];
   const own = { lines, logged: () => lines.map((line) => JSON.parse(line)) } as OwnCity;
@@ -24,10 +31,13 @@ export const useOwnCity = (): OwnCity => {
     own.city = await startCity({
       folder,
       port: 0,
+      messagingPort: 0,
+      session: nobody,
       residents: 50,
       durable: false,
       onAccess: (line) => lines.push(JSON.stringify({ access: line })),
       onLog: (_, line) => lines.push(line),
+      ...findSettings(),
     });
     own.ask = (path, body) =>
       fetch(`${own.city.baseUrl}${path}`, {

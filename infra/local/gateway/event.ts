@@ -4,6 +4,7 @@ import type {
   APIGatewayProxyResult,
   APIGatewayRequestAuthorizerEvent,
 } from "aws-lambda";
+import { readPath } from "./path.ts";
 
 const stage = "local";
 const apiId = "local";
@@ -76,6 +77,7 @@ const requestContext = (request: Request, resourcePath: string) => ({
 const common = (request: Request, resourcePath: string) => {
   const headers = group(request.headers);
   const query = group(request.query);
+  const params = readPath(resourcePath, request.path) ?? {};
   return {
     resource: resourcePath,
     path: request.path,
@@ -84,7 +86,7 @@ const common = (request: Request, resourcePath: string) => {
     multiValueHeaders: headers.multi ?? {},
     queryStringParameters: query.single,
     multiValueQueryStringParameters: query.multi,
-    pathParameters: null,
+    pathParameters: Object.keys(params).length > 0 ? params : null,
     stageVariables: null,
   };
 };

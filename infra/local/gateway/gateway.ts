@@ -7,6 +7,7 @@ import type { Api } from "../../api.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { startAuthorization } from "./authorization.ts";
 import { findHeader, proxyEvent, type Request, readRequest, readResult } from "./event.ts";
+import { readPath } from "./path.ts";
 import { Quota, Throttle } from "./throttle.ts";
 
 export interface Gateway {
@@ -134,7 +135,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   };
 
   const answer = async (request: Request, message: IncomingMessage): Promise<Answer> => {
-    const atPath = api.routes.filter(({ path }) => path === request.path);
+    const atPath = api.routes.filter(({ path }) => readPath(path, request.path));
     const open = atPath.find(({ cors }) => cors);
     if (request.method === "OPTIONS" && open) return preflight(open, request.id);
     const route = atPath.find(({ method }) => method === request.method);
@@ -159,7 +160,8 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     response.writeHead(status, headers).end(body);
     const ms = (performance.now() - started).toFixed(0);
     // an unknown address may hold anything, such as somebody's number
-    const path = api.routes.find((route) => route.path === request?.path)?.path ?? "(no route)";
+    const known = request && api.routes.find((route) => readPath(route.path, request.path));
+    const path = known?.path ?? "(no route)";
     onAccess(`${message.method} ${path} ${status} ${ms} ms ${id}`);
     message.resume();
   };

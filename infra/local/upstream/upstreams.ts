@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Upstream } from "#lib/routes/route.ts";
+import type { OldSystem } from "#lib/routes/route.ts";
 import { startEmployeeSystem } from "./employee-system.ts";
 import { inventEmployees } from "./employees.ts";
 import { startLegacyAuth } from "./legacy-auth.ts";
@@ -20,7 +20,7 @@ export interface DemoEmployee {
 
 export interface Upstreams {
   readonly demo: DemoEmployee;
-  readonly urls: Readonly<Record<Upstream, string>>;
+  readonly urls: Readonly<Record<OldSystem, string>>;
   /** Each system's own address, where its mood is set. */
   readonly legacyAuthUrl: string;
   readonly employeeSystemUrl: string;

@@ -1,0 +1,44 @@
+import { styleText } from "node:util";
+import type { City } from "./city.ts";
+import { demoPhone } from "./session/session.ts";
+
+export const consoleOf = ({ sessionUrl }: City): string => `${sessionUrl}/console`;
+
+/** Tells the user what has been started, and how to try it. */
+export const announce = (city: City, logFile: string, seconds: string) => {
+  const { baseUrl, messagingBaseUrl, apiKey, basic, database, upstreams, session } = city;
+  const { username, password } = city.console;
+  console.log(`
+${styleText("bold", `Ready in ${seconds} s`)}   ${baseUrl}
+Messaging  ${messagingBaseUrl}
+           ${basic.username}, password ${basic.password}
+Console    ${consoleOf(city)}   ${username}, password ${password}
+Platform   ${session?.platform ? `imitated; what phones got: ${session.platform.controlUrl}/phones/${demoPhone}` : "real: pair a phone by the console"}
+Database   ${database.adminUrl}
+API key    ${apiKey}   (partner demo, scope resident:read)
+Employee   ${upstreams.demo.username}, password ${upstreams.demo.password}
+           NIP ${upstreams.demo.nip}, passphrase ${upstreams.demo.passphrase}   (for a ticket, and as a login too)
+Upstreams  ${upstreams.legacyAuthUrl} legacy authentication, ${upstreams.employeeSystemUrl} employee system
+
+  curl -s ${baseUrl}/v1/penduduk -H 'apikey: ${apiKey}' \\
+    -H 'Content-Type: application/json' -d '{"page_number": 1, "page_size": 3}'
+
+  curl -s ${baseUrl}/v1/penduduk/search -H 'apikey: ${apiKey}' \\
+    -H 'Content-Type: application/json' -d '{"p_nama": "siti", "page_size": 3}'
+
+  TOKEN=$(curl -s ${baseUrl}/v1/simpeg/auth/login -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify({ username: upstreams.demo.username, password: upstreams.demo.password })}' | sed 's/.*"token":"\\([^"]*\\).*/\\1/')
+  curl -s '${baseUrl}/v1/simpeg/pegawai?nama=siti' -H "Authorization: Bearer $TOKEN"
+  curl -sG ${baseUrl}/v1/simpeg/tiket -H "Authorization: Bearer $TOKEN" -d user=servicelogin \\
+    -d username=${upstreams.demo.nip} --data-urlencode 'pass=${upstreams.demo.passphrase}'
+  curl -s "${baseUrl}/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=TICKET" -H "Authorization: Bearer $TOKEN"
+
+  curl -s ${baseUrl}/v1/pariwisata/kategori
+  curl -s '${baseUrl}/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)'
+
+  curl -s ${messagingBaseUrl}/send/message -u '${basic.username}:${basic.password}' \\
+    -H 'Content-Type: application/json' -d '{"phone": "${demoPhone}", "message": "*Halo*"}'
+
+Logs of the functions: ${logFile}. Sources are rebuilt when they change. Ctrl-C stops.
+`);
+};

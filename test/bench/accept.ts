@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { parseArgs } from "node:util";
+import postgres from "postgres";
+import { Pool } from "undici";
+import { build } from "../../infra/build.ts";
+import { demoPhone } from "../../infra/local/session/session.ts";
+import { printTable, writeResult } from "./result.ts";
+import { withCity } from "./temporary-city.ts";
+
+const atOnce = 32;
+/** As many connections as the task has. */
+const connections = 10;
+const defaultSends = 3_000;
+const rounds = 3;
+
+/** Works through `count` items, so many at once. @returns items a second. */
+const rate = async (count: number, work: (index: number) => Promise<unknown>): Promise<number> => {
+  let next = 0;
+  const started = performance.now();
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return (count / (performance.now() - started)) * 1_000;
+};
+
+/**
+ * Measures how many messages a second the session task accepts, each durable before its answer, as a ratio
+ * to bare single-row INSERTs that commit on the same database, in turn in one run. Sending is paused.
+ *
+ * @param args `--sends <n>`, messages in each round.
+ */
+export const benchAccept = async (args: string[]) => {
+  const { values } = parseArgs({
+    args,
+    options: { sends: { type: "string", default: String(defaultSends) } },
+  });
+  const sends = Number(values.sends);
+  if (!Number.isInteger(sends) || sends < 1) throw new Error("--sends must be a whole number from 1");
+  await build();
+  const rows = await withCity(
+    1,
+    async ({ database, sessionUrl, secrets }, _, signal) => {
+      const sql = postgres(database.adminUrl, { max: connections, fetch_types: false });
+      const { token } = JSON.parse(secrets.find("municipal/local/session-token")?.value ?? "{}");
+      const task = new Pool(sessionUrl, { connections: atOnce });
+      await sql`update messaging.control set paused = true`;
+      await sql`create table bare (id text primary key, phone text not null, content text not null)`;
+      const insert = () => sql`insert into bare values (${randomUUID()}, ${demoPhone}, ${"Halo"})`;
+      const send = async (index: number) => {
+        const { statusCode, body } = await task.request({
+          method: "POST",
+          path: "/messages",
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          body: JSON.stringify({ kind: "text", phone: demoPhone, text: `Halo ${index}` }),
+        });
+        await body.dump();
+        if (statusCode !== 201) throw new Error(`the task answered ${statusCode}`);
+      };
+      const measured: { insertsPerSecond: number; acceptsPerSecond: number; ratio: number }[] = [];
+      await rate(sends / 10, send); // not counted: code that is still cold
+      for (let round = 0; round < rounds; round++) {
+        signal.throwIfAborted();
+        const insertsPerSecond = Math.round(await rate(sends, insert));
+        const acceptsPerSecond = Math.round(await rate(sends, send));
+        const ratio = Number((acceptsPerSecond / insertsPerSecond).toFixed(2));
+        measured.push({ insertsPerSecond, acceptsPerSecond, ratio });
+      }
+      await sql.end();
+      await task.close();
+      return measured;
+    },
+    { durable: true },
+  );
+  printTable(rows);
+  writeResult("accept", { sends, atOnce, rounds: rows });
+};

@@ -1,0 +1,243 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { formOf } from "../steps/messaging.ts";
+import { useMessagingCity } from "../steps/messaging-city.ts";
+import { acceptedAt, reply } from "../steps/session-task.ts";
+
+const city = useMessagingCity();
+const phone = "6281234567890";
+const png = Buffer.concat([
+  Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64"),
+  randomBytes(50_000),
+]);
+const jpeg = Buffer.concat([Buffer.from("ffd8ffc0000b080001000101011100", "hex"), randomBytes(1_000)]);
+const gif = Buffer.concat([Buffer.from("GIF89a"), randomBytes(1_000)]);
+const imageUrl = "https://example.com/a%20b.png?x=1&y=2";
+
+/** What is wrong with a request that must not reach the session task. */
+const refuse = async (kind: "image" | "file", fields: Record<string, string | Buffer>, fileName?: string) => {
+  const { status, json } = await city.client.sendForm(kind, formOf(fields, fileName));
+  expect([status, json.status, json.code]).toEqual([400, false, "VALIDATION_ERROR"]);
+  expect(city.task.handed).toEqual([]);
+  return json.message as string;
+};
+const handOver = async (
+  kind: "image" | "file",
+  fields: Record<string, string | Buffer>,
+  fileName?: string,
+) => {
+  const { status } = await city.client.sendForm(kind, formOf(fields, fileName));
+  expect([status, city.task.handed.length]).toEqual([200, 1]);
+  return city.task.handed[0] ?? expect.fail("nothing was handed over");
+};
+
+describe("POST /send/image", () => {
+  test.each([
+    ["PNG", png],
+    ["JPG", jpeg],
+  ])("takes an uploaded %s whatever its name is, byte for byte", async (_, image) => {
+    const { status, json } = await city.client.sendForm("image", formOf({ phone, image }, "a.gif"));
+    expect([status, json]).toEqual([
+      200,
+      { status: true, data: { id: "3EB0PLAYED", status: "PENDING", message: expect.any(String) } },
+    ]);
+    const [{ submission, content } = {}] = city.task.handed;
+    expect(submission).toMatchObject({ kind: "image", phone });
+    expect(content?.equals(image)).toBe(true);
+  });
+
+  test("takes an address, and leaves it to the session task to download it", async () => {
+    const { submission, content } = await handOver("image", { phone, image_url: imageUrl });
+    expect(submission).toMatchObject({ kind: "image", phone, url: imageUrl });
+    expect(content).toBeUndefined();
+  });
+
+  test("hands over what the form says, and the defaults for what it does not", async () => {
+    const plain = await handOver("image", { phone, image: png, note: "unknown" });
+    expect(plain.submission).toEqual({
+      ...{ kind: "image", phone, class: "transactional" },
+      ...{ view_once: false, compress: false, is_forwarded: false, expires_in_seconds: 259_200 },
+    });
+    city.task.behave();
+    const caption = "*Bukti* ~lama~ 👍";
+    const full = await handOver("image", {
+      ...{ phone: `${phone}@s.whatsapp.net`, image: png, caption, view_once: "TRUE", compress: "1" },
+      ...{ is_forwarded: "True", duration: "86400" },
+    });
+    expect(full.submission).toMatchObject({
+      ...{ phone, text: caption, view_once: true, compress: true, is_forwarded: true },
+      duration_seconds: 86_400,
+    });
+  });
+
+  test("counts blank fields as absent", async () => {
+    const blanks = {
+      caption: "",
+      image_url: "",
+      view_once: "",
+      compress: "",
+      duration: "",
+      is_forwarded: "",
+    };
+    const { submission } = await handOver("image", { phone, image: png, ...blanks });
+    expect(submission).toMatchObject({ view_once: false, compress: false, is_forwarded: false });
+    expect(submission?.duration_seconds).toBeUndefined();
+  });
+
+  test.each([
+    ["neither source", { phone }],
+    ["a blank address", { phone, image_url: "" }],
+    ["both sources", { phone, image: png, image_url: imageUrl }],
+  ])("answers 400 to %s", async (_, fields) =>
+    expect(await refuse("image", fields)).toBe("Send either image or image_url: exactly one of them"),
+  );
+
+  test("answers 400 to a GIF that is named .png", async () =>
+    expect(await refuse("image", { phone, image: gif }, "a.png")).toContain("JPG or PNG"));
+
+  test.each(["ftp://example.com/a.png", "example.com/a.png", "file:///etc/passwd"])(
+    "answers 400 to the address %s",
+    async (address) =>
+      expect(await refuse("image", { phone, image_url: address })).toContain("image_url must be"),
+  );
+
+  test("answers 400 to an address over 2048 characters", async () => {
+    const image_url = `https://example.com/${"x".repeat(2_029)}`;
+    expect(await refuse("image", { phone, image_url })).toContain("image_url must be");
+  });
+
+  test("answers 400 to an address in place of the file, and the other way round", async () => {
+    expect(await refuse("image", { phone, image: imageUrl })).toContain("an address goes into image_url");
+    expect(await refuse("image", { phone, image_url: png })).toContain("image_url must be");
+  });
+
+  test.each(["view_once", "compress", "is_forwarded"])("answers 400 to %s=yes", async (name) =>
+    expect(await refuse("image", { phone, image: png, [name]: "yes" })).toBe(`${name} must be true or false`),
+  );
+
+  test("answers 400 to a caption over 1024 characters", async () =>
+    expect(await refuse("image", { phone, image: png, caption: "x".repeat(1_025) })).toContain(
+      "caption must be",
+    ));
+});
+
+describe.each([
+  ["image", png],
+  ["file", Buffer.from("hello")],
+] as const)("POST /send/%s", (kind, source) => {
+  test.each([
+    ["+6281234567890", "send 6281234567890"],
+    ["081234567890", "country code in place of the leading 0"],
+    ["120363025246125486@g.us", "groups are not served"],
+    [`${phone}@example.com`, "only @s.whatsapp.net"],
+    [`${phone}@s.whatsapp.net@s.whatsapp.net`, "8 to 15 digits"],
+    ["@s.whatsapp.net", "8 to 15 digits"],
+    ["", "phone is missing"],
+  ])("answers 400 to the phone %j, and says how to mend it", async (wrong, hint) =>
+    expect(await refuse(kind, { phone: wrong, [kind]: source })).toContain(hint),
+  );
+
+  test.each(["-1", "1.5", "1e3", "0x10", "one day", "31536001", "999999999999999999"])(
+    "answers 400 to duration=%s",
+    async (duration) =>
+      expect(await refuse(kind, { phone, [kind]: source, duration })).toContain(
+        "duration must be a whole number",
+      ),
+  );
+
+  test("hands over duration=0, which keeps the message", async () =>
+    expect(
+      (await handOver(kind, { phone, [kind]: source, duration: "0" })).submission?.duration_seconds,
+    ).toBe(0));
+
+  test("hands over the Idempotency-Key", async () => {
+    await city.client.sendForm(kind, formOf({ phone, [kind]: source }), { "idempotency-key": "k-1" });
+    expect(city.task.handed[0]?.submission?.idempotency_key).toBe("k-1");
+  });
+
+  const words = "request Content-Type has bad boundary or is not multipart/form-data";
+  test.each([
+    ["multipart without boundary", "multipart/form-data"],
+    ["an empty boundary", "multipart/form-data; boundary="],
+    ["JSON", "application/json"],
+    ["a plain form", "application/x-www-form-urlencoded"],
+    ["another multipart", "multipart/mixed; boundary=x"],
+  ])("answers 500 in the contract's words to %s", async (_, type) => {
+    const { status, json } = await city.client.ask(`/send/${kind}`, {
+      headers: { "content-type": type },
+      body: "--x\r\n\r\n--x--",
+    });
+    expect([status, json.status, json.message]).toEqual([500, false, words]);
+  });
+
+  test("answers 400 to a body that breaks within a valid boundary", async () => {
+    const { status, json } = await city.client.ask(`/send/${kind}`, {
+      headers: { "content-type": "multipart/form-data; boundary=x" },
+      body: `--x\r\nContent-Disposition: form-data; name="phone"\r\n\r\n${phone}`,
+    });
+    expect([status, json.code]).toEqual([400, "VALIDATION_ERROR"]);
+  });
+});
+
+describe("POST /send/file", () => {
+  test("answers SUCCESS, with destination and server timestamp in the text that stands twice", async () => {
+    const { status, json } = await city.client.sendForm(
+      "file",
+      formOf({ phone, file: Buffer.from("hello") }),
+    );
+    const { message } = json;
+    expect([status, json]).toEqual([
+      200,
+      { code: "SUCCESS", message, results: { message_id: "3EB0PLAYED", status: message } },
+    ]);
+    expect(message).toContain(phone);
+    expect(message).toContain(acceptedAt);
+  });
+
+  test("takes any bytes with their name and type, at most the end of a long name", async () => {
+    const file = randomBytes(200_000);
+    const form = formOf({ phone, caption: "Surat", reply_message_id: "3EB0FF", is_forwarded: "1" });
+    form.append("file", new Blob([file], { type: "Application/PDF" }), `${"x".repeat(230)} é.pdf`);
+    expect((await city.client.sendForm("file", form)).status).toBe(200);
+    const [{ submission, content } = {}] = city.task.handed;
+    expect(content?.equals(file)).toBe(true);
+    expect(submission).toMatchObject({
+      ...{ kind: "file", text: "Surat", reply_to: "3EB0FF", is_forwarded: true },
+      content_type: "application/pdf",
+    });
+    expect(submission?.file_name).toMatch(/^x{194} é\.pdf$/);
+  });
+
+  test("takes an address", async () => {
+    const file_url = "https://example.com/a.pdf";
+    const { submission, content } = await handOver("file", { phone, file_url });
+    expect([submission?.url, content]).toEqual([file_url, undefined]);
+  });
+
+  test.each<[string, Record<string, string | Buffer>]>([
+    ["neither source", { phone }],
+    ["both sources", { phone, file: Buffer.from("x"), file_url: "https://example.com/a" }],
+  ])("answers 400 to %s, and has nothing downloaded", async (_, fields) =>
+    expect(await refuse("file", fields)).toBe("Send either file or file_url: exactly one of them"),
+  );
+
+  test("answers 400 to a file without a byte", async () =>
+    expect(await refuse("file", { phone, file: Buffer.alloc(0) })).toBe("file is empty"));
+});
+
+test("a refusal of what an address leads to is the answer", async () => {
+  const refused = { code: "VALIDATION_ERROR", message: "The address leads into a private network" };
+  city.task.behave((_, response) => reply(response, 400, refused));
+  const { status, json } = await city.client.sendForm(
+    "file",
+    formOf({ phone, file_url: "http://10.0.0.1/" }),
+  );
+  expect([status, json]).toEqual([400, { status: false, ...refused }]);
+});
+
+test("neither number, caption, address nor file name stands in any log", () => {
+  const lines = city.own.lines.join("\n");
+  expect(city.own.lines.length).toBeGreaterThan(20);
+  for (const planted of [phone, "Bukti", "Surat", "example.com", "10.0.0.1", ".pdf"])
+    expect(lines).not.toContain(planted);
+});

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { formOf, messagingClient } from "../steps/messaging.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+// nobody listens on port 1
+const own = useOwnCity(() => ({ session: { url: "http://127.0.0.1:1" } }));
+const client = () => messagingClient(own.city.messagingBaseUrl, own.city.basic);
+const phone = "6281234567890";
+const asks = {
+  "a text": () => client().sendMessage({ phone, message: "PLANTED" }),
+  "an image": () => client().sendForm("image", formOf({ phone, image_url: "https://example.com/PLANTED" })),
+  "a file": () => client().sendForm("file", formOf({ phone, file: Buffer.from("PLANTED") })),
+};
+
+test.each(Object.entries(asks))(
+  "without a session task %s is 503 at once: nothing was accepted",
+  async (_, ask) => {
+    const started = performance.now();
+    const { status, headers, json } = await ask();
+    expect([status, json]).toEqual([
+      503,
+      {
+        status: false,
+        code: "SESSION_UNAVAILABLE",
+        message: "The messaging session is not available: the message was not accepted; send it again",
+      },
+    ]);
+    expect(headers.get("retry-after")).toBe("5");
+    expect(performance.now() - started).toBeLessThan(3_000);
+  },
+);
+
+test("without a session task the state of a message is 503", async () => {
+  const { status, headers, json } = await client().read("3EB0");
+  expect([status, json.code, headers.get("retry-after")]).toEqual([503, "SESSION_UNAVAILABLE", "5"]);
+});
+
+test("input is looked at first", async () =>
+  expect((await client().sendMessage({ phone: "0", message: "x" })).status).toBe(400));
+
+test("the reason stands in the log, without number, text or address", () => {
+  const reasons = own
+    .logged()
+    .filter(({ message }) => message === "the session task did not answer as it should");
+  expect(reasons.map(({ reason }) => reason)).toEqual(Array(4).fill("ECONNREFUSED"));
+  expect(own.lines.join("\n")).not.toMatch(/PLANTED|6281234567890|127\.0\.0\.1/);
+});

@@ -1,0 +1,209 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import { basicHeader, messagingClient } from "../steps/messaging.ts";
+import { useMessagingCity } from "../steps/messaging-city.ts";
+import { acceptedAt, reply } from "../steps/session-task.ts";
+
+const city = useMessagingCity();
+const phone = "6281234567890";
+
+describe("POST /send/message", () => {
+  test("answers status true and the id of a pending message", async () => {
+    const { status, json } = await city.client.sendMessage({ phone, message: "Halo" });
+    expect([status, json]).toEqual([
+      200,
+      { status: true, data: { id: "3EB0PLAYED", status: "PENDING", message: expect.any(String) } },
+    ]);
+  });
+
+  test("hands the text over byte for byte, with its formatting", async () => {
+    const message = " *b* _i_ ~s~ `m` ```block```\r\n\tñ é 👍🏽 \u202eمرحبا  ";
+    await city.client.sendMessage({ phone, message });
+    expect(city.task.handed.map(({ submission }) => submission)).toEqual([
+      expect.objectContaining({ kind: "text", phone, text: message }),
+    ]);
+  });
+
+  test("takes 65536 characters however JSON spells them, and not one more", async () => {
+    const headers = { "content-type": "application/json" };
+    const spelled = (length: number) => `{"phone": "${phone}", "message": "${"\\u6587".repeat(length)}"}`;
+    const { status } = await city.client.ask("/send/message", { headers, body: spelled(65_536) });
+    expect(status).toBe(200);
+    expect(city.task.handed[0]?.submission?.text).toBe("文".repeat(65_536));
+    const { json } = await city.client.ask("/send/message", { headers, body: spelled(65_537) });
+    expect(json).toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
+  test("ignores fields that it does not know", async () => {
+    await city.client.sendMessage({ phone, message: "x", kind: "file", url: "http://x", class: "otp" });
+    expect(city.task.handed[0]?.submission).toMatchObject({ kind: "text", class: "transactional" });
+    expect(city.task.handed[0]?.submission?.url).toBeUndefined();
+  });
+
+  test.each<[string, unknown, string]>([
+    ["+6281234567890", "+6281234567890", "send 6281234567890"],
+    ["a formatted number", "+62 812-3456.7890", "send 6281234567890"],
+    ["a number with (0)", "+62 (0) 812 3456 7890", "send 6281234567890"],
+    ["an international prefix", "006281234567890", "send 6281234567890"],
+    ["spaces around it", " 6281234567890\n", "send 6281234567890"],
+    ["invisible characters", "\u202a6281234567890\u202c", "send 6281234567890"],
+    ["the suffix, which texts do not take", `${phone}@s.whatsapp.net`, "send 6281234567890"],
+    ["a leading 0", "081234567890", "country code in place of the leading 0"],
+    ["a JSON number", 6281234567890, "in quotes"],
+    ["letters", "62812ABC67890", "8 to 15 digits"],
+    ["other digits than 0 to 9", "٦٢٨١٢٣٤٥٦٧٨٩٠", "8 to 15 digits"],
+    ["7 digits", "6281234", "8 to 15 digits"],
+    ["16 digits", "6281234567890123", "8 to 15 digits"],
+    ["a group", "120363025246125486@g.us", "groups are not served"],
+    ["another domain", `${phone}@example.com`, "only @s.whatsapp.net"],
+    ["a blank text", "", "8 to 15 digits"],
+    ["null", null, "8 to 15 digits"],
+    ["a list", [phone], "8 to 15 digits"],
+    ["nothing", undefined, "phone is missing"],
+  ])("answers 400 to a phone that is %s, and says how to mend it", async (_, wrong, hint) => {
+    const { status, json } = await city.client.sendMessage({ phone: wrong, message: "x" });
+    expect([status, json]).toEqual([
+      400,
+      { status: false, code: "VALIDATION_ERROR", message: expect.stringContaining(hint) },
+    ]);
+    expect(city.task.handed).toEqual([]);
+  });
+
+  test.each(["62812345", "628123456789012"])("takes %s, of 8 and of 15 digits", async (shortest) =>
+    expect((await city.client.sendMessage({ phone: shortest, message: "x" })).status).toBe(200),
+  );
+
+  test.each<[string, unknown]>([
+    ["missing", undefined],
+    ["empty", ""],
+    ["blank", " \n"],
+    ["a number", 5],
+    ["half a character", "\ud83d"],
+    ["a NUL within", "a\0b"],
+  ])("answers 400 to a message that is %s", async (_, message) => {
+    const { status, json } = await city.client.sendMessage({ phone, message });
+    expect([status, json.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect(json.message).toContain("message must be a text");
+  });
+
+  test("says all that is wrong at once", async () =>
+    expect((await city.client.sendMessage({})).json.message).toMatch(/^phone .*; message /));
+
+  test.each([
+    ["no JSON", "{", "application/json"],
+    ["no object", "[]", "application/json"],
+    ["a key that would reach a prototype", '{"__proto__": {"phone": "1"}}', "application/json"],
+    ["nothing", "", "application/json"],
+    ["a form", `phone=${phone}&message=x`, "application/x-www-form-urlencoded"],
+    ["plain text", `{"phone": "${phone}", "message": "x"}`, "text/plain"],
+  ])("answers 400 to a body that is %s", async (_, body, type) => {
+    const { status, json } = await city.client.ask("/send/message", {
+      headers: { "content-type": type },
+      body,
+    });
+    expect([status, json.status, json.code]).toEqual([400, false, "VALIDATION_ERROR"]);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  test.each(["k", "~".repeat(255), '"8e03978e-40d5-43dd-bc93-6894a57f9324"'])(
+    "is handed over as it is: %s",
+    async (key) => {
+      await city.client.sendMessage({ phone, message: "x" }, { "Idempotency-Key": key });
+      expect(city.task.handed[0]?.submission?.idempotency_key).toBe(key);
+    },
+  );
+
+  test.each([
+    ["blank", ""],
+    ["longer than 255", "k".repeat(256)],
+    ["of two words", "a b"],
+    ["not ASCII", "é"],
+    ["several", "a, b"],
+  ])("that is %s is 400", async (_, key) => {
+    const { status, json } = await city.client.sendMessage(
+      { phone, message: "x" },
+      { "idempotency-key": key },
+    );
+    expect([status, json.message]).toEqual([400, expect.stringContaining("Idempotency-Key must be")]);
+    expect(city.task.handed).toEqual([]);
+  });
+
+  test("that is sent in two lines is 400", async () => {
+    const { messagingBaseUrl, basic } = city.own.city;
+    const headers = { authorization: basicHeader(basic), "content-type": "application/json" };
+    const sending = request(`${messagingBaseUrl}/send/message`, {
+      method: "POST",
+      headers: { ...headers, "idempotency-key": ["a", "b"] },
+    }).end(JSON.stringify({ phone, message: "x" }));
+    const [response] = await once(sending, "response");
+    expect(await text(response)).toContain("Idempotency-Key must be sent once");
+    expect(response.statusCode).toBe(400);
+  });
+});
+
+test.each([
+  [409, "IDEMPOTENCY_KEY_IN_USE", 1],
+  [422, "IDEMPOTENCY_KEY_REUSED", undefined],
+  [503, "UNAVAILABLE", 30],
+])("a refusal of the session task with %i is the answer", async (refusal, code, seconds) => {
+  city.task.behave((_, response) =>
+    reply(response, refusal, { code, message: "As the task says", retry_after_seconds: seconds }),
+  );
+  const { status, headers, json } = await city.client.sendMessage({ phone, message: "x" });
+  expect([status, json]).toEqual([refusal, { status: false, code, message: "As the task says" }]);
+  expect(headers.get("retry-after")).toBe(seconds === undefined ? null : String(seconds));
+});
+
+describe("GET /messages/{id}", () => {
+  const state = { id: "3EB0AA", status: "FAILED", reason: "no such number" };
+  const times = { accepted_at: acceptedAt, changed_at: acceptedAt };
+
+  test("tells what became of a message", async () => {
+    city.task.behave((_, response) => reply(response, 200, { ...state, ...times, phone }));
+    const { status, json } = await city.client.read("3EB0AA");
+    expect([status, json]).toEqual([200, { status: true, data: { ...state, ...times } }]);
+    expect(city.task.handed[0]?.path).toBe("/messages/3EB0AA");
+  });
+
+  test("answers 404 for an id that nobody knows", async () => {
+    city.task.behave((_, response) => reply(response, 404, { code: "NOT_FOUND", message: "No" }));
+    const { status, json } = await city.client.read("3EB0BB");
+    expect([status, json]).toEqual([
+      404,
+      { status: false, code: "MESSAGE_NOT_FOUND", message: "There is no message with this id" },
+    ]);
+  });
+
+  test.each(["%2e%2e%2fhealth", "a%20b", "x".repeat(65), "a;b"])(
+    "answers 400 to %s, which is no id, and asks nobody",
+    async (id) => {
+      const { status, json } = await city.client.read(id);
+      expect([status, json.code]).toEqual([400, "VALIDATION_ERROR"]);
+      expect(city.task.handed).toEqual([]);
+    },
+  );
+});
+
+test("a rotated credential opens the API, and the one before it still does", async () => {
+  const { city: running } = city.own;
+  const next = { username: "city-backend-2", password: "neu:neu ü" };
+  running.secrets.put(
+    "municipal/local/messaging-basic",
+    JSON.stringify({ credentials: [running.basic, next] }),
+  );
+  running.reload();
+  for (const credentials of [next, running.basic]) {
+    const client = messagingClient(running.messagingBaseUrl, credentials);
+    expect((await client.sendMessage({ phone, message: "x" })).status).toBe(200);
+  }
+});
+
+test("neither number, text nor key stands in any log", () => {
+  const lines = city.own.lines.join("\n");
+  expect(city.own.lines.length).toBeGreaterThan(20);
+  for (const planted of [phone, "Halo", "```block", "8e03978e", city.own.city.basic.password])
+    expect(lines).not.toContain(planted);
+});

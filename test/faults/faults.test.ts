@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Scene, startScene } from "./scene.ts";
+import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform } from "./trial.ts";
+
+// the short form of `npm run test:faults`
+let scene: Scene;
+
+beforeAll(async () => {
+  scene = await startScene(10);
+});
+afterAll(() => scene.stop());
+
+const good = (accepted: number) => ({ wrongs: [], accepted });
+
+describe("every accepted message comes once, in order and readable", { timeout: 60_000 }, () => {
+  test("where the task is killed at random moments", async () => {
+    expect(await crashAlone(scene, { messages: 200, kills: 5 })).toMatchObject(good(200));
+  });
+
+  test("where the database crashes and comes back", async () => {
+    expect(await loseDatabase(scene, { messages: 60, awayMs: 3_000 })).toMatchObject(good(60));
+  });
+
+  test("where the platform goes away and comes back", async () => {
+    expect(await losePlatform(scene, { messages: 60, awayMs: 3_000 })).toMatchObject(good(60));
+  });
+
+  test("where of two tasks the one that leads is killed, never with two sockets", async () => {
+    expect(await crashLeader(scene, { messages: 80, kills: 2 })).toMatchObject(good(80));
+  });
+
+  test("where of two tasks the one that leads loses its lock, never with two sockets", async () => {
+    expect(await cutLeader(scene, { messages: 80, kills: 2 })).toMatchObject(good(80));
+  });
+});

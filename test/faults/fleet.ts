@@ -1,0 +1,57 @@
+import { type SessionProcess, startSessionProcess } from "../../infra/local/session/process.ts";
+
+const keptLines = 2_000;
+
+/** The session's tasks, as processes. Whichever is killed is started anew, as the platform of a container does. */
+export class Fleet {
+  readonly #variables: Readonly<Record<string, string>>;
+  readonly #tasks: SessionProcess[] = [];
+  /** What the tasks logged last. */
+  readonly lines: string[] = [];
+
+  constructor(variables: Readonly<Record<string, string>>) {
+    this.#variables = variables;
+  }
+
+  /** Where the tasks that are up take messages. */
+  urls(): string[] {
+    return this.#tasks.map(({ url }) => url);
+  }
+
+  async #start(): Promise<void> {
+    const task = await startSessionProcess(this.#variables, (line) => {
+      if (this.lines.push(line) > keptLines) this.lines.shift();
+    });
+    this.#tasks.push(task);
+  }
+
+  /** Starts tasks, or stops them in order, until there are so many. */
+  async grow(count: number): Promise<void> {
+    while (this.#tasks.length < count) await this.#start();
+    while (this.#tasks.length > count) await this.#tasks.pop()?.stop();
+  }
+
+  /** Kills one without a word. @returns what starts another in its place. */
+  async crash(index: number): Promise<() => Promise<void>> {
+    const [task] = this.#tasks.splice(index, 1);
+    if (!task) throw new Error(`there is no task ${index}`);
+    await task.kill();
+    return () => this.#start();
+  }
+
+  /** The task that drives the session; none while nobody does. */
+  async findLeader(): Promise<number> {
+    const leads = await Promise.all(
+      this.urls().map(async (url) => {
+        const response = await fetch(`${url}/health`).catch(() => undefined);
+        const health = (await response?.json()) as { leader: boolean } | undefined;
+        return health?.leader === true;
+      }),
+    );
+    return leads.indexOf(true);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#tasks.splice(0).map((task) => task.stop()));
+  }
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { Accepted } from "#lib/messaging/submission.ts";
+import type { Scene } from "./scene.ts";
+
+/** A message that was accepted: once, whatever had to be repeated. */
+export interface Sent {
+  readonly id: string;
+  readonly phone: string;
+  readonly text: string;
+}
+
+export interface LoadOptions {
+  readonly messages: number;
+  /** So many may be accepted and not arrived: the senders' stream then lasts as long as the faults do. */
+  readonly backlog?: number;
+}
+
+const requestTimeoutMs = 5_000;
+const repeatAfterMs = 50;
+const patienceMs = 120_000;
+
+/** Clients that send to each phone one message after the other, and repeat what was not answered. */
+export class Load {
+  readonly accepted: Sent[] = [];
+  readonly #scene: Scene;
+  readonly #name = randomUUID();
+  readonly #seen = new Map<string, number>();
+  #arrived = 0;
+  #backlog: number;
+  /** Requests that had to be made again. */
+  repeats = 0;
+  /** Resolves when all messages are accepted. */
+  readonly done: Promise<void>;
+
+  constructor(scene: Scene, { messages, backlog = Number.POSITIVE_INFINITY }: LoadOptions) {
+    this.#scene = scene;
+    this.#backlog = backlog;
+    const { numbers } = scene;
+    const lanes = numbers.map((phone, lane) => {
+      const count = Math.floor(messages / numbers.length) + (lane < messages % numbers.length ? 1 : 0);
+      return this.#send(phone, count);
+    });
+    this.done = Promise.all(lanes).then(() => {});
+    this.done.catch(() => {}); // whoever awaits it hears of it
+  }
+
+  /** How many of these messages have come to their phones. */
+  arrived(): number {
+    const { platform, numbers } = this.#scene;
+    for (const number of numbers) {
+      // inboxes only grow, and this is asked at every arrival
+      const { inbox } = platform.phone(number);
+      const seen = this.#seen.get(number) ?? 0;
+      for (let index = seen; index < inbox.length; index++)
+        if (inbox[index]?.text.startsWith(this.#name)) this.#arrived += 1;
+      this.#seen.set(number, inbox.length);
+    }
+    return this.#arrived;
+  }
+
+  /** Lets so many more be under way from the next arrival on: they are submitted at once. */
+  hurry(more: number): void {
+    this.#backlog += more;
+  }
+
+  /** What came to a phone, in the order of the first arrivals. */
+  inboxOf(phone: string): { id: string; text: string; arrivals: number }[] {
+    return this.#scene.platform.phone(phone).inbox.filter(({ text }) => text.startsWith(this.#name));
+  }
+
+  async #send(phone: string, count: number): Promise<void> {
+    const { platform } = this.#scene;
+    for (let index = 0; index < count; index++) {
+      while (this.accepted.length - this.arrived() >= this.#backlog)
+        await platform.until(() => this.accepted.length - this.arrived() < this.#backlog, patienceMs);
+      const text = `${this.#name} ${phone} ${index}`;
+      const { id } = await this.#submit(phone, text);
+      this.accepted.push({ id, phone, text });
+    }
+  }
+
+  /** Asks whichever task is up, again and again, under one key. */
+  async #submit(phone: string, text: string): Promise<Accepted> {
+    const { fleet, token } = this.#scene;
+    const body = JSON.stringify({ kind: "text", phone, text, idempotency_key: text });
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    for (let attempt = 0; ; attempt++) {
+      const urls = fleet.urls();
+      const url = urls[(this.accepted.length + attempt) % urls.length];
+      const signal = AbortSignal.timeout(requestTimeoutMs);
+      const response =
+        url &&
+        (await fetch(`${url}/messages`, { method: "POST", headers, body, signal }).catch(() => undefined));
+      const answer = response && (await response.text().catch(() => undefined));
+      if (response && answer !== undefined) {
+        if (response.status === 201) return Accepted.parse(JSON.parse(answer));
+        // 409: the first request with this key may still be under way
+        if (response.status < 500 && response.status !== 409)
+          throw new Error(`a message was refused with ${response.status}: ${answer}`);
+      }
+      this.repeats += 1;
+      await setTimeout(repeatAfterMs);
+    }
+  }
+}

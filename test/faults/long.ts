@@ -1,0 +1,35 @@
+import { buildSession } from "../../infra/build.ts";
+import { startScene } from "./scene.ts";
+import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform } from "./trial.ts";
+
+/*
+ * The long form of faults.test.ts: some minutes. `npm run test:faults`
+ */
+const awayMs = 10_000;
+const trials = {
+  "task killed 20 times, 2,000 sends": () => crashAlone(scene, { messages: 2_000, kills: 20 }),
+  "leader of two killed 10 times, 500 sends": () => crashLeader(scene, { messages: 500, kills: 10 }),
+  "leader of two cut off 10 times, 500 sends": () => cutLeader(scene, { messages: 500, kills: 10 }),
+  "two tasks, database gone for 10 s, 500 sends": () => loseDatabase(scene, { messages: 500, awayMs }),
+  "two tasks, platform gone for 10 s, 500 sends": () => losePlatform(scene, { messages: 500, awayMs }),
+};
+
+await buildSession();
+const scene = await startScene(20);
+// the database would live on: it is a process of its own
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => scene.stop().finally(() => process.exit(1)));
+try {
+  for (const [name, run] of Object.entries(trials)) {
+    const started = performance.now();
+    const { wrongs, ...figures } = await run();
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+    console.log(
+      `${wrongs.length === 0 ? "good" : "BAD "}  ${name}: ${seconds} s  ${JSON.stringify(figures)}`,
+    );
+    for (const wrong of wrongs.slice(0, 20)) console.log(`      ${wrong}`);
+    if (wrongs.length > 0) process.exitCode = 1;
+  }
+} finally {
+  await scene.stop();
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type postgres from "postgres";
+import { mintSealingKey } from "#lib/session/sealing.ts";
+import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
+import { localStage } from "../../infra/local/dev-file.ts";
+import { muteSignal } from "../../infra/local/platform/mute.ts";
+import { type Platform, startPlatform } from "../../infra/local/platform/platform.ts";
+import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { startSecretsServer } from "../../infra/local/secrets/server.ts";
+import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts";
+import { keepPaired } from "../../infra/local/session/pairing.ts";
+import { secretName } from "../../infra/secret-name.ts";
+import { Fleet } from "./fleet.ts";
+
+/** Everything around the session's tasks, which are processes that can be killed. */
+export interface Scene {
+  readonly platform: Platform;
+  readonly database: LocalDatabase;
+  /** One connection of the session's role. */
+  readonly sql: postgres.Sql;
+  readonly fleet: Fleet;
+  /** What opens the tasks. */
+  readonly token: string;
+  /** Numbers with a phone. */
+  readonly numbers: readonly string[];
+  stop(): Promise<void>;
+}
+
+const newPassword = () => randomBytes(24).toString("base64url");
+
+const putSecrets = (store: SecretStore, token: string) => {
+  const id = (name: string) => secretName(localStage, name);
+  const put = (name: string, value: unknown) => void store.put(id(name), JSON.stringify(value));
+  put("session-token", { token });
+  put("session-key", mintSealingKey());
+  put("session-console", { credentials: [{ username: "operator", password: newPassword() }] });
+  return {
+    DATABASE_SECRET_ID: id("database/session"),
+    SESSION_TOKEN_SECRET_ID: id("session-token"),
+    SESSION_KEY_SECRET_ID: id("session-key"),
+    CONSOLE_SECRET_ID: id("session-console"),
+  };
+};
+
+const numberOf = (index: number) => String(6_281_200_000_001 + index);
+
+/** Has the phone scan the QR of the fleet's first task. */
+const pair = async ({ platform, fleet, token }: Omit<Scene, "stop">) => {
+  const ending = new AbortController();
+  const pairing = keepPaired(platform, { url: fleet.urls()[0] ?? "", token }, ending.signal);
+  await platform
+    .until(() => platform.sockets.loggedIn === 1, 15_000)
+    .finally(() => {
+      ending.abort();
+      return pairing;
+    });
+};
+
+/**
+ * Starts a database, a platform with so many phones, and one task that is paired. The bundle must have been
+ * built. What was stored outlives a crash of the database, as in the cloud.
+ */
+export const startScene = async (phones: number): Promise<Scene> => {
+  const stops: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const folder = mkdtempSync(join(tmpdir(), "faults-"));
+    stops.push(() => rmSync(folder, { recursive: true, force: true }));
+    const store = openStore(undefined);
+    const token = newPassword();
+    const secretIds = putSecrets(store, token);
+    stops.push(() => destroyServer(`${folder}/postgres`));
+    const database = await startDatabase(`${folder}/postgres`, store, true);
+    stops.push(() => database.server.stop());
+    const sql = database.connectAs("session");
+    stops.push(() => sql.end({ timeout: 1 }));
+    const secrets = await startSecretsServer(store);
+    stops.push(() => secrets.stop());
+    const numbers = Array.from({ length: phones }, (_, index) => numberOf(index));
+    stops.push(muteSignal());
+    const platform = await startPlatform({ phones: numbers });
+    platform.behave({ receipts: ["delivered"] });
+    stops.push(() => platform.stop());
+    const fleet = new Fleet({
+      ...secretIds,
+      AWS_REGION: "ap-southeast-3",
+      AWS_ACCESS_KEY_ID: "local",
+      AWS_SECRET_ACCESS_KEY: "local",
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
+      DATABASE_TLS: "disable",
+      PLATFORM_URL: platform.url,
+      PLATFORM_ROOT_KEY: platform.rootKey.toString("base64"),
+      PLATFORM_MEDIA_CA: platform.mediaCa,
+      SESSION_PACE: "off",
+      SESSION_HOST: "127.0.0.1",
+      SESSION_PORT: "0",
+    });
+    stops.push(() => fleet.stop());
+    await fleet.grow(1);
+    const scene = { platform, database, sql, fleet, token, numbers };
+    await pair(scene);
+    return { ...scene, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};

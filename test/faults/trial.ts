@@ -1,0 +1,113 @@
+import { setTimeout } from "node:timers/promises";
+import { Load } from "./load.ts";
+import type { Scene } from "./scene.ts";
+import { judge, type Verdict } from "./verdict.ts";
+
+export interface Outage {
+  readonly messages: number;
+  readonly awayMs: number;
+}
+
+export interface Crashes {
+  readonly messages: number;
+  readonly kills: number;
+}
+
+/** A verdict over kills, with the times from each kill to the next message that came. */
+export interface CrashVerdict extends Verdict {
+  readonly recoveriesMs: readonly number[];
+}
+
+const patienceMs = 90_000;
+const backlog = 30;
+const burst = 20;
+/** Longer than one send takes, so that every moment of it is met. */
+const mostDelayMs = 60;
+
+/** Awaits the next message that no phone had before. */
+const untilNext = async ({ platform }: Scene, load: Load): Promise<number> => {
+  const started = performance.now();
+  const before = load.arrived();
+  await platform.until(() => load.arrived() > before, patienceMs);
+  return Math.round(performance.now() - started);
+};
+
+/**
+ * Kills tasks at random moments, evenly over a stream of messages.
+ *
+ * @param hit harms one, and returns what makes up for it.
+ */
+const spread = async (
+  scene: Scene,
+  { messages, kills }: Crashes,
+  hit: () => Promise<() => Promise<void>>,
+) => {
+  const { platform } = scene;
+  const load = new Load(scene, { messages, backlog });
+  const recoveriesMs: number[] = [];
+  // the last messages are left to the last recovery
+  const stretch = (messages - backlog - 2 * burst) / kills;
+  for (let kill = 0; kill < kills; kill++) {
+    const threshold = Math.floor((kill + Math.random()) * stretch);
+    await platform.until(() => load.arrived() >= threshold, patienceMs);
+    // so that submissions are under way too
+    load.hurry(burst);
+    await untilNext(scene, load);
+    // every other one as a message has just come, before its task knows
+    if (kill % 2 === 1) await setTimeout(Math.random() * mostDelayMs);
+    const mend = await hit();
+    const [, recoveryMs] = await Promise.all([mend(), untilNext(scene, load)]);
+    recoveriesMs.push(recoveryMs);
+    load.hurry(-burst);
+  }
+  return { ...(await judge(scene, load, patienceMs)), recoveriesMs };
+};
+
+/** One task, killed at random moments. */
+export const crashAlone = async (scene: Scene, crashes: Crashes): Promise<CrashVerdict> => {
+  await scene.fleet.grow(1);
+  return spread(scene, crashes, () => scene.fleet.crash(0));
+};
+
+/** Two tasks, of which the one that leads is killed. */
+export const crashLeader = async (scene: Scene, crashes: Crashes): Promise<CrashVerdict> => {
+  const { fleet } = scene;
+  await fleet.grow(2);
+  return spread(scene, crashes, async () => {
+    const leader = await fleet.findLeader();
+    return fleet.crash(Math.max(leader, 0));
+  });
+};
+
+/** Two tasks, of which the one that leads is cut off from the lock that says so. */
+export const cutLeader = async (scene: Scene, crashes: Crashes): Promise<CrashVerdict> => {
+  const { fleet, sql } = scene;
+  await fleet.grow(2);
+  // a role may end its own connections
+  return spread(scene, crashes, async () => {
+    await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted`;
+    return async () => {};
+  });
+};
+
+/** The database crashes while messages are accepted and sent, and is away for a while. */
+export const loseDatabase = async (scene: Scene, { messages, awayMs }: Outage): Promise<Verdict> => {
+  const { platform, database } = scene;
+  const load = new Load(scene, { messages, backlog });
+  await platform.until(() => load.arrived() >= messages / 10, patienceMs);
+  load.hurry(burst);
+  await untilNext(scene, load);
+  await database.server.stop("immediate");
+  await setTimeout(awayMs);
+  await database.server.start();
+  return judge(scene, load, patienceMs);
+};
+
+/** The platform goes away while messages are accepted and sent. */
+export const losePlatform = async (scene: Scene, { messages, awayMs }: Outage): Promise<Verdict> => {
+  const { platform } = scene;
+  const load = new Load(scene, { messages });
+  await platform.until(() => load.arrived() >= messages / 10, patienceMs);
+  platform.leave(awayMs);
+  return judge(scene, load, patienceMs);
+};

@@ -1,0 +1,58 @@
+import { normalizeMessageContent } from "baileys";
+import { beforeAll, expect } from "vitest";
+import type { Misbehaviour } from "../../infra/local/platform/behaviour.ts";
+import type { Received } from "../../infra/local/platform/phone.ts";
+import type { Platform } from "../../infra/local/platform/platform.ts";
+import { messagingClient } from "./messaging.ts";
+import { type OwnCity, useOwnCity } from "./own-city.ts";
+
+interface DeliveringCity {
+  readonly own: OwnCity;
+  readonly platform: Platform;
+  readonly client: ReturnType<typeof messagingClient>;
+  /** @returns a message once the phone has it; a number that nobody knows yet has a phone as soon as it is asked for. */
+  arrived(number: string, id: string): Promise<Received>;
+  /** Resolves once the API says that the message is in this state. */
+  becomes(id: string, status: string): Promise<void>;
+}
+
+const patienceMs = 15_000;
+
+/** A city for one test file with the session task's own process, and the imitated platform in this one. */
+export const useDeliveringCity = (misbehaviour: Misbehaviour = {}): DeliveringCity => {
+  const own = useOwnCity(() => ({ session: "fake" }));
+  let platform: Platform;
+  let client: DeliveringCity["client"];
+  beforeAll(async () => {
+    if (!own.city.session?.platform) throw new Error("the city has no platform of its own");
+    platform = own.city.session.platform;
+    client = messagingClient(own.city.messagingBaseUrl, own.city.basic);
+    platform.behave(misbehaviour);
+    await platform.until(() => platform.sockets.loggedIn > 0, patienceMs);
+  });
+  return {
+    own,
+    get platform() {
+      return platform;
+    },
+    get client() {
+      return client;
+    },
+    async arrived(number, id) {
+      const find = () => platform.phones.find((phone) => phone.number === number)?.find(id);
+      await platform.until(() => find() !== undefined, patienceMs);
+      return find() ?? expect.fail("the message is gone");
+    },
+    async becomes(id, status) {
+      const read = async () => (await client.read(id)).json.data.status;
+      await expect.poll(read, { timeout: patienceMs }).toBe(status);
+    },
+  };
+};
+
+/** A message without what it is wrapped in: what the phone shows, and the part that tells how. */
+export const shownOf = ({ message, type }: Received) => {
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  const content: any = normalizeMessageContent(message);
+  return { ...content?.[type], context: content?.[type]?.contextInfo ?? {} };
+};

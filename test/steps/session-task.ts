@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { Submission } from "#lib/messaging/submission.ts";
+
+/** What a send endpoint handed over. */
+interface Handed {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined for a question about a message. */
+  readonly submission: Submission | undefined;
+  readonly content: Buffer | undefined;
+}
+
+type Behaviour = (handed: Handed, response: ServerResponse) => void;
+
+export const reply = (response: ServerResponse, status: number, body: unknown): void =>
+  void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+
+export const acceptedAt = "2025-06-01T08:00:00.123Z";
+
+/** Takes whatever comes. */
+const accepts: Behaviour = (_, response) =>
+  reply(response, 201, { id: "3EB0PLAYED", status: "PENDING", accepted_at: acceptedAt });
+
+/** One side of `lib/messaging/submission.ts`: a session task that says what the test wants to hear. */
+export const playTask = async () => {
+  const handed: Handed[] = [];
+  let behave = accepts;
+  const server = createServer(async (request, response) => {
+    // a sender that was cut off has nothing more to say
+    const body = await buffer(request).catch(() => Buffer.alloc(0));
+    const { method = "", url: path = "", headers } = request;
+    const inline = headers["content-type"] === "application/octet-stream";
+    const json = inline ? Buffer.from(String(headers["x-submission"]), "base64url") : body;
+    const one: Handed = {
+      ...{ method, path, headers },
+      submission: method === "POST" ? Submission.parse(JSON.parse(json.toString())) : undefined,
+      content: inline ? body : undefined,
+    };
+    handed.push(one);
+    behave(one, response);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** What was handed over since the last `behave`. */
+    handed,
+    behave(next: Behaviour = accepts) {
+      behave = next;
+      handed.length = 0;
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+};
+export type PlayedTask = Awaited<ReturnType<typeof playTask>>;
