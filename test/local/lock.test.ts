@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { takeLock } from "../../infra/local/lock.ts";
 
@@ -12,24 +12,31 @@ const newFile = () => {
   return join(folder, "pid");
 };
 
-/** A process that takes the lock at the given time and holds it until the others have tried too. */
-const contend = (file: string, at: number) =>
-  spawn(process.execPath, [
+/** A process that tries to take the lock when it is told to, and holds it until its input ends. */
+const contend = (file: string) => {
+  const child = spawn(process.execPath, [
     "--input-type=module",
     "--eval",
     `import { takeLock } from "${import.meta.dirname}/../../infra/local/lock.ts";
-     while (Date.now() < ${at});
-     console.log("release" in takeLock("${file}", "lock.ts"));
-     setTimeout(() => {}, 600);`,
+     process.stdin.once("data", () => console.log("release" in takeLock("${file}", "lock.ts")));
+     process.stdin.once("end", () => process.exit());
+     console.log("ready");`,
   ]);
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const hear = async () => (await lines.next()).value;
+  return { hear, tell: () => child.stdin.write("now\n"), end: () => child.stdin.end() };
+};
 
 test("one of several at once gets the lock of a process that is gone", async () => {
   for (let round = 0; round < 3; round += 1) {
     const file = newFile();
     writeFileSync(file, "99999999");
-    const at = Date.now() + 700;
-    const answers = await Promise.all([1, 2, 3, 4].map(() => text(contend(file, at).stdout)));
-    expect(answers.filter((answer) => answer.trim() === "true").length).toBe(1);
+    const contenders = [1, 2, 3, 4].map(() => contend(file));
+    for (const { hear } of contenders) expect(await hear()).toBe("ready");
+    for (const { tell } of contenders) tell();
+    const answers = await Promise.all(contenders.map(({ hear }) => hear()));
+    expect(answers.filter((answer) => answer === "true").length).toBe(1);
+    for (const { end } of contenders) end();
   }
 });
 
