@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { listDepths } from "./queue.ts";
 
 /** What the task counts, for Prometheus. No label holds a number or an id. */
 export interface Metrics {
@@ -7,12 +8,6 @@ export interface Metrics {
   onReconnect(): void;
   /** Looks at the queue, and spells everything. */
   render(): Promise<{ contentType: string; text: string }>;
-}
-
-interface Depth {
-  state: string;
-  count: number;
-  oldestSeconds: number;
 }
 
 const ackBucketsSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
@@ -58,10 +53,7 @@ export const startMetrics = (sql: postgres.Sql, leads: () => boolean): Metrics =
   const memory = new Gauge({ name: "process_resident_memory_bytes", help: "Resident memory", registers });
 
   const look = async () => {
-    const rows = await sql<Depth[]>`
-      select state, count(*)::int as count,
-        extract(epoch from now() - min(accepted_at))::float8 as "oldestSeconds"
-      from messaging.message where state in ('PENDING', 'SENDING') group by state`;
+    const rows = await listDepths(sql);
     for (const state of ["PENDING", "SENDING"]) {
       const row = rows.find((candidate) => candidate.state === state);
       depth.set({ state }, row?.count ?? 0);

@@ -8,7 +8,7 @@ import { accept } from "./acceptance.ts";
 import { openAuthState } from "./auth-state.ts";
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/login.ts";
-import { type Connection, readConsoleState, setPaused } from "./console/state.ts";
+import { type Connection, readConsoleState } from "./console/state.ts";
 import { loadHistory } from "./history.ts";
 import { insist } from "./insist.ts";
 import { openIntake } from "./intake.ts";
@@ -18,6 +18,7 @@ import { startMetrics } from "./metrics.ts";
 import { applyReceipt, findState } from "./outbox.ts";
 import { type Pace, Pacing } from "./pacing.ts";
 import { Platform, type PlatformSettings } from "./platform.ts";
+import { isPaused, setPaused } from "./queue.ts";
 import type { Sealing } from "./sealing.ts";
 import { runSender } from "./sender.ts";
 import { buildServer, type Health } from "./server.ts";
@@ -111,11 +112,6 @@ const checkDatabase = (sql: postgres.Sql): Promise<boolean> =>
     ),
     setTimeout(1_000, false, { ref: false }),
   ]);
-
-const isPaused = async (sql: postgres.Sql): Promise<boolean> => {
-  const [row] = await sql<{ paused: boolean }[]>`select paused from messaging.control`;
-  return row?.paused === true;
-};
 
 const checkHealth = async (sql: postgres.Sql, self: Self): Promise<Health> => {
   const database = await checkDatabase(sql);

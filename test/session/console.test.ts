@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "#lib/http/fault.ts";
 import type { ConsoleOptions } from "#lib/session/console/console.ts";
-import { readConsoleState, setPaused } from "#lib/session/console/state.ts";
+import { readConsoleState } from "#lib/session/console/state.ts";
+import { setPaused } from "#lib/session/queue.ts";
 import { connected, createConsole, operator, pairing, qrText } from "../steps/console.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
 

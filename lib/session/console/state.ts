@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import type { Listed } from "../message.ts";
+import { type Depth, isPaused, listDepths } from "../queue.ts";
 import { awaitWithin } from "./deadline.ts";
 
 /** A database that takes longer is away: the page is to say so, not to wait. */
@@ -21,13 +22,6 @@ export interface Connection {
   readonly code?: string | undefined;
 }
 
-/** Messages in a state that is not final. */
-interface Depth {
-  readonly state: string;
-  readonly count: number;
-  readonly oldestSeconds: number;
-}
-
 /** Everything the console shows. */
 export interface ConsoleState {
   readonly connection: Connection;
@@ -43,13 +37,6 @@ export interface ConsoleState {
 
 type Outbox = Pick<ConsoleState, "paused" | "queue" | "messages">;
 
-const findControl = (sql: postgres.Sql) => sql<{ paused: boolean }[]>`select paused from messaging.control`;
-
-const listDepths = (sql: postgres.Sql) => sql<Depth[]>`
-  select state, count(*)::int as count,
-    extract(epoch from now() - min(accepted_at))::float8 as "oldestSeconds"
-  from messaging.message where state in ('PENDING', 'SENDING') group by state order by state`;
-
 /** The text is not even read, and the number leaves the database masked. */
 const listLatest = (sql: postgres.Sql) => sql<Listed[]>`
   select id, kind, state, reason, attempts, accepted_at as "acceptedAt", changed_at as "changedAt",
@@ -57,12 +44,8 @@ const listLatest = (sql: postgres.Sql) => sql<Listed[]>`
   from messaging.message order by seq desc limit ${shownMessages}`;
 
 const readOutbox = async (sql: postgres.Sql): Promise<Outbox> => {
-  const [[control], queue, messages] = await Promise.all([
-    findControl(sql),
-    listDepths(sql),
-    listLatest(sql),
-  ]);
-  return { paused: control?.paused ?? false, queue, messages };
+  const [paused, queue, messages] = await Promise.all([isPaused(sql), listDepths(sql), listLatest(sql)]);
+  return { paused, queue, messages };
 };
 
 /** A database that hangs is not asked again by a page that is left open. */
@@ -85,9 +68,4 @@ export const readConsoleState = async (
     log.warn("the console cannot read the outbox", { error });
     return { ...own, paused: false, queue: [], messages: [], databaseAway: true };
   }
-};
-
-/** Whether messages go out, for every task. */
-export const setPaused = async (sql: postgres.Sql, paused: boolean): Promise<void> => {
-  await sql`update messaging.control set paused = ${paused}`;
 };
