@@ -35,7 +35,7 @@ const client = lazy(async () => {
 type Stage = "AWSCURRENT" | "AWSPREVIOUS";
 
 /** Whether a secret could not be read because it, or its version of that stage, is not there. */
-export const isMissing = (error: unknown): boolean =>
+const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.name === "ResourceNotFoundException";
 
 /**
@@ -63,7 +63,24 @@ export const readSecret = async <T>(
 };
 
 /**
- * The same, read once and kept until `reset()`.
+ * The secret as it is now and, once it has been rotated, as it was before: what the one before opened or
+ * signed is good until the next rotation.
+ *
+ * @throws Error as `readSecret` does.
+ */
+export const readBothStages = async <T>(name: string, schema: z.ZodMiniType<T>): Promise<T[]> => {
+  const previous = readSecret(name, schema, "AWSPREVIOUS").then(
+    (found) => [found],
+    (error: unknown) => {
+      if (isMissing(error)) return [];
+      throw error;
+    },
+  );
+  return (await Promise.all([readSecret(name, schema).then((found) => [found]), previous])).flat();
+};
+
+/**
+ * A JSON secret of Secrets Manager, read once and kept until `reset()`.
  *
  * @param id name or ARN, read when the secret is first needed.
  */

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
 import { keep, prepare } from "#lib/keep.ts";
-import { isMissing, readSecret } from "#lib/secret.ts";
+import { readBothStages, readSecret } from "#lib/secret.ts";
 
 const kidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
@@ -31,17 +31,7 @@ const secretId = () => getSetting("TOKEN_KEY_SECRET_ID");
 
 const fetchCurrent = async () => readSecret(secretId(), TokenKey);
 
-/** Before the first rotation there is no previous key. */
-const fetchPrevious = async () =>
-  readSecret(secretId(), TokenKey, "AWSPREVIOUS").catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
-
-const fetchBoth = async (): Promise<TokenKey[]> => {
-  const keys = await Promise.all([fetchCurrent(), fetchPrevious()]);
-  return keys.filter((key) => key !== undefined);
-};
+const fetchBoth = async () => readBothStages(secretId(), TokenKey);
 
 const signing = keep("the signing key", maxAgeSeconds * 1_000, fetchCurrent);
 const verifying = keep("the verifying keys", maxAgeSeconds * 1_000, fetchBoth);

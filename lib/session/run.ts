@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { keep } from "#lib/keep.ts";
 import { log } from "#lib/log.ts";
-import { isMissing, readSecret } from "#lib/secret.ts";
+import { readBothStages, readSecret } from "#lib/secret.ts";
 import { connect } from "./database.ts";
 import { carefulPace, noPace } from "./pacing.ts";
 import type { PlatformSettings } from "./platform.ts";
@@ -23,13 +23,8 @@ const maxAgeMs = 60_000;
 const minRefreshMs = 1_000;
 
 const readTokens = async (): Promise<readonly string[]> => {
-  const id = getSetting("SESSION_TOKEN_SECRET_ID");
-  const previous = readSecret(id, Token, "AWSPREVIOUS").catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
-  const both = await Promise.all([readSecret(id, Token), previous]);
-  return both.flatMap((found) => (found ? [found.token] : []));
+  const both = await readBothStages(getSetting("SESSION_TOKEN_SECRET_ID"), Token);
+  return both.map(({ token }) => token);
 };
 
 const tokens = keep("the session's tokens", maxAgeMs, readTokens);
