@@ -21,9 +21,13 @@ export const digestClaim = (key: string, submission: Submission, media: Uint8Arr
   return { keyDigest: digest(key), payloadDigest: digest(JSON.stringify(rest), media ?? "") };
 };
 
+/** A key is held for 24 hours; one that a task claimed and did not use for two minutes was killed with it. */
+export const isFree = (sql: postgres.Sql) => sql`
+  held.created_at < now() - interval '24 hours'
+  or (held.message_id is null and held.created_at < now() - interval '2 minutes')`;
+
 /**
- * Claims an Idempotency-Key for 24 hours, before its message is there. One that a task claimed and did not
- * use for two minutes, because it was killed, is free again.
+ * Claims an Idempotency-Key, before its message is there.
  *
  * @returns false when somebody has it.
  */
@@ -32,8 +36,7 @@ export const takeClaim = async (sql: postgres.Sql, { keyDigest, payloadDigest }:
     insert into messaging.idempotency as held (key_digest, payload_digest) values (${keyDigest}, ${payloadDigest})
     on conflict (key_digest) do update
     set payload_digest = excluded.payload_digest, message_id = null, created_at = now()
-    where held.created_at < now() - interval '24 hours'
-      or (held.message_id is null and held.created_at < now() - interval '2 minutes')
+    where ${isFree(sql)}
     returning 1`;
   return claimed.length > 0;
 };

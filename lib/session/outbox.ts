@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { type MessageState, priorities, type State, type Submission } from "#lib/messaging/submission.ts";
-import type { Claim } from "./idempotency.ts";
+import { type Claim, isFree } from "./idempotency.ts";
 import type { Content, Outgoing } from "./message.ts";
 
 /** After so many sends without an answer nobody knows whether it arrived: it is not sent again. */
@@ -76,8 +76,7 @@ export const storeOnce = async (
       values (${keyDigest}, ${payloadDigest}, ${id})
       on conflict (key_digest) do update
       set payload_digest = excluded.payload_digest, message_id = excluded.message_id, created_at = now()
-      where held.created_at < now() - interval '24 hours'
-        or (held.message_id is null and held.created_at < now() - interval '2 minutes')
+      where ${isFree(sql)}
       returning 1
     )
     insert into messaging.message (id, kind, phone, content, priority, expires_at)
@@ -177,6 +176,11 @@ export const markFailed = async (
     where id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
 };
 
+/** Back in the queue, unless it was sent too often. */
+const waitingAgain = (sql: postgres.Sql) => sql`
+  state = case when attempts >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
+  reason = case when attempts >= ${maxAttempts} then 'the platform gave no answer' end`;
+
 /**
  * Puts a message back that nobody knows to have arrived. After too many sends it is UNCERTAIN instead.
  *
@@ -189,8 +193,7 @@ export const putBack = async (
 ): Promise<void> => {
   await sql`
     update messaging.message
-    set state = case when attempts >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
-      reason = case when attempts >= ${maxAttempts} then 'the platform gave no answer' end,
+    set ${waitingAgain(sql)},
       not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
     where id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
 };
@@ -212,8 +215,7 @@ export const undo = async (
 export const recover = async (sql: postgres.Sql, epoch: number): Promise<number> => {
   const { count } = await sql`
     update messaging.message
-    set state = case when attempts >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
-      reason = case when attempts >= ${maxAttempts} then 'the platform gave no answer' end, changed_at = now()
+    set ${waitingAgain(sql)}, changed_at = now()
     where state = 'SENDING' and epoch <= ${epoch}`;
   return count;
 };

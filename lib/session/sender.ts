@@ -7,10 +7,8 @@ import { isRegistered } from "./number-check.ts";
 import { markFailed, markSent, putBack, recover, storePayload, takeNext, undo } from "./outbox.ts";
 import type { Pacing } from "./pacing.ts";
 import { PlatformFailure } from "./platform-failure.ts";
+import type { SendOutcome } from "./sending.ts";
 import type { Wakeup } from "./wakeup.ts";
-
-/** What the platform made of a message. */
-export type Verdict = { readonly outcome: "acked" } | { readonly outcome: "refused"; readonly code: string };
 
 /** The messaging platform, as the sender needs it. */
 export interface Messenger {
@@ -20,7 +18,7 @@ export interface Messenger {
   /** Makes what goes out, once for each message; uploads its media. */
   compose(message: Outgoing): Promise<Uint8Array>;
   /** @throws PlatformFailure when no answer came: it says whether the frame may have left. */
-  send(payload: Uint8Array, message: Outgoing): Promise<Verdict>;
+  send(payload: Uint8Array, message: Outgoing): Promise<SendOutcome>;
 }
 
 export interface SenderOptions {

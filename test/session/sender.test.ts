@@ -5,19 +5,20 @@ import { loadHistory } from "#lib/session/history.ts";
 import type { Outgoing } from "#lib/session/message.ts";
 import { applyReceipt, expire, findState, storeMessages } from "#lib/session/outbox.ts";
 import { noPace, type Pace, Pacing } from "#lib/session/pacing.ts";
-import { type Messenger, runSender, type Verdict } from "#lib/session/sender.ts";
+import { type Messenger, runSender } from "#lib/session/sender.ts";
+import type { SendOutcome } from "#lib/session/sending.ts";
 import { Wakeup } from "#lib/session/wakeup.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
 
 vi.stubEnv("LOG_LEVEL", "error");
 
-const acked: Verdict = { outcome: "acked" };
+const acked: SendOutcome = { outcome: "acked" };
 
 let sql: postgres.Sql;
 let wakeup: Wakeup;
 let sent: string[];
 let composed: string[];
-let verdicts: (message: Outgoing) => Promise<Verdict>;
+let verdicts: (message: Outgoing) => Promise<SendOutcome>;
 let isOpen: boolean;
 let registered: (phone: string) => boolean;
 let made: number;
@@ -165,7 +166,7 @@ test("code 463 holds back new contacts alone, and loses no message", async () =>
 
 test("what an earlier leader left under way is sent again with the same payload", async () => {
   const id = await put();
-  const answer = Promise.withResolvers<Verdict>();
+  const answer = Promise.withResolvers<SendOutcome>();
   verdicts = () => answer.promise;
   const stop = await lead();
   await expect.poll(() => sent.length).toBe(1);
