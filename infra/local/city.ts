@@ -1,17 +1,16 @@
-import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { inventions } from "#lib/inventions.ts";
 import { BasicCredentials } from "#lib/messaging/basic-auth.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
-import { mintSealingKey } from "#lib/session/sealing.ts";
 import type { Api } from "../api.ts";
 import { bundleFolder, functionName } from "../build.ts";
 import { integrationApi } from "../integration-api.ts";
 import { messagingApi } from "../messaging-api.ts";
 import { secretName } from "../secret-name.ts";
+import { sessionSecrets } from "../session-secrets.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
 import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
@@ -78,31 +77,24 @@ export interface City {
 
 const demoPartner = "demo";
 
-const newPassword = () => randomBytes(24).toString("base64url");
-const inventBasic = (): BasicCredentials => ({
-  credentials: [{ username: "city-backend", password: newPassword() }],
-});
-
-const inventPepper = () => ({ version: 1, pepper: randomBytes(32).toString("base64url") });
-
 /** The secrets that no database role has, made on the first start. */
-const inventions: Readonly<Record<string, () => unknown>> = {
-  "audit-pepper": inventPepper,
-  "attempt-pepper": inventPepper,
-  "token-key": mintTokenKey,
-  "messaging-basic": inventBasic,
-  "session-token": () => ({ token: newPassword() }),
-  "session-key": mintSealingKey,
-  "session-console": () => ({ credentials: [{ username: "operator", password: newPassword() }] }),
+const localInventions: Readonly<Record<string, () => unknown>> = {
+  ...inventions,
   "demo-passwords": inventPasswords,
 };
 
 const prepareSecrets = (store: SecretStore) => {
-  for (const [name, invent] of Object.entries(inventions)) {
+  for (const [name, invent] of Object.entries(localInventions)) {
     const id = secretName(localStage, name);
     if (!store.find(id)) store.put(id, JSON.stringify(invent()));
   }
 };
+
+/** The full names of secrets, by the variables that hold them. */
+const named = (secrets: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
+  );
 
 interface ConsoleSecret {
   readonly credentials: readonly [{ readonly username: string; readonly password: string }];
@@ -111,14 +103,6 @@ interface ConsoleSecret {
 /** A secret that `prepareSecrets` has made. */
 const readSecret = <T>(store: SecretStore, name: string): T =>
   JSON.parse(store.find(secretName(localStage, name))?.value ?? "{}");
-
-/** The secrets of the session task, which is no function of a route. */
-const sessionSecrets = {
-  DATABASE_SECRET_ID: secretName(localStage, "database/session"),
-  SESSION_TOKEN_SECRET_ID: secretName(localStage, "session-token"),
-  SESSION_KEY_SECRET_ID: secretName(localStage, "session-key"),
-  CONSOLE_SECRET_ID: secretName(localStage, "session-console"),
-};
 
 /** The first of the messaging API's credentials, also after a rotation. */
 const readBasic = (store: SecretStore) => {
@@ -194,7 +178,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       typeof wanted === "object"
         ? undefined
         : await startSession({
-            variables: { ...common, ...sessionSecrets },
+            variables: { ...common, ...named(sessionSecrets) },
             token: readSecret<{ token: string }>(secrets, "session-token").token,
             platform: wanted,
             port: 0,
@@ -205,9 +189,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     const urls = { ...upstreams.urls, SESSION_URL: sessionUrl };
     const variables = (needed: Needs) => ({
       ...common,
-      ...Object.fromEntries(
-        Object.entries(needed.secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
-      ),
+      ...named(needed.secrets),
       ...Object.fromEntries((needed.upstreams ?? []).map((name) => [name, urls[name]])),
     });
 
