@@ -47,10 +47,13 @@ describe("dependencies", () => {
   });
 });
 
+/** What AWS itself calls, within a deployment or by the clock. */
+const withoutRoute = ["fill-secrets", "migrate", "rotate"];
+
 describe("the route table", () => {
-  test("has a function for every row and a row for every function", () => {
+  test("has a function for every row and a row for every function that answers requests", () => {
     const rows = [...routes, ...authorizers].map(({ fn }) => fn);
-    expect(listFunctions().toSorted()).toEqual(rows.toSorted());
+    expect(listFunctions().toSorted()).toEqual([...rows, ...withoutRoute].toSorted());
   });
 
   test("has no two rows with one method and path", () => {
