@@ -1,5 +1,6 @@
 import { describe, expect, inject, test } from "vitest";
-import { basicHeader, messagingClient } from "../steps/messaging.ts";
+import { messagingClient } from "../steps/messaging.ts";
+import { basicHeader } from "./system.ts";
 
 const { messagingBaseUrl, baseUrl, basic, apiKey } = inject("city");
 const { ask } = messagingClient(messagingBaseUrl, basic);

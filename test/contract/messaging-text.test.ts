@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { basicHeader, messagingClient } from "../steps/messaging.ts";
+import { messagingClient } from "../steps/messaging.ts";
 import { useMessagingCity } from "../steps/messaging-city.ts";
 import { acceptedAt, reply } from "../steps/session-task.ts";
+import { basicHeader } from "./system.ts";
 
 const city = useMessagingCity();
 const phone = "6281234567890";
