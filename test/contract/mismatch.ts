@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Answer } from "./system.ts";
 
 /** The system answered otherwise than the contract has it. Holds no value of a body: it may be a person's. */
-class Mismatch extends Error {
+export class Mismatch extends Error {
   override readonly name = "Mismatch";
   readonly expected: string;
   readonly came: string;
@@ -97,22 +97,56 @@ const IntegrationError = z.object({
   request_id: z.string(),
 });
 
+const MessagingError = z.strictObject({ status: z.literal(false), code: z.string(), message: z.string() });
+
 const expectCode = (answer: Answer, status: number, code: string) => {
   if (answer.status !== status || answer.json?.code !== code)
     throw new Mismatch(answer, `${status} ${code}`, describe(answer));
 };
 
-/** An error of the integration API in its own shape. @param field the one that is wrong. */
-export const expectRefusal = (answer: Answer, status: number, code: string, field?: string): void => {
+/**
+ * An error of the integration API in its own shape.
+ *
+ * @param field the one that is wrong. @param words some of its message, which says how to mend it.
+ */
+export const expectRefusal = (
+  answer: Answer,
+  status: number,
+  code: string,
+  field?: string,
+  words = "",
+): void => {
   expectCode(answer, status, code);
-  const { errors, request_id } = expectShape(answer, IntegrationError);
+  const { errors, message, request_id } = expectShape(answer, IntegrationError);
   expectHeader(answer, "content-type", /^application\/json/);
   expectRule(
     answer,
     request_id === answer.headers.get("x-request-id"),
     "request_id as in the header x-request-id",
   );
+  expectRule(answer, message.includes(words), `a message with «${words}»`, describe(answer));
   if (field === undefined) return;
-  const named = errors?.[0]?.field;
-  expectRule(answer, named === field, `an error of the field ${field}`, `one of ${named ?? "no field"}`);
+  const [named] = errors ?? [];
+  expectRule(
+    answer,
+    named?.field === field,
+    `an error of the field ${field}`,
+    `one of ${named?.field ?? "no field"}`,
+  );
+  expectRule(answer, named?.message === message, "the field's message as the message", "another one");
 };
+
+/** A 400 of the integration API, by what is wrong with the input. */
+export const expectInvalid = (answer: Answer, field?: string, words?: string): void =>
+  expectRefusal(answer, 400, "invalid_request", field, words);
+
+/** An error of the messaging API in its own shape. @param words some of its message. */
+export const expectMessagingRefusal = (answer: Answer, status: number, code: string, words = ""): void => {
+  expectCode(answer, status, code);
+  const { message } = expectShape(answer, MessagingError);
+  expectRule(answer, message.includes(words), `a message with «${words}»`, describe(answer));
+};
+
+/** A 400 of the messaging API, by what is wrong with the input. */
+export const expectMessagingInvalid = (answer: Answer, words?: string): void =>
+  expectMessagingRefusal(answer, 400, "VALIDATION_ERROR", words);

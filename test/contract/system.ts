@@ -59,13 +59,15 @@ export interface System {
   /** False where handlers are asked without the gateway before them. */
   readonly gateway: boolean;
   ask(question: Question): Promise<Answer>;
+  /** The account's login, made once: it leaves a session behind. */
+  logIn(): Promise<Answer>;
 }
 
 export const basicHeader = ({ username, password }: { username: string; password: string }): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
 /** @throws Error where the system was not given it: the case did not declare that it needs it. */
-const credential = <N extends keyof Credentials>(
+export const credential = <N extends keyof Credentials>(
   { credentials }: Pick<System, "credentials">,
   name: N,
 ): NonNullable<Credentials[N]> => {
@@ -97,15 +99,11 @@ const parse = (text: string): unknown => {
 
 export const openSystem = (options: Pick<System, "credentials" | "gateway"> & { send: Send }): System => {
   const { credentials, gateway, send } = options;
-  let token: Promise<string> | undefined;
-
-  const logIn = async (): Promise<string> => {
-    const { headers, body } = encode(credential(options, "account"));
-    const path = "/v1/simpeg/auth/login";
-    const { status, text } = await send({ api: "integration", method: "POST", path, headers, body });
-    const answer = parse(text) as { token?: string } | undefined;
-    if (!answer?.token) throw new Error(`the account could not log in: ${status}`);
-    return answer.token;
+  let login: Promise<Answer> | undefined;
+  const logIn = () => {
+    const body = credential(options, "account");
+    login ??= ask({ path: "/v1/simpeg/auth/login", body, about: "the account" });
+    return login;
   };
 
   const introduce = async (as: Question["as"]): Promise<Record<string, string>> => {
@@ -115,14 +113,19 @@ export const openSystem = (options: Pick<System, "credentials" | "gateway"> & { 
       case "backend":
         return { authorization: basicHeader(credential(options, "basic")) };
       case "account":
-        token ??= logIn();
-        return { authorization: `Bearer ${await token}` };
+        return { authorization: `Bearer ${(await logIn()).json?.token}` };
       default:
         return {};
     }
   };
 
-  const ask = async ({ api = "integration", method = "POST", path, as, ...rest }: Question) => {
+  const ask = async ({
+    api = "integration",
+    method = "POST",
+    path,
+    as,
+    ...rest
+  }: Question): Promise<Answer> => {
     const { headers, body } = encode(rest.body);
     const all = { ...headers, ...(await introduce(as)), ...rest.headers };
     const answer = await send({ api, method, path, headers: all, body });
@@ -130,7 +133,7 @@ export const openSystem = (options: Pick<System, "credentials" | "gateway"> & { 
     const asked = `${method} ${path.split("?")[0]}${about}`;
     return { ...answer, asked, json: parse(answer.text) };
   };
-  return { credentials, gateway, ask };
+  return { credentials, gateway, ask, logIn };
 };
 
 const patienceMs = 15_000;
