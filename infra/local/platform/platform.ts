@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { WebSocketServer } from "ws";
+import { muteLibsignal } from "#lib/session/library-log.ts";
 import { Account } from "./account.ts";
 import { createAuthority } from "./authority.ts";
 import type { Behaviour, Misbehaviour, Receipt } from "./behaviour.ts";
@@ -81,6 +82,8 @@ const defaultWaitMs = 5_000;
  */
 export const startPlatform = async (options: PlatformOptions = {}): Promise<Platform> => {
   const { phones = [], isRegistered = () => false, port = 0, controlPort = 0 } = options;
+  // the phones use it as clients do
+  muteLibsignal();
   let away = false;
   let refused = 0;
   let comesBack: NodeJS.Timeout | undefined;
