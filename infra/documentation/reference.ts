@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-const packageFile = (name: string) =>
-  readFileSync(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`), "utf8");
+const require = createRequire(import.meta.url);
+const script = require.resolve("swagger-ui-dist/swagger-ui-bundle.js");
+const style = require.resolve("swagger-ui-dist/swagger-ui.css");
 
 /**
  * Swagger UI with nothing to send: a page is no place for credentials, and the lines for the shell show how to
@@ -27,7 +28,10 @@ window.addEventListener("DOMContentLoaded", () => {
 
 const withoutSourceMap = (text: string) => text.replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/gm, "");
 
+/** With the licences of what it holds, which stand beside it in the package. */
 export const referenceScript = (): string =>
-  `${packageFile("swagger-ui-bundle.js.LICENSE.txt")}\n${withoutSourceMap(packageFile("swagger-ui-bundle.js"))}\n${start}`;
+  [readFileSync(`${script}.LICENSE.txt`, "utf8"), withoutSourceMap(readFileSync(script, "utf8")), start].join(
+    "\n",
+  );
 
-export const referenceStyle = (): string => withoutSourceMap(packageFile("swagger-ui.css"));
+export const referenceStyle = (): string => withoutSourceMap(readFileSync(style, "utf8"));
