@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { inventions } from "#lib/inventions.ts";
-import { BasicCredentials } from "#lib/messaging/basic-auth.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
@@ -96,21 +95,14 @@ const named = (secrets: Readonly<Record<string, string>>): Record<string, string
     Object.entries(secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
   );
 
-interface ConsoleSecret {
-  readonly credentials: readonly [{ readonly username: string; readonly password: string }];
+/** One credential, or two while they are rotated; the first is good in either case. */
+interface CredentialsSecret {
+  readonly credentials: readonly [{ readonly username: string; readonly password: string }, ...unknown[]];
 }
 
 /** A secret that `prepareSecrets` has made. */
 const readSecret = <T>(store: SecretStore, name: string): T =>
   JSON.parse(store.find(secretName(localStage, name))?.value ?? "{}");
-
-/** The first of the messaging API's credentials, also after a rotation. */
-const readBasic = (store: SecretStore) => {
-  const kept = store.find(secretName(localStage, "messaging-basic"))?.value ?? "{}";
-  const [first] = BasicCredentials.parse(JSON.parse(kept)).credentials;
-  if (!first) throw new Error("the secret messaging-basic holds no credentials");
-  return first;
-};
 
 /** The demo partner's key, kept between starts; a new one where it was revoked or lost. */
 const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Promise<string> => {
@@ -161,8 +153,8 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     signal?.throwIfAborted();
     const apiKey = await prepareDemoKey(database, secrets);
 
-    const passwords = secrets.find(secretName(localStage, "demo-passwords"))?.value ?? "{}";
-    const upstreams = await startUpstreams(JSON.parse(passwords));
+    const passwords = readSecret<ReturnType<typeof inventPasswords>>(secrets, "demo-passwords");
+    const upstreams = await startUpstreams(passwords);
     stops.push(() => upstreams.stop());
     const secretsServer = await startSecretsServer(secrets);
     stops.push(() => secretsServer.stop());
@@ -230,8 +222,8 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       messagingBaseUrl,
       sessionUrl,
       session,
-      console: readSecret<ConsoleSecret>(secrets, "session-console").credentials[0],
-      basic: readBasic(secrets),
+      console: readSecret<CredentialsSecret>(secrets, "session-console").credentials[0],
+      basic: readSecret<CredentialsSecret>(secrets, "messaging-basic").credentials[0],
       apiKey,
       secretsUrl: secretsServer.url,
       database,
