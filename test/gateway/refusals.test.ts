@@ -3,7 +3,6 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, inject, test } from "vitest";
 import { digestToken } from "#lib/opaque-token.ts";
-import { mintKey } from "#lib/partner/api-key.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { connectFor } from "../steps/connections.ts";
 
@@ -19,45 +18,16 @@ const addPartner = (plan = "standard", expiresAt?: Date) =>
     expiresAt,
   });
 
-describe("an unknown route", () => {
-  test.each(
-    ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"].flatMap((method) =>
-      ["/v1/penduduk", "/v1/penduduk/search"].flatMap((path) => [
-        [method, path, "with", { apikey: apiKey }] as const,
-        [method, path, "without", {}] as const,
-      ]),
-    ),
-  )("answers 404 to %s %s %s key", async (method, path, _, headers) => {
-    const response = await fetch(`${baseUrl}${path}`, { method, headers: headers as Record<string, string> });
-    expect([response.status, (await jsonOf(response)).code]).toEqual([404, "not_found"]);
-    expect(response.headers.get("content-type")).toMatch(/^application\/json/);
-  });
-
-  test.each([
-    "/",
-    "/v1",
-    "/v1/penduduk/",
-    "/v1/Penduduk",
-    "/v2/penduduk",
-    "/v1/penduduk/search/x",
-    "//v1/penduduk",
-  ])("answers 404 to POST %s", async (path) =>
-    expect((await post(path, { apikey: apiKey })).status).toBe(404),
-  );
-
-  test("answers HEAD with 404 and no body", async () =>
-    expect((await fetch(`${baseUrl}/v1/pariwisata/kategori`, { method: "HEAD" })).status).toBe(404));
-
-  test("answers 404 to POST on a GET-only route", async () =>
-    expect((await post("/v1/pariwisata/kategori")).status).toBe(404));
+test("answers 404 to an address with more slashes than a route's", async () => {
+  for (const path of ["/", "//v1/penduduk"]) expect((await post(path, { apikey: apiKey })).status).toBe(404);
 });
+
+test("answers HEAD with 404 and no body", async () =>
+  expect((await fetch(`${baseUrl}/v1/pariwisata/kategori`, { method: "HEAD" })).status).toBe(404));
 
 describe("a caller without an active key", () => {
   test.each([
-    ["no key", "/v1/penduduk", {}],
-    ["an empty key", "/v1/penduduk", { apikey: "" }],
     ["two empty keys", "/v1/penduduk", { apikey: "", "x-api-key": "" }],
-    ["a wrong key", "/v1/penduduk", { apikey: mintKey() }],
     ["a key in the query", `/v1/penduduk?apikey=${apiKey}`, {}],
     ["a bearer token", "/v1/penduduk/search", { authorization: `Bearer ${apiKey}` }],
     ["a key with something added", "/v1/penduduk", { apikey: `${apiKey}x` }],
@@ -68,11 +38,6 @@ describe("a caller without an active key", () => {
     expect(response.headers.get("www-authenticate")).toMatch(/^Bearer .*, ApiKey /);
     expect(response.headers.get("x-request-id")).toBe(request_id);
   });
-
-  test("gets 401 before the body is looked at", async () =>
-    expect(
-      (await post("/v1/penduduk", { "content-type": "application/json" }, "{".repeat(1_000))).status,
-    ).toBe(401));
 
   test("gets 401 with a key that was revoked or has expired", async () => {
     const revoked = await addPartner();
@@ -135,23 +100,6 @@ test("notes the last use of a key, and never the key itself", async () => {
   const [row] = await sql`select digest, last_used_at from partner.api_key where id = ${keyId}`;
   expect(row?.last_used_at).toBeInstanceOf(Date);
   expect(row?.digest).toEqual(digestToken(key));
-});
-
-describe("CORS", () => {
-  test("lets a page ask before it reads tourism", async () => {
-    const response = await fetch(`${baseUrl}/v1/pariwisata/kategori`, {
-      method: "OPTIONS",
-      headers: { origin: "https://app.example", "access-control-request-method": "GET" },
-    });
-    expect(response.status).toBe(204);
-    expect(response.headers.get("access-control-allow-origin")).toBe("*");
-    expect(response.headers.get("access-control-allow-methods")).toContain("GET");
-  });
-
-  test("does not open resident data to pages", async () => {
-    const response = await post("/v1/penduduk", { apikey: apiKey, origin: "https://app.example" });
-    expect(response.headers.get("access-control-allow-origin")).toBeNull();
-  });
 });
 
 test.each([

@@ -8,8 +8,8 @@ import axios from "axios";
 import FormDataPackage from "form-data";
 import * as undici from "undici";
 import { afterAll, describe, expect, test } from "vitest";
+import { basicHeader } from "../contract/system.ts";
 import { shownOf, useDeliveringCity } from "../steps/delivering-city.ts";
-import { basicHeader } from "../steps/messaging.ts";
 
 /** A form with one file, and where it goes. */
 interface Sending {

@@ -1,3 +1,5 @@
+import { basicHeader } from "../contract/system.ts";
+
 type Credentials = { readonly username: string; readonly password: string };
 
 /** What an answer of the messaging API says. */
@@ -8,9 +10,6 @@ interface Said {
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   json: any;
 }
-
-export const basicHeader = ({ username, password }: Credentials): string =>
-  `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
 /** A form as curl -F makes it; a Buffer is a file. */
 export const formOf = (fields: Readonly<Record<string, string | Buffer>>, fileName = "a.bin"): FormData => {

@@ -4,62 +4,29 @@ import type { APIGatewayAuthorizerResult, APIGatewayProxyResult } from "aws-lamb
 import { inject, vi } from "vitest";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
+import { demoPhone } from "../../infra/local/session/session.ts";
+import {
+  type Answer,
+  type Credentials,
+  openSystem,
+  overHttp,
+  type Question,
+  type Send,
+  type System,
+} from "../contract/system.ts";
+import type { RunningCity } from "./global-setup.ts";
 
 /** The switch: over HTTP to the bundles behind the gateway, or the handler's source in this process. */
 export const ways = ["over HTTP", "in process"] as const;
 export type Way = (typeof ways)[number];
 
-interface Question {
-  method?: string;
-  path: string;
-  headers?: Record<string, string>;
-  /** Sent as it is when it is a string, as a form when it is one, as JSON otherwise. */
-  body?: unknown;
-}
-
-interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-  /** The body's JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
-  json: any;
-}
-
-const prepare = ({ method = "POST", path, headers = {}, body }: Question) => {
-  const isForm = body instanceof URLSearchParams;
-  const isText = body === undefined || typeof body === "string";
-  return {
-    method,
-    path,
-    headers: {
-      ...(body !== undefined && {
-        "content-type": isForm ? "application/x-www-form-urlencoded" : "application/json",
-      }),
-      ...(method === "POST" && { apikey: inject("city").apiKey }),
-      ...headers,
-    } as Record<string, string>,
-    body: isText ? body : isForm ? body.toString() : JSON.stringify(body),
-  };
-};
-
-const toAnswer = (status: number, headers: Headers, text: string): Answer => ({
-  status,
-  headers,
-  text,
-  json: text === "" ? undefined : JSON.parse(text),
+const credentialsOf = ({ apiKey, basic, employee }: RunningCity): Credentials => ({
+  apiKey,
+  basic,
+  account: { username: employee.username, password: employee.password },
+  employee: { nip: employee.nip, passphrase: employee.passphrase },
+  phone: demoPhone,
 });
-
-const overHttp = async (question: Question): Promise<Answer> => {
-  const { method, path, headers, body } = prepare(question);
-  const response = await fetch(`${inject("city").baseUrl}${path}`, {
-    method,
-    headers,
-    ...(body !== undefined && { body }),
-    signal: AbortSignal.timeout(15_000),
-  });
-  return toAnswer(response.status, response.headers, await response.text());
-};
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 const handlers = new Map<string, Promise<Handler>>();
@@ -80,8 +47,8 @@ const loadHandler = (fn: string): Promise<Handler> => {
 
 const context = { getRemainingTimeInMillis: () => 10_000 };
 
-const inProcess = async (question: Question): Promise<Answer> => {
-  const { method, path, headers, body } = prepare(question);
+const inProcess: Send = async ({ method, path, headers, body }) => {
+  if (body instanceof FormData) throw new Error("the gateway alone encodes a form for its handler");
   const url = new URL(path, "http://gateway");
   const route = routes.find((candidate) => candidate.path === url.pathname && candidate.method === method);
   if (!route) throw new Error(`no route ${method} ${url.pathname}`);
@@ -107,8 +74,25 @@ const inProcess = async (question: Question): Promise<Answer> => {
     authorizer: policy?.context ?? undefined,
   });
   const result = (await (await loadHandler(route.fn))(event, context)) as APIGatewayProxyResult;
-  return toAnswer(result.statusCode, new Headers(result.headers as Record<string, string>), result.body);
+  const { statusCode: status, headers: answered, body: text } = result;
+  return { status, headers: new Headers(answered as Record<string, string>), text };
 };
 
-/** Asks one and the same question on either way. */
-export const when = (way: Way) => (way === "over HTTP" ? overHttp : inProcess);
+/** The running city, on either way. */
+export const systemOf = (way: Way): System => {
+  const city = inject("city");
+  const gateway = way === "over HTTP";
+  const addresses = { integration: city.baseUrl, messaging: city.messagingBaseUrl };
+  return openSystem({
+    credentials: credentialsOf(city),
+    gateway,
+    send: gateway ? overHttp(addresses) : inProcess,
+  });
+};
+
+/** Asks one and the same question on either way; a POST has the partner's key. */
+export const when = (way: Way) => {
+  const { ask } = systemOf(way);
+  return (question: Question): Promise<Answer> =>
+    ask({ ...((question.method ?? "POST") === "POST" && { as: "partner" }), ...question });
+};

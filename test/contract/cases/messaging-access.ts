@@ -1,0 +1,97 @@
+import type { Section } from "../case.ts";
+import { expectHeader, expectMessagingRefusal, expectStatus } from "../mismatch.ts";
+import { basicHeader, type System } from "../system.ts";
+import { ask, askAs, gatewayMend } from "./messaging-question.ts";
+
+const endpoints = [
+  ["POST", "/send/message"],
+  ["POST", "/send/image"],
+  ["POST", "/send/file"],
+  ["GET", "/messages/3EB0"],
+] as const;
+
+export const messagingAccess: Section = {
+  title: "Messaging: access",
+  cases: [
+    {
+      name: "answers 401 and a Basic challenge to whoever has no credentials, before it looks at the body",
+      needs: ["gateway"],
+      mend: `the basic authorizer of every route; ${gatewayMend}`,
+      check: async (system) => {
+        const wrong = { username: "wrong", password: "wrong:wrong" };
+        const callers: [string, string | undefined][] = [
+          ["no credentials", undefined],
+          ["a blank header", ""],
+          ["wrong credentials", basicHeader(wrong)],
+          ["a bearer token", `Bearer ${basicHeader(wrong).slice(6)}`],
+          ["what is not base64", "Basic %%%"],
+          ["credentials that are not encoded", `Basic ${wrong.username}:${wrong.password}`],
+        ];
+        for (const [method, path] of endpoints)
+          for (const [about, authorization] of callers) {
+            const headers = { ...(authorization !== undefined && { authorization }) };
+            const answer = await ask(system, {
+              method,
+              path,
+              about,
+              headers,
+              ...(method === "POST" && { body: "{" }),
+            });
+            expectMessagingRefusal(answer, 401, "UNAUTHORIZED", "Authorization: Basic");
+            expectHeader(answer, "www-authenticate", /^Basic realm="[^"]+"/);
+          }
+      },
+    },
+    ...([[], ["basic"]] as const).map((needed) => ({
+      name: `answers 404 to an unknown address or method ${needed.length > 0 ? "with" : "without"} credentials; there is no /v1 here`,
+      needs: ["gateway", ...needed] as const,
+      mend: `${gatewayMend}; MISSING_AUTHENTICATION_TOKEN is 403 unless set`,
+      check: async (system: System) => {
+        const places = [
+          ...[
+            ["POST", "/v1/send/message"],
+            ["POST", "/send"],
+            ["POST", "/send/message/"],
+            ["POST", "/send/audio"],
+          ],
+          ...[
+            ["GET", "/send/message"],
+            ["PUT", "/send/image"],
+            ["DELETE", "/messages/3EB0"],
+            ["POST", "/messages/3EB0"],
+          ],
+          ...[
+            ["GET", "/messages"],
+            ["GET", "/messages/3EB0/x"],
+            ["POST", "/v1/penduduk"],
+          ],
+        ] as [string, string][];
+        for (const [method, path] of places) {
+          const answer = await (needed.length > 0 ? askAs : ask)(system, { method, path });
+          expectMessagingRefusal(answer, 404, "NOT_FOUND");
+        }
+      },
+    })),
+    {
+      name: "lets no page of another origin read an answer, or ask beforehand",
+      needs: ["gateway"],
+      mend: `CORS is on, here or in a proxy before the API: the credentials belong in a backend; ${gatewayMend}`,
+      check: async (system) => {
+        const origin = "https://app.example";
+        const headers = { origin, "access-control-request-method": "POST" };
+        const preflight = await ask(system, { method: "OPTIONS", path: "/send/message", headers });
+        expectStatus(preflight, 404);
+        const refused = await ask(system, { path: "/send/message", headers: { origin }, about: "an origin" });
+        for (const answer of [preflight, refused])
+          for (const name of ["origin", "methods", "headers"])
+            expectHeader(answer, `access-control-allow-${name}`, undefined);
+      },
+    },
+    {
+      name: "is not what the integration API answers",
+      needs: ["gateway"],
+      mend: "the two addresses are one and the same API: they are to be two",
+      check: async (system) => expectStatus(await system.ask({ path: "/send/message" }), 404),
+    },
+  ],
+};

@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import * as z from "zod/mini";
+import type { Section } from "../case.ts";
+import {
+  expectHeader,
+  expectMessagingInvalid,
+  expectMessagingRefusal,
+  expectRule,
+  expectShape,
+  expectStatus,
+  Mismatch,
+} from "../mismatch.ts";
+import { credential, type System } from "../system.ts";
+import { askAs, needs, phone, schemaMend, suffixed } from "./messaging-question.ts";
+
+const Queued = z.strictObject({
+  status: z.literal(true),
+  data: z.strictObject({
+    id: z.string().check(z.minLength(1)),
+    status: z.literal("PENDING"),
+    message: z.string(),
+  }),
+});
+const times = { accepted_at: z.string(), changed_at: z.string() };
+const State = z.strictObject({
+  status: z.literal(true),
+  data: z.strictObject({ id: z.string(), status: z.string(), reason: z.optional(z.string()), ...times }),
+});
+
+/** What is wrong, the phone, and some of the words that say how to mend it. */
+export const wrongPhones: [string, unknown, string][] = [
+  ["a leading +", `+${phone}`, `send ${phone}`],
+  ["a formatted number", "+999 123-4567.890", `send ${phone}`],
+  ["a number with (0)", "+999 (0) 123 4567 890", `send ${phone}`],
+  ["an international prefix", `00${phone}`, `send ${phone}`],
+  ["spaces around it", ` ${phone}\n`, `send ${phone}`],
+  ["invisible characters", `\u202a${phone}\u202c`, `send ${phone}`],
+  ["the suffix, which texts do not take", suffixed, `send ${phone}`],
+  ["a leading 0", "081234567890", "country code in place of the leading 0"],
+  ["a JSON number", Number(phone), "in quotes"],
+  ["letters", "99912ABC67890", "8 to 15 digits"],
+  ["other digits than 0 to 9", "٩٩٩٢٣٤٥٦٧٨٩٠", "8 to 15 digits"],
+  ["7 digits", "9991234", "8 to 15 digits"],
+  ["16 digits", "9991234567890123", "8 to 15 digits"],
+  ["a group", "120363025246125486@g.us", "groups are not served"],
+  ["another domain", `${phone}@example.com`, "only @s.whatsapp.net"],
+  ["a blank text", "", "8 to 15 digits"],
+  ["null", null, "8 to 15 digits"],
+  ["a list", [phone], "8 to 15 digits"],
+  ["nothing", undefined, "phone is missing"],
+];
+
+export const wrongMessages = [undefined, "", " \n", 5, "\ud83d", "a\0b"];
+/** Bodies with their content type. */
+const wrongBodies: [string, string][] = [
+  ["{", "application/json"],
+  ["[]", "application/json"],
+  ['{"__proto__": {"phone": "1"}}', "application/json"],
+  ["", "application/json"],
+  [`phone=${phone}&message=x`, "application/x-www-form-urlencoded"],
+  [`{"phone": "${phone}", "message": "x"}`, "text/plain"],
+];
+export const wrongKeys = ["", "k".repeat(256), "a b", "é", "a, b"];
+
+/** Asks what became of a message until it has left, or for as long as somebody likes to wait. */
+const follow = async (system: System, id: string) => {
+  for (const deadline = Date.now() + 30_000; ; await pause(500)) {
+    const answer = await askAs(system, { method: "GET", path: `/messages/${id}` });
+    expectStatus(answer, 200);
+    const { data } = expectShape(answer, State);
+    if (["SENT", "DELIVERED", "READ"].includes(data.status)) return;
+    const waits = data.status === "PENDING" || data.status === "SENDING";
+    if (!waits || Date.now() > deadline)
+      throw new Mismatch(answer, "SENT within 30 s", `${data.status} ${data.reason ?? ""}`.trim());
+  }
+};
+
+export const messagingText: Section = {
+  title: "Messaging: texts and their state",
+  cases: [
+    {
+      name: "knows no message of an id that was never given, which only the session task can tell",
+      needs,
+      mend: "503 SESSION_UNAVAILABLE: the session task is away, or SESSION_URL or the secret session-token is not its own",
+      check: async (system) => {
+        const path = `/messages/3EB0${randomUUID().replaceAll("-", "").toUpperCase()}`;
+        const headers = { origin: "https://app.example" };
+        const answer = await askAs(system, { method: "GET", path, headers });
+        expectMessagingRefusal(answer, 404, "MESSAGE_NOT_FOUND");
+        expectHeader(answer, "access-control-allow-origin", undefined);
+        expectHeader(answer, "x-request-id", /^[\w-]+$/);
+        expectHeader(answer, "cache-control", /^no-store$/);
+      },
+    },
+    {
+      name: "refuses an id that is none",
+      needs,
+      mend: schemaMend,
+      check: async (system) => {
+        for (const id of ["%2e%2e%2fhealth", "a%20b", "x".repeat(65), "a;b"])
+          expectMessagingInvalid(await askAs(system, { method: "GET", path: `/messages/${id}` }));
+      },
+    },
+    {
+      name: "refuses a text to a phone that is no number with country code, and says how to mend it",
+      needs,
+      mend: "lib/messaging/phone.ts",
+      check: async (system) => {
+        for (const [about, wrong, words] of wrongPhones) {
+          const answer = await askAs(system, {
+            path: "/send/message",
+            body: { phone: wrong, message: "x" },
+            about,
+          });
+          expectMessagingInvalid(answer, words);
+        }
+      },
+    },
+    {
+      name: "refuses a text without words, and a body that is no JSON object",
+      needs,
+      mend: schemaMend,
+      check: async (system) => {
+        for (const message of wrongMessages) {
+          const about = `message ${JSON.stringify(message)}`;
+          const answer = await askAs(system, { path: "/send/message", body: { phone, message }, about });
+          expectMessagingInvalid(answer, "message must be a text");
+        }
+        for (const [body, type] of wrongBodies) {
+          const question = { path: "/send/message", headers: { "content-type": type }, body };
+          expectMessagingInvalid(await askAs(system, { ...question, about: `${type} ${body}` }));
+        }
+      },
+    },
+    {
+      name: "refuses an Idempotency-Key that is not one word of visible ASCII",
+      needs,
+      mend: schemaMend,
+      check: async (system) => {
+        // without a message, so that nothing is sent where the key is taken
+        for (const key of wrongKeys) {
+          const question = { path: "/send/message", body: { phone }, headers: { "idempotency-key": key } };
+          const answer = await askAs(system, {
+            ...question,
+            about: `the key ${JSON.stringify(key).slice(0, 10)}`,
+          });
+          expectMessagingInvalid(answer, "Idempotency-Key must be");
+        }
+      },
+    },
+    {
+      name: "sends a text once, however often it is asked with one Idempotency-Key, and tells what became of it",
+      needs: [...needs, "phone"],
+      mend: "503: the session task; PENDING: is a phone linked, and is sending paused? The console tells; FAILED: the reason stands there",
+      check: async (system) => {
+        const question = {
+          path: "/send/message",
+          headers: { "idempotency-key": `smoke-${randomUUID()}` },
+          body: {
+            phone: credential(system, "phone"),
+            message: "*Smoke test*: _this text_ ~may~ be ignored `ok`",
+          },
+        };
+        const answers = [
+          await askAs(system, question),
+          await askAs(system, { ...question, about: "the same key" }),
+        ];
+        const ids = answers.map((answer) => {
+          expectStatus(answer, 200);
+          return expectShape(answer, Queued).data.id;
+        });
+        const [, repeated] = answers;
+        if (repeated) expectRule(repeated, ids[0] === ids[1], "the same id for the same key", "another");
+        await follow(system, ids[0] ?? "");
+      },
+    },
+  ],
+};

@@ -1,0 +1,126 @@
+import type { Section } from "../case.ts";
+import { expectInvalid, expectRule, NothingToSee } from "../mismatch.ts";
+import { needs, readNewest, readPage, search } from "./resident-page.ts";
+
+const wrongNiks = [
+  "9".repeat(15),
+  "9".repeat(17),
+  "99990101O1000002",
+  "９".repeat(16),
+  `${"9".repeat(16)}\n1`,
+  9_999,
+  null,
+  ["9"],
+  {},
+  true,
+];
+const nobodies = ["%%", "a%b", "__", "\\\\", "' or 1=1 --", "$1", "kembar*"];
+const wrongNames = [7, null, ["a"], {}, false, "a\u0000b", "a\nb", "x".repeat(101)];
+const nothings = [
+  undefined,
+  {},
+  { p_nik: "" },
+  { p_nama: "" },
+  { p_nik: " ", p_nama: " " },
+  { page_size: 5 },
+];
+
+/** A NIK of the right form that no register gives. */
+const nobody = "9999999999999999";
+
+export const residentSearch: Section = {
+  title: "Resident: search",
+  cases: [
+    {
+      name: "finds residents by part of a name in any case",
+      needs,
+      mend: "see the log of resident-search by the request id; resident.read_search in lib/db/migrations",
+      check: async (system) => {
+        const { data } = await readNewest(system, 20);
+        const part = data
+          .map(({ nama }) => /[A-Za-z]{3,6}/.exec(nama)?.[0])
+          .find((found) => found !== undefined);
+        if (!part) throw new NothingToSee("no name among the newest has three letters of A to Z in a row");
+        for (const p_nama of [part.toLowerCase(), part.toUpperCase()]) {
+          const answer = await search(system, { p_nama }, "part of a name");
+          const page = readPage(answer);
+          expectRule(answer, page.total > 0, "somebody", "nobody");
+          const all = page.data.every(({ nama }) => nama.toLowerCase().includes(part.toLowerCase()));
+          expectRule(answer, all, "only names with this part", "others too");
+        }
+      },
+    },
+    {
+      name: "takes %, _ and \\ in a name literally",
+      needs,
+      mend: "resident.read_search in lib/db/migrations escapes what LIKE would read",
+      check: async (system) => {
+        for (const p_nama of nobodies) {
+          const answer = await search(system, { p_nama }, p_nama);
+          const { total } = readPage(answer);
+          expectRule(answer, total === 0, "nobody", `${total} rows`);
+        }
+      },
+    },
+    {
+      name: "finds nobody by a NIK that nobody has, alone or beside a name",
+      needs,
+      mend: "resident.read_search in lib/db/migrations: both filters hold together",
+      check: async (system) => {
+        for (const body of [
+          { p_nik: nobody },
+          { p_nik: nobody, p_nama: "a" },
+          { p_nik: nobody, p_nama: " " },
+        ]) {
+          const answer = await search(system, body, "an unknown NIK");
+          const { total } = readPage(answer);
+          expectRule(answer, total === 0, "nobody", `${total} rows`);
+        }
+      },
+    },
+    {
+      name: "refuses a NIK that is not text of 16 digits",
+      needs,
+      mend: "the schema of p_nik in lib/routes/resident.ts",
+      check: async (system) => {
+        for (const p_nik of wrongNiks)
+          expectInvalid(
+            await search(system, { p_nik }, `p_nik ${JSON.stringify(p_nik)}`),
+            "p_nik",
+            "p_nik must be a string of exactly 16 digits",
+          );
+      },
+    },
+    {
+      name: "refuses a name that is not text, too long or with control characters",
+      needs,
+      mend: "the schema of p_nama in lib/routes/resident.ts",
+      check: async (system) => {
+        for (const p_nama of wrongNames)
+          expectInvalid(
+            await search(system, { p_nama }, `p_nama ${JSON.stringify(p_nama).slice(0, 10)}`),
+            "p_nama",
+            "p_nama must be a string of at most 100 characters",
+          );
+      },
+    },
+    {
+      name: "refuses a search for nothing",
+      needs,
+      mend: "the schema of the search in lib/routes/resident.ts",
+      check: async (system) => {
+        for (const body of nothings)
+          expectInvalid(await search(system, body, JSON.stringify(body) ?? "no body"));
+      },
+    },
+    {
+      name: "refuses wrong page numbers as the list does",
+      needs,
+      mend: "the schema of paging in lib/routes/resident.ts",
+      check: async (system) => {
+        const answer = await search(system, { p_nama: "a", page_size: "10" }, "a quoted page_size");
+        expectInvalid(answer, "page_size");
+      },
+    },
+  ],
+};

@@ -1,0 +1,151 @@
+import * as z from "zod/mini";
+import type { Section } from "../case.ts";
+import {
+  expectHeader,
+  expectInvalid,
+  expectRefusal,
+  expectRule,
+  expectShape,
+  expectStatus,
+  NothingToSee,
+} from "../mismatch.ts";
+import type { System } from "../system.ts";
+
+const categoryPath = "/v1/pariwisata/kategori";
+const galleryPath = "/v1/pariwisata/destinasi/galeri";
+
+const Categories = z.strictObject({
+  data: z.array(z.strictObject({ ktipe_id: z.string(), ktipe_nama: z.string(), ktipe_active: z.string() })),
+});
+const Gallery = z.array(
+  z.strictObject({ id: z.int(), pr_id: z.literal("1"), url_foto: z.url(), caption: z.string() }),
+);
+
+const wrongFilters = [
+  ...[
+    "",
+    "?where=",
+    "?where",
+    "?where=()",
+    "?where=(pr_id,eq)",
+    "?where=(pr_id,eq,)",
+    "?where=(pr_id,eq,%20)",
+  ],
+  ...["?where=(id,eq,2)", "?where=(pr_id,ne,2)", "?where=(pr_id,EQ,2)", "?where=(pr_id,eq,2"],
+  ...["?where=pr_id,eq,2)", "?where=((pr_id,eq,2))", "?where=(pr_id,eq,(2))", "?where=(pr_id,eq,2,3)"],
+  ...["?where=(pr_id,eq,2)~or(pr_id,eq,3)", "?where=(pr_id,eq,2)%0a", "?where=(pr_id,eq,%00)"],
+  `?where=(pr_id,eq,${"9".repeat(65)})`,
+  ...["?where=(pr_id,eq,2)&where=(pr_id,eq,3)", "?WHERE=(pr_id,eq,2)"],
+];
+
+const get = (system: System, path: string, query = "", headers: Record<string, string> = {}) =>
+  system.ask({ method: "GET", path: `${path}${query}`, headers, about: query || "no query" });
+
+export const tourism: Section = {
+  title: "Tourism",
+  cases: [
+    {
+      name: "lists the categories, with three string fields each",
+      needs: [],
+      mend: "see the log of tourism-categories; a 500 is most often the database or its secret",
+      check: async (system) => {
+        const answer = await get(system, categoryPath);
+        expectStatus(answer, 200);
+        const { data } = expectShape(answer, Categories);
+        if (data.length === 0)
+          throw new NothingToSee("there are no categories: npm run import -- categories");
+      },
+    },
+    {
+      name: "lists the photos of a destination as a bare array",
+      needs: [],
+      mend: "see the log of tourism-gallery; a field of another type comes from lib/tourism/gallery.ts",
+      check: async (system) => {
+        for (const query of ["?where=(pr_id,eq,1)", "?where=%28pr_id%2Ceq%2C1%29"]) {
+          const answer = await get(system, galleryPath, query);
+          expectStatus(answer, 200);
+          const photos = expectShape(answer, Gallery);
+          if (photos.length === 0)
+            throw new NothingToSee("destination 1 has no photos: npm run import -- gallery");
+        }
+      },
+    },
+    {
+      name: "answers an empty array for a destination that nobody knows",
+      needs: [],
+      mend: "lib/tourism/gallery.ts: an unknown destination is no error",
+      check: async (system) => {
+        const answer = await get(system, galleryPath, "?where=(pr_id,eq,no-such-destination)");
+        expectStatus(answer, 200);
+        expectRule(answer, answer.text === "[]", "[]", "something else");
+      },
+    },
+    {
+      name: "refuses any other filter than (pr_id,eq,ID), and shows the right form",
+      needs: [],
+      mend: "the schema of `where` in lib/routes/tourism.ts",
+      check: async (system) => {
+        for (const query of wrongFilters) expectInvalid(await get(system, galleryPath, query), "where");
+      },
+    },
+    {
+      name: "may be kept by anyone for a while, and is confirmed by its tag",
+      needs: [],
+      mend: "`cache` of the route in lib/routes/tourism.ts; a proxy before the API may have taken ETag away",
+      check: async (system) => {
+        const first = await get(system, categoryPath);
+        expectHeader(first, "cache-control", /^public, max-age=300$/);
+        expectHeader(first, "etag", /^"/);
+        const etag = first.headers.get("etag") ?? "";
+        for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+          const again = await get(system, categoryPath, "", { "if-none-match": tag });
+          expectStatus(again, 304);
+          expectRule(again, again.text === "", "no body", "one");
+        }
+        expectStatus(await get(system, categoryPath, "", { "if-none-match": '"other"' }), 200);
+      },
+    },
+    {
+      name: "may be read by a page of any origin, an error too, which is not kept",
+      needs: [],
+      mend: "`cors` of the route in lib/routes/tourism.ts",
+      check: async (system) => {
+        const headers = { origin: "https://app.example" };
+        const good = await get(system, categoryPath, "", headers);
+        const bad = await get(system, galleryPath, "", headers);
+        for (const answer of [good, bad]) expectHeader(answer, "access-control-allow-origin", /^\*$/);
+        expectStatus(bad, 400);
+        expectHeader(bad, "cache-control", /^no-store$/);
+      },
+    },
+    {
+      name: "lets a page ask before it reads",
+      needs: ["gateway"],
+      mend: "the preflight of routes with `cors`: infra/stacks/api.ts",
+      check: async (system) => {
+        const headers = { origin: "https://app.example", "access-control-request-method": "GET" };
+        const answer = await system.ask({ method: "OPTIONS", path: categoryPath, headers });
+        expectStatus(answer, 204);
+        expectHeader(answer, "access-control-allow-origin", /^\*$/);
+        expectHeader(answer, "access-control-allow-methods", /GET/);
+      },
+    },
+    {
+      name: "answers 404 to another method, another spelling and what is not there",
+      needs: ["gateway"],
+      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/integration-api.ts",
+      check: async (system) => {
+        const places = [
+          ["POST", categoryPath],
+          ["DELETE", galleryPath],
+          ["GET", "/v1"],
+          ["GET", `${categoryPath}/`],
+          ["GET", "/v1/Pariwisata/kategori"],
+          ["GET", "/v2/pariwisata/kategori"],
+        ] as const;
+        for (const [method, path] of places)
+          expectRefusal(await system.ask({ method, path }), 404, "not_found");
+      },
+    },
+  ],
+};
