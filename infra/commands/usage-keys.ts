@@ -45,7 +45,7 @@ const readPlans = async (client: APIGatewayClient, stage: string): Promise<Held[
   if (plans.size < named.size)
     throw new CommandError(
       `API Gateway has not all usage plans of the stage ${stage} in this account and region: deploy it first, ` +
-        "or check AWS_REGION and AWS_PROFILE",
+        "or check AWS_REGION and the credentials",
     );
   return plans;
 };
