@@ -52,6 +52,8 @@ const Environment = z.object({
   LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
   /** Connection string for the operator's commands, in place of the one of a running `npm run dev`. */
   DATABASE_URL: z.optional(z.string().check(z.minLength(1))),
+  /** Credentials of `npm run smoke` as JSON, in place of a file. */
+  SMOKE_CREDENTIALS: z.optional(z.string().check(z.minLength(1))),
 });
 type Environment = z.infer<typeof Environment>;
 

@@ -137,8 +137,6 @@ const step = async (options: SenderOptions): Promise<void> => {
     newContacts: pacing.allowsNewContacts(now),
   });
   if (message) return deliver(options, message);
-  // what a leader before this one took at the very end of its term
-  await recover(sql, epoch - 1);
   // who accepts many at once, while nothing may be sent, would else have it looked for each of them
   await setTimeout(restMs);
   await wakeup.wait(idleMs, signal);

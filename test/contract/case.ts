@@ -5,13 +5,13 @@ import type { Need, System } from "./system.ts";
  * `npm run smoke`. It knows nothing of the data there, and changes nothing but by a login or a text, which
  * it declares by what it needs.
  */
-interface Case {
+export interface Case {
   /** What the system does, as a sentence. */
   readonly name: string;
   readonly needs: readonly Need[];
   /** Where to look when it does not. */
   readonly mend: string;
-  /** @throws Mismatch, or NothingToSee where the data is missing that would show it. */
+  /** @throws Mismatch, or NotAsked where the data is missing that would show it. */
   readonly check: (system: System) => Promise<void>;
 }
 

@@ -1,3 +1,5 @@
+import { NotAsked } from "./not-asked.ts";
+
 /** What may be done to a system is what one has been given for it: a credential that is absent is not used. */
 export interface Credentials {
   /** A partner's key with the scope `resident:read`. */
@@ -112,8 +114,11 @@ export const openSystem = (options: Pick<System, "credentials" | "gateway"> & { 
         return { apikey: credential(options, "apiKey") };
       case "backend":
         return { authorization: basicHeader(credential(options, "basic")) };
-      case "account":
-        return { authorization: `Bearer ${(await logIn()).json?.token}` };
+      case "account": {
+        const { json } = await logIn();
+        if (!json?.token) throw new NotAsked("the account cannot log in");
+        return { authorization: `Bearer ${json.token}` };
+      }
       default:
         return {};
     }

@@ -6,7 +6,6 @@ import type postgres from "postgres";
 import { mintSealingKey } from "#lib/session/sealing.ts";
 import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
-import { muteSignal } from "../../infra/local/platform/mute.ts";
 import { type Platform, startPlatform } from "../../infra/local/platform/platform.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";
@@ -82,7 +81,6 @@ export const startScene = async (phones: number): Promise<Scene> => {
     const secrets = await startSecretsServer(store);
     stops.push(() => secrets.stop());
     const numbers = Array.from({ length: phones }, (_, index) => numberOf(index));
-    stops.push(muteSignal());
     const platform = await startPlatform({ phones: numbers });
     platform.behave({ receipts: ["delivered"] });
     stops.push(() => platform.stop());

@@ -1,6 +1,5 @@
 import { type BinaryNode, generateMessageIDV2, proto, type WASocket } from "baileys";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { muteSignal } from "../../infra/local/platform/mute.ts";
+import { describe, expect, test } from "vitest";
 import {
   awaitClose,
   awaitUpdate,
@@ -15,8 +14,6 @@ const jid = `${citizen}@s.whatsapp.net`;
 const { Status } = proto.WebMessageInfo;
 /** What the client rejects with when its socket goes: the close code of the web socket, not an error. */
 const cutOff = 1006;
-
-beforeEach(() => onTestFinished(muteSignal()));
 
 /** Sends a text. @returns the ack; undefined when none came in time. */
 const send = async (socket: WASocket, text: string, id = generateMessageIDV2(), withinMs = 5_000) => {

@@ -7,9 +7,8 @@ import {
   type MiscMessageGenerationOptions,
   type WASocket,
 } from "baileys";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { decryptMedia } from "../../infra/local/platform/media-file.ts";
-import { muteSignal } from "../../infra/local/platform/mute.ts";
 import { citizen, runPaired } from "../steps/whatsapp-client.ts";
 
 const jid = `${citizen}@s.whatsapp.net`;
@@ -17,8 +16,6 @@ const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-
-beforeEach(() => onTestFinished(muteSignal()));
 
 /** The text of the next message that somebody else wrote. */
 const awaitText = (socket: WASocket) =>

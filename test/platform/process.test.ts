@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { muteSignal } from "../../infra/local/platform/mute.ts";
 import { citizen, runPlatform } from "../steps/whatsapp-client.ts";
 
 const program = fileURLToPath(new URL("../steps/client-process.ts", import.meta.url));
@@ -21,7 +20,6 @@ const runClient = async (...args: string[]): Promise<ChildProcess> => {
 };
 
 test("a client whose process was killed logs in again, and the same phone reads what it sends", async () => {
-  onTestFinished(muteSignal());
   const platform = await runPlatform();
   const folder = mkdtempSync(join(tmpdir(), "client-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,10 +3,10 @@
  * session, logs in, sends one text, and says so. Arguments: control address, folder, recipient, text.
  */
 import { DisconnectReason, makeWASocket, useMultiFileAuthState, WA_CERT_DETAILS } from "baileys";
+import { muteLibsignal } from "#lib/session/library-log.ts";
 import { silent } from "../../infra/local/platform/key-store.ts";
-import { muteSignal } from "../../infra/local/platform/mute.ts";
 
-muteSignal();
+muteLibsignal();
 const [controlUrl = "", folder = "", recipient = "", text = ""] = process.argv.slice(2);
 const { url, rootKey } = (await (await fetch(controlUrl)).json()) as { url: string; rootKey: string };
 WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(rootKey, "base64");

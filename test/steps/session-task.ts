@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { Submission } from "#lib/messaging/submission.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 
 /** What a send endpoint handed over. */
 interface Handed {
@@ -42,21 +41,17 @@ export const playTask = async () => {
     };
     handed.push(one);
     behave(one, response);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
+  const { address, stop } = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${address}`,
     /** What was handed over since the last `behave`. */
     handed,
     behave(next: Behaviour = accepts) {
       behave = next;
       handed.length = 0;
     },
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    stop,
   };
 };
 export type PlayedTask = Awaited<ReturnType<typeof playTask>>;

@@ -1,4 +1,3 @@
-import { muteSignal } from "../platform/mute.ts";
 import { type Platform, startPlatform } from "../platform/platform.ts";
 import { keepPaired } from "./pairing.ts";
 import { type SessionProcess, startSessionProcess } from "./process.ts";
@@ -39,7 +38,6 @@ const isRegistered = (number: string) => !number.endsWith("0000");
 /** Starts the session task, and unless a real phone is to be paired, the platform with a phone that is. */
 export const startSession = async (options: LocalSessionOptions): Promise<LocalSession> => {
   const { variables, token, port, onLine } = options;
-  const unmute = muteSignal();
   const platform =
     options.platform === "fake" ? await startPlatform({ phones: [demoPhone], isRegistered }) : undefined;
   const ending = new AbortController();
@@ -47,10 +45,6 @@ export const startSession = async (options: LocalSessionOptions): Promise<LocalS
     ...variables,
     ...{ SESSION_HOST: "127.0.0.1", SESSION_PORT: String(port), LOG_LEVEL: "info" },
     ...(platform && settingsOf(platform)),
-  };
-  const stopPlatform = async () => {
-    await platform?.stop();
-    unmute();
   };
   try {
     const process = await startSessionProcess(all, onLine);
@@ -63,11 +57,11 @@ export const startSession = async (options: LocalSessionOptions): Promise<LocalS
         ending.abort();
         await pairing;
         await process.stop();
-        await stopPlatform();
+        await platform?.stop();
       },
     };
   } catch (error) {
-    await stopPlatform();
+    await platform?.stop();
     throw error;
   }
 };

@@ -1,5 +1,6 @@
 import type { Section } from "../case.ts";
-import { expectInvalid, expectRule, NothingToSee } from "../mismatch.ts";
+import { expectInvalid, expectRule } from "../mismatch.ts";
+import { NotAsked } from "../not-asked.ts";
 import { needs, readNewest, readPage, search } from "./resident-page.ts";
 
 const wrongNiks = [
@@ -40,7 +41,7 @@ export const residentSearch: Section = {
         const part = data
           .map(({ nama }) => /[A-Za-z]{3,6}/.exec(nama)?.[0])
           .find((found) => found !== undefined);
-        if (!part) throw new NothingToSee("no name among the newest has three letters of A to Z in a row");
+        if (!part) throw new NotAsked("no name among the newest has three letters of A to Z in a row");
         for (const p_nama of [part.toLowerCase(), part.toUpperCase()]) {
           const answer = await search(system, { p_nama }, "part of a name");
           const page = readPage(answer);

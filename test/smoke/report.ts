@@ -1,0 +1,66 @@
+import { styleText } from "node:util";
+import type { Result } from "./run.ts";
+import type { Target } from "./target.ts";
+
+const width = 100;
+
+const signs = {
+  passed: styleText("green", "✓"),
+  failed: styleText("red", "✗"),
+  "not asked": styleText("dim", "–"),
+};
+
+const detailsOf = ({ asked, expected, came, requestId, mend }: NonNullable<Result["failure"]>) =>
+  Object.entries({ asked, expected, came, request: requestId, mend })
+    .filter(([, text]) => text !== undefined)
+    .map(([label, text]) => `\n      ${label.padEnd(9)} ${text}`)
+    .join("");
+
+const format = ({ outcome, name, ms, failure }: Result): string => {
+  const time = styleText("dim", (outcome === "not asked" ? outcome : `${ms} ms`).padStart(9));
+  return `  ${signs[outcome]} ${name.padEnd(width)} ${time}${failure ? detailsOf(failure) : ""}`;
+};
+
+/** Prints a case as soon as it is through, under the title of its section. */
+export const startReport = ({ addresses }: Target): ((result: Result) => void) => {
+  console.log(`${addresses.integration}\n${addresses.messaging}`);
+  let title = "";
+  return (result) => {
+    if (result.section !== title) console.log(`\n${styleText("bold", result.section)}`);
+    title = result.section;
+    console.log(format(result));
+  };
+};
+
+export interface Summary {
+  readonly passed: number;
+  readonly failed: number;
+  readonly notAsked: number;
+  readonly seconds: number;
+}
+
+export const summarize = (results: readonly Result[], startedMs: number): Summary => {
+  const count = (outcome: Result["outcome"]) => results.filter((result) => result.outcome === outcome).length;
+  return {
+    ...{ passed: count("passed"), failed: count("failed"), notAsked: count("not asked") },
+    seconds: Math.round((performance.now() - startedMs) / 100) / 10,
+  };
+};
+
+/** Why cases were not asked, and how many for each reason. */
+const countReasons = (results: readonly Result[]): string[] => {
+  const reasons = results.flatMap(({ reason }) => reason ?? []);
+  return [...new Set(reasons)].map((reason) => {
+    const times = reasons.filter((other) => other === reason).length;
+    return `  ${String(times).padStart(2)} ${reason}`;
+  });
+};
+
+export const printSummary = (
+  { passed, failed, notAsked, seconds }: Summary,
+  results: readonly Result[],
+): void => {
+  if (notAsked > 0) console.log(`\nNot asked\n${countReasons(results).join("\n")}`);
+  const words = `${passed} as the contract has it, ${failed} otherwise, ${notAsked} not asked, in ${seconds} s`;
+  console.log(`\n${styleText(failed > 0 ? "red" : "green", words)}`);
+};

@@ -1,0 +1,117 @@
+import { readFileSync } from "node:fs";
+import * as z from "zod/mini";
+import { findSetting } from "#lib/config.ts";
+import { CommandError } from "../../infra/commands/command.ts";
+import type { ApiName, Credentials, Need } from "../contract/system.ts";
+
+/** Of the shape of `.local/dev.json`, which holds more. */
+const Given = z.object({
+  baseUrl: z.optional(z.string()),
+  messagingBaseUrl: z.optional(z.string()),
+  apiKey: z.optional(z.string()),
+  basic: z.optional(z.object({ username: z.string(), password: z.string() })),
+  employee: z.optional(
+    z.object({
+      username: z.optional(z.string()),
+      password: z.optional(z.string()),
+      nip: z.optional(z.string()),
+      passphrase: z.optional(z.string()),
+    }),
+  ),
+});
+type Given = z.infer<typeof Given>;
+
+const accountFields = "employee.username and employee.password in the credentials";
+
+/** How the operator gives what a case cannot do without. */
+export const howToGive: Readonly<Record<Need, string>> = {
+  apiKey: "apiKey in the credentials",
+  basic: "basic.username and basic.password in the credentials",
+  account: `--login, with ${accountFields}`,
+  employee: "employee.nip and employee.passphrase in the credentials",
+  phone: "--send-to PHONE",
+  gateway: "",
+};
+
+export interface TargetOptions {
+  readonly "base-url"?: string | undefined;
+  readonly "messaging-base-url"?: string | undefined;
+  /** A file; without it the environment is asked. */
+  readonly credentials?: string | undefined;
+  readonly login: boolean;
+  readonly "send-to"?: string | undefined;
+}
+
+/** A stage, and what may be done to it. */
+export interface Target {
+  readonly addresses: Readonly<Record<ApiName, string>>;
+  readonly credentials: Credentials;
+}
+
+const readFile = (file: string): string => {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+};
+
+/** What stands in it is never repeated, not even where it is wrong. */
+const readGiven = (file: string | undefined): Given => {
+  const text = file === undefined ? findSetting("SMOKE_CREDENTIALS") : readFile(file);
+  if (text === undefined) return {};
+  const source = file ?? "SMOKE_CREDENTIALS";
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new CommandError(`${source} is not JSON`);
+  }
+  const given = Given.safeParse(json);
+  if (given.success) return given.data;
+  const fields = given.error.issues.map(({ path }) => path.join(".") || "the whole").join(", ");
+  throw new CommandError(`${source} is not of the shape of .local/dev.json: ${fields}`);
+};
+
+const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
+
+const readAddress = (option: string, text: string | undefined): string => {
+  if (text === undefined) throw new CommandError(`Give --${option}, such as https://api.example.go.id/api`);
+  const url = URL.parse(text);
+  const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
+  if (!plain)
+    throw new CommandError(
+      `--${option} must be an address such as https://api.example.go.id/api, and no more`,
+    );
+  if (url.protocol === "http:" && !loopback.has(url.hostname))
+    throw new CommandError(`--${option} must be https: credentials would cross the network in clear`);
+  return url.href.replace(/\/+$/, "");
+};
+
+const readPhone = (text: string): string => {
+  if (/^[1-9]\d{7,14}$/.test(text)) return text;
+  throw new CommandError("--send-to must be a number with country code and without +, such as 6281234567890");
+};
+
+/** @throws CommandError that says what is missing or wrong. */
+export const readTarget = (options: TargetOptions): Target => {
+  const given = readGiven(options.credentials);
+  const { username, password, nip, passphrase } = given.employee ?? {};
+  const account = username && password ? { username, password } : undefined;
+  const phone = options["send-to"];
+  if (options.login && !account) throw new CommandError(`--login needs ${accountFields}`);
+  if (phone !== undefined && !given.basic) throw new CommandError(`--send-to needs ${howToGive.basic}`);
+  return {
+    addresses: {
+      integration: readAddress("base-url", options["base-url"] ?? given.baseUrl),
+      messaging: readAddress("messaging-base-url", options["messaging-base-url"] ?? given.messagingBaseUrl),
+    },
+    credentials: {
+      apiKey: given.apiKey,
+      basic: given.basic,
+      account: options.login ? account : undefined,
+      employee: nip && passphrase ? { nip, passphrase } : undefined,
+      phone: phone === undefined ? undefined : readPhone(phone),
+    },
+  };
+};
