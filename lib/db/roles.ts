@@ -8,6 +8,7 @@ export const loginRoles = {
   "session-admin": "municipal_session_admin",
   importer: "municipal_importer",
   "partner-admin": "municipal_partner_admin",
+  maintenance: "municipal_maintenance",
 } as const;
 
 export type LoginRole = keyof typeof loginRoles;

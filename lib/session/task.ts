@@ -9,6 +9,7 @@ import { openAuthState } from "./auth-state.ts";
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/login.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
+import { reportFigures, SendTally } from "./figures.ts";
 import { loadHistory } from "./history.ts";
 import { insist } from "./insist.ts";
 import { openIntake } from "./intake.ts";
@@ -66,6 +67,7 @@ const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: W
     const auth = await openAuthState({ sql, sealing, epoch });
     const platform = new Platform({ settings, auth, findPayload: payloads.find });
     const pacing = new Pacing(pace, await loadHistory(sql));
+    const tally = new SendTally();
     let connections = 0;
     platform.on("receipt", ({ id, kind }) => {
       // the platform tells it once
@@ -92,10 +94,15 @@ const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: W
       if (signal.aborted) return;
       platform.start();
       const messenger = messengerOn(platform, sql, payloads, signal);
-      const sender = { sql, epoch, messenger, pacing, wakeup, signal, onOutcome: metrics.onOutcome };
+      const onOutcome: typeof metrics.onOutcome = (outcome, ms) => {
+        metrics.onOutcome(outcome, ms);
+        tally.note(outcome);
+      };
+      const sender = { sql, epoch, messenger, pacing, wakeup, signal, onOutcome };
       await Promise.all([
         runSender({ ...sender, seal: payloads.seal, open: payloads.open }),
         runUpkeep(sql, signal),
+        reportFigures({ sql, platform, pacing, tally }, signal),
       ]);
     } finally {
       self.platform = undefined;

@@ -104,9 +104,10 @@ describe.each([
     ],
   ],
   ["session-admin", ["employee.end_sessions", "employee.list_sessions"]],
+  ["maintenance", ["employee.expire_attempts", "employee.expire_sessions"]],
 ] as const)("the role %s", (name, functions) => {
   const role = loginRoles[name];
-  const ours = ["audit", "employee", "migration", "partner", "public", "resident", "tourism"];
+  const ours = ["audit", "employee", "messaging", "migration", "partner", "public", "resident", "tourism"];
 
   test("holds no privilege on any table or column", async () => {
     const admin = connectFor("adminUrl");
@@ -149,7 +150,7 @@ test("the employee role cannot look at sessions or attempts by any statement", a
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test.each(["tourism", "gatekeeper", "partner-admin", "employee", "session-admin"] as const)(
+test.each(["tourism", "gatekeeper", "partner-admin", "employee", "session-admin", "maintenance"] as const)(
   "the role %s reads no resident",
   async (name) => {
     const admin = connectFor("adminUrl");

@@ -1,0 +1,6 @@
+import { attempts } from "./attempts.ts";
+import { sessions } from "./sessions.ts";
+import type { Step } from "./step.ts";
+
+/** Everything that is looked after, in this order. */
+export const steps: readonly Step[] = [attempts, sessions];
