@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { Fault } from "#lib/http/fault.ts";
-import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/session-client.ts";
 import { AudienceError, readAudience, type Shown } from "./audience.ts";
 import { draftOf, heedsOptOut } from "./draft.ts";
@@ -8,7 +7,7 @@ import type { ScheduleInput } from "./event.ts";
 import { findJob, type Job } from "./jobs.ts";
 import type { Means } from "./means.ts";
 import { listOptedOut } from "./opt-out.ts";
-import { withPatience } from "./patience.ts";
+import { patienceOf, withPatience } from "./patience.ts";
 import { listTold, noteSeen, type Occasion, occasionOf, recordTold, type Told } from "./recipient.ts";
 import { closeRun, openRun, type Run } from "./run.ts";
 import type { Template } from "./template.ts";
@@ -80,10 +79,12 @@ const decide = async (
   return { decisions: waiting.map((one) => decideOne(choice, optedOut, one)), told };
 };
 
-const handOver = async ({ submitBatch, until }: Means, decisions: readonly Decision[]): Promise<Told[]> => {
+const handOver = async (means: Means, decisions: readonly Decision[]): Promise<Told[]> => {
   const drafts = decisions.flatMap(({ key, draft }) => (draft ? { key, draft } : []));
   if (drafts.length === 0) return [];
-  const ids = await withPatience(until, () => submitBatch(drafts.map(({ draft }) => draft)));
+  const ids = await withPatience(patienceOf(means), () =>
+    means.submitBatch(drafts.map(({ draft }) => draft)),
+  );
   return drafts.map(({ key }, index) => ({ key, outcome: "accepted", messageId: ids[index] }));
 };
 
@@ -120,29 +121,23 @@ const work = async (means: Means, choice: Choice & { readonly run: string }): Pr
  * Runs one scheduled time of a job: everybody whom the audience shows then is told once, however often the run
  * is broken off and repeated.
  *
- * @throws Error whose message holds no data, when not everybody was dealt with; the run says it too.
+ * @throws RunError when not everybody was dealt with; the run keeps its message.
  */
-export const runJob = async (means: Means, input: ScheduleInput, jobFor = findJob): Promise<Run> => {
+export const runJob = async (means: Means, input: ScheduleInput): Promise<Run> => {
   const { sql } = means;
   const scheduledAt = new Date(input.scheduled_time);
   const run = await openRun(sql, input);
   try {
-    const job = jobFor(input.job);
+    const job = findJob(input.job);
     if (!job) throw new RunError("there is no such job");
     await work(means, { job, scheduledAt, run });
   } catch (error) {
     const reason = explain(error);
-    // of an audience's error nothing more: its message may quote data
-    const more = error instanceof AudienceError ? {} : { error };
-    log.error("notification run failed", { ...input, run, reason, ...more });
     await closeRun(sql, run, reason);
-    throw new RunError(reason);
+    // of an audience's error nothing more: its message may quote data
+    throw new RunError(reason, error instanceof AudienceError ? {} : { cause: error });
   }
-  const closed = await closeRun(sql, run);
-  const { accepted, opted_out, refused, expired } = closed;
-  const level = refused > 0 ? "warn" : "info";
-  log[level]("notification run", { ...input, run, accepted, opted_out, refused, expired });
-  return closed;
+  return closeRun(sql, run);
 };
 
 /** Shows what a run would do, a few recipients at a time, and does nothing. */
