@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { requestedType } from "#lib/notification/event.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
 import { useMessagingCity } from "../steps/messaging-city.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
@@ -21,7 +22,7 @@ const planted = {
 const request = (template: string, values: unknown, more: object = {}) => ({
   version: "0",
   id: "b9d4c3a0-0001",
-  "detail-type": "NotificationRequested",
+  "detail-type": requestedType,
   source: "city.backend",
   time: new Date().toISOString(),
   detail: { template, phone: planted.phone, values },
