@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { authorizers, routes } from "#lib/routes/index.ts";
+import { internalFunctions } from "#lib/routes/internal.ts";
 import { listFunctions } from "../infra/build.ts";
 
 /** What each folder may import besides packages. A function is alone: its siblings are other Lambdas. */
@@ -51,8 +52,8 @@ describe("dependencies", () => {
 const withoutRoute = ["fill-secrets", "migrate", "rotate"];
 
 describe("the route table", () => {
-  test("has a function for every row and a row for every function that answers requests", () => {
-    const rows = [...routes, ...authorizers].map(({ fn }) => fn);
+  test("has a function for every row and a row for every function", () => {
+    const rows = [...routes, ...authorizers, ...internalFunctions].map(({ fn }) => fn);
     expect(listFunctions().toSorted()).toEqual([...rows, ...withoutRoute].toSorted());
   });
 

@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { inventions } from "#lib/inventions.ts";
+import { jobs } from "#lib/notification/jobs.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
+import { internalFunctions } from "#lib/routes/internal.ts";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
 import { bundleFolder, functionName } from "../build.ts";
@@ -13,10 +16,14 @@ import { sessionSecrets } from "../session-secrets.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
 import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
+import { startJobs } from "./job-schedule.ts";
+import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { rememberPlans } from "./plan-lookup.ts";
+import { startSchedule } from "./schedule.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
+import { storeOffice } from "./seed/office.ts";
 import { storeSeed } from "./seed/seed.ts";
 import { type LocalSession, startSession } from "./session/session.ts";
 import { inventPasswords, startUpstreams, type Upstreams } from "./upstream/upstreams.ts";
@@ -33,6 +40,8 @@ export interface CityOptions {
   readonly residents: number;
   /** False: the data need not outlive a crash. */
   readonly durable: boolean;
+  /** Whether what runs on a schedule in the cloud does so here; otherwise only when it is invoked. */
+  readonly scheduled?: boolean;
   /** Receives a line for each answer of the gateway. */
   readonly onAccess: (line: string) => void;
   /** Receives each line that a function logs. */
@@ -69,6 +78,8 @@ export interface City {
   readonly upstreams: Upstreams;
   /** The environment that a function is given. */
   variables(needed: Needs): Record<string, string>;
+  /** Runs a function that no client calls. */
+  invoke(fn: string, event: unknown): Promise<Outcome>;
   /** Starts the next invocations from the bundles as they are now. */
   reload(): void;
   stop(): Promise<void>;
@@ -125,6 +136,7 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
 const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep }: CityOptions) => {
   const sql = database.connectAs("importer");
   try {
+    await storeOffice(sql);
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from resident.resident`;
     if ((row?.count ?? 0) >= residents) return;
     onStep?.(`inventing ${residents} residents`);
@@ -186,7 +198,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     });
 
     const lambdas = new Map<string, Lambda>(
-      [...routes, ...authorizers].map((row) => [
+      [...routes, ...authorizers, ...internalFunctions].map((row) => [
         row.fn,
         startLambda({
           name: functionName(row.fn),
@@ -199,15 +211,26 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     );
     stops.push(() => Promise.all([...lambdas.values()].map((lambda) => lambda.stop())));
 
+    const invoke: GatewayOptions["invoke"] = (fn, event, requestId) => {
+      const lambda = lambdas.get(fn);
+      if (!lambda) throw new Error(`no function ${fn}`);
+      return lambda.invoke(event, requestId);
+    };
+    const invokeInternal: City["invoke"] = (fn, event) => invoke(fn, event, randomUUID());
+    if (options.scheduled) {
+      const ends = [
+        startSchedule(internalFunctions, (fn) => invokeInternal(fn, {})),
+        startJobs(jobs, (input) => invokeInternal("notify", input)),
+      ];
+      stops.push(async () => {
+        for (const end of ends) end();
+      });
+    }
+
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
     const findPlan = rememberPlans(partnerDirectory(plans).findPlan);
     const open = async (api: Api, port: number) => {
-      const invoke: GatewayOptions["invoke"] = (fn, event, requestId) => {
-        const lambda = lambdas.get(fn);
-        if (!lambda) throw new Error(`no function ${fn}`);
-        return lambda.invoke(event, requestId);
-      };
       const gateway = await startGateway({ api, port, invoke, findPlan, onAccess });
       stops.push(() => gateway.stop());
       return gateway.url;
@@ -230,6 +253,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       secrets,
       upstreams,
       variables,
+      invoke: invokeInternal,
       reload,
       stop,
     };

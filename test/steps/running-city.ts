@@ -28,6 +28,7 @@ export interface RunningCity {
   readonly employeeUrl: string;
   readonly sessionAdminUrl: string;
   readonly sessionUrl: string;
+  readonly notifyUrl: string;
   readonly employee: DemoEmployee;
   readonly legacyAuthUrl: string;
   readonly employeeSystemUrl: string;
@@ -61,6 +62,7 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly"> => {
     employeeUrl: urlOf("employee"),
     sessionAdminUrl: urlOf("session-admin"),
     sessionUrl: urlOf("session"),
+    notifyUrl: urlOf("notify"),
     employee: city.upstreams.demo,
     legacyAuthUrl: city.upstreams.legacyAuthUrl,
     employeeSystemUrl: city.upstreams.employeeSystemUrl,
