@@ -1,4 +1,5 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   Architecture,
   Code,
@@ -6,36 +7,71 @@ import {
   LoggingFormat,
   Runtime,
 } from "aws-cdk-lib/aws-lambda";
-import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
 import { bundleFolder, functionName } from "../build.ts";
+import type { Config } from "../config.ts";
 import { secretName } from "../secret-name.ts";
+import { upstreamUrls } from "../upstream-urls.ts";
+import type { Network } from "./network.ts";
 
-export interface NodeFunctionProps {
-  readonly stage: string;
+/** What every function of a stage stands in. */
+export interface Surroundings {
+  readonly config: Config;
+  readonly network: Network;
+}
+
+export interface NodeFunctionProps extends Surroundings {
   /** Module under `functions/`; its bundle must have been built. */
   readonly fn: string;
   readonly secrets: Secrets;
   /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
-  /** Where the stage's systems are. */
-  readonly upstreamUrls: Readonly<Record<Upstream, string>>;
+  /** Settings that are the same in no other stage, beside secrets and systems. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
 
-/** A function from its bundle, with a role of its own that may read exactly the secrets it names. */
+/**
+ * Lambda makes and removes the function's network interfaces by the function's own role.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
+ */
+const networkInterfaces = () =>
+  new PolicyStatement({
+    actions: [
+      "ec2:CreateNetworkInterface",
+      "ec2:DescribeNetworkInterfaces",
+      "ec2:DescribeSubnets",
+      "ec2:DeleteNetworkInterface",
+      "ec2:AssignPrivateIpAddresses",
+      "ec2:UnassignPrivateIpAddresses",
+    ],
+    resources: ["*"],
+  });
+
+/**
+ * A function from its bundle, with a role of its own that may read exactly the secrets it names. Whoever calls
+ * something other than Secrets Manager stands in the network.
+ */
 export class NodeFunction extends Construct {
   readonly lambda: LambdaFunction;
 
   constructor(scope: Construct, props: NodeFunctionProps) {
-    const { stage, fn, secrets, upstreams = [], upstreamUrls, timeoutSeconds, memoryMb } = props;
+    const { config, network, fn, secrets, upstreams = [], environment, timeoutSeconds, memoryMb } = props;
     super(scope, functionName(fn));
     const named = Object.entries(secrets).map(
-      ([variable, name]) => [variable, secretName(stage, name)] as const,
+      ([variable, name]) => [variable, secretName(config.stage, name)] as const,
     );
+    const urls = upstreamUrls(config);
+    const isInside = "DATABASE_SECRET_ID" in { ...secrets, ...environment } || upstreams.length > 0;
+    const { securityGroup, ...place } = network.functions;
+    const logGroup = new LogGroup(this, "Logs", {
+      retention: config.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     this.lambda = new LambdaFunction(this, "Function", {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -44,18 +80,35 @@ export class NodeFunction extends Construct {
       timeout: Duration.seconds(timeoutSeconds),
       memorySize: memoryMb,
       loggingFormat: LoggingFormat.JSON,
-      logGroup: new LogGroup(this, "Logs", {
-        retention: RetentionDays.THREE_MONTHS,
-        removalPolicy: RemovalPolicy.DESTROY,
-      }),
+      logGroup,
+      role: this.#role(isInside),
+      ...(isInside && { ...place, securityGroups: [securityGroup] }),
       environment: {
         ...Object.fromEntries(named),
-        ...Object.fromEntries(upstreams.map((name) => [name, upstreamUrls[name]])),
+        ...Object.fromEntries(upstreams.map((name) => [name, urls[name]])),
+        ...environment,
         // the runtime's own file holds the CAs of RDS; Node 20 and later do not read it by themselves
         NODE_EXTRA_CA_CERTS: "/var/runtime/ca-cert.pem",
       },
     });
+    logGroup.grantWrite(this.lambda);
     for (const [variable, name] of named)
       Secret.fromSecretNameV2(this, variable, name).grantRead(this.lambda);
+  }
+
+  #role(isInside: boolean) {
+    const role = new Role(this, "Role", {
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+      ...(isInside && {
+        inlinePolicies: { network: new PolicyDocument({ statements: [networkInterfaces()] }) },
+      }),
+    });
+    if (isInside)
+      Validations.of(role).acknowledge({
+        id: "AwsSolutions-IAM5[Resource::*]",
+        reason:
+          "Lambda attaches the function to the network by these actions on network interfaces, which do not exist before and take no resource in a policy",
+      });
+    return role;
   }
 }

@@ -2,26 +2,27 @@ import { Duration, Stack } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigateway";
 import type { Construct } from "constructs";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
-import type { Route, Upstream } from "#lib/routes/route.ts";
+import type { Route } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
-import { NodeFunction } from "../constructs/node-function.ts";
+import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
 
-export interface ApiStackProps {
-  readonly stage: string;
+export interface ApiStackProps extends Surroundings {
   readonly api: Api;
-  /** Where the stage's systems are. */
-  readonly upstreamUrls: Readonly<Record<Upstream, string>>;
 }
 
 /** One REST API with its functions, as the definition says: the same that the local gateway reads. */
 export class ApiStack extends Stack {
+  readonly api: Api;
+
   readonly #rest: apigateway.RestApi;
 
-  readonly #shared: Pick<ApiStackProps, "stage" | "upstreamUrls">;
+  readonly #surroundings: Surroundings;
 
-  constructor(scope: Construct, id: string, { stage, api, upstreamUrls }: ApiStackProps) {
+  constructor(scope: Construct, id: string, { api, config, network }: ApiStackProps) {
     super(scope, id);
-    this.#shared = { stage, upstreamUrls };
+    this.api = api;
+    this.#surroundings = { config, network };
+    const { stage } = config;
     this.#rest = new apigateway.RestApi(this, "Api", {
       restApiName: `municipal-${stage}-${api.name}`,
       endpointTypes: [apigateway.EndpointType.REGIONAL],
@@ -49,14 +50,14 @@ export class ApiStack extends Stack {
   #guard(authorizer: Authorizer): apigateway.RequestAuthorizer {
     const { identityHeaders, cacheSeconds } = authorizer;
     return new apigateway.RequestAuthorizer(this, `${authorizer.kind}Authorizer`, {
-      handler: new NodeFunction(this, { ...this.#shared, ...authorizer }).lambda,
+      handler: new NodeFunction(this, { ...this.#surroundings, ...authorizer }).lambda,
       identitySources: identityHeaders.map(apigateway.IdentitySource.header),
       resultsCacheTtl: Duration.seconds(cacheSeconds),
     });
   }
 
   #connect(route: Route, authorizer: apigateway.IAuthorizer | undefined) {
-    const { lambda } = new NodeFunction(this, { ...this.#shared, ...route });
+    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...route });
     const resource = this.#rest.root.resourceForPath(route.path);
     resource.addMethod(route.method, new apigateway.LambdaIntegration(lambda), {
       apiKeyRequired: route.auth.kind === "apiKey",

@@ -1,0 +1,181 @@
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { Node } from "constructs";
+import * as z from "zod/mini";
+
+const text = (pattern: RegExp) => z.string().check(z.regex(pattern));
+const host = text(/^([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,}$/);
+const address = z.url({ protocol: /^https?$/ });
+const id = (prefix: string) => text(new RegExp(`^${prefix}-[\\da-f]{8,17}$`));
+const certificate = text(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/);
+const capacity = z.number().check(z.multipleOf(0.5), z.gte(0.5), z.lte(256));
+/** The command line passes text: `-c monthlyBudgetUsd=100`. */
+const amount = z.pipe(
+  z.pipe(
+    z.union([z.number(), text(/^\d+$/)]),
+    z.transform((value) => Number(value)),
+  ),
+  z.number().check(z.gte(1)),
+);
+
+/** The two hosts of a stage, both named in one certificate of its region. */
+const Domain = z.strictObject({
+  integrationHost: host,
+  messagingHost: host,
+  certificateArn: certificate,
+  /** First segment of the integration API's address: `https://host/api`. */
+  basePath: z._default(text(/^[a-z\d-]+$/), "api"),
+});
+
+/** What the functions and the session task store in. */
+const Database = z.discriminatedUnion("kind", [
+  /** Aurora Serverless v2, in capacity units of about 2 GiB each. */
+  z.strictObject({
+    kind: z.literal("aurora"),
+    minCapacity: z.optional(capacity),
+    maxCapacity: z.optional(capacity),
+  }),
+  /** One RDS instance. */
+  z.strictObject({
+    kind: z.literal("instance"),
+    instanceClass: z._default(text(/^[a-z\d]+\.[a-z\d]+$/), "t4g.micro"),
+    storageGb: z._default(z.number().check(z.gte(20), z.lte(65_536)), 20),
+  }),
+  /** A server that is there already, PostgreSQL 15 to 18; `adminSecret` names a secret in the shape of RDS. */
+  z.strictObject({
+    kind: z.literal("existing"),
+    host,
+    port: z._default(z.int().check(z.gte(1), z.lte(65_535)), 5432),
+    dbname: text(/^[a-z_][a-z\d_]*$/),
+    adminSecret: text(/^[\w/+=.@-]+$/),
+    /** Group around the server; it is opened for the functions and the session task. */
+    securityGroupId: z.optional(id("sg")),
+  }),
+]);
+
+/** How functions in the network reach what is outside of it. */
+const NetworkChoice = z.discriminatedUnion("egress", [
+  /** By IPv6, which costs nothing: the old systems must have IPv6 addresses. */
+  z.strictObject({ egress: z.literal("ipv6") }),
+  /** By NAT gateways, whose addresses stay the same: for old systems that have IPv4 addresses only. */
+  z.strictObject({ egress: z.literal("nat") }),
+  /** A network that is there already; its private subnets reach the old systems and the internet by IPv4. */
+  z.strictObject({
+    egress: z.literal("existing"),
+    vpcId: id("vpc"),
+    availabilityZones: z.array(text(/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/)).check(z.minLength(2)),
+    privateSubnetIds: z.array(id("subnet")).check(z.minLength(2)),
+  }),
+]);
+
+const Context = z.object({
+  stage: text(/^[a-z][a-z\d-]{1,15}$/),
+  /** Who is told when something is wrong. */
+  alarmEmail: z.email(),
+  monthlyBudgetUsd: amount,
+  domain: z.optional(Domain),
+  database: Database,
+  upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
+  network: z._default(NetworkChoice, { egress: "ipv6" }),
+  /** An image of the session task in a registry, by tag or digest. Without it, it is built at deploy. */
+  messagingImage: z.optional(text(/^[a-z\d.-]+(:\d+)?(\/[a-z\d._-]+)+(:[\w.-]+|@sha256:[\da-f]{64})$/)),
+});
+type Context = z.infer<typeof Context>;
+
+export type DatabaseChoice = Context["database"];
+export type NetworkChoice = Context["network"];
+export type Domain = z.infer<typeof Domain>;
+
+/** In what production differs from every other stage. */
+const byPurpose = (isProduction: boolean) => ({
+  isProduction,
+  /** Data and keys outlive the stacks, and nothing deletes them by accident. */
+  keepsData: isProduction,
+  backupDays: isProduction ? 30 : 7,
+  logRetention: isProduction ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_MONTH,
+  /** In how many zones stands what would not survive the loss of its zone: NAT gateways, the database's server. */
+  zones: isProduction ? 2 : 1,
+  /** Of an Aurora database, in units of about 2 GiB. */
+  capacity: { min: 0.5, max: isProduction ? 8 : 2 },
+});
+
+/** A stage as it is to be deployed. */
+export type Config = Context & ReturnType<typeof byPurpose>;
+
+/** Right values of each key, shown beside a wrong one. */
+export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
+  stage: ["prod"],
+  alarmEmail: ["operations@city.example"],
+  monthlyBudgetUsd: [150],
+  domain: [
+    {
+      integrationHost: "services.city.example",
+      messagingHost: "messages.city.example",
+      certificateArn:
+        "arn:aws:acm:ap-southeast-3:111122223333:certificate/0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f9",
+      basePath: "api",
+    },
+  ],
+  database: [
+    { kind: "aurora", minCapacity: 0.5, maxCapacity: 4 },
+    { kind: "instance", instanceClass: "t4g.small", storageGb: 50 },
+    { kind: "existing", host: "database.city.example", dbname: "municipal", adminSecret: "municipal/admin" },
+  ],
+  upstream: [
+    {
+      legacyAuthUrl: "https://legacy.city.example/auth/login.php",
+      employeeSystemUrl: "https://simpeg.city.example",
+    },
+  ],
+  network: [
+    { egress: "ipv6" },
+    { egress: "nat" },
+    {
+      egress: "existing",
+      vpcId: "vpc-0123456789abcdef0",
+      availabilityZones: ["ap-southeast-3a", "ap-southeast-3b"],
+      privateSubnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
+    },
+  ],
+  messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-session:1.0.0"],
+};
+
+/** An object comes from the command line as JSON: `-c database='{"kind": "aurora"}'`. */
+const readJson = (value: unknown): unknown => {
+  if (typeof value !== "string" || !value.startsWith("{")) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+};
+
+const explain = (key: string, found: unknown, rightOnes: readonly unknown[]): string => {
+  const shown = found === undefined ? "is not set" : `cannot be ${JSON.stringify(found)}`;
+  return `context key "${key}" ${shown}. Right is, for example:\n${rightOnes
+    .map((right) => `  ${JSON.stringify(right)}`)
+    .join("\n")}`;
+};
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((found, key) => (found as Record<PropertyKey, unknown> | undefined)?.[key], value);
+
+/**
+ * What a stage is to be, from the context of `cdk.json` and `-c key=value`.
+ *
+ * @throws Error that names each key that is missing or wrong, with examples of right values.
+ */
+export const readConfig = (node: Node): Config => {
+  const keys = Object.keys(examples) as (keyof Context)[];
+  const found = Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = readJson(node.tryGetContext(key));
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+  const result = Context.safeParse(found);
+  if (result.success) return { ...result.data, ...byPurpose(result.data.stage === "prod") };
+  const problems = result.error.issues.map(({ path }) =>
+    explain(path.join("."), valueAt(found, path), examples[path[0] as keyof Context]),
+  );
+  throw new Error([...new Set(problems)].join("\n"));
+};

@@ -1,0 +1,167 @@
+import { Duration, Validations } from "aws-cdk-lib";
+import * as ec2 from "aws-cdk-lib/aws-ec2";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import * as rds from "aws-cdk-lib/aws-rds";
+import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { Construct } from "constructs";
+import type { DatabaseChoice } from "../config.ts";
+import { keepOrDrop } from "../removal.ts";
+import { secretName } from "../secret-name.ts";
+import type { Surroundings } from "./node-function.ts";
+
+type Choice<K extends DatabaseChoice["kind"]> = Extract<DatabaseChoice, { kind: K }>;
+
+/** The server as a construct, for its metrics; there is none of a server that was there already. */
+export type Server =
+  | { readonly kind: "aurora"; readonly cluster: rds.DatabaseCluster }
+  | { readonly kind: "instance"; readonly instance: rds.DatabaseInstance }
+  | { readonly kind: "existing" };
+
+/** Not PostgreSQL's own port, where every scan begins. */
+const ownPort = 5433;
+const ownName = "municipal";
+const adminName = "municipal_admin";
+
+/** At which port a stage's database listens. */
+export const databasePort = (choice: DatabaseChoice): number =>
+  choice.kind === "existing" ? choice.port : ownPort;
+
+const parameters = {
+  "rds.force_ssl": "1",
+  password_encryption: "scram-sha-256",
+  // personal data stay out of the log, also where somebody turns the logging of statements on
+  log_parameter_max_length: "0",
+  log_parameter_max_length_on_error: "0",
+};
+
+const forgottenOnPurpose =
+  "A stage that is not production holds invented data and is made to be deleted with its stacks";
+
+/** PostgreSQL of a stage: made here and encrypted, or there already. */
+export class Database extends Construct {
+  readonly server: Server;
+  readonly host: string;
+  readonly port: number;
+  readonly dbname: string;
+  /** Of the administrator, who makes roles and schemas, in the shape of RDS. */
+  readonly adminSecret: ISecret;
+
+  readonly #surroundings: Surroundings;
+
+  constructor(scope: Construct, id: string, surroundings: Surroundings) {
+    super(scope, id);
+    this.#surroundings = surroundings;
+    const choice = surroundings.config.database;
+    this.port = databasePort(choice);
+    if (choice.kind === "existing") {
+      this.server = { kind: "existing" };
+      this.host = choice.host;
+      this.dbname = choice.dbname;
+      this.adminSecret = Secret.fromSecretNameV2(this, "Admin", choice.adminSecret);
+      return;
+    }
+    this.dbname = ownName;
+    this.adminSecret = this.#makeAdmin();
+    if (choice.kind === "aurora") {
+      const cluster = this.#makeCluster(choice);
+      this.server = { kind: "aurora", cluster };
+      this.host = cluster.clusterEndpoint.hostname;
+    } else {
+      const instance = this.#makeInstance(choice);
+      this.server = { kind: "instance", instance };
+      this.host = instance.dbInstanceEndpointAddress;
+    }
+  }
+
+  #makeAdmin(): ISecret {
+    const { stage, keepsData } = this.#surroundings.config;
+    const secret = new rds.DatabaseSecret(this, "Admin", {
+      username: adminName,
+      dbname: ownName,
+      secretName: secretName(stage, "database/admin"),
+    });
+    secret.applyRemovalPolicy(keepOrDrop(keepsData));
+    return secret as ISecret;
+  }
+
+  /** What both kinds of server have in common. */
+  #shared(kind: "cluster" | "instance") {
+    const { config, network } = this.#surroundings;
+    const identifier = `municipal-${config.stage}`;
+    const { securityGroup, ...place } = network.database;
+    const logs = new LogGroup(this, "Logs", {
+      logGroupName: `/aws/rds/${kind}/${identifier}/postgresql`,
+      retention: config.logRetention,
+      removalPolicy: keepOrDrop(config.keepsData),
+    });
+    return {
+      identifier,
+      logs,
+      props: {
+        ...place,
+        ...(securityGroup && { securityGroups: [securityGroup] }),
+        port: ownPort,
+        credentials: rds.Credentials.fromSecret(this.adminSecret),
+        parameters,
+        storageEncrypted: true,
+        iamAuthentication: true,
+        copyTagsToSnapshot: true,
+        cloudwatchLogsExports: ["postgresql"],
+        deletionProtection: config.keepsData,
+        removalPolicy: keepOrDrop(config.keepsData),
+      },
+    };
+  }
+
+  #makeCluster({ minCapacity, maxCapacity }: Choice<"aurora">) {
+    const { zones, capacity, backupDays } = this.#surroundings.config;
+    const { identifier, logs, props } = this.#shared("cluster");
+    const caCertificate = rds.CaCertificate.RDS_CA_RSA2048_G1;
+    const cluster = new rds.DatabaseCluster(this, "Cluster", {
+      ...props,
+      clusterIdentifier: identifier,
+      engine: rds.DatabaseClusterEngine.auroraPostgres({ version: rds.AuroraPostgresEngineVersion.VER_17_9 }),
+      defaultDatabaseName: ownName,
+      serverlessV2MinCapacity: minCapacity ?? capacity.min,
+      serverlessV2MaxCapacity: maxCapacity ?? capacity.max,
+      writer: rds.ClusterInstance.serverlessV2("Writer", { caCertificate }),
+      readers:
+        zones > 1
+          ? [rds.ClusterInstance.serverlessV2("Standby", { caCertificate, scaleWithWriter: true })]
+          : [],
+      backup: { retention: Duration.days(backupDays) },
+    });
+    cluster.node.addDependency(logs);
+    this.#accept(cluster);
+    return cluster;
+  }
+
+  #makeInstance({ instanceClass, storageGb }: Choice<"instance">) {
+    const { zones, backupDays, keepsData } = this.#surroundings.config;
+    const { identifier, logs, props } = this.#shared("instance");
+    const instance = new rds.DatabaseInstance(this, "Instance", {
+      ...props,
+      instanceIdentifier: identifier,
+      engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_17 }),
+      instanceType: new ec2.InstanceType(instanceClass),
+      databaseName: ownName,
+      allocatedStorage: storageGb,
+      maxAllocatedStorage: storageGb * 5,
+      storageType: rds.StorageType.GP3,
+      multiAz: zones > 1,
+      publiclyAccessible: false,
+      caCertificate: rds.CaCertificate.RDS_CA_RSA2048_G1,
+      backupRetention: Duration.days(backupDays),
+      deleteAutomatedBackups: !keepsData,
+    });
+    instance.node.addDependency(logs);
+    this.#accept(instance);
+    return instance;
+  }
+
+  #accept(server: Construct) {
+    if (this.#surroundings.config.keepsData) return;
+    for (const id of ["AwsSolutions-RDS3", "AwsSolutions-RDS10"])
+      Validations.of(server).acknowledge({ id, reason: forgottenOnPurpose });
+  }
+}

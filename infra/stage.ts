@@ -1,0 +1,27 @@
+import type { App } from "aws-cdk-lib";
+import type { Config } from "./config.ts";
+import { integrationApi } from "./integration-api.ts";
+import { messagingApi } from "./messaging-api.ts";
+import { ApiStack } from "./stacks/api.ts";
+import { DataStack } from "./stacks/data.ts";
+import { MessagingStack } from "./stacks/messaging.ts";
+
+/**
+ * The stacks of one stage, each after those that it needs: data, messaging, APIs, jobs, operations.
+ *
+ * The bundles must have been built.
+ */
+export const composeStage = (app: App, config: Config) => {
+  const name = (what: string) => `municipal-${config.stage}-${what}`;
+  const data = new DataStack(app, name("data"), config);
+  const surroundings = { config, network: data.network };
+  const messaging = new MessagingStack(app, name("messaging"), surroundings);
+  messaging.addStackDependency(data);
+  const apis = [integrationApi, messagingApi].map((api) => {
+    const stack = new ApiStack(app, name(`${api.name}-api`), { ...surroundings, api });
+    stack.addStackDependency(data);
+    stack.addStackDependency(messaging);
+    return stack;
+  });
+  return { data, messaging, apis };
+};
