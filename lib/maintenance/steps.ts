@@ -1,6 +1,7 @@
 import { attempts } from "./attempts.ts";
+import { residentSteps } from "./residents.ts";
 import { sessions } from "./sessions.ts";
 import type { Step } from "./step.ts";
 
 /** Everything that is looked after, in this order. */
-export const steps: readonly Step[] = [attempts, sessions];
+export const steps: readonly Step[] = [attempts, sessions, ...residentSteps];
