@@ -107,6 +107,10 @@ describe.each([
   [
     "maintenance",
     [
+      "audit.expire_reads",
+      "audit.find_settled_id",
+      "audit.seal_reads",
+      "audit.verify_seals",
       "employee.expire_attempts",
       "employee.expire_sessions",
       "resident.choose_blocks",
