@@ -91,3 +91,13 @@ test("a function file stays short", () => {
   for (const fn of listFunctions())
     expect(readFileSync(`functions/${fn}.ts`, "utf8").split("\n").length).toBeLessThanOrEqual(41);
 });
+
+test("no two kinds of work lock each other out by one advisory lock's key", () => {
+  const keys = globSync("lib/**/*.{ts,sql}").flatMap((file) =>
+    [...new Set(readFileSync(file, "utf8").match(/\b7_?206_?3\d\d\b/g))].map((key) =>
+      key.replaceAll("_", ""),
+    ),
+  );
+  expect(keys.length).toBeGreaterThan(3);
+  expect(keys.toSorted()).toEqual([...new Set(keys)].toSorted());
+});

@@ -10,7 +10,8 @@ export type Address =
   | "employeeUrl"
   | "sessionAdminUrl"
   | "sessionUrl"
-  | "notifyUrl";
+  | "notifyUrl"
+  | "maintenanceUrl";
 
 /** A connection to the running city's database that ends with the test. */
 export const connectFor = (address: Address): postgres.Sql => {

@@ -29,6 +29,7 @@ export interface RunningCity {
   readonly sessionAdminUrl: string;
   readonly sessionUrl: string;
   readonly notifyUrl: string;
+  readonly maintenanceUrl: string;
   readonly employee: DemoEmployee;
   readonly legacyAuthUrl: string;
   readonly employeeSystemUrl: string;
@@ -63,6 +64,7 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly"> => {
     sessionAdminUrl: urlOf("session-admin"),
     sessionUrl: urlOf("session"),
     notifyUrl: urlOf("notify"),
+    maintenanceUrl: urlOf("maintenance"),
     employee: city.upstreams.demo,
     legacyAuthUrl: city.upstreams.legacyAuthUrl,
     employeeSystemUrl: city.upstreams.employeeSystemUrl,
