@@ -179,3 +179,20 @@ test("a run logs its counts, and of no recipient", async () => {
     refused: 1,
   });
 });
+
+test("a run waits for a session task that is away, and hands over the same", async () => {
+  await admin(async (sql) => {
+    await playAudience(sql, "appointment_reminder");
+    await showRecipients(sql, 1);
+  });
+  let left = 2;
+  city.task.behave((_, response) =>
+    left-- > 0 ? reply(response, 500, {}) : reply(response, 201, { ids: ["3EB0PLAYED"] }),
+  );
+  await ask({ job: "appointment-reminder", scheduled_time: scheduledNow() });
+  const [first, ...others] = city.task.handed.map(({ submission }) => submission?.idempotency_key);
+  expect(others).toEqual([first, first]);
+  expect(await admin((sql) => sql`select state, accepted from notification.run`)).toEqual([
+    { state: "done", accepted: 1 },
+  ]);
+});
