@@ -9,7 +9,7 @@ import { optIn, optOut } from "#lib/notification/opt-out.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";
 import { countStates, listRuns, outcomes, type Run } from "#lib/notification/run.ts";
-import { findTemplate, templates } from "#lib/notification/templates.ts";
+import { findTemplate, getTemplate, templates } from "#lib/notification/templates.ts";
 import { timerOf } from "../local/job-schedule.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { formatTable, formatTime } from "./listing.ts";
@@ -135,7 +135,7 @@ const isUnfinished = ({ state, refused, expired }: Run) => state !== "done" || r
 const replay = (job: Job, at: Date | undefined): Promise<number> =>
   withMeans(async (means) => {
     if (at) return execute(means, job, at);
-    const maxAgeMs = templates[job.template].expiresInMinutes * minuteMs;
+    const maxAgeMs = getTemplate(job.template).expiresInMinutes * minuteMs;
     const runs = (await listRuns(means.sql, job.name, 1_000)).filter(
       (run) => isUnfinished(run) && run.scheduledAt.getTime() > Date.now() - maxAgeMs,
     );

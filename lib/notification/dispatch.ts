@@ -10,8 +10,7 @@ import { listOptedOut } from "./opt-out.ts";
 import { patienceOf, withPatience } from "./patience.ts";
 import { listTold, noteSeen, type Occasion, occasionOf, recordTold, type Told } from "./recipient.ts";
 import { closeRun, openRun, type Run } from "./run.ts";
-import type { Template } from "./template.ts";
-import { type TemplateName, templates } from "./templates.ts";
+import { getTemplate } from "./templates.ts";
 
 /** A run that came to its end too early. Its message holds no data. */
 export class RunError extends Error {
@@ -33,9 +32,6 @@ interface Choice {
   readonly run?: string;
 }
 
-const templateOf = ({ template }: Job): Template =>
-  templates[template as TemplateName] as unknown as Template;
-
 /** Nothing of an execution is in it, so that a run that is repeated makes the same keys. */
 const keyOf = ({ job, at }: Occasion, key: string): string =>
   `${job}|${at}|${createHash("sha256").update(key).digest("hex")}`;
@@ -52,7 +48,7 @@ const decideOne = (
   if (key === "") return { ...known, told: refuse(key, "dedupe_key is missing") };
   if (copies > 1) return { ...known, told: refuse(key, `dedupe_key comes ${copies} times`) };
   if (phone && optedOut.has(phone)) return { ...known, told: { key, outcome: "opted_out" } };
-  const template = templateOf(job);
+  const template = getTemplate(job.template);
   const drafted = draftOf({
     ...{ template, phone, values, key: keyOf(occasionOf(job, scheduledAt), key) },
     expiresAt: scheduledAt.getTime() + template.expiresInMinutes * 60_000,
@@ -75,7 +71,9 @@ const decide = async (
   );
   const waiting = shown.filter(({ key }) => told.get(key)?.outcome !== "accepted");
   const phones = waiting.flatMap(({ phone }) => phone ?? []);
-  const optedOut = heedsOptOut(templateOf(job)) ? await listOptedOut(means, phones) : new Set<string>();
+  const optedOut = heedsOptOut(getTemplate(job.template))
+    ? await listOptedOut(means, phones)
+    : new Set<string>();
   return { decisions: waiting.map((one) => decideOne(choice, optedOut, one)), told };
 };
 

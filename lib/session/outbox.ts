@@ -246,7 +246,7 @@ export const waitForQuietEnd = async (
 ): Promise<void> => {
   await sql`
     with taken as (
-      -- without an epoch, as one that no leader took: later messages to the number need not wait for the morning
+      -- without an epoch, as one that was never taken: what is sent meanwhile to its number need not wait for it
       update messaging.message set state = 'PENDING', attempts = attempts - 1, epoch = null,
         not_before = ${quietUntil}, changed_at = now()
       where id = ${id} and state = 'SENDING' and epoch = ${epoch}

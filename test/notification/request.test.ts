@@ -144,11 +144,13 @@ describe("an event that asks for a notification", () => {
   test("that cannot be handed over in time is reported as failed, and nobody keeps it to try it again", async () => {
     city.task.behave((_, response) => response.destroy());
     const time = new Date(Date.now() - 297_000).toISOString();
-    expect(await ask(request("one-time-code", code, { time }))).toEqual({ payload: "null" });
+    const event = request("one-time-code", code, { time });
+    expect(await ask(event)).toEqual({ payload: "null" });
     expect(await kept()).toMatchObject([
       { outcome: "failed", reason: "the session task did not take it (outcome_unknown)" },
     ]);
-    expect(city.own.logged().at(-1)).toMatchObject({ level: "error", outcome: "failed" });
+    // an alarm counts these lines
+    expect(city.own.logged().at(-1)).toMatchObject({ level: "error", request: event.id, outcome: "failed" });
   });
 
   test("is answered by a line in the log where it is none that is known", async () => {
@@ -178,4 +180,21 @@ test("a run logs its counts, and of no recipient", async () => {
     accepted: 1,
     refused: 1,
   });
+});
+
+test("a run waits for a session task that is away, and hands over the same", async () => {
+  await admin(async (sql) => {
+    await playAudience(sql, "appointment_reminder");
+    await showRecipients(sql, 1);
+  });
+  let left = 2;
+  city.task.behave((_, response) =>
+    left-- > 0 ? reply(response, 500, {}) : reply(response, 201, { ids: ["3EB0PLAYED"] }),
+  );
+  await ask({ job: "appointment-reminder", scheduled_time: scheduledNow() });
+  const [first, ...others] = city.task.handed.map(({ submission }) => submission?.idempotency_key);
+  expect(others).toEqual([first, first]);
+  expect(await admin((sql) => sql`select state, accepted from notification.run`)).toEqual([
+    { state: "done", accepted: 1 },
+  ]);
 });
