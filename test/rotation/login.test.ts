@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import type { Lambda } from "../../infra/local/lambda/lambda.ts";
@@ -80,6 +80,21 @@ test("requests while the steps are done are answered, though every one of them h
   }
   await done;
   expect(new Set(seen)).toEqual(new Set([200]));
+});
+
+test("the session task connects anew between any two steps", async () => {
+  const settings = own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/session" } });
+  for (const [variable, value] of Object.entries(settings)) vi.stubEnv(variable, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { connect } = await import("#lib/session/database.ts");
+  const rotation = begin("session");
+  for (const step of steps) {
+    await rotation.do(step);
+    const sql = await connect(1);
+    expect(await sql`select current_user as name`.finally(() => sql.end())).toEqual([
+      { name: "municipal_session" },
+    ]);
+  }
 });
 
 describe.each(steps)("a rotation that breaks off after %s", (last) => {
