@@ -82,6 +82,17 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
       expect(new Set(synthesized)).toEqual(new Set(defined));
     });
 
+    test("of each answer without a function: status, headers, text", () => {
+      const synthesized = [...template.responses].map(([type, { status, headers, body }]) => {
+        const values = Object.entries(headers).map(([header, mapping]) => [
+          header,
+          mapping === "context.requestId" ? "$context.requestId" : mapping.slice(1, -1),
+        ]);
+        return [type, { status, headers: Object.fromEntries(values), body }];
+      });
+      expect(Object.fromEntries(synthesized)).toEqual(api.responses);
+    });
+
     test("of each usage plan: rate, burst, quota", () => {
       const defined = Object.entries(api.usagePlans).map(([plan, limits]) => ({
         name: usagePlanName(localStage, plan),

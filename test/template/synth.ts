@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { localStage } from "../../infra/local/dev-file.ts";
 
@@ -16,13 +14,11 @@ export const upstream = {
 };
 
 /**
- * Synthesizes the application as the CDK's command line does, and builds every bundle by that.
+ * Synthesizes the application into a folder as the CDK's command line does, and builds every bundle by that.
  *
- * @returns the folder of the cloud assembly, which is the caller's to remove.
  * @throws Error with what the application printed, findings of its validation among it.
  */
-export const synthesize = async (): Promise<string> => {
-  const folder = mkdtempSync(join(tmpdir(), "assembly-"));
+export const synthesize = async (folder: string): Promise<void> => {
   const { app, context } = JSON.parse(readFileSync("cdk.json", "utf8"));
   const child = spawn(process.execPath, app.split(" ").slice(1), {
     env: {
@@ -37,5 +33,4 @@ export const synthesize = async (): Promise<string> => {
     once(child, "close"),
   ]);
   if (code !== 0) throw new Error(`the application does not synthesize:\n${stdout}${stderr}`);
-  return folder;
 };
