@@ -9,6 +9,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
 import { bundleFolder, functionName } from "../build.ts";
@@ -33,6 +34,8 @@ export interface NodeFunctionProps extends Surroundings {
   readonly environment?: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
+  /** Keeps the events of an asynchronous call that failed for good. */
+  readonly deadLetters?: IQueue;
 }
 
 /**
@@ -57,11 +60,15 @@ const networkInterfaces = () =>
  * something other than Secrets Manager stands in the network.
  */
 export class NodeFunction extends Construct {
+  /** Module under `functions/`. */
+  readonly fn: string;
   readonly lambda: LambdaFunction;
 
   constructor(scope: Construct, props: NodeFunctionProps) {
     const { config, network, fn, secrets, upstreams = [], environment, timeoutSeconds, memoryMb } = props;
+    const { deadLetters } = props;
     super(scope, functionName(fn));
+    this.fn = fn;
     const named = Object.entries(secrets).map(
       ([variable, name]) => [variable, secretName(config.stage, name)] as const,
     );
@@ -82,6 +89,7 @@ export class NodeFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       logGroup,
       role: this.#role(isInside),
+      ...(deadLetters && { deadLetterQueue: deadLetters }),
       ...(isInside && { ...place, securityGroups: [securityGroup] }),
       environment: {
         ...Object.fromEntries(named),

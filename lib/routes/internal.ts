@@ -14,7 +14,7 @@ export interface InternalFunction {
 }
 
 /** The upkeep of the database. A run that is over before the next one begins never finds another one under way. */
-const maintain: InternalFunction = {
+export const maintain: InternalFunction = {
   fn: "maintain",
   secrets: { DATABASE_SECRET_ID: "database/maintenance" },
   everyMinutes: 5,
