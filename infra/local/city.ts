@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { mintTokenKey } from "#lib/employee/token-key.ts";
 import { BasicCredentials } from "#lib/messaging/basic-auth.ts";
+import { jobs } from "#lib/notification/jobs.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
@@ -16,12 +17,14 @@ import { secretName } from "../secret-name.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
 import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
+import { startJobs } from "./job-schedule.ts";
 import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { rememberPlans } from "./plan-lookup.ts";
 import { startSchedule } from "./schedule.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
+import { storeOffice } from "./seed/office.ts";
 import { storeSeed } from "./seed/seed.ts";
 import { type LocalSession, startSession } from "./session/session.ts";
 import { inventPasswords, startUpstreams, type Upstreams } from "./upstream/upstreams.ts";
@@ -96,6 +99,7 @@ const inventPepper = () => ({ version: 1, pepper: randomBytes(32).toString("base
 const inventions: Readonly<Record<string, () => unknown>> = {
   "audit-pepper": inventPepper,
   "attempt-pepper": inventPepper,
+  "opt-out-pepper": inventPepper,
   "token-key": mintTokenKey,
   "messaging-basic": inventBasic,
   "session-token": () => ({ token: newPassword() }),
@@ -156,6 +160,7 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
 const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep }: CityOptions) => {
   const sql = database.connectAs("importer");
   try {
+    await storeOffice(sql);
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from resident.resident`;
     if ((row?.count ?? 0) >= residents) return;
     onStep?.(`inventing ${residents} residents`);
@@ -239,8 +244,13 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     };
     const invokeInternal: City["invoke"] = (fn, event) => invoke(fn, event, randomUUID());
     if (options.scheduled) {
-      const end = startSchedule(internalFunctions, (fn) => invokeInternal(fn, {}));
-      stops.push(async () => end());
+      const ends = [
+        startSchedule(internalFunctions, (fn) => invokeInternal(fn, {})),
+        startJobs(jobs, (input) => invokeInternal("notify", input)),
+      ];
+      stops.push(async () => {
+        for (const end of ends) end();
+      });
     }
 
     const plans = database.connectAs("partner-admin");

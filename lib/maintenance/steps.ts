@@ -1,6 +1,7 @@
 import { attempts } from "./attempts.ts";
+import { notifications } from "./notifications.ts";
 import { sessions } from "./sessions.ts";
 import type { Step } from "./step.ts";
 
 /** Everything that is looked after, in this order. */
-export const steps: readonly Step[] = [attempts, sessions];
+export const steps: readonly Step[] = [attempts, sessions, notifications];

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { findSetting, getSetting } from "#lib/config.ts";
+import { connect } from "#lib/db/pool.ts";
 import { keep } from "#lib/keep.ts";
 import { log } from "#lib/log.ts";
 import { readBothStages, readSecret } from "#lib/secret.ts";
-import { connect } from "./database.ts";
 import { carefulPace, noPace } from "./pacing.ts";
 import type { PlatformSettings } from "./platform.ts";
 import { errorCode, errorName } from "./platform-failure.ts";

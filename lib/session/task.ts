@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { Fault } from "#lib/http/fault.ts";
-import { accept } from "./acceptance.ts";
+import { accept, acceptBatch } from "./acceptance.ts";
 import { openAuthState } from "./auth-state.ts";
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/login.ts";
@@ -194,6 +194,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
         submission,
         inline,
       ),
+    acceptBatch: (submissions) => acceptBatch({ sql, notify: () => wakeup.notify() }, submissions),
     findState: (id) => findState(sql, id),
     findConnection: () => ({ ...(self.platform?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, self),

@@ -16,6 +16,7 @@ const start = async (options: Partial<ServerOptions> = {}) => {
       taken.push({ submission, bytes: inline && Buffer.from(inline) });
       return accepted;
     },
+    acceptBatch: async (submissions) => submissions.map((_, index) => `3EB${index}`),
     findState: async () => undefined,
     findConnection: () => ({ kind: "open" }),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),

@@ -19,7 +19,7 @@ const options = {
 };
 
 /**
- * Connections of the session task's role. The secret is read for each new connection, so that a rotated
+ * Connections of the role in `DATABASE_SECRET_ID`, for a process that is no endpoint. The secret is read for each new connection, so that a rotated
  * password is used by the next one.
  *
  * @param max connections at a time.
