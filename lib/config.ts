@@ -8,10 +8,18 @@ const Environment = z.object({
   AWS_ACCESS_KEY_ID: z.optional(z.string()),
   AWS_SECRET_ACCESS_KEY: z.optional(z.string()),
   AWS_SESSION_TOKEN: z.optional(z.string()),
+  /** Where a container gets the credentials of its task's role; ECS sets it. */
+  AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: z.optional(z.string().check(z.regex(/^\//))),
   /** Another Secrets Manager endpoint, such as the local one. */
   AWS_ENDPOINT_URL_SECRETS_MANAGER: z.optional(z.url()),
   /** Secret with `{host, port, dbname, username, password}` of the function's database role. */
   DATABASE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Where the database is, for whoever is given the administrator's name and password alone. */
+  DATABASE_HOST: z.optional(z.string().check(z.minLength(1))),
+  DATABASE_PORT: z.optional(z.string().check(z.regex(/^\d{1,5}$/))),
+  DATABASE_NAME: z.optional(z.string().check(z.minLength(1))),
+  /** What the names of a stage's secrets begin with, such as `municipal/prod/`. */
+  SECRETS_PREFIX: z.optional(z.string().check(z.regex(/\/$/))),
   /** `verify-full` checks the server's certificate against the trusted CAs; `disable` is for loopback. */
   DATABASE_TLS: z._default(z.enum(["verify-full", "disable"]), "verify-full"),
   /** Secret with `{version, pepper}` for digests of what must not be stored in clear. */

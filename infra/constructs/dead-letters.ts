@@ -7,8 +7,9 @@ import { keepOrDrop } from "../removal.ts";
 
 /**
  * What was to be done and could not be, until an operator has it done: each body is the event itself, as the
- * function was to get it. A requested notification holds a number and its text, so the queue has a key of its own,
- * and who may read the queue must be let use that key too.
+ * function was to get it. That is a job and a time; but a requested notification for which the function could not
+ * even be started, or was killed, holds a number and its text. So the queue has a key of its own: who may read the
+ * queue must be let use that key too.
  */
 export class DeadLetters extends Construct {
   readonly queue: Queue;

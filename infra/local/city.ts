@@ -1,6 +1,6 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { inventions } from "#lib/inventions.ts";
 import { BasicCredentials } from "#lib/messaging/basic-auth.ts";
 import { jobs } from "#lib/notification/jobs.ts";
 import { digestToken } from "#lib/opaque-token.ts";
@@ -8,7 +8,6 @@ import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions } from "#lib/routes/internal.ts";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
-import { mintSealingKey } from "#lib/session/sealing.ts";
 import type { Api } from "../api.ts";
 import { bundleFolder, functionName } from "../build.ts";
 import { integrationApi } from "../integration-api.ts";
@@ -88,28 +87,14 @@ export interface City {
 
 const demoPartner = "demo";
 
-const newPassword = () => randomBytes(24).toString("base64url");
-const inventBasic = (): BasicCredentials => ({
-  credentials: [{ username: "city-backend", password: newPassword() }],
-});
-
-const inventPepper = () => ({ version: 1, pepper: randomBytes(32).toString("base64url") });
-
 /** The secrets that no database role has, made on the first start. */
-const inventions: Readonly<Record<string, () => unknown>> = {
-  "audit-pepper": inventPepper,
-  "attempt-pepper": inventPepper,
-  "opt-out-pepper": inventPepper,
-  "token-key": mintTokenKey,
-  "messaging-basic": inventBasic,
-  "session-token": () => ({ token: newPassword() }),
-  "session-key": mintSealingKey,
-  "session-console": () => ({ credentials: [{ username: "operator", password: newPassword() }] }),
+const localInventions: Readonly<Record<string, () => unknown>> = {
+  ...inventions,
   "demo-passwords": inventPasswords,
 };
 
 const prepareSecrets = (store: SecretStore) => {
-  for (const [name, invent] of Object.entries(inventions)) {
+  for (const [name, invent] of Object.entries(localInventions)) {
     const id = secretName(localStage, name);
     if (!store.find(id)) store.put(id, JSON.stringify(invent()));
   }

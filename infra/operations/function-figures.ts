@@ -1,10 +1,12 @@
 import { authorizers, routes } from "#lib/routes/index.ts";
+import { notify } from "#lib/routes/internal.ts";
 import type { OldSystem, Upstream } from "#lib/routes/route.ts";
 import {
   authorizerFailures,
   badBoundaries,
   databaseFailures,
   type LogMetric,
+  requestFailures,
   upstreamFailures,
 } from "./log-metric.ts";
 
@@ -16,8 +18,9 @@ export const oldSystems: Readonly<Record<OldSystem, string>> = {
 
 const isOldSystem = (upstream: Upstream): upstream is OldSystem => upstream in oldSystems;
 
-/** What is counted in the log of a function that callers reach; nothing of one that no client calls. */
+/** What is counted in the log of a function. */
 export const figuresOf = (fn: string): LogMetric[] => {
+  if (fn === notify.fn) return [requestFailures];
   const route = routes.find((row) => row.fn === fn);
   const authorizer = authorizers.find((row) => row.fn === fn);
   const { secrets = {} } = route ?? authorizer ?? {};

@@ -2,11 +2,12 @@ import { Duration } from "aws-cdk-lib";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { AlarmRow } from "./alarm.ts";
+import { figureOf, requestFailures } from "./log-metric.ts";
 
 const quarter = { period: Duration.minutes(15) };
 
 /** What nobody calls, and so nobody misses at once. */
-export const jobAlarms = (maintenance: IFunction, deadLetters: IQueue): AlarmRow[] => [
+export const jobAlarms = (stage: string, maintenance: IFunction, deadLetters: IQueue): AlarmRow[] => [
   {
     name: "maintenance-fails",
     section: "maintenance-fails",
@@ -27,9 +28,17 @@ export const jobAlarms = (maintenance: IFunction, deadLetters: IQueue): AlarmRow
     silence: "bad",
   },
   {
+    name: "notifications-fail",
+    section: "notifications-fail",
+    says: "Notifications that other systems ask for, such as one-time codes, are not sent.",
+    metric: figureOf(stage, requestFailures, "Sum", 5),
+    rings: { atLeast: 1 },
+    silence: "good",
+  },
+  {
     name: "dead-letters",
     section: "dead-letters",
-    says: "A notification could not be handed over, also not when it was tried again; somebody was not told.",
+    says: "A notification job could not be run, also not when it was tried again; people were not told.",
     metric: deadLetters.metricApproximateNumberOfMessagesVisible({
       period: Duration.minutes(5),
       statistic: "Maximum",

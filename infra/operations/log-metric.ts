@@ -35,6 +35,9 @@ export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "au
 export const upstreamFailures = (system: OldSystem): LogMetric =>
   count(`UpstreamFailures-${system}`, `{ $.error.cause.message = "${system}*" }`);
 
+/** Single notifications that were asked for and not sent (`lib/notification/request.ts`); of runs others tell. */
+export const requestFailures = count("RequestFailures", '{ $.level = "error" && $.request = "*" }');
+
 /** What the session task tells once a minute (`lib/session/figures.ts`). */
 export const sessionFigure = (figure: keyof Figures): LogMetric => ({
   name: `Session-${figure}`,

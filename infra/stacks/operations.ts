@@ -51,7 +51,7 @@ export class OperationsStack extends Stack {
       ...doorAlarms(stage, apis, functions),
       ...databaseAlarms(server, config),
       ...sessionAlarms(stage),
-      ...jobAlarms(maintenance, deadLetters),
+      ...jobAlarms(stage, maintenance, deadLetters),
       ...certificateAlarms(config),
     ]);
     new Dashboard(this, "Dashboard", {

@@ -1,9 +1,9 @@
 import postgres from "postgres";
 import { getSetting } from "#lib/config.ts";
-import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
-import { secret } from "#lib/secret.ts";
+import { connectionTo, tlsSetting } from "#lib/db/credentials.ts";
+import { readWorkingCredentials } from "#lib/db/role-secret.ts";
 
-const credentials = secret(() => getSetting("DATABASE_SECRET_ID"), Credentials);
+const readNow = () => readWorkingCredentials(getSetting("DATABASE_SECRET_ID"));
 
 /** For as long as the database is away a query fails soon: who waits for it can try again. */
 const connectTimeoutSeconds = 3;
@@ -26,16 +26,13 @@ const options = {
  * @param onClose is told when one is closed.
  */
 export const connect = async (max: number, onClose?: () => void): Promise<postgres.Sql> => {
-  const { password: _, ...address } = connectionTo(await credentials());
+  const { password: _, ...address } = connectionTo(await readNow());
   return postgres({
     ...options,
     ...address,
     ssl: tlsSetting(),
     max,
     ...(onClose && { onclose: onClose }),
-    password: async () => {
-      credentials.reset();
-      return (await credentials()).password;
-    },
+    password: async () => (await readNow()).password,
   });
 };

@@ -26,7 +26,7 @@ export const maintain: InternalFunction = {
  * What the schedules of `lib/notification/jobs.ts` and the bus event start. A run of 10,000 recipients takes a
  * minute at most; the rest is for a session task that is away.
  */
-const notify: InternalFunction = {
+export const notify: InternalFunction = {
   fn: "notify",
   secrets: {
     DATABASE_SECRET_ID: "database/notify",

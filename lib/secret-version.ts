@@ -1,0 +1,55 @@
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  UpdateSecretVersionStageCommand,
+} from "@aws-sdk/client-secrets-manager";
+import { secretsManager } from "./secrets-manager.ts";
+
+/** The stages of each version of a secret, by the version's id. */
+export const listStages = async (id: string): Promise<Readonly<Record<string, readonly string[]>>> => {
+  const sdk = await secretsManager();
+  const { VersionIdsToStages } = await sdk.send(new DescribeSecretCommand({ SecretId: id }));
+  return VersionIdsToStages ?? {};
+};
+
+/** A version's JSON value. @throws Error that names the secret, when the version is not there or holds no JSON. */
+export const readVersion = async (id: string, versionId: string): Promise<unknown> => {
+  const sdk = await secretsManager();
+  const { SecretString } = await sdk.send(new GetSecretValueCommand({ SecretId: id, VersionId: versionId }));
+  try {
+    return JSON.parse(SecretString ?? "");
+  } catch {
+    throw new Error(`secret ${id} holds no JSON in its version ${versionId}`);
+  }
+};
+
+/** Writes a version, which is AWSCURRENT unless it is said to be another. */
+export const writeVersion = async (
+  id: string,
+  value: unknown,
+  { versionId, stage }: { versionId?: string; stage?: "AWSPENDING" } = {},
+): Promise<void> => {
+  const sdk = await secretsManager();
+  await sdk.send(
+    new PutSecretValueCommand({
+      SecretId: id,
+      SecretString: JSON.stringify(value),
+      ...(versionId && { ClientRequestToken: versionId }),
+      ...(stage && { VersionStages: [stage] }),
+    }),
+  );
+};
+
+/** Makes a version the current one; the one before becomes AWSPREVIOUS. */
+export const makeCurrent = async (id: string, versionId: string, formerId: string): Promise<void> => {
+  const sdk = await secretsManager();
+  await sdk.send(
+    new UpdateSecretVersionStageCommand({
+      SecretId: id,
+      VersionStage: "AWSCURRENT",
+      MoveToVersionId: versionId,
+      RemoveFromVersionId: formerId,
+    }),
+  );
+};
