@@ -4,12 +4,10 @@ import * as z from "zod/mini";
 const Environment = z.object({
   /** Region of the secrets; Lambda sets it. */
   AWS_REGION: z.optional(z.string()),
-  /** Credentials of the function's own role; Lambda sets them. */
+  /** Credentials of the function's own role; Lambda sets them, and a container has none here. */
   AWS_ACCESS_KEY_ID: z.optional(z.string()),
   AWS_SECRET_ACCESS_KEY: z.optional(z.string()),
   AWS_SESSION_TOKEN: z.optional(z.string()),
-  /** Where a container gets the credentials of its task's role; ECS sets it. */
-  AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: z.optional(z.string().check(z.regex(/^\//))),
   /** Another Secrets Manager endpoint, such as the local one. */
   AWS_ENDPOINT_URL_SECRETS_MANAGER: z.optional(z.url()),
   /** Secret with `{host, port, dbname, username, password}` of the function's database role. */
@@ -39,6 +37,8 @@ const Environment = z.object({
   /** Where the session task listens; 0 takes a free port. */
   SESSION_HOST: z._default(z.string(), "0.0.0.0"),
   SESSION_PORT: z._default(z.string().check(z.regex(/^\d{1,5}$/)), "8080"),
+  /** How long it still takes messages after it was told to end: as long as its address may be remembered. */
+  SESSION_LINGER_SECONDS: z._default(z.string().check(z.regex(/^\d{1,3}$/)), "0"),
   /** `careful` keeps the number from being blocked; `off` is for the fake platform. */
   SESSION_PACE: z._default(z.enum(["careful", "off"]), "careful"),
   /** Secret with the `{key}` that seals what the session keeps in the database. */

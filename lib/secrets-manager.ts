@@ -28,8 +28,8 @@ const readEnvironment = () => {
  * @see https://docs.aws.amazon.com/secretsmanager/latest/userguide/ip-access.html
  *
  * Region, endpoint and credentials are given, not discovered: the default chains read files and cost
- * about 10 ms and 130 KB in a cold start. In Lambda all three stand in the environment; a container hands its
- * credentials out by HTTP, and says so by `takeCredentialsFrom`.
+ * about 10 ms and 130 KB in a cold start. In Lambda all three stand in the environment; a container gets its
+ * credentials by HTTP instead, and says so by `takeCredentialsFrom`.
  */
 export const secretsManager = lazy(async () => {
   const endpoint = findSetting("AWS_ENDPOINT_URL_SECRETS_MANAGER");

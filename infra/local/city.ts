@@ -13,6 +13,7 @@ import { bundleFolder, functionName } from "../build.ts";
 import { integrationApi } from "../integration-api.ts";
 import { messagingApi } from "../messaging-api.ts";
 import { secretName } from "../secret-name.ts";
+import { sessionSecrets } from "../session-secrets.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
 import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
@@ -100,6 +101,12 @@ const prepareSecrets = (store: SecretStore) => {
   }
 };
 
+/** The full names of secrets, by the variables that hold them. */
+const named = (secrets: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
+  );
+
 interface ConsoleSecret {
   readonly credentials: readonly [{ readonly username: string; readonly password: string }];
 }
@@ -107,14 +114,6 @@ interface ConsoleSecret {
 /** A secret that `prepareSecrets` has made. */
 const readSecret = <T>(store: SecretStore, name: string): T =>
   JSON.parse(store.find(secretName(localStage, name))?.value ?? "{}");
-
-/** The secrets of the session task, which is no function of a route. */
-const sessionSecrets = {
-  DATABASE_SECRET_ID: secretName(localStage, "database/session"),
-  SESSION_TOKEN_SECRET_ID: secretName(localStage, "session-token"),
-  SESSION_KEY_SECRET_ID: secretName(localStage, "session-key"),
-  CONSOLE_SECRET_ID: secretName(localStage, "session-console"),
-};
 
 /** The first of the messaging API's credentials, also after a rotation. */
 const readBasic = (store: SecretStore) => {
@@ -191,7 +190,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       typeof wanted === "object"
         ? undefined
         : await startSession({
-            variables: { ...common, ...sessionSecrets },
+            variables: { ...common, ...named(sessionSecrets) },
             token: readSecret<{ token: string }>(secrets, "session-token").token,
             platform: wanted,
             port: 0,
@@ -202,9 +201,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     const urls = { ...upstreams.urls, SESSION_URL: sessionUrl };
     const variables = (needed: Needs) => ({
       ...common,
-      ...Object.fromEntries(
-        Object.entries(needed.secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
-      ),
+      ...named(needed.secrets),
       ...Object.fromEntries((needed.upstreams ?? []).map((name) => [name, urls[name]])),
     });
 

@@ -46,8 +46,11 @@ export interface Task {
   readonly url: string;
   /** The session, while this task drives it. */
   findPlatform(): Platform | undefined;
-  /** Ends the session first, then answers what has been asked, then lets the database go. */
-  stop(): Promise<void>;
+  /**
+   * Ends the session first, so that another task can take it; then takes messages for as long as callers may
+   * still come to this address; then answers what has been asked and lets the database go.
+   */
+  stop(lingerMs?: number): Promise<void>;
 }
 
 const poolSize = 10;
@@ -208,9 +211,10 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     lead: (epoch, signal) => lead(epoch, signal, metrics),
     signal: ending.signal,
   });
-  const stop = async () => {
+  const stop = async (lingerMs = 0) => {
     ending.abort();
     await candidacy;
+    await setTimeout(lingerMs);
     await server.close();
     await sql.end({ timeout: 5 });
   };
