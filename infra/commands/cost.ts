@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "../build.ts";
-import { costDocument } from "../cost/document.ts";
+import { costDocument, replaceCost } from "../cost/document.ts";
 
-// `npm run cost`: what a stage costs, as the README tells it
+// `npm run cost`: counts anew what a stage costs, and writes it into the README
 await build();
-console.log(costDocument(JSON.parse(readFileSync("cdk.json", "utf8")).context));
+const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
+writeFileSync("README.md", replaceCost(readFileSync("README.md", "utf8"), costDocument(context)));

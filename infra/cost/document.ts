@@ -34,3 +34,14 @@ export const costDocument = (context: Record<string, unknown>): string => {
     billTable(byKind(requestLines)),
   ].join("\n\n");
 };
+
+/** A text with the document in its place, between two comments. @throws Error when it has no such place. */
+export const replaceCost = (text: string, document: string): string => {
+  const [before, after] = [
+    text.split("<!-- npm run cost -->")[0],
+    text.split("<!-- end of npm run cost -->")[1],
+  ];
+  if (before === undefined || after === undefined)
+    throw new Error("the text has no place for what a stage costs");
+  return `${before}<!-- npm run cost -->\n\n${document}\n\n<!-- end of npm run cost -->${after}`;
+};

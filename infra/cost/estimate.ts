@@ -24,7 +24,7 @@ const monthly = (amount: number, unit: string, hourly: number) =>
   term(amount * hoursPerMonth, `${unit} hours`, hourly);
 
 /** What is assumed and not counted. */
-export const assumed = {
+const assumed = {
   databaseGb: 20,
   /** ECS Container Insights, of one cluster and one service: AWS publishes no number. */
   insightFigures: 30,
