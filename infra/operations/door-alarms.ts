@@ -73,6 +73,7 @@ const functionFails = ({ fn, lambda }: NodeFunction): AlarmRow => ({
   name: `${functionName(fn)}-fails`,
   section: "function-fails",
   says: `The function ${fn} crashes, runs out of time or is not started.`,
+  // an authorizer refuses by an error; its own failures are counted from its log
   metric: isAuthorizer(fn)
     ? lambda.metricThrottles({ period })
     : new MathExpression({
