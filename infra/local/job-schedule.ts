@@ -4,7 +4,7 @@ import type { Job } from "#lib/notification/jobs.ts";
 
 /**
  * EventBridge Scheduler's expression as croner reads it: croner wants seconds first, counts the days of the week
- * from 1 for Sunday as well once it is told to, and takes `?` for any.
+ * from 1 for Sunday and takes `0/5` for every fifth once it is told to.
  *
  * @see https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html#cron-based
  */
@@ -25,7 +25,11 @@ export const timerOf = (
   { schedule, timeZone }: Pick<Job, "schedule" | "timeZone">,
   fire?: (timer: Cron) => void,
 ): Cron =>
-  new Cron(patternOf(schedule), { timezone: timeZone, alternativeWeekdays: true, mode: "7-part" }, fire);
+  new Cron(
+    patternOf(schedule),
+    { timezone: timeZone, alternativeWeekdays: true, sloppyRanges: true, mode: "7-part" },
+    fire,
+  );
 
 /** Runs each job at its times, as the schedules of the stacks do. @returns what ends it */
 export const startJobs = (

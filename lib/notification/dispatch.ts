@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { Fault } from "#lib/http/fault.ts";
-import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/session-client.ts";
 import { AudienceError, readAudience, type Shown } from "./audience.ts";
 import { draftOf, heedsOptOut } from "./draft.ts";
@@ -8,11 +7,10 @@ import type { ScheduleInput } from "./event.ts";
 import { findJob, type Job } from "./jobs.ts";
 import type { Means } from "./means.ts";
 import { listOptedOut } from "./opt-out.ts";
-import { withPatience } from "./patience.ts";
+import { patienceOf, withPatience } from "./patience.ts";
 import { listTold, noteSeen, type Occasion, occasionOf, recordTold, type Told } from "./recipient.ts";
 import { closeRun, openRun, type Run } from "./run.ts";
-import type { Template } from "./template.ts";
-import { type TemplateName, templates } from "./templates.ts";
+import { getTemplate } from "./templates.ts";
 
 /** A run that came to its end too early. Its message holds no data. */
 export class RunError extends Error {
@@ -34,9 +32,6 @@ interface Choice {
   readonly run?: string;
 }
 
-const templateOf = ({ template }: Job): Template =>
-  templates[template as TemplateName] as unknown as Template;
-
 /** Nothing of an execution is in it, so that a run that is repeated makes the same keys. */
 const keyOf = ({ job, at }: Occasion, key: string): string =>
   `${job}|${at}|${createHash("sha256").update(key).digest("hex")}`;
@@ -53,7 +48,7 @@ const decideOne = (
   if (key === "") return { ...known, told: refuse(key, "dedupe_key is missing") };
   if (copies > 1) return { ...known, told: refuse(key, `dedupe_key comes ${copies} times`) };
   if (phone && optedOut.has(phone)) return { ...known, told: { key, outcome: "opted_out" } };
-  const template = templateOf(job);
+  const template = getTemplate(job.template);
   const drafted = draftOf({
     ...{ template, phone, values, key: keyOf(occasionOf(job, scheduledAt), key) },
     expiresAt: scheduledAt.getTime() + template.expiresInMinutes * 60_000,
@@ -76,14 +71,18 @@ const decide = async (
   );
   const waiting = shown.filter(({ key }) => told.get(key)?.outcome !== "accepted");
   const phones = waiting.flatMap(({ phone }) => phone ?? []);
-  const optedOut = heedsOptOut(templateOf(job)) ? await listOptedOut(means, phones) : new Set<string>();
+  const optedOut = heedsOptOut(getTemplate(job.template))
+    ? await listOptedOut(means, phones)
+    : new Set<string>();
   return { decisions: waiting.map((one) => decideOne(choice, optedOut, one)), told };
 };
 
-const handOver = async ({ submitBatch, until }: Means, decisions: readonly Decision[]): Promise<Told[]> => {
+const handOver = async (means: Means, decisions: readonly Decision[]): Promise<Told[]> => {
   const drafts = decisions.flatMap(({ key, draft }) => (draft ? { key, draft } : []));
   if (drafts.length === 0) return [];
-  const ids = await withPatience(until, () => submitBatch(drafts.map(({ draft }) => draft)));
+  const ids = await withPatience(patienceOf(means), () =>
+    means.submitBatch(drafts.map(({ draft }) => draft)),
+  );
   return drafts.map(({ key }, index) => ({ key, outcome: "accepted", messageId: ids[index] }));
 };
 
@@ -120,29 +119,23 @@ const work = async (means: Means, choice: Choice & { readonly run: string }): Pr
  * Runs one scheduled time of a job: everybody whom the audience shows then is told once, however often the run
  * is broken off and repeated.
  *
- * @throws Error whose message holds no data, when not everybody was dealt with; the run says it too.
+ * @throws RunError when not everybody was dealt with; the run keeps its message.
  */
-export const runJob = async (means: Means, input: ScheduleInput, jobFor = findJob): Promise<Run> => {
+export const runJob = async (means: Means, input: ScheduleInput): Promise<Run> => {
   const { sql } = means;
   const scheduledAt = new Date(input.scheduled_time);
   const run = await openRun(sql, input);
   try {
-    const job = jobFor(input.job);
+    const job = findJob(input.job);
     if (!job) throw new RunError("there is no such job");
     await work(means, { job, scheduledAt, run });
   } catch (error) {
     const reason = explain(error);
-    // of an audience's error nothing more: its message may quote data
-    const more = error instanceof AudienceError ? {} : { error };
-    log.error("notification run failed", { ...input, run, reason, ...more });
     await closeRun(sql, run, reason);
-    throw new RunError(reason);
+    // of an audience's error nothing more: its message may quote data
+    throw new RunError(reason, error instanceof AudienceError ? {} : { cause: error });
   }
-  const closed = await closeRun(sql, run);
-  const { accepted, opted_out, refused, expired } = closed;
-  const level = refused > 0 ? "warn" : "info";
-  log[level]("notification run", { ...input, run, accepted, opted_out, refused, expired });
-  return closed;
+  return closeRun(sql, run);
 };
 
 /** Shows what a run would do, a few recipients at a time, and does nothing. */

@@ -3,6 +3,9 @@ import type { Draft } from "#lib/messaging/session-client.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { render, type Template, ValueError } from "./template.ts";
 
+/** The longest that the session task keeps a message for. */
+const maxSeconds = 259_200;
+
 /** Who is to be told what. */
 export interface Wish {
   readonly template: Template;
@@ -27,7 +30,8 @@ export const draftOf = ({ template, phone, values, expiresAt, key, run }: Wish):
   if (!phone) return refused("phone is missing");
   if (!isPhone(phone, { suffixed: false }))
     return refused("phone is no number with country code, in digits alone");
-  const seconds = Math.floor((expiresAt - Date.now()) / 1_000);
+  // a preview may be of a time that is far away
+  const seconds = Math.min(Math.floor((expiresAt - Date.now()) / 1_000), maxSeconds);
   if (seconds < 1) return { outcome: "expired", reason: "too late to be sent" };
   try {
     const { text, file } = render(template, values);

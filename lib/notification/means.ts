@@ -10,6 +10,8 @@ export interface Means {
   readonly submitBatch: (drafts: readonly Draft[]) => Promise<string[]>;
   /** Recognises a number without keeping it. */
   readonly pepper: { readonly version: number; readonly digest: (phone: string) => Buffer | null };
-  /** Unix milliseconds until which a session task that is away is waited for. */
+  /** Unix milliseconds after which nothing more is begun. */
   readonly until: number;
+  /** How long a session task that is away is waited for. */
+  readonly patienceMs: number;
 }

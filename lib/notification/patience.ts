@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { Fault } from "#lib/http/fault.ts";
+import type { Means } from "./means.ts";
 
 const firstDelayMs = 250;
 const longestDelayMs = 15_000;
@@ -7,6 +8,10 @@ const longestDelayMs = 15_000;
 /** The task is away, or another request with the same key is under way. */
 const passes = (error: unknown): boolean =>
   error instanceof Fault && (error.status === 503 || error.status === 409 || error.status === 429);
+
+/** Until when, in Unix milliseconds, a session task that is away now is waited for. */
+export const patienceOf = ({ until, patienceMs }: Pick<Means, "until" | "patienceMs">): number =>
+  Math.min(until, Date.now() + patienceMs);
 
 /**
  * Tries again for as long as the session task is away.

@@ -4,7 +4,7 @@ import type { Draft } from "#lib/messaging/session-client.ts";
 import { draftOf, heedsOptOut } from "./draft.ts";
 import type { Means } from "./means.ts";
 import { listOptedOut } from "./opt-out.ts";
-import { withPatience } from "./patience.ts";
+import { patienceOf, withPatience } from "./patience.ts";
 import { findTemplate } from "./templates.ts";
 
 /** A single notification that somebody asks for. */
@@ -51,7 +51,7 @@ const carryOut = async (means: Means, request: NotificationRequest): Promise<Req
   if (heedsOptOut(template) && (await listOptedOut(means, [phone])).size > 0) return { outcome: "opted_out" };
   const { draft } = drafted;
   try {
-    return await withPatience(Math.min(means.until, expiresAt), () =>
+    return await withPatience(Math.min(patienceOf(means), expiresAt), () =>
       draft.kind === "text" ? submitText(means, draft) : submitFile(means, draft),
     );
   } catch (error) {
@@ -91,15 +91,12 @@ export const requestNotification = async (
   await keep(means, request, done).catch((error: unknown) =>
     log.error("what became of a notification could not be kept", { request: id, template, error }),
   );
-  const level = done.outcome === "failed" ? "error" : done.outcome === "accepted" ? "info" : "warn";
-  log[level]("notification", { request: id, template, outcome: done.outcome, reason: done.reason });
   return done;
 };
 
 /** Keeps that an event asked for something that cannot be understood. */
 export const refuseRequest = async (means: Means, id: string, reason: string): Promise<RequestOutcome> => {
   const done = refused(reason);
-  log.warn("notification", { request: id, ...done });
   await keep(means, { id, template: "", phone: "", values: {}, requestedAt: new Date() }, done).catch(
     (error: unknown) => log.error("what became of a notification could not be kept", { request: id, error }),
   );

@@ -57,3 +57,7 @@ export const closeRun = async (sql: postgres.Sql, id: string, reason?: string): 
 /** The last runs of a job, newest first. */
 export const listRuns = (sql: postgres.Sql, job: string, limit: number) => sql<Run[]>`
   select ${columns(sql)} from notification.run where job = ${job} order by scheduled_at desc limit ${limit}`;
+
+/** How a run's messages are, by their state in the outbox. */
+export const countStates = (sql: postgres.Sql, run: string) => sql<{ state: string; count: number }[]>`
+  select state, count from messaging.count_states(${run}) order by state`;

@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { Fault } from "#lib/http/fault.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
 import { accept, acceptBatch } from "./acceptance.ts";
 import { openAuthState } from "./auth-state.ts";
 import { registerConsole } from "./console/console.ts";
@@ -138,8 +139,6 @@ const listen = async (server: FastifyInstance, { host, port }: TaskOptions): Pro
   return `http://${host}:${(server.server.address() as AddressInfo).port}`;
 };
 
-const maskNumber = (phone: string) => `${phone.slice(0, 4)}${"•".repeat(phone.length - 6)}${phone.slice(-2)}`;
-
 /** The connection in the console's words. Who does not lead knows nothing of it. */
 const describeConnection = ({ platform }: Self): Connection => {
   const state = platform?.state() ?? { kind: "closed" as const, since: new Date() };
@@ -148,7 +147,7 @@ const describeConnection = ({ platform }: Self): Connection => {
     case "unpaired":
       return { kind: "connecting", since };
     case "open":
-      return { kind: "open", since, phone: maskNumber(state.as) };
+      return { kind: "open", since, phone: maskPhone(state.as) };
     case "pairing":
       return { kind: "pairing", since, qr: state.qr, code: state.code };
     default:

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
+import { templates } from "#lib/notification/templates.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
 import { useOwnCity } from "../steps/own-city.ts";
@@ -78,6 +79,27 @@ describe("a run", () => {
       [1, 1],
       [1, 0],
     ]);
+  });
+
+  test("tells nobody again when the outbox has forgotten the keys, as it does after a day", async () => {
+    await show(3);
+    await run();
+    await admin((sql) => sql`truncate messaging.idempotency`);
+    await run();
+    expect((await messages()).length).toBe(3);
+  });
+
+  test("that was handed over and killed before that was noted tells nobody again, and notes it", async () => {
+    await show(3);
+    await run();
+    const before = await messages();
+    await admin((sql) => sql`truncate notification.recipient`);
+    await run();
+    expect([await messages(), await runs()]).toEqual([before, [{ ...done, accepted: 3 }]]);
+    const [row] = await admin(
+      (sql) => sql`select count(distinct message_id)::int as ids from notification.recipient`,
+    );
+    expect(row?.ids).toBe(3);
   });
 
   test("reports who cannot be told, with the reason, and tells the others", async () => {
@@ -221,4 +243,34 @@ test("a run that is too late hands over nothing, and says who was not told", asy
     ["R00000", "R00001"].map((key) => ({ key, outcome: "expired", reason: "too late to be sent" })),
   );
   expect(await runs()).toEqual([{ ...done, expired: 2 }]);
+});
+
+test("what is told once for ever is remembered for as long as it is shown, and for a month after", async () => {
+  const once = (minutes: number) =>
+    run({
+      job: "document-status",
+      scheduled_time: new Date(Date.parse(time) + minutes * 60_000).toISOString(),
+    });
+  const values = { name: "Warga", document: "KTP", number: "1", status: "Selesai" };
+  const age = (days: number) =>
+    admin(
+      (sql) => sql`update notification.recipient set seen_at = seen_at - ${`${days} days`}::text::interval`,
+    );
+  await admin((sql) => playAudience(sql, "document_status"));
+  await show(1, () => ({ values }));
+  await once(0);
+  await age(29);
+  await once(1); // it is shown still
+  await age(29);
+  expect(await own.city.invoke("maintain", {})).toEqual({ payload: "null" });
+  await once(2);
+  expect((await messages()).length).toBe(1);
+  await age(31);
+  await own.city.invoke("maintain", {});
+  expect(await admin((sql) => sql`select from notification.recipient`)).toHaveLength(0);
+});
+
+test("nothing may be handed over for longer than the outbox knows its key", () => {
+  for (const { expiresInMinutes } of Object.values(templates))
+    expect(expiresInMinutes).toBeLessThanOrEqual(24 * 60);
 });

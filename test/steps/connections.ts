@@ -8,7 +8,8 @@ export type Address =
   | "residentUrl"
   | "employeeUrl"
   | "sessionAdminUrl"
-  | "sessionUrl";
+  | "sessionUrl"
+  | "notifyUrl";
 
 /** A connection to the running city's database that ends with the test. */
 export const connectFor = (address: Address): postgres.Sql => {

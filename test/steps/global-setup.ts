@@ -24,6 +24,7 @@ export interface RunningCity {
   readonly employeeUrl: string;
   readonly sessionAdminUrl: string;
   readonly sessionUrl: string;
+  readonly notifyUrl: string;
   readonly employee: DemoEmployee;
   readonly legacyAuthUrl: string;
   readonly employeeSystemUrl: string;
@@ -73,6 +74,7 @@ export default async function setup(project: TestProject) {
     employeeUrl: urlOf("employee"),
     sessionAdminUrl: urlOf("session-admin"),
     sessionUrl: urlOf("session"),
+    notifyUrl: urlOf("notify"),
     employee: city.upstreams.demo,
     legacyAuthUrl: city.upstreams.legacyAuthUrl,
     employeeSystemUrl: city.upstreams.employeeSystemUrl,

@@ -216,6 +216,14 @@ return (
     select moment at time zone (hours ->> 'time_zone') as now_there, hours ->> 'time_zone' as zone,
       (hours ->> 'from')::time as "from", (hours ->> 'to')::time as "to") window_there);
 
+-- How a run's messages are, for its report: counts, and nothing of the messages.
+create function messaging.count_states(wanted uuid) returns table (state text, count integer)
+language sql stable security definer
+set search_path = messaging, pg_temp
+begin atomic
+  select state, count(*)::integer from messaging.message where run = wanted group by state;
+end;
+
 -- ---------------------------------------------------------------- rights
 
 grant usage on schema audience, notification to municipal_notify;
@@ -225,6 +233,9 @@ grant select on all tables in schema audience to municipal_notify;
 alter default privileges for role municipal_owner in schema audience grant select on tables to municipal_notify;
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
 grant select, insert, delete on notification.opt_out to municipal_notify;
+
+grant usage on schema messaging to municipal_notify;
+grant execute on function messaging.count_states to municipal_notify;
 
 grant usage on schema notification to municipal_maintenance, municipal_session;
 grant execute on function notification.expire to municipal_maintenance;
