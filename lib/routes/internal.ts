@@ -14,7 +14,7 @@ export interface InternalFunction {
 }
 
 /** The upkeep of the database. A run that is over before the next one begins never finds another one under way. */
-const maintain: InternalFunction = {
+export const maintain: InternalFunction = {
   fn: "maintain",
   secrets: { DATABASE_SECRET_ID: "database/maintenance" },
   everyMinutes: 5,
@@ -26,7 +26,7 @@ const maintain: InternalFunction = {
  * What the schedules of `lib/notification/jobs.ts` and the bus event start. A run of 10,000 recipients takes a
  * minute at most; the rest is for a session task that is away.
  */
-const notify: InternalFunction = {
+export const notify: InternalFunction = {
   fn: "notify",
   secrets: {
     DATABASE_SECRET_ID: "database/notify",

@@ -86,7 +86,7 @@ test("the session task connects anew between any two steps", async () => {
   const settings = own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/session" } });
   for (const [variable, value] of Object.entries(settings)) vi.stubEnv(variable, value);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const { connect } = await import("#lib/session/database.ts");
+  const { connect } = await import("#lib/db/pool.ts");
   const rotation = begin("session");
   for (const step of steps) {
     await rotation.do(step);
