@@ -6,12 +6,13 @@ import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import { usagePlanName } from "../../infra/usage-plan-name.ts";
 import { readAssembly } from "./assembly.ts";
 import type { Invoke } from "./authorization.ts";
-import { formStacks } from "./formation.ts";
+import { type Formation, formStacks } from "./formation.ts";
 import { startGateway } from "./gateway.ts";
 import { type LambdaFunction, mayInvoke, readFunctions } from "./lambda-function.ts";
 import { type RunningFunction, startFunction } from "./lambda-service.ts";
 import { readRestApis } from "./rest-api.ts";
 import { guardSecrets } from "./secrets.ts";
+import { listServiceAddresses } from "./service-address.ts";
 import { upstream } from "./synth.ts";
 
 /** The templates' APIs and functions, running on this machine before a city's database, secrets and systems. */
@@ -47,8 +48,8 @@ const settingsOf = (secretsUrl: string) => ({
   DATABASE_TLS: "disable",
 });
 
-/** Where the names that stand in the functions' settings are on this machine. */
-const networkOf = (functions: readonly LambdaFunction[], city: City): string => {
+/** Where the addresses of the stage's network are on this machine. Another address leads where it leads anywhere. */
+const networkOf = (formation: Formation, functions: readonly LambdaFunction[], city: City): string => {
   const network = new URL("./network.ts", import.meta.url);
   const locate = (named: string, here: string) => {
     const { hostname, port } = new URL(named);
@@ -56,9 +57,9 @@ const networkOf = (functions: readonly LambdaFunction[], city: City): string => 
   };
   locate(upstream.legacyAuthUrl, city.upstreams.legacyAuthUrl);
   locate(upstream.employeeSystemUrl, city.upstreams.employeeSystemUrl);
+  for (const address of listServiceAddresses(formation)) locate(`http://${address}`, city.sessionUrl);
   for (const { environment } of functions) {
-    const { SESSION_URL, DATABASE_HOST, DATABASE_PORT } = environment;
-    if (SESSION_URL) locate(SESSION_URL, city.sessionUrl);
+    const { DATABASE_HOST, DATABASE_PORT } = environment;
     if (DATABASE_HOST) locate(`http://${DATABASE_HOST}:${DATABASE_PORT}`, city.database.adminUrl);
   }
   return network.href;
@@ -81,7 +82,7 @@ export const deploy = async (
   const formation = formStacks(readAssembly(folder), place);
   const functions = readFunctions(formation);
   const secrets = await guardSecrets(functions, place, city.secretsUrl);
-  const preloads = [networkOf(functions, city)];
+  const preloads = [networkOf(formation, functions, city)];
   const variables = settingsOf(secrets.url);
   const start = (fn: LambdaFunction) =>
     startFunction(fn, { variables, preloads, onLine: (line) => isAboutRuntimeFile(line) || onLine(line) });
