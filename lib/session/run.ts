@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { fromHttp } from "@aws-sdk/credential-provider-http";
 import * as z from "zod/mini";
 import { findSetting, getSetting } from "#lib/config.ts";
@@ -74,7 +75,7 @@ export const runSession = async (): Promise<void> => {
   log.info("listening", { url: task.url });
   const stop = async () => {
     log.info("stopping");
-    await task.stop(Number(findSetting("SESSION_LINGER_SECONDS")) * 1_000);
+    await task.stop(setTimeout(Number(findSetting("SESSION_LINGER_SECONDS")) * 1_000));
     // the platform library leaves timers behind
     process.exit(0);
   };

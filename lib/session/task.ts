@@ -48,10 +48,10 @@ export interface Task {
   /** The session, while this task drives it. */
   findPlatform(): Platform | undefined;
   /**
-   * Ends the session first, so that another task can take it; then takes messages for as long as callers may
-   * still come to this address; then answers what has been asked and lets the database go.
+   * Ends the session first, so that another task can take it; then takes messages until its address is
+   * forgotten; then answers what has been asked and lets the database go.
    */
-  stop(lingerMs?: number): Promise<void>;
+  stop(forgotten?: Promise<unknown>): Promise<void>;
 }
 
 const poolSize = 10;
@@ -210,10 +210,10 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     lead: (epoch, signal) => lead(epoch, signal, metrics),
     signal: ending.signal,
   });
-  const stop = async (lingerMs = 0) => {
+  const stop = async (forgotten?: Promise<unknown>) => {
     ending.abort();
     await candidacy;
-    await setTimeout(lingerMs);
+    await forgotten;
     await server.close();
     await sql.end({ timeout: 5 });
   };
