@@ -2,11 +2,29 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: "test/steps/global-setup.ts",
     // real processes, databases and sockets on a machine that may be busy: the report names what needed a second run
     retry: 1,
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "local",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/template/**", "**/node_modules/**"],
+          globalSetup: "test/steps/global-setup.ts",
+        },
+      },
+      {
+        // the same contract, answered by the synthesized templates
+        extends: true,
+        test: {
+          name: "template",
+          include: ["test/{contract,gateway,template}/**/*.test.ts"],
+          globalSetup: "test/template/global-setup.ts",
+        },
+      },
+    ],
   },
 });

@@ -5,7 +5,9 @@ import { integrationApi } from "./integration-api.ts";
 import { messagingApi } from "./messaging-api.ts";
 import { ApiStack, type ApiStackProps } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
+import { JobsStack } from "./stacks/jobs.ts";
 import { MessagingStack } from "./stacks/messaging.ts";
+import { OperationsStack } from "./stacks/operations.ts";
 
 /**
  * The stacks of one stage, each after those that it needs: data, messaging, APIs, jobs, operations.
@@ -28,5 +30,13 @@ export const composeStage = (app: App, config: Config) => {
   // its documentation tells where both are
   const integrationStack = open(integrationApi, { MESSAGING_URL: messagingStack.gateway.baseUrl });
   const apis = [integrationStack, messagingStack];
-  return { data, messaging, apis };
+  const jobs = new JobsStack(app, name("jobs"), surroundings);
+  jobs.addStackDependency(data);
+  jobs.addStackDependency(messaging);
+  const operations = new OperationsStack(app, name("operations"), {
+    ...{ config, apis, jobs, server: data.database.server, sessionLog: messaging.task.logGroup },
+    watched: [data, messaging, ...apis, jobs],
+  });
+  for (const stack of [data, messaging, ...apis, jobs]) operations.addStackDependency(stack);
+  return { data, messaging, apis, jobs, operations };
 };

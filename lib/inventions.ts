@@ -14,6 +14,7 @@ const inventCredentials = (username: string) => (): BasicCredentials => ({
 export const inventions = {
   "audit-pepper": inventPepper,
   "attempt-pepper": inventPepper,
+  "opt-out-pepper": inventPepper,
   "token-key": mintTokenKey,
   "messaging-basic": inventCredentials("city-backend"),
   "session-token": () => ({ token: newPassword() }),

@@ -2,6 +2,7 @@ import {
   DescribeSecretCommand,
   GetSecretValueCommand,
   PutSecretValueCommand,
+  ResourceNotFoundException,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
 import { secretsManager } from "./secrets-manager.ts";
@@ -13,14 +14,18 @@ export const listStages = async (id: string): Promise<Readonly<Record<string, re
   return VersionIdsToStages ?? {};
 };
 
-/** A version's JSON value. @throws Error that names the secret, when the version is not there or holds no JSON. */
-export const readVersion = async (id: string, versionId: string): Promise<unknown> => {
+/** What a version's JSON says, or undefined where it has no value, or one that is no JSON. */
+export const findVersion = async (id: string, versionId: string): Promise<unknown> => {
   const sdk = await secretsManager();
-  const { SecretString } = await sdk.send(new GetSecretValueCommand({ SecretId: id, VersionId: versionId }));
+  const command = new GetSecretValueCommand({ SecretId: id, VersionId: versionId });
+  const found = await sdk.send(command).catch((error: unknown) => {
+    if (error instanceof ResourceNotFoundException) return undefined;
+    throw error;
+  });
   try {
-    return JSON.parse(SecretString ?? "");
+    return JSON.parse(found?.SecretString ?? "");
   } catch {
-    throw new Error(`secret ${id} holds no JSON in its version ${versionId}`);
+    return undefined;
   }
 };
 

@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { authorizers, routes } from "#lib/routes/index.ts";
+import { internalFunctions } from "#lib/routes/internal.ts";
 import { listFunctions } from "../infra/build.ts";
 
 /** What each folder may import besides packages. A function is alone: its siblings are other Lambdas. */
@@ -51,8 +52,8 @@ describe("dependencies", () => {
 const withoutRoute = ["fill-secrets", "migrate", "rotate"];
 
 describe("the route table", () => {
-  test("has a function for every row and a row for every function that answers requests", () => {
-    const rows = [...routes, ...authorizers].map(({ fn }) => fn);
+  test("has a function for every row and a row for every function that is not part of a deployment", () => {
+    const rows = [...routes, ...authorizers, ...internalFunctions].map(({ fn }) => fn);
     expect(listFunctions().toSorted()).toEqual([...rows, ...withoutRoute].toSorted());
   });
 
@@ -90,4 +91,14 @@ describe("the route table", () => {
 test("a function file stays short", () => {
   for (const fn of listFunctions())
     expect(readFileSync(`functions/${fn}.ts`, "utf8").split("\n").length).toBeLessThanOrEqual(41);
+});
+
+test("no two kinds of work lock each other out by one advisory lock's key", () => {
+  const keys = globSync("lib/**/*.{ts,sql}").flatMap((file) =>
+    [...new Set(readFileSync(file, "utf8").match(/\b7_?206_?3\d\d\b/g))].map((key) =>
+      key.replaceAll("_", ""),
+    ),
+  );
+  expect(keys.length).toBeGreaterThan(3);
+  expect(keys.toSorted()).toEqual([...new Set(keys)].toSorted());
 });

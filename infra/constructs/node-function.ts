@@ -9,6 +9,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
 import { bundleFolder, functionName } from "../build.ts";
@@ -35,6 +36,8 @@ export interface NodeFunctionProps extends Surroundings {
   readonly isInside?: boolean;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
+  /** Keeps the events of an asynchronous call that failed for good. */
+  readonly deadLetters?: IQueue;
 }
 
 /**
@@ -56,12 +59,15 @@ const networkInterfaces = () =>
 
 /** A function from its bundle, with a role of its own that may read exactly the secrets it names. */
 export class NodeFunction extends Construct {
+  /** Module under `functions/`. */
+  readonly fn: string;
   readonly lambda: LambdaFunction;
 
   constructor(scope: Construct, props: NodeFunctionProps) {
     const { config, network, fn, secrets, upstreams = [], environment, timeoutSeconds, memoryMb } = props;
-    const { isInside = "DATABASE_SECRET_ID" in secrets || upstreams.length > 0 } = props;
+    const { isInside = "DATABASE_SECRET_ID" in secrets || upstreams.length > 0, deadLetters } = props;
     super(scope, functionName(fn));
+    this.fn = fn;
     const named = Object.entries(secrets).map(
       ([variable, name]) => [variable, secretName(config.stage, name)] as const,
     );
@@ -81,6 +87,7 @@ export class NodeFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       logGroup,
       role: this.#role(isInside),
+      ...(deadLetters && { deadLetterQueue: deadLetters }),
       ...(isInside && { ...place, securityGroups: [securityGroup] }),
       environment: {
         ...Object.fromEntries(named),

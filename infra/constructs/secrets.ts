@@ -15,6 +15,7 @@ type Invented = keyof typeof inventions;
 const unrotated: Readonly<Partial<Record<Invented, string>>> = {
   "audit-pepper":
     "Digests of earlier searches could not be compared with new ones: it is changed by hand, with a new version number beside it, and the old value is kept as long as the audit",
+  "opt-out-pepper": "With a new value nobody would be known to have opted out",
   "attempt-pepper": "A new value would forget who is throttled for guessing; it protects data of one day",
   "session-key":
     "It seals the messaging session at rest: with another key the session would have to be paired anew",

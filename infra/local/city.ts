@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { inventions } from "#lib/inventions.ts";
-import { BasicCredentials } from "#lib/messaging/basic-auth.ts";
+import { jobs } from "#lib/notification/jobs.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
+import { internalFunctions } from "#lib/routes/internal.ts";
 import type { Address, Secrets, Upstream } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
 import { bundleFolder, functionName } from "../build.ts";
@@ -14,10 +16,14 @@ import { sessionSecrets } from "../session-secrets.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
 import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
+import { startJobs } from "./job-schedule.ts";
+import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { rememberPlans } from "./plan-lookup.ts";
+import { startSchedule } from "./schedule.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
+import { storeOffice } from "./seed/office.ts";
 import { storeSeed } from "./seed/seed.ts";
 import { type LocalSession, startSession } from "./session/session.ts";
 import { inventPasswords, startUpstreams, type Upstreams } from "./upstream/upstreams.ts";
@@ -34,6 +40,8 @@ export interface CityOptions {
   readonly residents: number;
   /** False: the data need not outlive a crash. */
   readonly durable: boolean;
+  /** Whether what runs on a schedule in the cloud does so here; otherwise only when it is invoked. */
+  readonly scheduled?: boolean;
   /** Receives a line for each answer of the gateway. */
   readonly onAccess: (line: string) => void;
   /** Receives each line that a function logs. */
@@ -71,6 +79,8 @@ export interface City {
   readonly upstreams: Upstreams;
   /** The environment that a function is given. */
   variables(needed: Needs): Record<string, string>;
+  /** Runs a function that no client calls. */
+  invoke(fn: string, event: unknown): Promise<Outcome>;
   /** Starts the next invocations from the bundles as they are now. */
   reload(): void;
   stop(): Promise<void>;
@@ -97,21 +107,14 @@ const named = (secrets: Readonly<Record<string, string>>): Record<string, string
     Object.entries(secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
   );
 
-interface ConsoleSecret {
-  readonly credentials: readonly [{ readonly username: string; readonly password: string }];
+/** One credential, or two while they are rotated; the first is good in either case. */
+interface CredentialsSecret {
+  readonly credentials: readonly [{ readonly username: string; readonly password: string }, ...unknown[]];
 }
 
 /** A secret that `prepareSecrets` has made. */
 const readSecret = <T>(store: SecretStore, name: string): T =>
   JSON.parse(store.find(secretName(localStage, name))?.value ?? "{}");
-
-/** The first of the messaging API's credentials, also after a rotation. */
-const readBasic = (store: SecretStore) => {
-  const kept = store.find(secretName(localStage, "messaging-basic"))?.value ?? "{}";
-  const [first] = BasicCredentials.parse(JSON.parse(kept)).credentials;
-  if (!first) throw new Error("the secret messaging-basic holds no credentials");
-  return first;
-};
 
 /** The demo partner's key, kept between starts; a new one where it was revoked or lost. */
 const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Promise<string> => {
@@ -134,6 +137,7 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
 const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep }: CityOptions) => {
   const sql = database.connectAs("importer");
   try {
+    await storeOffice(sql);
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from resident.resident`;
     if ((row?.count ?? 0) >= residents) return;
     onStep?.(`inventing ${residents} residents`);
@@ -162,8 +166,8 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     signal?.throwIfAborted();
     const apiKey = await prepareDemoKey(database, secrets);
 
-    const passwords = secrets.find(secretName(localStage, "demo-passwords"))?.value ?? "{}";
-    const upstreams = await startUpstreams(JSON.parse(passwords));
+    const passwords = readSecret<ReturnType<typeof inventPasswords>>(secrets, "demo-passwords");
+    const upstreams = await startUpstreams(passwords);
     stops.push(() => upstreams.stop());
     const secretsServer = await startSecretsServer(secrets);
     stops.push(() => secretsServer.stop());
@@ -190,15 +194,17 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     const lambdas = new Map<string, Lambda>();
     stops.push(() => Promise.all([...lambdas.values()].map((lambda) => lambda.stop())));
 
+    const invoke: GatewayOptions["invoke"] = (fn, event, requestId) => {
+      const lambda = lambdas.get(fn);
+      if (!lambda) throw new Error(`no function ${fn}`);
+      return lambda.invoke(event, requestId);
+    };
+    const invokeInternal: City["invoke"] = (fn, event) => invoke(fn, event, randomUUID());
+
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
     const findPlan = rememberPlans(partnerDirectory(plans).findPlan);
     const open = async (api: Api, port: number) => {
-      const invoke: GatewayOptions["invoke"] = (fn, event, requestId) => {
-        const lambda = lambdas.get(fn);
-        if (!lambda) throw new Error(`no function ${fn}`);
-        return lambda.invoke(event, requestId);
-      };
       const gateway = await startGateway({ api, port, invoke, findPlan, onAccess });
       stops.push(() => gateway.stop());
       return gateway.url;
@@ -215,7 +221,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       ...named(needed),
       ...Object.fromEntries([...called, ...addresses].map((name) => [name, urls[name]])),
     });
-    for (const row of [...routes, ...authorizers])
+    for (const row of [...routes, ...authorizers, ...internalFunctions])
       lambdas.set(
         row.fn,
         startLambda({
@@ -226,6 +232,15 @@ export const startCity = async (options: CityOptions): Promise<City> => {
           onLine: (line) => onLog(row.fn, line),
         }),
       );
+    if (options.scheduled) {
+      const ends = [
+        startSchedule(internalFunctions, (fn) => invokeInternal(fn, {})),
+        startJobs(jobs, (input) => invokeInternal("notify", input)),
+      ];
+      stops.push(async () => {
+        for (const end of ends) end();
+      });
+    }
     const reload = () => {
       for (const lambda of lambdas.values()) lambda.reload();
     };
@@ -234,14 +249,15 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       messagingBaseUrl,
       sessionUrl,
       session,
-      console: readSecret<ConsoleSecret>(secrets, "session-console").credentials[0],
-      basic: readBasic(secrets),
+      console: readSecret<CredentialsSecret>(secrets, "session-console").credentials[0],
+      basic: readSecret<CredentialsSecret>(secrets, "messaging-basic").credentials[0],
       apiKey,
       secretsUrl: secretsServer.url,
       database,
       secrets,
       upstreams,
       variables,
+      invoke: invokeInternal,
       reload,
       stop,
     };

@@ -124,6 +124,7 @@ const main = async () => {
       messagingPort: await choosePort("messaging-port", options["messaging-port"]),
       residents: options.residents,
       durable: true,
+      scheduled: true,
       signal: interruption.signal,
       onAccess: (line) => console.log(line),
       onLog: (fn, line) => {

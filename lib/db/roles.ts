@@ -8,6 +8,8 @@ export const loginRoles = {
   "session-admin": "municipal_session_admin",
   importer: "municipal_importer",
   "partner-admin": "municipal_partner_admin",
+  maintenance: "municipal_maintenance",
+  notify: "municipal_notify",
 } as const;
 
 export type LoginRole = keyof typeof loginRoles;

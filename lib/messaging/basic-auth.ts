@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
 import { keep, prepare } from "#lib/keep.ts";
+import { isSameText } from "#lib/same-text.ts";
 import { readSecret } from "#lib/secret.ts";
 
 /** A colon would end the username (RFC 7617, 2); a password may hold any. */
@@ -19,14 +19,14 @@ export type BasicCredentials = z.infer<typeof BasicCredentials>;
 /** A withdrawn credential is dead after this time, also in a warm function. */
 const maxAgeMs = 300_000;
 
-/** SHA-256 makes texts of any length comparable in equal time. One text may be written in two ways. */
-const digest = (text: string): Buffer => createHash("sha256").update(text.normalize("NFC")).digest();
+/** A letter with a mark may be written in two ways. */
+const inOneForm = (text: string): string => text.normalize("NFC");
 
 const accepted = keep("the messaging credentials", maxAgeMs, async () => {
   const { credentials } = await readSecret(getSetting("BASIC_SECRET_ID"), BasicCredentials);
   return credentials.map(({ username, password }) => ({
     username,
-    digest: digest(`${username}:${password}`),
+    pair: inOneForm(`${username}:${password}`),
   }));
 });
 
@@ -54,8 +54,8 @@ const readCredentials = (authorization: string | undefined): string | undefined 
 export const findUsername = async (authorization: string | undefined): Promise<string | undefined> => {
   const presented = readCredentials(authorization);
   if (presented === undefined) return undefined;
-  const candidate = digest(presented);
-  const equal = (await accepted.get()).filter((one) => timingSafeEqual(one.digest, candidate));
+  const candidate = inOneForm(presented);
+  const equal = (await accepted.get()).filter(({ pair }) => isSameText(pair, candidate));
   return equal[0]?.username;
 };
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { listStages, makeCurrent, readVersion, writeVersion } from "#lib/secret-version.ts";
-import { findRotation, type Rotation } from "./kinds.ts";
+import { findVersion, listStages, makeCurrent, writeVersion } from "#lib/secret-version.ts";
+import { findRotation } from "./kinds.ts";
 
 /**
  * What Secrets Manager asks for in a rotation, in this order. A step that fails is asked for again, from the
@@ -33,39 +33,27 @@ const findVersions = async ({ SecretId, ClientRequestToken }: RotationStep): Pro
   return { coming: ClientRequestToken, current, previous: find("AWSPREVIOUS") };
 };
 
-const getRotation = (id: string, value: unknown): Rotation => {
-  const rotation = findRotation(value);
-  if (!rotation) throw new Error(`secret ${id} has a shape that nobody here rotates`);
-  return rotation;
-};
-
-/** The coming version's value, or undefined before `createSecret` has written it. */
-const findComing = (id: string, { coming }: Versions): Promise<unknown> =>
-  readVersion(id, coming).catch((error: unknown) => {
-    if (error instanceof Error && error.name === "ResourceNotFoundException") return undefined;
-    throw error;
-  });
-
 /** Does one step. @throws Error that names the secret, never its content. */
 export const rotate = async (step: RotationStep): Promise<void> => {
   const id = step.SecretId;
-  const versions = await findVersions(step);
-  const { coming, current, previous } = versions;
+  const { coming, current, previous } = await findVersions(step);
   if (coming === current) return; // an earlier attempt has come to its end
-  const value = await readVersion(id, current);
-  const rotation = getRotation(id, value);
+  const value = await findVersion(id, current);
+  const next = await findVersion(id, coming);
+  const rotation = findRotation(value);
+  if (!rotation) throw new Error(`secret ${id} has a shape that nobody here rotates`);
   switch (step.Step) {
-    case "createSecret": {
-      if ((await findComing(id, versions)) !== undefined) return;
-      const next = { ...(value as object), ...rotation.next() };
-      return writeVersion(id, next, { versionId: coming, stage: "AWSPENDING" });
-    }
-    case "setSecret": {
-      const former = previous === undefined ? [] : [await readVersion(id, previous)];
-      return rotation.install(await readVersion(id, coming), [value, ...former]);
-    }
+    case "createSecret":
+      if (next !== undefined) return;
+      return writeVersion(
+        id,
+        { ...(value as object), ...rotation.next() },
+        { versionId: coming, stage: "AWSPENDING" },
+      );
+    case "setSecret":
+      return rotation.install(next, [value, previous && (await findVersion(id, previous))]);
     case "testSecret":
-      return rotation.prove(await readVersion(id, coming));
+      return rotation.prove(next);
     case "finishSecret":
       return makeCurrent(id, coming, current);
   }

@@ -32,6 +32,7 @@ export type Secrets = Readonly<
       | `database/${string}`
       | "audit-pepper"
       | "attempt-pepper"
+      | "opt-out-pepper"
       | "token-key"
       | "messaging-basic"
       | "session-token"

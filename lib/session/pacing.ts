@@ -124,6 +124,11 @@ export class Pacing {
     this.#rampUntil = now + this.#pace.rampMs;
   }
 
+  /** Whether the platform has refused new contacts, and none are taken for that. */
+  isLimited(now: number): boolean {
+    return now < this.#newContactsFrom;
+  }
+
   /** The platform refuses new contacts: none until then. */
   pauseNewContacts(until: number): void {
     this.#newContactsFrom = Math.max(this.#newContactsFrom, until);

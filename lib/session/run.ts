@@ -1,11 +1,12 @@
+import { setTimeout } from "node:timers/promises";
 import { fromHttp } from "@aws-sdk/credential-provider-http";
 import * as z from "zod/mini";
 import { findSetting, getSetting } from "#lib/config.ts";
+import { connect } from "#lib/db/pool.ts";
 import { keep } from "#lib/keep.ts";
 import { log } from "#lib/log.ts";
 import { readBothStages, readSecret } from "#lib/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets-manager.ts";
-import { connect } from "./database.ts";
 import { carefulPace, noPace } from "./pacing.ts";
 import type { PlatformSettings } from "./platform.ts";
 import { errorCode, errorName } from "./platform-failure.ts";
@@ -74,7 +75,7 @@ export const runSession = async (): Promise<void> => {
   log.info("listening", { url: task.url });
   const stop = async () => {
     log.info("stopping");
-    await task.stop(Number(findSetting("SESSION_LINGER_SECONDS")) * 1_000);
+    await task.stop(setTimeout(Number(findSetting("SESSION_LINGER_SECONDS")) * 1_000));
     // the platform library leaves timers behind
     process.exit(0);
   };

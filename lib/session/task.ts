@@ -4,11 +4,13 @@ import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { Fault } from "#lib/http/fault.ts";
-import { accept } from "./acceptance.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import { accept, acceptBatch } from "./acceptance.ts";
 import { openAuthState } from "./auth-state.ts";
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/login.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
+import { reportFigures, SendTally } from "./figures.ts";
 import { loadHistory } from "./history.ts";
 import { insist } from "./insist.ts";
 import { openIntake } from "./intake.ts";
@@ -46,10 +48,10 @@ export interface Task {
   /** The session, while this task drives it. */
   findPlatform(): Platform | undefined;
   /**
-   * Ends the session first, so that another task can take it; then takes messages for as long as callers may
-   * still come to this address; then answers what has been asked and lets the database go.
+   * Ends the session first, so that another task can take it; then takes messages until its address is
+   * forgotten; then answers what has been asked and lets the database go.
    */
-  stop(lingerMs?: number): Promise<void>;
+  stop(forgotten?: Promise<unknown>): Promise<void>;
 }
 
 const poolSize = 10;
@@ -69,6 +71,7 @@ const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: W
     const auth = await openAuthState({ sql, sealing, epoch });
     const platform = new Platform({ settings, auth, findPayload: payloads.find });
     const pacing = new Pacing(pace, await loadHistory(sql));
+    const tally = new SendTally();
     let connections = 0;
     platform.on("receipt", ({ id, kind }) => {
       // the platform tells it once
@@ -95,10 +98,15 @@ const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: W
       if (signal.aborted) return;
       platform.start();
       const messenger = messengerOn(platform, sql, payloads, signal);
-      const sender = { sql, epoch, messenger, pacing, wakeup, signal, onOutcome: metrics.onOutcome };
+      const onOutcome: typeof metrics.onOutcome = (outcome, ms) => {
+        metrics.onOutcome(outcome, ms);
+        tally.note(outcome);
+      };
+      const sender = { sql, epoch, messenger, pacing, wakeup, signal, onOutcome };
       await Promise.all([
         runSender({ ...sender, seal: payloads.seal, open: payloads.open }),
         runUpkeep(sql, signal),
+        reportFigures({ sql, platform, pacing, tally }, signal),
       ]);
     } finally {
       self.platform = undefined;
@@ -131,8 +139,6 @@ const listen = async (server: FastifyInstance, { host, port }: TaskOptions): Pro
   return `http://${host}:${(server.server.address() as AddressInfo).port}`;
 };
 
-const maskNumber = (phone: string) => `${phone.slice(0, 4)}${"•".repeat(phone.length - 6)}${phone.slice(-2)}`;
-
 /** The connection in the console's words. Who does not lead knows nothing of it. */
 const describeConnection = ({ platform }: Self): Connection => {
   const state = platform?.state() ?? { kind: "closed" as const, since: new Date() };
@@ -141,7 +147,7 @@ const describeConnection = ({ platform }: Self): Connection => {
     case "unpaired":
       return { kind: "connecting", since };
     case "open":
-      return { kind: "open", since, phone: maskNumber(state.as) };
+      return { kind: "open", since, phone: maskPhone(state.as) };
     case "pairing":
       return { kind: "pairing", since, qr: state.qr, code: state.code };
     default:
@@ -190,6 +196,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
         submission,
         inline,
       ),
+    acceptBatch: (submissions) => acceptBatch({ sql, notify: () => wakeup.notify() }, submissions),
     findState: (id) => findState(sql, id),
     findConnection: () => ({ ...(self.platform?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, self),
@@ -203,10 +210,10 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     lead: (epoch, signal) => lead(epoch, signal, metrics),
     signal: ending.signal,
   });
-  const stop = async (lingerMs = 0) => {
+  const stop = async (forgotten?: Promise<unknown>) => {
     ending.abort();
     await candidacy;
-    await setTimeout(lingerMs);
+    await forgotten;
     await server.close();
     await sql.end({ timeout: 5 });
   };

@@ -1,17 +1,20 @@
 // npm run bench [-- <name> [options]]: the figures, on this machine.
 import { benchAccept } from "./accept.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchResidents } from "./residents.ts";
 
 const benches: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   accept: benchAccept,
   "cold-start": benchColdStart,
+  residents: benchResidents,
 };
 
 const usage = `Usage: npm run bench                       all benches
        npm run bench -- <name> [options]   one of: ${Object.keys(benches).join(", ")}
 
   accept --sends <n>       messages that the session task takes over in each round (3000)
-  cold-start --pairs <n>   pairs of starts for each function (15)`;
+  cold-start --pairs <n>   pairs of starts for each function (15)
+  residents --rows <n>     residents; ten million take an hour and 15 GB (1000000)`;
 
 const main = async () => {
   const [name, ...args] = process.argv.slice(2);

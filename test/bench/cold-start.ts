@@ -6,9 +6,10 @@ import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 import { build, bundleFolder } from "../../infra/build.ts";
 import type { City } from "../../infra/local/city.ts";
+import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
 import { median, printTable, writeResult } from "./result.ts";
-import { type Invocation, installRuntimeClient, startCold } from "./runtime-client.ts";
+import { type Invocation, startCold } from "./start-cold.ts";
 import { withCity } from "./temporary-city.ts";
 
 const defaultPairs = 15;
@@ -132,7 +133,7 @@ const readPairs = (args: string[]): number => {
  */
 export const benchColdStart = async (args: string[]) => {
   const pairs = readPairs(args);
-  installRuntimeClient();
+  compileRuntimeClient();
   await build();
   const functions = await withCity(residents, (city, folder, signal) =>
     measureAll(city, folder, pairs, signal),

@@ -115,15 +115,3 @@ test.each([
   );
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 /);
 });
-
-test.each([
-  "nonsense\r\n\r\n",
-  "GET / HTTP/9.9\r\n\r\n",
-  "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-])("answers %j with 400 in JSON", async (bytes) => {
-  const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1");
-  socket.write(bytes);
-  const answer = await text(socket);
-  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-  expect(JSON.parse(answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1)).status).toBe("error");
-});

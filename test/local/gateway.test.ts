@@ -1,5 +1,7 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import type { APIGatewayProxyEvent } from "aws-lambda";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import * as z from "zod/mini";
 import { integrationEnvelope } from "#lib/http/envelope.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
@@ -140,7 +142,7 @@ test.each([
 
 test.each<[string, Outcome, number]>([
   ["a function that fails", { errorMessage: "boom", errorType: "Error" }, 502],
-  ["a function that ran out of time", { errorMessage: "Task timed out", errorType: "Sandbox.Timedout" }, 504],
+  ["a function that ran out of time", { errorMessage: "Task timed out", errorType: "Sandbox.Timedout" }, 502],
   ["a result without status", payload({ body: "x" }), 502],
   ["a result with an object as body", payload({ statusCode: 200, body: {} }), 502],
   ["a result over 6 MB", payload({ statusCode: 200, body: "x".repeat(7_000_000) }), 502],
@@ -177,14 +179,14 @@ test("gives the function the event of a REST API", async () => {
   });
 });
 
-test("hands a binary media type over in base64, and sends a base64 result as bytes", async () => {
+test("hands a binary media type over in base64, and sends a base64 result as bytes to who asks for them", async () => {
   const bytes = Buffer.from([0, 255, 128, 10]);
   integrate = ({ body, isBase64Encoded }) => payload({ statusCode: 200, body, isBase64Encoded });
-  const response = await (await open())(
-    { authorization: "a", "content-type": "Multipart/Form-Data; boundary=x" },
-    bytes,
-  );
+  const ask = await open();
+  const binary = { authorization: "a", "content-type": "Multipart/Form-Data; boundary=x" };
+  const response = await ask({ ...binary, accept: "multipart/form-data, */*" }, bytes);
   expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
+  expect(await (await ask(binary, bytes)).text()).toBe(bytes.toString("base64"));
 });
 
 test("an empty body reaches the function as null", async () => {
@@ -215,4 +217,16 @@ test("a method's own throttle is 429 for all callers together", async () => {
   expect([(await ask({ authorization: "a" })).status, (await ask({ authorization: "b" })).status]).toEqual([
     200, 429,
   ]);
+});
+
+test.each([
+  "nonsense\r\n\r\n",
+  "GET / HTTP/9.9\r\n\r\n",
+  "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+])("answers %j with 400 in JSON", async (bytes) => {
+  const socket = connect(Number(new URL(inject("city").baseUrl).port), "127.0.0.1");
+  socket.write(bytes);
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(JSON.parse(answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1)).status).toBe("error");
 });

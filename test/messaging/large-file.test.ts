@@ -10,7 +10,8 @@ import type { Platform } from "../../infra/local/platform/platform.ts";
 import { keepPaired } from "../../infra/local/session/pairing.ts";
 import { memoryFlags } from "../../infra/local/session/process.ts";
 import { serve } from "../steps/http-server.ts";
-import { citizen, createSessionDatabase, settingsOf, startFake } from "../steps/platform-session.ts";
+import { citizen, settingsOf, startFake } from "../steps/platform-session.ts";
+import { createSessionDatabase } from "../steps/session-database.ts";
 import type { Assignment } from "./task-process.ts";
 
 const mebibyte = 1024 * 1024;

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type AuthState, openAuthState } from "#lib/session/auth-state.ts";
 import { mintSealingKey, SealingKey, sealingWith } from "#lib/session/sealing.ts";
-import { createSessionDatabase } from "../steps/platform-session.ts";
+import { createSessionDatabase } from "../steps/session-database.ts";
 
 const sealing = sealingWith(mintSealingKey());
 

@@ -3,16 +3,10 @@ import { expect, test } from "vitest";
 import { openAuthState } from "#lib/session/auth-state.ts";
 import { connect } from "#lib/session/connection.ts";
 import { sealingWith } from "#lib/session/sealing.ts";
-import {
-  createSessionDatabase,
-  openPaired,
-  sealingKey,
-  settingsOf,
-  startFake,
-} from "../steps/platform-session.ts";
+import { createScene, openPaired, sealingKey, settingsOf } from "../steps/platform-session.ts";
 
 test("a frame that cannot be decrypted ends the connection and not the process", async () => {
-  const [{ sql }, fake] = await Promise.all([createSessionDatabase(), startFake()]);
+  const { sql, fake } = await createScene();
   await (await openPaired({ fake, sql })).stop();
   const auth = await openAuthState({ sql, sealing: sealingWith(sealingKey) });
   const opened = Promise.withResolvers<string>();

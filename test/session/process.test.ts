@@ -12,17 +12,16 @@ import { openAuthState } from "#lib/session/auth-state.ts";
 import type { Composition } from "#lib/session/composition.ts";
 import { sealingWith } from "#lib/session/sealing.ts";
 import { silenceLibsignal } from "../../infra/build.ts";
-import type { Platform as FakePlatform } from "../../infra/local/platform/platform.ts";
 import {
   citizen,
-  createSessionDatabase,
+  createScene,
   never,
   openPaired,
   openSession,
   ownNumber,
+  type Scene,
   sealingKey,
   settingsOf,
-  startFake,
   untilState,
 } from "../steps/platform-session.ts";
 import type { Assignment } from "./session-process.ts";
@@ -42,11 +41,10 @@ const SessionRecord = z.object({
 
 const source = fileURLToPath(new URL("session-process.ts", import.meta.url));
 
-let database: Awaited<ReturnType<typeof createSessionDatabase>>;
-let fake: FakePlatform;
+let scene: Scene;
 
 beforeEach(async () => {
-  [database, fake] = await Promise.all([createSessionDatabase(), startFake()]);
+  scene = await createScene();
 });
 
 const text = (words: string): Composition => ({
@@ -58,9 +56,9 @@ const text = (words: string): Composition => ({
 
 /** A session in a process of its own, over the test's database. */
 const run = (file: string, messages: readonly Composition[], crashes: boolean) => {
-  const { rootKey = Buffer.alloc(0), ...settings } = settingsOf(fake);
+  const { rootKey = Buffer.alloc(0), ...settings } = settingsOf(scene.fake);
   const assignment: Assignment = {
-    databaseUrl: database.url,
+    databaseUrl: scene.url,
     sealingKey,
     settings: { ...settings, rootKey: Buffer.from(rootKey).toString("base64") },
     messages,
@@ -77,18 +75,16 @@ const run = (file: string, messages: readonly Composition[], crashes: boolean) =
 };
 
 const pairAndSend = async (words: string) => {
-  const platform = await openPaired({ fake, sql: database.sql });
+  const platform = await openPaired(scene);
   await platform.send(await platform.compose(text(words), never), never);
   await platform.stop();
 };
 
 /** How many messages were encrypted in the open session with the citizen's phone, after the database. */
 const countEncrypted = async (): Promise<number> => {
-  const rows = await database.sql<
-    { id: string }[]
-  >`select id from messaging.session_key where type = 'session'`;
-  const { state } = (await openAuthState({ sql: database.sql, sealing: sealingWith(sealingKey) })).lend();
-  const { lid } = fake.phone(citizen);
+  const rows = await scene.sql<{ id: string }[]>`select id from messaging.session_key where type = 'session'`;
+  const { state } = (await openAuthState({ sql: scene.sql, sealing: sealingWith(sealingKey) })).lend();
+  const { lid } = scene.fake.phone(citizen);
   const ids = rows.map(({ id }) => id).filter((id) => id.startsWith(lid));
   const [record] = Object.values(await state.keys.get("session", ids));
   const { _sessions } = z.parse(SessionRecord, record);
@@ -102,16 +98,21 @@ test("a session that crashes as a message leaves can still be read in its next m
   await pairAndSend("one");
   const { exit } = run(source, [text("two")], true);
   expect(await exit).toEqual([null, "SIGKILL"]);
-  await fake.until(() => fake.phone(citizen).inbox.length === 2);
+  await scene.fake.until(() => scene.fake.phone(citizen).inbox.length === 2);
   // the phone has read a message with the first key: whoever goes on must know that this key is spent
   expect(await countEncrypted()).toBe(1);
 
-  const next = await openSession({ fake, sql: database.sql });
+  const next = await openSession(scene);
   next.start();
   await untilState(next, "open");
   for (const words of ["three", "four"]) await next.send(await next.compose(text(words), never), never);
-  expect(fake.phone(citizen).inbox.map((received) => received.text)).toEqual(["one", "two", "three", "four"]);
-  expect(fake.phone(citizen).failures).toEqual([]);
+  expect(scene.fake.phone(citizen).inbox.map((received) => received.text)).toEqual([
+    "one",
+    "two",
+    "three",
+    "four",
+  ]);
+  expect(scene.fake.phone(citizen).failures).toEqual([]);
 });
 
 describe("a session's process prints no key, number or text", () => {
@@ -125,12 +126,12 @@ describe("a session's process prints no key, number or text", () => {
     await expect.poll(() => output.text, { timeout: 10_000 }).toContain("done\n");
     // baileys counts each twice: of its five resends there are two
     for (let times = 2; times < 4; times++) {
-      await fake.askAgain(message.id);
-      await fake.until(() => fake.arrivalsOf(message.id) === times);
+      await scene.fake.askAgain(message.id);
+      await scene.fake.until(() => scene.fake.arrivalsOf(message.id) === times);
     }
-    fake.disconnect("drop");
-    await fake.until(() => fake.sockets.loggedIn === 0);
-    await fake.until(() => fake.sockets.loggedIn === 1);
+    scene.fake.disconnect("drop");
+    await scene.fake.until(() => scene.fake.sockets.loggedIn === 0);
+    await scene.fake.until(() => scene.fake.sockets.loggedIn === 1);
     child.kill("SIGTERM");
     expect(await exit).toEqual([0, null]);
     return output.text;

@@ -1,33 +1,30 @@
 import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Platform as FakePlatform } from "../../infra/local/platform/platform.ts";
+import type { Receipt } from "#lib/session/receipt.ts";
 import {
   citizen,
-  createSessionDatabase,
+  createScene,
   failureOf,
   never,
   openPaired,
   openSession,
   ownNumber,
+  type Scene,
   sendNew,
-  startFake,
   text,
   untilState,
 } from "../steps/platform-session.ts";
 
-let sql: Awaited<ReturnType<typeof createSessionDatabase>>["sql"];
-let fake: FakePlatform;
+let scene: Scene;
 
 beforeEach(async () => {
-  [{ sql }, fake] = await Promise.all([createSessionDatabase(), startFake()]);
+  scene = await createScene();
 });
-
-import type { Receipt } from "#lib/session/receipt.ts";
 
 describe("a message", () => {
   test("reaches the phone under its id with every option", async () => {
-    const platform = await openPaired({ fake, sql });
+    const platform = await openPaired(scene);
     const first = await sendNew(platform, text("Halo *warga*"));
     expect(first.answer).toEqual({ outcome: "acked" });
     const options = { isForwarded: true, durationSeconds: 86_400 };
@@ -36,7 +33,7 @@ describe("a message", () => {
     const third = text("Jawaban", { quoted: { id: "3AUNKNOWN" } });
     await sendNew(platform, third);
 
-    const { inbox, failures } = fake.phone(citizen);
+    const { inbox, failures } = scene.fake.phone(citizen);
     expect(failures).toEqual([]);
     expect(inbox).toMatchObject([
       { id: first.id, type: "extendedTextMessage", text: "Halo *warga*" },
@@ -68,7 +65,7 @@ describe("a message", () => {
   });
 
   test("carries an image that is seen once, forwarded and gone after a while, and a document that answers", async () => {
-    const platform = await openPaired({ fake, sql });
+    const platform = await openPaired(scene);
     const image = randomBytes(70_001);
     const open = async function* () {
       for (let at = 0; at < image.length; at += 9_999) yield image.subarray(at, at + 9_999);
@@ -96,8 +93,8 @@ describe("a message", () => {
     });
     await sendNew(platform, letter);
 
-    const [seen, file] = fake.phone(citizen).inbox;
-    expect(fake.phone(citizen).failures).toEqual([]);
+    const [seen, file] = scene.fake.phone(citizen).inbox;
+    expect(scene.fake.phone(citizen).failures).toEqual([]);
     expect(seen).toMatchObject({ id: picture.id, type: "imageMessage", text: "Peta" });
     expect(seen?.media?.bytes.equals(image)).toBe(true);
     expect(seen?.message.viewOnceMessage?.message?.imageMessage).toMatchObject({
@@ -119,8 +116,8 @@ describe("a message", () => {
   });
 
   test("with media that no media server takes fails before it is sent", async () => {
-    const platform = await openPaired({ fake, sql });
-    fake.behave({ mediaStatus: 500 });
+    const platform = await openPaired(scene);
+    scene.fake.behave({ mediaStatus: 500 });
     const media = {
       open: async function* () {
         yield Buffer.from("x");
@@ -132,7 +129,7 @@ describe("a message", () => {
   });
 
   test("with media that cannot be read fails, and so does one whose caller gives up", async () => {
-    const platform = await openPaired({ fake, sql });
+    const platform = await openPaired(scene);
     const broken = async function* () {
       yield Buffer.alloc(100_000);
       throw new Error("the row is gone");
@@ -151,7 +148,7 @@ describe("a message", () => {
   });
 
   test("to a number without an account is not sent", async () => {
-    const platform = await openPaired({ fake, sql });
+    const platform = await openPaired(scene);
     expect(await platform.isRegistered(citizen)).toBe(true);
     expect(await platform.isRegistered("6281299999999")).toBe(false);
     const stranger = text("hi", { phone: "6281299999999" });
@@ -160,23 +157,23 @@ describe("a message", () => {
       reason: "no-recipient",
       mayHaveLeft: false,
     });
-    expect(fake.arrivalsOf(stranger.id)).toBe(0);
+    expect(scene.fake.arrivalsOf(stranger.id)).toBe(0);
   });
 
   test("is reported as refused with the platform's code", async () => {
-    const platform = await openPaired({ fake, sql });
-    fake.behave({ nack: { code: 463, messages: 1 } });
+    const platform = await openPaired(scene);
+    scene.fake.behave({ nack: { code: 463, messages: 1 } });
     expect((await sendNew(platform, text("new"))).answer).toEqual({ outcome: "refused", code: "463" });
     expect((await sendNew(platform, text("again"))).answer).toEqual({ outcome: "acked" });
   });
 
   test("is reported as delivered and read", async () => {
-    const platform = await openPaired({ fake, sql });
-    fake.behave({ receipts: [] });
+    const platform = await openPaired(scene);
+    scene.fake.behave({ receipts: [] });
     const { id } = await sendNew(platform, text("read me"));
     const receipts: Receipt[] = [];
     platform.on("receipt", (receipt) => receipts.push(receipt));
-    fake.sendReceipts(id, ["delivered", "read"]);
+    scene.fake.sendReceipts(id, ["delivered", "read"]);
     await expect
       .poll(() => receipts)
       .toMatchObject([
@@ -187,31 +184,31 @@ describe("a message", () => {
   });
 
   test("whose receipt overtakes the ack counts as taken", async () => {
-    const platform = await openPaired({ fake, sql });
-    fake.behave({ ackDelayMs: 60_000, receiptsBeforeAck: true });
+    const platform = await openPaired(scene);
+    scene.fake.behave({ ackDelayMs: 60_000, receiptsBeforeAck: true });
     expect((await sendNew(platform, text("quick"))).answer).toEqual({ outcome: "acked" });
   });
 
   test("whose ack does not come may have left, and its second send is the same", async () => {
-    const platform = await openPaired({ fake, sql });
+    const platform = await openPaired(scene);
     const composition = text("once");
     const payload = await platform.compose(composition, never);
-    fake.behave({ dropBeforeAck: 1, receipts: [] });
+    scene.fake.behave({ dropBeforeAck: 1, receipts: [] });
     expect(await failureOf(platform.send(payload, never))).toMatchObject({
       reason: "connection-lost",
       mayHaveLeft: true,
     });
     await untilState(platform, "open");
     expect(await platform.send(payload, never)).toEqual({ outcome: "acked" });
-    expect(fake.arrivalsOf(composition.id)).toBe(2);
-    const { inbox, failures } = fake.phone(citizen);
+    expect(scene.fake.arrivalsOf(composition.id)).toBe(2);
+    const { inbox, failures } = scene.fake.phone(citizen);
     expect(inbox).toMatchObject([{ id: composition.id, text: "once", arrivals: 2, identical: true }]);
     expect(failures).toEqual([]);
   });
 
   test("waits for its answer no longer than it may, and no longer than its caller", async () => {
-    const platform = await openPaired({ fake, sql, settings: { answerTimeoutMs: 300 } });
-    fake.behave({ ack: false, receipts: [] });
+    const platform = await openPaired({ ...scene, settings: { answerTimeoutMs: 300 } });
+    scene.fake.behave({ ack: false, receipts: [] });
     const payload = await platform.compose(text("slow"), never);
     expect(await failureOf(platform.send(payload, never))).toMatchObject({
       reason: "no-answer",
@@ -224,9 +221,9 @@ describe("a message", () => {
   });
 
   test("is not taken while there is no connection", async () => {
-    const platform = await openPaired({ fake, sql });
+    const platform = await openPaired(scene);
     const payload = await platform.compose(text("late"), never);
-    fake.leave();
+    scene.fake.leave();
     await untilState(platform, "closed");
     expect(await failureOf(platform.send(payload, never))).toMatchObject({
       reason: "not-connected",
@@ -236,52 +233,54 @@ describe("a message", () => {
 
   test("that a phone could not read is sent again after a restart, to its recipient alone", async () => {
     const payloads = new Map<string, Uint8Array>();
-    const first = await openPaired({ fake, sql, payloads });
+    const first = await openPaired({ ...scene, payloads });
     const composition = text("keep me");
     const { id, payload } = await sendNew(first, composition);
     await first.stop();
-    const second = await openSession({ fake, sql, payloads });
+    const second = await openSession({ ...scene, payloads });
     second.start();
     await untilState(second, "open");
 
-    await fake.askAgain(id); // unknown to the task: nothing is sent
+    await scene.fake.askAgain(id); // unknown to the task: nothing is sent
     await sendNew(second, text("between"));
-    expect(fake.arrivalsOf(id)).toBe(1);
+    expect(scene.fake.arrivalsOf(id)).toBe(1);
 
     const { key, ...message } = proto.WebMessageInfo.decode(payload);
     const otherwise = { ...message, key: { ...key, remoteJid: "6281200000099@s.whatsapp.net" } };
     payloads.set(id, proto.WebMessageInfo.encode(otherwise).finish());
-    await fake.askAgain(id); // somebody else's message
+    await scene.fake.askAgain(id); // somebody else's message
     await sendNew(second, text("between"));
-    expect(fake.arrivalsOf(id)).toBe(1);
+    expect(scene.fake.arrivalsOf(id)).toBe(1);
 
     payloads.set(id, payload);
-    await fake.askAgain(id);
-    await fake.until(() => fake.arrivalsOf(id) === 2);
-    await expect.poll(() => fake.phone(citizen).find(id)).toMatchObject({ arrivals: 2, identical: true });
-    expect(fake.phone(citizen).failures).toEqual([]);
+    await scene.fake.askAgain(id);
+    await scene.fake.until(() => scene.fake.arrivalsOf(id) === 2);
+    await expect
+      .poll(() => scene.fake.phone(citizen).find(id))
+      .toMatchObject({ arrivals: 2, identical: true });
+    expect(scene.fake.phone(citizen).failures).toEqual([]);
   });
 
   test("is refused before it leaves once another task leads", async () => {
-    const lead = (epoch: number) => sql`
+    const lead = (epoch: number) => scene.sql`
       insert into messaging.leadership (epoch, holder) values (${epoch}, 'test')
       on conflict (only_row) do update set epoch = excluded.epoch`;
     await lead(1);
-    const platform = await openPaired({ fake, sql, epoch: 1 });
+    const platform = await openPaired({ ...scene, epoch: 1 });
     await sendNew(platform, text("mine"));
     const late = text("late");
     const payload = await platform.compose(late, never);
     await lead(2);
     expect(await failureOf(platform.send(payload, never))).toMatchObject({ mayHaveLeft: false });
-    expect(fake.arrivalsOf(late.id)).toBe(0);
+    expect(scene.fake.arrivalsOf(late.id)).toBe(0);
   });
 
   test("that waits for its answer when the session is stopped may have left", async () => {
-    const platform = await openPaired({ fake, sql });
-    fake.behave({ ack: false, receipts: [] });
+    const platform = await openPaired(scene);
+    scene.fake.behave({ ack: false, receipts: [] });
     const composition = text("going");
     const sending = failureOf(platform.send(await platform.compose(composition, never), never));
-    await fake.until(() => fake.arrivalsOf(composition.id) === 1);
+    await scene.fake.until(() => scene.fake.arrivalsOf(composition.id) === 1);
     const began = Date.now();
     await platform.stop();
     expect(Date.now() - began).toBeLessThan(2_500);

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 import { type City, type CityOptions, startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { type Deployment, deploy } from "../template/deploy.ts";
 
 /** Where nobody listens: a city that needs no messaging starts sooner without. */
 const nobody = { url: "http://127.0.0.1:1" };
@@ -15,20 +16,31 @@ export interface OwnCity {
   logged(): any[];
   /** The lines as they are, for what must not stand in them. */
   lines: string[];
+  /** What serves it, where it is the templates that do. */
+  deployment: Deployment | undefined;
   ask(path: string, body?: unknown): Promise<Response>;
 }
 
+/** A city whose gateway and functions are those of the templates. */
+const served = (city: City, { baseUrl, messagingBaseUrl, renew }: Deployment): City => ({
+  ...city,
+  ...{ baseUrl, messagingBaseUrl },
+  reload: () => void renew(),
+});
+
 /**
- * A city for one test file that breaks it. The bundles are those of the global set-up.
+ * A city for one test file that breaks it, served as the running one is: by the local gateway or by the templates.
+ * The bundles are those of the global set-up.
  *
  * @param findSettings what it is to be started with, asked before it starts.
  */
 export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})): OwnCity => {
   const folder = mkdtempSync(join(tmpdir(), "own-city-"));
   const lines: string[] = [];
+  const { assembly } = inject("city");
   const own = { lines, logged: () => lines.map((line) => JSON.parse(line)) } as OwnCity;
   beforeAll(async () => {
-    own.city = await startCity({
+    const city = await startCity({
       folder,
       port: 0,
       messagingPort: 0,
@@ -39,6 +51,8 @@ export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})
       onLog: (_, line) => lines.push(line),
       ...findSettings(),
     });
+    own.deployment = assembly ? await deploy(assembly, city, (line) => lines.push(line)) : undefined;
+    own.city = own.deployment ? served(city, own.deployment) : city;
     own.ask = (path, body) =>
       fetch(`${own.city.baseUrl}${path}`, {
         method: body === undefined ? "GET" : "POST",
@@ -49,6 +63,7 @@ export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})
       });
   });
   afterAll(async () => {
+    await own.deployment?.stop();
     await own.city.stop();
     await destroyServer(`${folder}/postgres`);
     rmSync(folder, { recursive: true, force: true });

@@ -1,14 +1,13 @@
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { onTestFinished } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { openAuthState } from "#lib/session/auth-state.ts";
 import type { Composition } from "#lib/session/composition.ts";
 import { type ConnectionState, Platform, type PlatformSettings } from "#lib/session/platform.ts";
 import { PlatformFailure } from "#lib/session/platform-failure.ts";
 import { mintSealingKey, sealingWith } from "#lib/session/sealing.ts";
 import { type Platform as FakePlatform, startPlatform } from "../../infra/local/platform/platform.ts";
-import { createDatabase } from "./temporary-database.ts";
+import { createSessionDatabase } from "./session-database.ts";
 
 export const ownNumber = "6281100000001";
 export const citizen = "6281200000042";
@@ -16,18 +15,25 @@ export const sealingKey = mintSealingKey();
 
 export const never: AbortSignal = new AbortController().signal;
 
-/** A migrated database with the session's role, gone with the test. */
-export const createSessionDatabase = async (): Promise<{ sql: postgres.Sql; url: string }> => {
-  const database = await createDatabase();
-  await migrate(database.connect("adminUrl"));
-  return { sql: database.connect("sessionUrl"), url: database.urlFor("sessionUrl") };
-};
-
 /** A fake platform with one citizen's phone, gone with the test. */
 export const startFake = async (): Promise<FakePlatform> => {
   const fake = await startPlatform({ account: ownNumber, phones: [citizen] });
   onTestFinished(() => fake.stop());
   return fake;
+};
+
+/** What a session runs between. */
+export interface Scene {
+  readonly fake: FakePlatform;
+  readonly sql: postgres.Sql;
+  /** Of the database. */
+  readonly url: string;
+}
+
+/** A fake platform and a session's empty database, gone with the test. */
+export const createScene = async (): Promise<Scene> => {
+  const [{ sql, url }, fake] = await Promise.all([createSessionDatabase(), startFake()]);
+  return { sql, url, fake };
 };
 
 export const settingsOf = ({ url, rootKey, mediaCa }: FakePlatform): PlatformSettings => ({
@@ -58,9 +64,7 @@ export const untilState = <K extends ConnectionState["kind"]>(
     look(platform.state());
   });
 
-export interface SessionOptions {
-  readonly fake: FakePlatform;
-  readonly sql: postgres.Sql;
+export interface SessionOptions extends Pick<Scene, "fake" | "sql"> {
   readonly settings?: PlatformSettings;
   readonly payloads?: ReadonlyMap<string, Uint8Array>;
   readonly epoch?: number;

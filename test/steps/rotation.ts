@@ -12,7 +12,11 @@ export interface Rotation {
   do(step: Step): Promise<void>;
   /** Has the steps done in their order, up to and with the last one. */
   upTo(last: Step): Promise<void>;
+  /** Has all steps done, and after a failure all of them again, some few times. */
+  conduct(): Promise<void>;
 }
+
+const maxAttempts = 5;
 
 /** The function of the bundle that is deployed, with what it is given there. */
 export const startRotator = (own: OwnCity): Lambda =>
@@ -33,10 +37,13 @@ export const beginRotation = (own: OwnCity, rotator: Lambda, name: string): Rota
     const outcome = await rotator.invoke(event, randomUUID());
     if ("errorMessage" in outcome) throw new Error(outcome.errorMessage);
   };
-  return {
-    do: invoke,
-    async upTo(last) {
-      for (const step of steps.slice(0, steps.indexOf(last) + 1)) await invoke(step);
-    },
+  const upTo = async (last: Step) => {
+    for (const step of steps.slice(0, steps.indexOf(last) + 1)) await invoke(step);
   };
+  const conduct = async (left = maxAttempts): Promise<void> =>
+    upTo("finishSecret").catch((error: unknown) => {
+      if (left === 1) throw error;
+      return conduct(left - 1);
+    });
+  return { do: invoke, upTo, conduct: () => conduct() };
 };

@@ -3,7 +3,10 @@ import { onTestFinished } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { createDatabase } from "./temporary-database.ts";
 
-/** The session task's database, empty: its address, and connections of the role until the test ends. */
+/**
+ * The session task's database, empty: its address, and connections of the role until the test ends;
+ * `sql` is one for those who need no more.
+ */
 export const createSessionDatabase = async () => {
   const database = await createDatabase();
   await migrate(database.connect("adminUrl"));
@@ -18,5 +21,5 @@ export const createSessionDatabase = async () => {
     onTestFinished(() => sql.end({ timeout: 1 }));
     return sql;
   };
-  return { url, open, connect, admin: database.connect("adminUrl") };
+  return { url, open, connect, sql: connect(1), admin: database.connect("adminUrl") };
 };

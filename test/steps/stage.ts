@@ -1,13 +1,52 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { readConfig } from "../../infra/config.ts";
 import { composeStage } from "../../infra/stage.ts";
 
 const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
 
+/** What CloudFormation is given of one resource. */
+export interface Resource {
+  readonly Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  readonly Properties: any;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+  readonly DependsOn?: readonly string[];
+}
+
+const makeFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "cdk.out-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
 /** The stacks of a stage, from the context of `cdk.json` and what a test puts in its place. */
 export const composeWith = (changed: Readonly<Record<string, unknown>> = {}) => {
-  const app = new App({ context: { ...context, ...changed } });
+  const app = new App({
+    // the bundles are read where they are, not copied for each test
+    context: { ...context, ...changed, "aws:cdk:disable-asset-staging": true },
+    outdir: makeFolder(),
+  });
   const config = readConfig(app.node);
   return { app, config, ...composeStage(app, config) };
+};
+
+/** The resources of a stage's stacks, by logical id, as CloudFormation is given them. */
+export const synthesizeWith = (changed?: Readonly<Record<string, unknown>>) => {
+  const composed = composeWith(changed);
+  const assembly = composed.app.synth();
+  const resourcesOf = (stackName: string): Readonly<Record<string, Resource>> =>
+    assembly.getStackByName(stackName).template.Resources;
+  const all = assembly.stacks.flatMap(({ stackName }) => Object.entries(resourcesOf(stackName)));
+  return {
+    ...composed,
+    assembly,
+    resourcesOf,
+    /** Of all stacks, those of a type such as `Lambda::Function`, with their logical ids. */
+    list: (type: string) => all.filter(([, { Type }]) => Type === `AWS::${type}`),
+    all,
+  };
 };

@@ -14,11 +14,10 @@ import {
   type Send,
   type System,
 } from "../contract/system.ts";
-import type { RunningCity } from "./global-setup.ts";
+import type { RunningCity, Way } from "./running-city.ts";
 
 /** The switch: over HTTP to the bundles behind the gateway, or the handler's source in this process. */
-export const ways = ["over HTTP", "in process"] as const;
-export type Way = (typeof ways)[number];
+export const { ways } = inject("city");
 
 const credentialsOf = ({ apiKey, basic, employee }: RunningCity): Credentials => ({
   apiKey,

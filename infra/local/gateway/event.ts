@@ -146,3 +146,15 @@ export const readResult = (payload: string): APIGatewayProxyResult | undefined =
   const valid = Number.isInteger(statusCode) && (body === undefined || typeof body === "string");
   return valid ? ({ body: "", ...result } as APIGatewayProxyResult) : undefined;
 };
+
+/** What API Gateway keeps for itself and renames in a function's answer: a challenge comes from the gateway alone. */
+const remapped = new Set(["www-authenticate"]);
+
+/** The headers of a proxy integration's result, as the caller gets them. */
+export const answeredHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyResult) =>
+  Object.fromEntries(
+    Object.entries({ ...headers, ...multiValueHeaders }).map(([name, value]) => [
+      remapped.has(name.toLowerCase()) ? `x-amzn-remapped-${name.toLowerCase()}` : name,
+      value,
+    ]),
+  ) as Record<string, string | string[]>;

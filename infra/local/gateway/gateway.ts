@@ -6,7 +6,7 @@ import type { Route } from "#lib/routes/route.ts";
 import type { Api } from "../../api.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { startAuthorization } from "./authorization.ts";
-import { findHeader, proxyEvent, type Request, readRequest, readResult } from "./event.ts";
+import { answeredHeaders, findHeader, proxyEvent, type Request, readRequest, readResult } from "./event.ts";
 import { readPath } from "./path.ts";
 import { Quota, Throttle } from "./throttle.ts";
 
@@ -53,14 +53,13 @@ const gatewayAnswer = ({ responses }: Api, type: string, requestId: string): Ans
   };
 };
 
-const preflight = (route: Route, requestId: string): Answer => ({
+const preflight = (route: Route): Answer => ({
   status: 204,
   headers: {
     "access-control-allow-origin": "*",
     "access-control-allow-methods": `${route.method}, OPTIONS`,
     "access-control-allow-headers": "content-type, if-none-match",
     "access-control-max-age": "86400",
-    "x-request-id": requestId,
   },
   body: "",
 });
@@ -109,36 +108,38 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     return refused ? { refused } : { context };
   };
 
+  const isBinary = (mediaTypes: string | undefined) =>
+    api.binaryMediaTypes.includes(mediaTypes?.split(/[;,]/)[0]?.trim().toLowerCase() ?? "");
+
   const integrate = async (
     route: Route,
     request: Request,
     body: Buffer,
     authorizer?: Record<string, unknown>,
   ) => {
-    const mediaType = findHeader(request, "content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
-    const binary = api.binaryMediaTypes.includes(mediaType);
+    const binary = isBinary(findHeader(request, "content-type"));
     const event = proxyEvent(request, { body, binary, resourcePath: route.path, authorizer });
     if (Buffer.byteLength(JSON.stringify(event)) > maxEventBytes)
       return gatewayAnswer(api, "REQUEST_TOO_LARGE", request.id);
     const outcome = await invoke(route.fn, event, request.id);
-    if (!("payload" in outcome)) {
-      const type = outcome.errorType === "Sandbox.Timedout" ? "INTEGRATION_TIMEOUT" : "INTEGRATION_FAILURE";
-      return gatewayAnswer(api, type, request.id);
-    }
+    // a function that ran out of its own time is one that failed: the gateway would wait for longer
+    if (!("payload" in outcome)) return gatewayAnswer(api, "INTEGRATION_FAILURE", request.id);
     const result = readResult(outcome.payload);
     if (!result || outcome.payload.length > maxEventBytes)
       return gatewayAnswer(api, "MALFORMED_RESULT", request.id);
+    // bytes come back as bytes only to a caller that asks for a binary type first
+    const decodes = result.isBase64Encoded && isBinary(findHeader(request, "accept"));
     return {
       status: result.statusCode,
-      headers: { ...result.headers, ...result.multiValueHeaders } as Record<string, string | string[]>,
-      body: result.isBase64Encoded ? Buffer.from(result.body, "base64") : result.body,
+      headers: answeredHeaders(result),
+      body: decodes ? Buffer.from(result.body, "base64") : result.body,
     };
   };
 
   const answer = async (request: Request, message: IncomingMessage): Promise<Answer> => {
     const atPath = api.routes.filter(({ path }) => readPath(path, request.path));
     const open = atPath.find(({ cors }) => cors);
-    if (request.method === "OPTIONS" && open) return preflight(open, request.id);
+    if (request.method === "OPTIONS" && open) return preflight(open);
     const route = atPath.find(({ method }) => method === request.method);
     if (!route) return gatewayAnswer(api, "MISSING_AUTHENTICATION_TOKEN", request.id);
     const admission = await admit(route, request);

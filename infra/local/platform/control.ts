@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
+import { listenOnLoopback } from "../loopback.ts";
 import { Behaviour, Receipts } from "./behaviour.ts";
 import type { Phone, Received } from "./phone.ts";
 import type { Platform } from "./platform.ts";
@@ -132,14 +131,7 @@ export const startControl = async (platform: Platform, port: number): Promise<Co
         response.writeHead(status, { "content-type": raw ? "application/octet-stream" : "application/json" });
         response.end(raw || result === undefined ? result : JSON.stringify(result));
       });
-  }).listen(port, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  });
+  const { address, stop } = await listenOnLoopback(server, port);
+  return { url: `http://${address}`, stop };
 };

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { listenOnLoopback } from "../loopback.ts";
 import { createCertificate } from "./certificate.ts";
 
 export interface MediaStore {
@@ -55,9 +54,8 @@ export const startMediaStore = async (status: () => number): Promise<MediaStore>
     };
     // a client that went away while its file came in
     serve().catch(() => response.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const { address: host, stop } = await listenOnLoopback(server);
 
   return {
     host,
@@ -68,10 +66,6 @@ export const startMediaStore = async (status: () => number): Promise<MediaStore>
       if (!file) throw new Error("no such file was uploaded");
       return file;
     },
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    stop,
   };
 };

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import { muteLibsignal } from "#lib/session/library-log.ts";
+import { listenOnLoopback } from "../loopback.ts";
 import { Account } from "./account.ts";
 import { createAuthority } from "./authority.ts";
 import type { Behaviour, Misbehaviour, Receipt } from "./behaviour.ts";
@@ -103,11 +104,10 @@ export const startPlatform = async (options: PlatformOptions = {}): Promise<Plat
   });
   const sockets = new WebSocketServer({ server, path: "/ws/chat" });
   sockets.on("connection", (socket) => exchange.open(new Connection(socket, authority, exchange)));
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
+  const loopback = await listenOnLoopback(server, port);
 
   const platform: Platform = {
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws/chat`,
+    url: `ws://${loopback.address}/ws/chat`,
     rootKey: authority.rootKey,
     mediaCa: media.ca,
     get controlUrl() {
@@ -171,9 +171,7 @@ export const startPlatform = async (options: PlatformOptions = {}): Promise<Plat
       exchange.delivery.stop();
       exchange.dropAll();
       sockets.close();
-      server.closeAllConnections();
-      server.close();
-      await Promise.all([once(server, "close"), control.stop(), media.stop()]);
+      await Promise.all([loopback.stop(), control.stop(), media.stop()]);
       directory.close();
     },
   };

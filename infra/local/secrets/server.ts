@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import * as z from "zod/mini";
+import { listenOnLoopback } from "../loopback.ts";
 import type { SecretStore, Version } from "./store.ts";
 
 export interface SecretsServer {
@@ -99,14 +98,7 @@ export const startSecretsServer = async (store: SecretStore): Promise<SecretsSer
         body: { __type: "InvalidRequestException", message: "malformed request" },
       }));
     response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(body));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  });
+  const { address, stop } = await listenOnLoopback(server);
+  return { url: `http://${address}`, stop };
 };

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
+import { listenOnLoopback } from "../loopback.ts";
 
 /** Ways in which an old system fails; `well` ends them. */
 const moods = ["well", "slow", "hang", "reset", "half", "html", "error", "huge", "redirect"] as const;
@@ -126,15 +125,7 @@ export const startPhpServer = async (
   const server = createServer((message, response) => {
     // a caller that went away while its request came in
     serve(message, response).catch(() => response.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    seen,
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  });
+  const { address, stop } = await listenOnLoopback(server);
+  return { url: `http://${address}`, seen, stop };
 };

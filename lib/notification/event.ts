@@ -1,0 +1,39 @@
+import * as z from "zod/mini";
+
+/** The input that each schedule is given; the time is EventBridge Scheduler's `<aws.scheduler.scheduled-time>`. */
+export const ScheduleInput = z.object({
+  job: z.string().check(z.maxLength(100)),
+  scheduled_time: z
+    .string()
+    .check(z.refine((text) => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text)))),
+});
+export type ScheduleInput = z.infer<typeof ScheduleInput>;
+
+/** What the schedule of a job is to say. */
+export const scheduleInput = (job: string, scheduled_time: string): ScheduleInput => ({
+  job,
+  scheduled_time,
+});
+
+/** `detail-type` of the event by which another system asks for a single notification. */
+export const requestedType = "NotificationRequested";
+
+/** That event's `detail`. */
+export const Requested = z.object({
+  /** The sender's own id of what it asks for: asked again, it is sent once. Without it, the event's id. */
+  request_id: z.optional(z.string().check(z.regex(/^[!-~]{1,200}$/))),
+  template: z.string().check(z.maxLength(100)),
+  /** Digits with country code. */
+  phone: z.string(),
+  values: z.record(z.string(), z.unknown()),
+});
+
+/** The bus event, as far as it is read. */
+export const RequestedEvent = z.object({
+  id: z.string(),
+  "detail-type": z.literal(requestedType),
+  /** ISO 8601 with zone. */
+  time: z.string(),
+  detail: z.unknown(),
+});
+export type RequestedEvent = z.infer<typeof RequestedEvent>;

@@ -1,0 +1,40 @@
+import type postgres from "postgres";
+import { StringCounter } from "./string-counter.ts";
+
+/** A block whose count or profile is not what its rows say. Without names: this goes into a log. */
+export interface Miscount {
+  readonly blockId: number;
+  /** The rows, or a number of strings of the profile. */
+  readonly of: "rows" | "strings";
+  readonly counted: number;
+  readonly found: number;
+}
+
+/** Recounts blocks that are chosen at random. @param most undefined for all. @returns those that are wrong. */
+export const recountBlocks = async (sql: postgres.Sql, most?: number): Promise<Miscount[]> => {
+  const rows = await sql<{ id: number; counted: number; found: number }[]>`
+    select block_id as id, counted, found from resident.recount(${most ?? null})`;
+  return rows.map(({ id, counted, found }) => ({ blockId: id, of: "rows", counted, found }));
+};
+
+interface Profile {
+  readonly names: string[];
+  readonly terms: string[];
+  readonly counts: Record<string, number>;
+}
+
+/** Makes the profiles of blocks that are chosen at random again. @returns those that are wrong. */
+export const recountProfiles = async (sql: postgres.Sql, most: number): Promise<Miscount[]> => {
+  const blocks = await sql<{ id: number }[]>`select block_id as id from resident.choose_blocks(${most})`;
+  const wrong: Miscount[] = [];
+  for (const { id } of blocks) {
+    const [profile] = await sql<Profile[]>`select names, terms, counts from resident.read_profile(${id})`;
+    if (!profile) continue;
+    const fresh = new StringCounter(profile.terms).count(profile.names);
+    const stored = new Map(Object.entries(profile.counts));
+    const right = [...fresh].filter(([term, count]) => stored.get(term) === count).length;
+    if (right !== fresh.size || right !== stored.size)
+      wrong.push({ blockId: id, of: "strings", counted: stored.size, found: right });
+  }
+  return wrong;
+};

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import postgres from "postgres";
+import { setPassword } from "#lib/db/login.ts";
+import { migrate } from "#lib/db/migrate.ts";
+import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
+import { inventResident } from "../../infra/local/seed/residents.ts";
+
+export interface ResidentDatabase {
+  /** One connection, or more, of a role that may do everything with residents. */
+  connect(max?: number): postgres.Sql;
+  connectAsImporter(): postgres.Sql;
+}
+
+const password = "bench";
+
+/** Runs work with an empty, durable database that is removed afterwards, also when the work fails. */
+export const withResidentDatabase = async <T>(
+  work: (database: ResidentDatabase) => Promise<T>,
+): Promise<T> => {
+  const folder = join(mkdtempSync(join(tmpdir(), "bench-")), "postgres");
+  const interrupt = () => {};
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
+  const connections: postgres.Sql[] = [];
+  try {
+    const { port } = await startServer({ folder, durable: true, superuserPassword: password });
+    const connect = (username: string, max = 1) => {
+      const sql = postgres({
+        ...{ host: "127.0.0.1", port, username, password, database: "postgres", max, fetch_types: false },
+        types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+        onnotice: () => {},
+      });
+      connections.push(sql);
+      return sql;
+    };
+    const sql = connect("postgres");
+    await migrate(sql);
+    await setPassword(sql, "municipal_importer", password);
+    return await work({
+      connect: (max) => connect("postgres", max),
+      connectAsImporter: () => connect("municipal_importer"),
+    });
+  } finally {
+    await Promise.all(connections.map((sql) => sql.end({ timeout: 1 })));
+    await destroyServer(folder);
+    rmSync(join(folder, ".."), { recursive: true, force: true });
+  }
+};
+
+export const residentColumns =
+  "nik, family_card_number, name, mother_name, address, hamlet, village, district, city, created_at";
+
+const rowsPerChunk = 5_000;
+
+/** Invented residents in COPY's text format. */
+function* copyLines(from: number, rows: number): Generator<string> {
+  for (let row = from; row < from + rows; row += rowsPerChunk) {
+    const length = Math.min(rowsPerChunk, from + rows - row);
+    yield Array.from({ length }, (_, i) => `${inventResident(row + i).values.join("\t")}\n`).join("");
+  }
+}
+
+/** COPY of invented residents into a table. */
+export const copyResidents = async (sql: postgres.Sql, table: string, from: number, rows: number) => {
+  await pipeline(
+    Readable.from(copyLines(from, rows)),
+    await sql.unsafe(`copy ${table} (${residentColumns}) from stdin`).writable(),
+  );
+};
+
+/** Fills the empty table as a restore would: indexes and counts are made when the rows are there. */
+export const fillResidents = async (sql: postgres.Sql, rows: number, onStep: (step: string) => void) => {
+  const indexes = await sql<{ name: string; definition: string }[]>`
+    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+    where indrelid = 'resident.resident'::regclass and not indisunique`;
+  for (const { name } of indexes) await sql.unsafe(`drop index ${name}`);
+  onStep(`${rows} residents`);
+  await copyResidents(sql, "resident.resident", 1, rows);
+  await sql`set maintenance_work_mem = '512MB'`;
+  for (const { name, definition } of indexes) {
+    onStep(`index ${name}`);
+    await sql.unsafe(definition);
+  }
+  onStep("blocks");
+  await sql`select resident.rebuild_blocks()`;
+  onStep("vacuum");
+  await sql`vacuum (analyze) resident.resident`;
+};

@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { functionName } from "../../infra/build.ts";
+import { startEnvironment } from "../runtime-client/environment.ts";
+
+/** A function and the event that it is asked first. */
+export interface Invocation {
+  readonly fn: string;
+  /** Folder with `index.mjs`, which exports `handler`. */
+  readonly folder: string;
+  /** The environment beside what Lambda itself sets. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly memoryMb: number;
+  readonly timeoutSeconds: number;
+  readonly event: unknown;
+}
+
+export interface ColdStart {
+  /** From the start of the process to the arrival of the handler's result. */
+  readonly ms: number;
+  /** The handler's result as JSON. */
+  readonly payload: string;
+  /** The function's log, until it was ended. */
+  readonly printed: string;
+}
+
+/**
+ * Runs a function in a fresh process of the runtime client, for one invocation.
+ *
+ * @throws Error with what it printed when it fails or does not answer in time.
+ */
+export const startCold = async (invocation: Invocation): Promise<ColdStart> => {
+  const { fn, timeoutSeconds, event, ...settings } = invocation;
+  const printed: string[] = [];
+  const environment = await startEnvironment({
+    ...settings,
+    name: functionName(fn),
+    arn: "arn:aws:lambda:local:000000000000:function:bench",
+    handler: "index.handler",
+    logFormat: "Text",
+    preloads: [],
+    onLine: (line) => printed.push(line),
+  });
+  const giveUp = new AbortController();
+  const late = setTimeout(timeoutSeconds * 1_000, undefined, { signal: giveUp.signal }).then(
+    () => ({ errorMessage: `no answer within ${timeoutSeconds} s`, errorType: "Timeout" }),
+    () => ({ errorMessage: "not waited for", errorType: "Timeout" }),
+  );
+  const deadline = Date.now() + timeoutSeconds * 1_000;
+  const answered = environment.invoke({ event, requestId: randomUUID(), deadline });
+  const outcome = await Promise.race([
+    answered,
+    environment.loaded.then((failure) => failure ?? answered),
+    late,
+  ]);
+  const ms = performance.now() - environment.startedAt;
+  giveUp.abort();
+  // its end is waited for, so that it takes no time from the next start
+  await environment.stop();
+  if ("payload" in outcome) return { ms, payload: outcome.payload, printed: printed.join("\n") };
+  throw new Error(`${fn}: ${outcome.errorType}: ${outcome.errorMessage}\n${printed.join("\n")}`);
+};

@@ -1,0 +1,140 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import type postgres from "postgres";
+import { beforeEach, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { auditSteps, sealReads } from "#lib/maintenance/audit.ts";
+import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
+
+let database: TemporaryDatabase;
+let sql: postgres.Sql;
+let maintenance: postgres.Sql;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  sql = database.connect("adminUrl");
+  await migrate(sql);
+  maintenance = database.connect("maintenanceUrl");
+});
+
+const read = (count: number) =>
+  sql`select (resident.list(1, 10, 'p', 'k', 'request ' || n)).total from generate_series(1, ${count}) n`;
+
+/** Three seals of ten, five and two rows. */
+const sealThree = async () => {
+  for (const count of [10, 5, 2]) {
+    await read(count);
+    await sealReads(maintenance, 1);
+  }
+};
+
+const verify = async (...args: string[]) => {
+  const child = spawn(process.execPath, ["infra/commands/audit.ts", "verify", ...args], {
+    env: { DATABASE_URL: database.urlFor("maintenanceUrl") },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, errors, [code]] = await Promise.all([
+    text(child.stdout as NodeJS.ReadableStream),
+    text(child.stderr as NodeJS.ReadableStream),
+    once(child, "exit"),
+  ]);
+  return { code, out, errors: errors.trim() };
+};
+
+const digestOf = async (seal: number) =>
+  (
+    await sql<{ digest: string }[]>`select encode(digest, 'hex') as digest from audit.seal where id = ${seal}`
+  )[0]?.digest ?? "";
+
+test("finds nothing wrong with rows as they were sealed, whatever the settings of the session", async () => {
+  await sealThree();
+  await read(3);
+  await sql.unsafe(`alter role municipal_maintenance set timezone = 'Asia/Jakarta'`);
+  const { code, out } = await verify();
+  await sql.unsafe(`alter role municipal_maintenance reset timezone`);
+  expect([code, out]).toEqual([
+    0,
+    `All 3 seals are right. The newest has the digest\n${await digestOf(3)}\n`,
+  ]);
+});
+
+test.each([
+  ["a removed row", "delete from audit.resident_read where id = 12", "seal 2: it sealed 5 rows, there are 4"],
+  [
+    "a changed row",
+    "update audit.resident_read set partner_id = 'q' where id = 3",
+    "seal 1: its rows were changed",
+  ],
+  [
+    "a row that was slipped in",
+    "delete from audit.resident_read where id = 12; " +
+      "insert into audit.resident_read (id, partner_id, key_id, request_id, route, row_count) " +
+      "overriding system value values (12, 'p', 'k', 'r', 'list', 0)",
+    "seal 2: its rows were changed",
+  ],
+  ["a removed seal", "delete from audit.seal where id = 2", "seal 3: the seal before it is missing"],
+  [
+    "a seal that was changed with its rows",
+    "delete from audit.resident_read where id = 12; update audit.seal set (row_count, rows_digest) = " +
+      "(select row_count, rows_digest from audit.digest_rows(11, 15)) where id = 2",
+    "seal 2: the seal was changed",
+  ],
+  [
+    "rows that were removed as if they were old",
+    "delete from audit.resident_read where id <= 10; update audit.seal set expired_at = now() where id = 1",
+    "seal 1: its rows were removed before their time",
+  ],
+])("finds %s", async (_, tampering, problem) => {
+  await sealThree();
+  await sql.unsafe(tampering).simple();
+  expect(await verify()).toMatchObject({ code: 1, errors: problem });
+});
+
+test("finds seals that were made anew by a digest from the log", async () => {
+  await sealThree();
+  const logged = await digestOf(2);
+  expect((await verify("--seal", "2", "--digest", logged)).code).toBe(0);
+  await sql.unsafe("delete from audit.seal; delete from audit.resident_read where id = 12").simple();
+  await sealReads(maintenance, 1);
+  expect((await verify()).code).toBe(0);
+  expect(await verify("--seal", "2", "--digest", logged)).toMatchObject({
+    code: 1,
+    errors: "seal 2: is missing",
+  });
+  expect(await verify("--seal", "1", "--digest", logged)).toMatchObject({
+    code: 1,
+    errors: "seal 1: has another digest than the log",
+  });
+});
+
+test("does not seal past a read whose transaction has not ended", async () => {
+  await read(2);
+  const slow = database.connect("adminUrl");
+  await slow.begin(async (reading) => {
+    await reading`select resident.list(1, 10, 'p', 'k', 'slow')`;
+    await read(2);
+    expect(await sealReads(maintenance, 1)).toEqual({ rows: 0, more: false });
+  });
+  expect(await sealReads(maintenance, 1)).toEqual({ rows: 5, more: false });
+  expect((await verify()).code).toBe(0);
+});
+
+test("a few rows wait for more, but not for ever", async () => {
+  await read(3);
+  expect(await sealReads(maintenance)).toEqual({ rows: 0, more: false });
+  await sql`update audit.resident_read set read_at = now() - interval '11 minutes' where id = 1`;
+  expect(await sealReads(maintenance)).toEqual({ rows: 3, more: false });
+});
+
+test("rows go after five years, whole seals at a time, and the chain still holds", async () => {
+  await sealThree();
+  await sql`update audit.seal set sealed_at = now() - interval '61 months' where id <= 2`;
+  const expire = auditSteps.find(({ name }) => name === "audit-expiry");
+  const pieces = [];
+  for (let i = 0; i < 4; i++) pieces.push((await expire?.work(maintenance))?.rows);
+  expect(pieces).toEqual([10, 5, 0, 0]);
+  const [left] = await sql`select count(*)::int as rows from audit.resident_read`;
+  expect(left?.rows).toBe(2);
+  expect((await verify()).code).toBe(0);
+});

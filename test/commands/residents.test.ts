@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import type postgres from "postgres";
+import { beforeEach, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { storeBatch } from "#lib/import/load.ts";
+import { steps } from "#lib/maintenance/steps.ts";
+import { residentImport } from "#lib/resident/import.ts";
+import { inventResident } from "../../infra/local/seed/residents.ts";
+import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
+
+let database: TemporaryDatabase;
+let sql: postgres.Sql;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  sql = database.connect("adminUrl");
+  await migrate(sql);
+  const rows = Array.from({ length: 600 }, (_, i) => inventResident(i + 1));
+  await storeBatch(database.connect("importerUrl"), residentImport, rows);
+});
+
+const run = async (...args: string[]) => {
+  const child = spawn(process.execPath, ["infra/commands/residents.ts", ...args], {
+    env: { DATABASE_URL: database.urlFor("maintenanceUrl") },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [out, errors, [code]] = await Promise.all([
+    text(child.stdout as NodeJS.ReadableStream),
+    text(child.stderr as NodeJS.ReadableStream),
+    once(child, "exit"),
+  ]);
+  return { code, out, errors };
+};
+
+/** Deletes without that it is counted, for which its trigger must be switched off. */
+const bypass = (statement: string) =>
+  sql
+    .unsafe(
+      `set role municipal_owner; alter table resident.resident disable trigger note_delete; ${statement};
+       alter table resident.resident enable always trigger note_delete; reset role`,
+    )
+    .simple();
+
+const work = (name: string) =>
+  steps.find((step) => step.name === name)?.work(database.connect("maintenanceUrl"));
+
+test("status tells of residents, blocks, and what upkeep has still to do", async () => {
+  const { code, out } = await run("status");
+  expect(code).toBe(0);
+  expect(out).toContain(
+    "600 residents in 1 blocks of at most 600\n1 changes not yet folded\n0 blocks have a profile",
+  );
+});
+
+test("verify finds every count right, also with changes that are not folded", async () => {
+  expect(await run("verify")).toMatchObject({ code: 0, out: "All counts are right.\n" });
+});
+
+test("a count that was bypassed is found by verify and fails the upkeep, until it is rebuilt", async () => {
+  await bypass("delete from resident.resident where id <= 5");
+  await work("resident-changes");
+  expect(await run("verify")).toMatchObject({
+    code: 1,
+    errors: expect.stringMatching(
+      /block 1: 600 rows are counted, there are 595\nRun «npm run residents -- rebuild»/,
+    ),
+  });
+  await expect(work("resident-recount")).rejects.toThrow(/wrongly in .*"counted":600,"found":595/);
+
+  expect(await run("rebuild")).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("1 blocks have a profile, 0"),
+  });
+  expect((await run("verify")).code).toBe(0);
+  await work("resident-recount");
+  const [page] = await sql<{ total: string }[]>`select total from resident.list(1, 1, 'p', 'k', 'r')`;
+  expect(page?.total).toBe("595");
+});
+
+test("a profile that is wrong is found by verify", async () => {
+  await run("rebuild");
+  await sql`update resident.name_profile set counts = array_fill(7, array[128]) where term = 'si'`;
+  expect(await run("verify")).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining("strings in its profile"),
+  });
+});
+
+test("TRUNCATE is refused with what to do instead, and every trigger fires always", async () => {
+  const refusal = await sql`truncate resident.resident`.catch((error) => error);
+  expect([refusal.code, refusal.hint]).toEqual([
+    "0A000",
+    expect.stringContaining("npm run residents -- rebuild"),
+  ]);
+  const triggers = await sql<{ enabled: string }[]>`
+    select tgenabled as enabled from pg_trigger where tgrelid = 'resident.resident'::regclass and not tgisinternal`;
+  expect(triggers.map(({ enabled }) => enabled)).toEqual(["A", "A", "A", "A"]);
+});
+
+test.each([[["mend"]], [["verify", "now"]]])("mends a wrong call %j by its message", async (args) => {
+  expect(await run(...args)).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining("Choose one of status"),
+  });
+});

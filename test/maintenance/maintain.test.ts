@@ -1,0 +1,87 @@
+import { beforeEach, expect, test } from "vitest";
+import type { Report } from "#lib/maintenance/run.ts";
+import { steps } from "#lib/maintenance/steps.ts";
+import { withCityDatabase } from "../steps/city-database.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+const own = useOwnCity();
+const admin = withCityDatabase(own);
+
+const run = () => own.city.invoke("maintain", {});
+// biome-ignore lint/suspicious/noExplicitAny: a log line
+const reports = (): any[] => own.logged().filter(({ message }) => message === "maintenance");
+
+beforeEach(() => {
+  own.lines.length = 0;
+});
+
+const plantOldRows = () =>
+  admin(async (sql) => {
+    await sql`truncate employee.attempt, employee.session cascade`;
+    await sql`
+      insert into employee.attempt (account_digest, made_at)
+      select '\\x01', now() - age * interval '1 hour' from unnest(array[1, 25]) age, generate_series(1, 6000)`;
+    await sql`
+      with started as (
+        insert into employee.session (account_id, scope, expires_at)
+        select 'a', 's', now() - age * interval '1 hour' from unnest(array[1, 25]) age, generate_series(1, 150)
+        returning id)
+      insert into employee.refresh_token (digest, session_id) select sha256(id::text::bytea), id from started`;
+  });
+
+const counts = () =>
+  admin(async (sql) => {
+    const [row] = await sql`
+      select (select count(*)::int from employee.attempt) as attempts,
+        (select count(*)::int from employee.session) as sessions,
+        (select count(*)::int from employee.refresh_token) as tokens`;
+    return row;
+  });
+
+test("takes away what is older than a day, in as many pieces as it needs, and reports it in one line", async () => {
+  await plantOldRows();
+  expect(await run()).toEqual({ payload: "null" });
+  expect(await counts()).toEqual({ attempts: 6000, sessions: 150, tokens: 150 });
+  const [line, ...more] = reports();
+  expect(more).toEqual([]);
+  expect(line.steps).toEqual(
+    expect.arrayContaining([
+      { step: "employee-attempts", rows: 6000, milliseconds: expect.any(Number), finished: true },
+      { step: "employee-sessions", rows: 150, milliseconds: expect.any(Number), finished: true },
+    ]),
+  );
+  expect(line.steps.map(({ step }: Report) => step)).toEqual(steps.map(({ name }) => name));
+});
+
+test("fails at its end when one step fails, by name, after the others were done", async () => {
+  await plantOldRows();
+  const as = (verb: string) =>
+    admin((sql) =>
+      sql.unsafe(`set role municipal_owner; ${verb} municipal_maintenance; reset role`).simple(),
+    );
+  await as("revoke execute on function employee.expire_attempts from");
+  expect(await run()).toMatchObject({ errorMessage: "maintenance failed at employee-attempts" });
+  await as("grant execute on function employee.expire_attempts to");
+  expect(await counts()).toEqual({ attempts: 12_000, sessions: 150, tokens: 150 });
+  const [line] = reports();
+  expect(line.level).toBe("error");
+  const { finished, error } = line.steps.find(({ step }: Report) => step === "employee-attempts");
+  expect([finished, error.code]).toEqual([false, "42501"]);
+});
+
+test("leaves the work to a run that is under way", async () => {
+  await plantOldRows();
+  await admin(async (sql) => {
+    await sql`select pg_advisory_lock(7206305)`;
+    expect(await run()).toEqual({ payload: "null" });
+  });
+  expect(await counts()).toMatchObject({ attempts: 12_000 });
+  expect(own.logged()).toMatchObject([{ level: "info", message: "maintenance is under way already" }]);
+  await run();
+  expect(await counts()).toMatchObject({ attempts: 6000 });
+});
+
+test("uses a password that was rotated between two runs", async () => {
+  await own.city.database.rotatePassword("maintenance");
+  expect(await run()).toEqual({ payload: "null" });
+});

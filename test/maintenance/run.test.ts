@@ -1,0 +1,78 @@
+import postgres from "postgres";
+import { expect, test } from "vitest";
+import { runSteps } from "#lib/maintenance/run.ts";
+import type { Step } from "#lib/maintenance/step.ts";
+
+/** No step here asks a database. */
+const sql = postgres({ max: 0 });
+const never = new AbortController().signal;
+const soon = () => Date.now() + 300;
+
+const endless: Step = {
+  name: "endless",
+  work: () => new Promise((resolve) => setImmediate(resolve, { rows: 1, more: true })),
+};
+
+/** Has so many pieces of ten rows to do; what is done stays done. */
+const pieces = (name: string, count: number): Step => ({
+  name,
+  async work() {
+    if (count > 0) count -= 1;
+    return { rows: 10, more: count > 0 };
+  },
+});
+
+test("does pieces of a step until nothing is left, and counts their rows", async () => {
+  const reports = await runSteps(sql, [pieces("three", 3), pieces("one", 1)], soon(), never);
+  expect(reports.map(({ step, rows, finished }) => [step, rows, finished])).toEqual([
+    ["three", 30, true],
+    ["one", 10, true],
+  ]);
+});
+
+test("breaks off a step that has no end, and still does the ones behind it", async () => {
+  const reports = await runSteps(sql, [endless, pieces("behind", 3)], soon(), never);
+  expect(reports.map(({ step, finished }) => [step, finished])).toEqual([
+    ["endless", false],
+    ["behind", true],
+  ]);
+});
+
+test("begins nothing when the time is over, and goes on with the next run", async () => {
+  const step = pieces("waiting", 2);
+  expect(await runSteps(sql, [step], Date.now() - 1, never)).toMatchObject([{ rows: 0, finished: false }]);
+  expect(await runSteps(sql, [step], soon(), never)).toMatchObject([{ rows: 20, finished: true }]);
+});
+
+test("does the other steps when one fails, and tells how far it came", async () => {
+  let done = 0;
+  const failing: Step = {
+    name: "failing",
+    async work() {
+      done += 1;
+      if (done === 3) throw new Error("a difference");
+      return { rows: 5, more: true };
+    },
+  };
+  const reports = await runSteps(sql, [failing, pieces("behind", 1)], soon(), never);
+  expect(reports).toMatchObject([
+    { step: "failing", rows: 10, finished: false, error: new Error("a difference") },
+    { step: "behind", rows: 10, finished: true },
+  ]);
+});
+
+test("does nothing more after the connection, and with it the lock, was lost", async () => {
+  const lost = new AbortController();
+  const losing: Step = {
+    name: "losing",
+    async work() {
+      lost.abort(new Error("lost"));
+      return { rows: 1, more: true };
+    },
+  };
+  const reports = await runSteps(sql, [losing, pieces("behind", 1)], soon(), lost.signal);
+  expect(reports).toMatchObject([
+    { step: "losing", rows: 1, error: new Error("lost") },
+    { step: "behind", rows: 0, error: new Error("lost") },
+  ]);
+});

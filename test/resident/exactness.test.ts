@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
+import { recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
+import { Random } from "../steps/random.ts";
+import { checkPages } from "../steps/resident-check.ts";
+import { Writer } from "../steps/resident-traffic.ts";
+import { createDatabase } from "../steps/temporary-database.ts";
+
+/** Small blocks, so that a few thousand rows have many boundaries that move. */
+const target = 32;
+
+test("list and search agree with a direct count in the same snapshot while eight write and upkeep runs", async () => {
+  const database = await createDatabase();
+  await migrate(database.connect("adminUrl"));
+  const random = new Random(7);
+  const writers = Array.from({ length: 8 }, (_, i) => {
+    const isolation = i % 2 === 0 ? "read committed" : "repeatable read";
+    return new Writer(database.connect("adminUrl"), new Random(i), i, isolation);
+  });
+  let compared = 0;
+  const enough = () => compared >= 2_000;
+  const upkeep = { folded: 0, split: 0, profiled: 0, vocabularies: 0 };
+
+  const write = async (writer: Writer) => {
+    while (!enough()) await (random.chance(10) ? writer.copy() : writer.write());
+  };
+  const keepUp = async () => {
+    const sql = database.connect("adminUrl");
+    while (!enough()) {
+      const [folded] = await sql<{ rows: number }[]>`select resident.fold_changes(500) as rows`;
+      const [split] = await sql<{ blocks: number }[]>`select resident.split_block(${target}, 4) as blocks`;
+      upkeep.folded += folded?.rows ?? 0;
+      upkeep.split += split?.blocks ?? 0;
+      upkeep.vocabularies += (await refreshVocabulary(sql)) === undefined ? 0 : 1;
+      upkeep.profiled += await profileBlocks(sql);
+      expect([...(await recountBlocks(sql)), ...(await recountProfiles(sql, 2))]).toEqual([]);
+    }
+  };
+  const check = async (seed: number) => {
+    const sql = database.connect("adminUrl");
+    const own = new Random(seed);
+    while (!enough()) compared += await checkPages(sql, own, 20);
+  };
+  await Promise.all([...writers.map(write), keepUp(), check(100), check(101)]);
+
+  expect(compared).toBeGreaterThanOrEqual(2_000);
+  for (const { traffic } of writers) expect(traffic.committed).toBeGreaterThan(10);
+  expect(writers.some(({ traffic }) => traffic.rolledBack > 0)).toBe(true);
+  for (const happened of Object.values(upkeep)) expect(happened).toBeGreaterThan(0);
+}, 120_000);

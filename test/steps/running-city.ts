@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { storeBatch } from "#lib/import/load.ts";
+import { residentImport } from "#lib/resident/import.ts";
+import { authorizers, routes } from "#lib/routes/index.ts";
+import { type City, startCity } from "../../infra/local/city.ts";
+import { destroyServer } from "../../infra/local/postgres/server.ts";
+import type { DemoEmployee } from "../../infra/local/upstream/upstreams.ts";
+import { fixtures, seededResidents, toRow } from "./residents.ts";
+
+/** On which ways tests may ask: over HTTP to what runs, or the handler's source in the test's own process. */
+export type Way = "over HTTP" | "in process";
+
+/** What tests know of the running city. Its data stays as it is: a test that changes data starts its own. */
+export interface RunningCity {
+  readonly ways: readonly Way[];
+  /** Folder of the cloud assembly, where it is the synthesized templates that serve. */
+  readonly assembly: string | undefined;
+  readonly baseUrl: string;
+  readonly messagingBaseUrl: string;
+  readonly basic: { readonly username: string; readonly password: string };
+  readonly apiKey: string;
+  readonly adminUrl: string;
+  readonly importerUrl: string;
+  readonly partnerAdminUrl: string;
+  readonly residentUrl: string;
+  readonly employeeUrl: string;
+  readonly sessionAdminUrl: string;
+  readonly sessionUrl: string;
+  readonly notifyUrl: string;
+  readonly maintenanceUrl: string;
+  readonly employee: DemoEmployee;
+  readonly legacyAuthUrl: string;
+  readonly employeeSystemUrl: string;
+  readonly secretsUrl: string;
+  /** The environment of each function. */
+  readonly variables: Readonly<Record<string, Record<string, string>>>;
+}
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    city: RunningCity;
+  }
+}
+
+const describe = (city: City): Omit<RunningCity, "ways" | "assembly"> => {
+  const urlOf = (role: string) => {
+    const { host, port, dbname, username, password } = JSON.parse(
+      city.secrets.find(`municipal/local/database/${role}`)?.value ?? "{}",
+    );
+    return `postgres://${username}:${password}@${host}:${port}/${dbname}`;
+  };
+  return {
+    baseUrl: city.baseUrl,
+    messagingBaseUrl: city.messagingBaseUrl,
+    basic: city.basic,
+    apiKey: city.apiKey,
+    adminUrl: city.database.adminUrl,
+    importerUrl: urlOf("importer"),
+    partnerAdminUrl: urlOf("partner-admin"),
+    residentUrl: urlOf("resident"),
+    employeeUrl: urlOf("employee"),
+    sessionAdminUrl: urlOf("session-admin"),
+    sessionUrl: urlOf("session"),
+    notifyUrl: urlOf("notify"),
+    maintenanceUrl: urlOf("maintenance"),
+    employee: city.upstreams.demo,
+    legacyAuthUrl: city.upstreams.legacyAuthUrl,
+    employeeSystemUrl: city.upstreams.employeeSystemUrl,
+    secretsUrl: city.secretsUrl,
+    variables: Object.fromEntries([...routes, ...authorizers].map((row) => [row.fn, city.variables(row)])),
+  };
+};
+
+/** Starts the one city of many tests, with its fixtures; its folder goes with it. The bundles must have been built. */
+export const startRunningCity = async () => {
+  const folder = mkdtempSync(join(tmpdir(), "city-"));
+  const city = await startCity({
+    folder,
+    port: 0,
+    messagingPort: 0,
+    residents: seededResidents,
+    durable: false,
+    onAccess: () => {},
+    onLog: () => {},
+  });
+  const importer = city.database.connectAs("importer");
+  await storeBatch(importer, residentImport, fixtures.map(toRow));
+  await importer.end();
+  return {
+    city,
+    described: describe(city),
+    async stop() {
+      await city.stop();
+      await destroyServer(`${folder}/postgres`);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, inject, test } from "vitest";
+import { proxyEvent } from "../../infra/local/gateway/event.ts";
+import type { Outcome } from "../../infra/local/lambda/environment.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+import { readAssembly } from "./assembly.ts";
+import { place } from "./deploy.ts";
+import { formStacks } from "./formation.ts";
+import { type LambdaFunction, readFunctions } from "./lambda-function.ts";
+
+const functions = readFunctions(formStacks(readAssembly(inject("city").assembly ?? ""), place));
+const own = useOwnCity();
+const deployment = () => own.deployment ?? expect.fail("it is not the templates that serve");
+
+test.each(functions.map((fn) => [fn.module, fn] as const))(
+  "%s starts under AWS's runtime client with what the template gives it",
+  async (_, fn) => {
+    const running = deployment().start(fn);
+    expect(await running.prepare()).toBeUndefined();
+    await running.stop();
+  },
+);
+
+test("the migration of a deployment runs, and has each role log in as its secret says", async () => {
+  const { secrets, database } = own.city;
+  const { username, password } = new URL(database.adminUrl);
+  secrets.put("municipal/local/database/admin", JSON.stringify({ username, password }));
+  const role = "municipal/local/database/tourism";
+  const credentials = JSON.parse(secrets.find(role)?.value ?? "{}");
+  secrets.put(role, JSON.stringify({ ...credentials, password: "another" }));
+  expect(await deployment().invoke("migrate", {})).toEqual({ payload: "null" });
+  expect((await own.ask("/v1/pariwisata/kategori")).status).toBe(200);
+});
+
+describe("the template alone decides:", () => {
+  const getFunction = (module: string) =>
+    functions.find((fn) => fn.module === module) ?? expect.fail(`no function ${module}`);
+  const categories = getFunction("tourism/categories");
+  const status = getFunction("messaging/message-status");
+
+  /** Asks a function, with what a test changes of the template, for one thing of the route's kind. */
+  const ask = async (changed: LambdaFunction): Promise<Outcome> => {
+    const id = randomUUID();
+    const event = proxyEvent(
+      {
+        ...{ id, method: "GET", path: "/messages/3EB0", query: new URLSearchParams(), headers: [] },
+        ...{ sourceIp: "127.0.0.1", receivedAt: Date.now() },
+      },
+      {
+        ...{ body: Buffer.alloc(0), binary: false, resourcePath: "/messages/{id}" },
+        authorizer: { sender: "s" },
+      },
+    );
+    const running = deployment().start(changed);
+    const outcome = await running.invoke(event, id);
+    await running.stop();
+    return outcome;
+  };
+  const statusOf = (outcome: Outcome) => "payload" in outcome && JSON.parse(outcome.payload).statusCode;
+  const withVariable = (fn: LambdaFunction, name: string, value?: string): LambdaFunction => {
+    const { [name]: _, ...environment } = fn.environment;
+    return { ...fn, environment: { ...environment, ...(value !== undefined && { [name]: value }) } };
+  };
+
+  test("as it is, a function answers", async () => expect(statusOf(await ask(categories))).toBe(200));
+
+  test("a variable that it does not set is missing", async () => {
+    expect(statusOf(await ask(withVariable(categories, "DATABASE_SECRET_ID")))).toBe(500);
+    expect(own.lines.at(-1)).toContain("DATABASE_SECRET_ID is not set");
+  });
+
+  test("a secret that the role may not read stays closed", async () => {
+    const changed = withVariable(categories, "DATABASE_SECRET_ID", "municipal/local/database/employee");
+    expect(statusOf(await ask(changed))).toBe(500);
+    expect(own.lines.at(-1)).toContain("AccessDeniedException");
+  });
+
+  test("a system is at the address that it names, and nowhere else", async () => {
+    const reasonOf = async (fn: LambdaFunction) => {
+      expect(statusOf(await ask(fn))).toBe(503);
+      return own.logged().findLast(({ reason }) => reason !== undefined)?.reason;
+    };
+    // nobody listens where the session task's name leads in this city
+    expect(await reasonOf(status)).toBe("ECONNREFUSED");
+    const changed = withVariable(status, "SESSION_URL", "http://session.invalid:8080");
+    expect(await reasonOf(changed)).toMatch(/^(ENOTFOUND|EAI_AGAIN)$/);
+  });
+
+  test("the time is up when it says so", async () =>
+    expect(await ask({ ...categories, timeoutSeconds: 0 })).toMatchObject({ errorType: "Sandbox.Timedout" }));
+});

@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { installRuntimeClient } from "../runtime-client/install.ts";
+import { startRunningCity } from "../steps/running-city.ts";
+import { deploy } from "./deploy.ts";
+import { synthesize } from "./synth.ts";
+
+/** Synthesizes the templates and starts one city that they serve, for all tests of this project. */
+export default async function setup(project: TestProject) {
+  installRuntimeClient();
+  const stops: (() => unknown)[] = [];
+  const stopAll = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  };
+  try {
+    const assembly = mkdtempSync(join(tmpdir(), "assembly-"));
+    stops.push(() => rmSync(assembly, { recursive: true, force: true }));
+    await synthesize(assembly);
+    const { city, described, stop } = await startRunningCity();
+    stops.push(stop);
+    const deployment = await deploy(assembly, city);
+    stops.push(deployment.stop);
+    const { baseUrl, messagingBaseUrl } = deployment;
+    project.provide("city", { ...described, baseUrl, messagingBaseUrl, assembly, ways: ["over HTTP"] });
+    return stopAll;
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
