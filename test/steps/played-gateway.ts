@@ -16,21 +16,18 @@ const admission: Outcome = {
   }),
 };
 
-/** What a function comes to, or its authorizer before it. */
 export interface Played {
-  readonly outcome?: Outcome;
+  /** What the authorizers come to. */
   readonly authorization?: Outcome;
 }
 
-/** The local gateway with a definition that a test has changed, and functions that it plays; gone with the test. */
-export const startPlayedGateway = async (api: Api, { outcome, authorization = admission }: Played = {}) => {
+/** The local gateway with a definition that a test has changed, and functions that fail; gone with the test. */
+export const startPlayedGateway = async (api: Api, { authorization = admission }: Played = {}) => {
   const gateway = await startGateway({
     api,
     port: 0,
     invoke: async (fn) =>
-      fn.startsWith("authorizers/")
-        ? authorization
-        : (outcome ?? { errorType: "Error", errorMessage: "played" }),
+      fn.startsWith("authorizers/") ? authorization : { errorType: "Error", errorMessage: "played" },
     findPlan: async () => Object.keys(api.usagePlans)[0],
     onAccess: () => {},
   });
