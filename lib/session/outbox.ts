@@ -128,10 +128,17 @@ export interface Choice {
   readonly newContacts: boolean;
 }
 
-/** Takes the next message to be sent: by priority, then in the order of acceptance. */
+/**
+ * Takes the next message to be sent: by priority, then in the order of acceptance. What was put back, by this
+ * leader or one before, keeps its place before later messages to the same number.
+ */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
   const { epoch, resting, newContacts } = choice;
   const [row] = await sql<Outgoing[]>`
+    with term as materialized (
+      -- the next leader's term begins after this has ended, so that what it takes over holds all of it
+      select from messaging.leadership where epoch = ${epoch} for share
+    )
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, changed_at = now()
     where id = (
@@ -143,9 +150,14 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
         and not exists (
           select from messaging.message earlier
           where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq < waiting.seq)
+        and not exists (
+          select from messaging.message earlier
+          where earlier.state = 'PENDING' and earlier.epoch is not null and earlier.not_before > now()
+            and earlier.phone = waiting.phone and earlier.seq < waiting.seq
+            and earlier.priority <= waiting.priority)
       -- one that is locked is waited for: to skip it would be to send a later one first
       order by priority, seq limit 1 for update)
-    and exists (select from messaging.leadership l where l.epoch = ${epoch})
+    and exists (select from term)
     returning id, kind, phone, content, media_id as "mediaId", attempts, epoch, payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
       not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"`;

@@ -147,8 +147,6 @@ const step = async (options: SenderOptions): Promise<void> => {
   });
   if (message?.quietUntil) return waitForQuietEnd(sql, message);
   if (message) return deliver(options, message);
-  // what a leader before this one took at the very end of its term
-  await recover(sql, epoch - 1);
   // who accepts many at once, while nothing may be sent, would else have it looked for each of them
   await setTimeout(restMs);
   await wakeup.wait(idleMs, signal);

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type * as z from "zod/mini";
 import { badRequest, Fault } from "#lib/http/fault.ts";
@@ -40,7 +40,7 @@ export interface ServerOptions {
   readonly renderMetrics: () => Promise<{ contentType: string; text: string }>;
 }
 
-const digest = (text: string) => createHash("sha256").update(text).digest();
+const digest = (text: string) => hash("sha256", text, "buffer");
 
 const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyRequest): Promise<void> => {
   const presented = digest(headers.authorization?.match(/^Bearer (.+)$/i)?.[1] ?? "");
