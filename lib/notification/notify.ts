@@ -45,7 +45,7 @@ const takeRequest = (means: Means, { id, time, detail }: RequestedEvent): Promis
 };
 
 const answerRequest = async (event: RequestedEvent, remainingMs: number): Promise<void> => {
-  const fields = { event: event.id };
+  const fields = { request: event.id };
   try {
     const done = await withMeans(remainingMs, (means) => takeRequest(means, event));
     const level = done.outcome === "failed" ? "error" : done.outcome === "accepted" ? "info" : "warn";

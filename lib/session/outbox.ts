@@ -246,7 +246,9 @@ export const waitForQuietEnd = async (
 ): Promise<void> => {
   await sql`
     with taken as (
-      update messaging.message set state = 'PENDING', attempts = attempts - 1, not_before = ${quietUntil}, changed_at = now()
+      -- without an epoch, as one that was never taken: what is sent meanwhile to its number need not wait for it
+      update messaging.message set state = 'PENDING', attempts = attempts - 1, epoch = null,
+        not_before = ${quietUntil}, changed_at = now()
       where id = ${id} and state = 'SENDING' and epoch = ${epoch}
       returning id, quiet_hours
     )

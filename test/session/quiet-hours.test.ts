@@ -112,6 +112,16 @@ describe("what is due in its quiet hours", () => {
     expect(sent).toEqual(["other", "one", "two", "three"]);
   });
 
+  test("does not hold back what may be sent to the same number at any hour", async () => {
+    await put("status", { class: "transactional", quiet_hours: around(60, 60) });
+    await sql`update messaging.message set not_before = now()`; // accepted before the hours began
+    await lead();
+    await expect.poll(() => waitsUntil("status")).toBeGreaterThan(Date.now());
+    await put("alert", { class: "transactional" });
+    await becomes("alert", "SENT");
+    expect(sent).toEqual(["alert"]);
+  });
+
   test("and expires before their end is never sent", async () => {
     await put("late", { class: "reminder", quiet_hours: around(60, 60), expires_in_seconds: 1_800 });
     await lead();

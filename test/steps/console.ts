@@ -68,7 +68,7 @@ export const connected = (): ConsoleState => ({
     {
       ...{ id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e02", job: "appointment-reminder", scheduledAt: ago(7_500) },
       ...{ state: "done", reason: null, accepted: 9_800, opted_out: 197, refused: 3, expired: 0 },
-      messages: { PENDING: 8_412, SENDING: 1, SENT: 40, DELIVERED: 1_290, READ: 55, FAILED: 2 },
+      messages: { PENDING: 11, SENDING: 1, SENT: 40, DELIVERED: 9_691, READ: 55, FAILED: 2 },
     },
   ],
 });
