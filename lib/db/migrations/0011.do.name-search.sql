@@ -216,7 +216,8 @@ $$;
 create function resident.merge_trigrams() returns bigint
 language sql volatile security definer
 set search_path = resident, pg_temp
-return pg_catalog.gin_clean_pending_list('resident.resident_name_trigrams');
+-- in quotes, so that the index may be dropped and made again
+as $$ select gin_clean_pending_list('resident.resident_name_trigrams') $$;
 
 -- Upkeep of profiles: a builder reads the names of a block, counts, and stores. Should something have changed
 -- meanwhile, the block's version has too, and what was stored is not valid.
