@@ -32,6 +32,8 @@ export interface Firewall {
 export interface Api {
   readonly name: "integration" | "messaging";
   readonly routes: readonly Route[];
+  /** How the gateway spells what it answers by itself. */
+  readonly envelope: Envelope;
   readonly authorizers: readonly Authorizer[];
   readonly binaryMediaTypes: readonly string[];
   /** By API Gateway's response type. A type that is not here falls to its DEFAULT_4XX or DEFAULT_5XX. */

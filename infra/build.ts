@@ -2,6 +2,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
+import { writeDocumentation } from "./documentation/write.ts";
 import { writeLicences } from "./licences.ts";
 import { listAuthorities } from "./rds-authorities.ts";
 
@@ -152,6 +153,7 @@ const copyMigrations = (): void => {
 export const build = async (): Promise<Record<string, number>> => {
   const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildSession()]);
   copyMigrations();
+  writeDocumentation(bundleFolder, `${root}dist`);
   const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
   return Object.fromEntries(outputs.map(([file, { bytes }]) => [file, bytes]));
 };

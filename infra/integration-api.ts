@@ -25,6 +25,7 @@ const challenge = respond(
 export const integrationApi: Api = {
   name: "integration",
   routes: integrationRoutes,
+  envelope: integrationEnvelope,
   authorizers: integrationAuthorizers,
   binaryMediaTypes: ["multipart/form-data"],
   throttle: { requestsPerSecond: 1_000, burst: 2_000 },

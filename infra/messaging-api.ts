@@ -21,6 +21,7 @@ const challenge = respond(
 export const messagingApi: Api = {
   name: "messaging",
   routes: messagingRoutes,
+  envelope: messagingEnvelope,
   authorizers: messagingAuthorizers,
   binaryMediaTypes: ["multipart/form-data"],
   // a batch of some hundred sends gets in at once: it is the session task that spreads them

@@ -1,8 +1,9 @@
 import type { App } from "aws-cdk-lib";
+import type { Api } from "./api.ts";
 import type { Config } from "./config.ts";
 import { integrationApi } from "./integration-api.ts";
 import { messagingApi } from "./messaging-api.ts";
-import { ApiStack } from "./stacks/api.ts";
+import { ApiStack, type ApiStackProps } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
 import { JobsStack } from "./stacks/jobs.ts";
 import { MessagingStack } from "./stacks/messaging.ts";
@@ -19,12 +20,16 @@ export const composeStage = (app: App, config: Config) => {
   const surroundings = { config, network: data.network };
   const messaging = new MessagingStack(app, name("messaging"), surroundings);
   messaging.addStackDependency(data);
-  const apis = [integrationApi, messagingApi].map((api) => {
-    const stack = new ApiStack(app, name(`${api.name}-api`), { ...surroundings, api });
+  const open = (api: Api, addresses: ApiStackProps["addresses"]) => {
+    const stack = new ApiStack(app, name(`${api.name}-api`), { ...surroundings, api, addresses });
     stack.addStackDependency(data);
     stack.addStackDependency(messaging);
     return stack;
-  });
+  };
+  const messagingStack = open(messagingApi, {});
+  // its documentation tells where both are
+  const integrationStack = open(integrationApi, { MESSAGING_URL: messagingStack.gateway.baseUrl });
+  const apis = [integrationStack, messagingStack];
   const jobs = new JobsStack(app, name("jobs"), surroundings);
   jobs.addStackDependency(data);
   jobs.addStackDependency(messaging);

@@ -73,6 +73,7 @@ describe("the route table", () => {
       resident: ["/v1/penduduk"],
       tourism: ["/v1/pariwisata"],
       messaging: ["/send", "/messages"],
+      docs: ["/docs", "/openapi.json"],
     };
     for (const { fn, path } of routes)
       expect(prefixes[part(fn, 0)]?.filter((prefix) => path.startsWith(prefix))).toHaveLength(1);

@@ -1,23 +1,33 @@
-import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigateway";
 import { Construct } from "constructs";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
-import type { Rate, Route } from "#lib/routes/route.ts";
+import type { Address, Rate, Route } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
 import { usagePlanName } from "../usage-plan-name.ts";
 import { AccessLog } from "./access-log.ts";
+import type { Place } from "./custom-domain.ts";
 import { NodeFunction, type Surroundings } from "./node-function.ts";
 
 export interface GatewayProps extends Surroundings {
   readonly api: Api;
-  /** False where the API has a host of its own, so that there is one way in. */
-  readonly hasDefaultAddress: boolean;
+  /** The API's own host, where it has one: then that is the one way in. */
+  readonly place: Place | undefined;
+  /** Where another API of the stage is, for functions that tell it. */
+  readonly addresses: Partial<Readonly<Record<Address, string>>>;
 }
 
 const throttling = ({ requestsPerSecond, burst }: Rate) => ({
   throttlingRateLimit: requestsPerSecond,
   throttlingBurstLimit: burst,
 });
+
+const addressNames: Readonly<Record<Api["name"], Address>> = {
+  integration: "INTEGRATION_URL",
+  messaging: "MESSAGING_URL",
+};
+
+const urlOf = ({ host, basePath }: Place): string => `https://${host}${basePath ? `/${basePath}` : ""}`;
 
 /** Execution logs hold the query, in which a passphrase may stand. */
 const withoutExecutionLog = {
@@ -28,15 +38,20 @@ const withoutExecutionLog = {
 /** One REST API with its functions, as its definition says: the same that the local gateway reads. */
 export class Gateway extends Construct {
   readonly rest: apigateway.RestApi;
+  /** Where callers find it, without a slash at the end. */
+  readonly baseUrl: string;
   /** In the order of the definition. */
   readonly usagePlans: readonly apigateway.UsagePlan[];
 
   readonly #surroundings: Surroundings;
+  readonly #addresses: Partial<Readonly<Record<Address, string>>>;
 
-  constructor(scope: Construct, { api, hasDefaultAddress, ...surroundings }: GatewayProps) {
+  constructor(scope: Construct, { api, place, addresses, ...surroundings }: GatewayProps) {
     super(scope, "Gateway");
     this.#surroundings = surroundings;
-    this.rest = this.#api(api, hasDefaultAddress);
+    this.rest = this.#api(api, !place);
+    this.baseUrl = place ? urlOf(place) : this.#defaultUrl();
+    this.#addresses = { ...addresses, [addressNames[api.name]]: this.baseUrl };
     const authorizers = new Map(api.authorizers.map((row) => [row.kind, this.#authorizer(row)]));
     for (const route of api.routes)
       this.#method(route, route.auth.kind === "public" ? undefined : authorizers.get(route.auth.kind));
@@ -73,6 +88,11 @@ export class Gateway extends Construct {
     return rest;
   }
 
+  #defaultUrl(): string {
+    const { region, urlSuffix } = Stack.of(this);
+    return `https://${this.rest.restApiId}.execute-api.${region}.${urlSuffix}/${this.#surroundings.config.stage}`;
+  }
+
   #authorizer(row: Authorizer): apigateway.RequestAuthorizer {
     return new apigateway.RequestAuthorizer(this, `${row.kind}Authorizer`, {
       handler: new NodeFunction(this, { ...this.#surroundings, ...row }).lambda,
@@ -82,7 +102,10 @@ export class Gateway extends Construct {
   }
 
   #method(route: Route, authorizer: apigateway.IAuthorizer | undefined) {
-    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...route });
+    const environment = Object.fromEntries(
+      (route.addresses ?? []).map((name) => [name, this.#addresses[name] ?? ""]),
+    );
+    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...route, environment });
     const resource = this.rest.root.resourceForPath(route.path);
     const method = resource.addMethod(
       route.method,

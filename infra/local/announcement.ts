@@ -4,12 +4,15 @@ import { demoPhone } from "./session/session.ts";
 
 export const consoleOf = ({ sessionUrl }: City): string => `${sessionUrl}/console`;
 
+export const docsOf = ({ baseUrl }: City): string => `${baseUrl}/docs`;
+
 /** Tells the user what has been started, and how to try it. */
 export const announce = (city: City, logFile: string, seconds: string) => {
   const { baseUrl, messagingBaseUrl, apiKey, basic, database, upstreams, session } = city;
   const { username, password } = city.console;
   console.log(`
 ${styleText("bold", `Ready in ${seconds} s`)}   ${baseUrl}
+Docs       ${docsOf(city)}
 Messaging  ${messagingBaseUrl}
            ${basic.username}, password ${basic.password}
 Console    ${consoleOf(city)}   ${username}, password ${password}

@@ -6,7 +6,7 @@ import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions } from "#lib/routes/internal.ts";
-import type { Secrets, Upstream } from "#lib/routes/route.ts";
+import type { Address, Secrets, Upstream } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
 import { bundleFolder, functionName } from "../build.ts";
 import { integrationApi } from "../integration-api.ts";
@@ -56,6 +56,7 @@ export interface CityOptions {
 interface Needs {
   readonly secrets: Secrets;
   readonly upstreams?: readonly Upstream[];
+  readonly addresses?: readonly Address[];
 }
 
 /** The whole system on one machine, from the gateway to the database. The bundles must have been built. */
@@ -190,25 +191,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
           });
     if (session) stops.push(() => session.stop());
     const sessionUrl = typeof wanted === "object" ? wanted.url : (session?.url ?? "");
-    const urls = { ...upstreams.urls, SESSION_URL: sessionUrl };
-    const variables = (needed: Needs) => ({
-      ...common,
-      ...named(needed.secrets),
-      ...Object.fromEntries((needed.upstreams ?? []).map((name) => [name, urls[name]])),
-    });
-
-    const lambdas = new Map<string, Lambda>(
-      [...routes, ...authorizers, ...internalFunctions].map((row) => [
-        row.fn,
-        startLambda({
-          name: functionName(row.fn),
-          folder: bundleFolder(row.fn),
-          variables: variables(row),
-          timeoutSeconds: row.timeoutSeconds,
-          onLine: (line) => onLog(row.fn, line),
-        }),
-      ]),
-    );
+    const lambdas = new Map<string, Lambda>();
     stops.push(() => Promise.all([...lambdas.values()].map((lambda) => lambda.stop())));
 
     const invoke: GatewayOptions["invoke"] = (fn, event, requestId) => {
@@ -217,15 +200,6 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       return lambda.invoke(event, requestId);
     };
     const invokeInternal: City["invoke"] = (fn, event) => invoke(fn, event, randomUUID());
-    if (options.scheduled) {
-      const ends = [
-        startSchedule(internalFunctions, (fn) => invokeInternal(fn, {})),
-        startJobs(jobs, (input) => invokeInternal("notify", input)),
-      ];
-      stops.push(async () => {
-        for (const end of ends) end();
-      });
-    }
 
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
@@ -237,6 +211,36 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     };
     const baseUrl = await open(integrationApi, options.port);
     const messagingBaseUrl = await open(messagingApi, options.messagingPort);
+
+    const urls: Readonly<Record<Upstream | Address, string>> = {
+      ...{ ...upstreams.urls, SESSION_URL: sessionUrl },
+      ...{ INTEGRATION_URL: baseUrl, MESSAGING_URL: messagingBaseUrl },
+    };
+    const variables = ({ secrets: needed, upstreams: called = [], addresses = [] }: Needs) => ({
+      ...common,
+      ...named(needed),
+      ...Object.fromEntries([...called, ...addresses].map((name) => [name, urls[name]])),
+    });
+    for (const row of [...routes, ...authorizers, ...internalFunctions])
+      lambdas.set(
+        row.fn,
+        startLambda({
+          name: functionName(row.fn),
+          folder: bundleFolder(row.fn),
+          variables: variables(row),
+          timeoutSeconds: row.timeoutSeconds,
+          onLine: (line) => onLog(row.fn, line),
+        }),
+      );
+    if (options.scheduled) {
+      const ends = [
+        startSchedule(internalFunctions, (fn) => invokeInternal(fn, {})),
+        startJobs(jobs, (input) => invokeInternal("notify", input)),
+      ];
+      stops.push(async () => {
+        for (const end of ends) end();
+      });
+    }
     const reload = () => {
       for (const lambda of lambdas.values()) lambda.reload();
     };

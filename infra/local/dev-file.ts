@@ -15,6 +15,8 @@ export interface DevFile {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly messagingBaseUrl: string;
+  /** The reference page. */
+  readonly docsUrl: string;
   /** Credentials of the messaging API. */
   readonly basic: { readonly username: string; readonly password: string };
   /** The session task's page for the operator. */

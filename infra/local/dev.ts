@@ -3,7 +3,7 @@ import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { parseArgs, styleText } from "node:util";
 import { buildSession, watch } from "../build.ts";
-import { announce, consoleOf } from "./announcement.ts";
+import { announce, consoleOf, docsOf } from "./announcement.ts";
 import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
 import { takeLock } from "./lock.ts";
@@ -138,7 +138,8 @@ const main = async () => {
     const { demo: employee, legacyAuthUrl, employeeSystemUrl } = upstreams;
     const databaseUrl = database.adminUrl;
     writeDevFile(folder, {
-      ...{ baseUrl, apiKey, messagingBaseUrl, basic, consoleUrl: consoleOf(city), console: city.console },
+      ...{ baseUrl, apiKey, messagingBaseUrl, docsUrl: docsOf(city), basic },
+      ...{ consoleUrl: consoleOf(city), console: city.console },
       phone: session?.platform ? demoPhone : null,
       platformUrl: session?.platform?.controlUrl ?? null,
       ...{ employee, databaseUrl, secretsUrl },

@@ -3,12 +3,14 @@ import type { Construct } from "constructs";
 import type { Api } from "../api.ts";
 import { CustomDomain, findPlace } from "../constructs/custom-domain.ts";
 import { Firewall } from "../constructs/firewall.ts";
-import { Gateway } from "../constructs/gateway.ts";
+import { Gateway, type GatewayProps } from "../constructs/gateway.ts";
 import type { Surroundings } from "../constructs/node-function.ts";
 import { PartnerOperator } from "../constructs/partner-operator.ts";
 
 export interface ApiStackProps extends Surroundings {
   readonly api: Api;
+  /** Where another API of the stage is, for the documentation. */
+  readonly addresses: GatewayProps["addresses"];
 }
 
 /** One REST API with its functions, its firewall, its host, and who may keep its partners. */
@@ -21,7 +23,7 @@ export class ApiStack extends Stack {
     const { api, config } = props;
     const place = findPlace(config, api);
     this.api = api;
-    this.gateway = new Gateway(this, { ...props, hasDefaultAddress: !place });
+    this.gateway = new Gateway(this, { ...props, place });
     const { rest, usagePlans } = this.gateway;
     new Firewall(this, {
       ...api.firewall,
@@ -30,10 +32,6 @@ export class ApiStack extends Stack {
     });
     if (usagePlans.length > 0) new PartnerOperator(this, { stage: config.stage, usagePlans });
     if (place) new CustomDomain(this, place, rest);
-    new CfnOutput(this, "BaseUrl", {
-      value: place
-        ? ["https:/", place.host, ...(place.basePath ? [place.basePath] : [])].join("/")
-        : `https://${rest.restApiId}.execute-api.${this.region}.${this.urlSuffix}/${config.stage}`,
-    });
+    new CfnOutput(this, "BaseUrl", { value: this.gateway.baseUrl });
   }
 }

@@ -11,6 +11,7 @@ import { lowerCaseNames } from "./headers.ts";
 import { check, readHeaders, readQuery } from "./input.ts";
 import { jsonBody } from "./json-body.ts";
 import type { Middleware } from "./middleware.ts";
+import { TextReply } from "./text-reply.ts";
 
 /** What an endpoint's work is given: checked input and who asks. */
 export interface Call<Q, B, P, H> {
@@ -154,7 +155,9 @@ export const endpointReading = <Q, B, R, P, H>(
           sourceIp: identity.sourceIp,
           requestId,
         });
-        return respond(route, requestId, 200, JSON.stringify(reply));
+        if (!(reply instanceof TextReply)) return respond(route, requestId, 200, JSON.stringify(reply));
+        const { headers, ...response } = respond(route, requestId, 200, reply.text);
+        return { ...response, headers: { ...headers, ...reply.headers } };
       }),
 });
 

@@ -1,4 +1,5 @@
 import { apiKeyAuthorizer, basicAuthorizer, bearerAuthorizer } from "./authorizer.ts";
+import { readDocument, readFile, readPage } from "./docs.ts";
 import { getTicket, login, readEmployees, refresh } from "./employee.ts";
 import { readMessage, sendFile, sendImage, sendMessage } from "./messaging.ts";
 import { listResidents, searchResidents } from "./resident.ts";
@@ -15,6 +16,9 @@ export const integrationRoutes: readonly Route[] = [
   searchResidents,
   listCategories,
   listGallery,
+  readDocument,
+  readPage,
+  readFile,
 ];
 export const messagingRoutes: readonly Route[] = [sendMessage, sendImage, sendFile, readMessage];
 export const routes = [...integrationRoutes, ...messagingRoutes];

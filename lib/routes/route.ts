@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import type { Envelope } from "#lib/http/envelope.ts";
 
-type Area = "employee" | "resident" | "tourism" | "messaging";
+type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
 /** What a partner's key may hold. */
 export type PartnerScope = "resident:read";
 /** What an access token may hold. */
@@ -46,6 +46,9 @@ export type OldSystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
 /** Addresses that a stage tells the functions that need them: of the old systems, and of the session task. */
 export type Upstream = OldSystem | "SESSION_URL";
 
+/** Where a stage's own APIs are, for the functions that tell it to callers. */
+export type Address = "INTEGRATION_URL" | "MESSAGING_URL";
+
 /** A token bucket: how fast it fills, and how much it holds. */
 export interface Rate {
   readonly requestsPerSecond: number;
@@ -64,7 +67,7 @@ export interface Route<
   P = unknown,
   H = unknown,
 > {
-  /** Module under `functions/`; with a dash for the slash it is the operation's id. */
+  /** Module under `functions/`. */
   readonly fn: `${Area}/${string}`;
   readonly method: "GET" | "POST";
   /** A segment in braces, as in `/messages/{id}`, takes any one segment; `params` says which values. */
@@ -88,6 +91,8 @@ export interface Route<
   readonly secrets: Secrets;
   /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
+  /** The addresses of this stage that the function tells. */
+  readonly addresses?: readonly Address[];
   /** Anyone may keep the answer: `Cache-Control`, `ETag` and 304. Without it, `no-store`. */
   readonly cache?: { readonly maxAgeSeconds: number };
   /** Pages of any origin may read the answer. */

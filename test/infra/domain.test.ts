@@ -61,6 +61,8 @@ test("without hosts of its own, an API says its default address with the stage's
     expect(api.only("ApiGateway::RestApi").DisableExecuteApiEndpoint).toBe(false);
     const { BaseUrl, ...others } = outputsOf(api);
     expect(JSON.stringify(BaseUrl)).toMatch(/"https:\/\/",.*"\.execute-api\.".*"\/test"/);
-    expect(Object.keys(others)).toEqual(api.name === "integration" ? ["PartnerOperatorPolicy"] : []);
+    // what another stack reads, such as the address that the documentation tells, is an export by itself
+    const named = Object.keys(others).filter((output) => !output.startsWith("ExportsOutput"));
+    expect(named).toEqual(api.name === "integration" ? ["PartnerOperatorPolicy"] : []);
   }
 });

@@ -63,6 +63,7 @@ test("starts, answers with the key it wrote down for its owner only, and leaves 
       "baseUrl",
       "apiKey",
       "messagingBaseUrl",
+      "docsUrl",
       "basic",
       "consoleUrl",
       "console",

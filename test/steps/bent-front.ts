@@ -22,7 +22,10 @@ const ownHeaders = ["connection", "content-length", "transfer-encoding", "keep-a
  *
  * @returns the addresses of both APIs.
  */
-export const startBentFront = async (city: City, bend: (passing: Passing) => void = () => {}) => {
+export const startBentFront = async (
+  city: Pick<City, "baseUrl" | "messagingBaseUrl">,
+  bend: (passing: Passing) => void = () => {},
+) => {
   const bases = { "/api": city.baseUrl, "/pesan": city.messagingBaseUrl };
   const server = createServer(async (request, response) => {
     const { method = "", url = "", headers } = request;

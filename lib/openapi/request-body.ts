@@ -1,0 +1,64 @@
+import type { Encoding, Route } from "#lib/routes/route.ts";
+import { wordsOf } from "./parameters.ts";
+import { type Schema, schemaOf } from "./schema.ts";
+import type { Language } from "./text.ts";
+import type { RouteWords } from "./words.ts";
+
+const mediaTypes: Readonly<Record<Encoding, string>> = {
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  multipart: "multipart/form-data",
+};
+
+/** How each part of a form is written. */
+const encodingOf = (schema: Schema, words: RouteWords, fn: string) =>
+  Object.fromEntries(
+    Object.keys(schema.properties ?? {}).map((name) => [
+      name,
+      { contentType: wordsOf(words.fields, name, fn).mediaType ?? "text/plain" },
+    ]),
+  );
+
+const describe = (found: Schema, words: RouteWords, fn: string, language: Language): Schema => {
+  const properties = Object.entries(found.properties ?? {}).map(([name, field]) => {
+    const { text, example, schema = field } = wordsOf(words.fields, name, fn);
+    return [name, { ...schema, description: text[language], examples: [example] }];
+  });
+  return { ...found, properties: Object.fromEntries(properties) };
+};
+
+/** Each form whole, since generators of clients read no rule beside the fields. */
+const inForms = (schema: Schema, { forms }: RouteWords): Schema => {
+  if (!forms) return schema;
+  const { properties = {}, required = [] } = schema;
+  const each = forms.each.map(({ title, needs, without }) => ({
+    type: "object",
+    title,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => name !== without)),
+    required: [...required, needs],
+  }));
+  return { [forms.keyword]: each };
+};
+
+/** The body of a route, or undefined where it takes none. */
+export const requestBodyOf = (
+  { fn, body, encoding = "json" }: Route,
+  words: RouteWords,
+  language: Language,
+) => {
+  if (!body) return undefined;
+  const found = schemaOf(body, "input");
+  const schema = inForms(describe(found, words, fn, language), words);
+  const examples = Object.entries(words.examples ?? {}).map(([name, value]) => [name, { value }]);
+  return {
+    // an empty body is read as {}, which is enough where nothing in it is needed
+    required: (found.required ?? []).length > 0 || words.forms !== undefined,
+    content: {
+      [mediaTypes[encoding]]: {
+        schema,
+        ...(encoding === "multipart" && { encoding: encodingOf(found, words, fn) }),
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+};

@@ -1,0 +1,123 @@
+import { Fault } from "#lib/http/fault.ts";
+import { check } from "#lib/http/input.ts";
+import type { Route } from "#lib/routes/route.ts";
+import type { PublishedApi } from "./api.ts";
+import { firewallError, nameOf } from "./errors.ts";
+import { listFaults } from "./faults.ts";
+import type { Language } from "./text.ts";
+import { type FaultName, type FaultWords, faultWords } from "./words/faults.ts";
+import type { RouteWords } from "./words.ts";
+
+const requestId = "3b6a2fcb-0699-4783-a84b-839426f34251";
+const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
+const schema = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** What the route itself says about input that is wrong. */
+const mistakeOf = (route: Route, words: RouteWords): Fault => {
+  const { where, input } = words.mistake ?? { where: "body", input: null };
+  const of = route[where];
+  try {
+    if (of) check(of, input, where === "params" ? "path" : where);
+  } catch (error) {
+    if (error instanceof Fault) return error;
+  }
+  throw new Error(`the mistake that is shown of ${route.fn} is none`);
+};
+
+const faultOf = (name: FaultName, route: Route, words: RouteWords): Fault => {
+  const { status, code, message = "" } = faultWords[name];
+  if (name === "invalidRequest") return mistakeOf(route, words);
+  if (name === "noScope" && "scope" in route.auth)
+    return new Fault(status, code, message.replace("resident:read", route.auth.scope));
+  return new Fault(status, code, message);
+};
+
+/** Whether a function of ours can be the one that answers so. */
+const isByFunction = (name: FaultName) => name === "invalidRequest" || faultWords[name].message !== undefined;
+
+/** What the gateway, or the firewall before it, says by itself; undefined where a function alone does. */
+const gatewayBody = ({ responses, firewall }: PublishedApi, { gateway }: FaultWords): unknown => {
+  const body = gateway === "firewall" ? firewall.perAddress?.refusal.body : responses[gateway ?? ""]?.body;
+  return body && JSON.parse(body.replaceAll("$context.requestId", requestId));
+};
+
+const bodyOf = (name: FaultName, route: Route, api: PublishedApi, words: RouteWords): unknown =>
+  isByFunction(name)
+    ? route.errors.body(faultOf(name, route, words), requestId)
+    : gatewayBody(api, faultWords[name]);
+
+const schemasOf = (name: FaultName, route: Route, api: PublishedApi): string[] => {
+  const { gateway } = faultWords[name];
+  if (gateway === "firewall") return [firewallError];
+  return [...(isByFunction(name) ? [nameOf(route.errors)] : []), ...(gateway ? [nameOf(api.envelope)] : [])];
+};
+
+const codeOf = (body: unknown) => String((body as { code: string }).code);
+
+/** One status, with all that it can mean. */
+const failureOf = (
+  names: readonly FaultName[],
+  route: Route,
+  api: PublishedApi,
+  words: RouteWords,
+  language: Language,
+) => {
+  const told = names.map((name) => ({ name, body: bodyOf(name, route, api, words), ...faultWords[name] }));
+  const schemas = [...new Set(names.flatMap((name) => schemasOf(name, route, api)))].map(schema);
+  const [first] = schemas;
+  const challenged = told.some(({ gateway }) => gateway === "UNAUTHORIZED");
+  return {
+    description: told
+      .map(({ body, when, mend }) => `- \`${codeOf(body)}\`: ${when[language]} ${mend[language]}`)
+      .join("\n"),
+    headers: {
+      "X-Request-Id": header("X-Request-Id"),
+      ...(told.some(({ retryAfter }) => retryAfter) && { "Retry-After": header("Retry-After") }),
+      ...(challenged && { "WWW-Authenticate": header("WWW-Authenticate") }),
+    },
+    content: {
+      "application/json": {
+        schema: schemas.length === 1 ? first : { anyOf: schemas },
+        examples: Object.fromEntries(told.map(({ name, body }) => [name, { value: body }])),
+      },
+    },
+  };
+};
+
+const cacheHeaders = { ETag: header("ETag"), "Cache-Control": header("Cache-Control") };
+
+const successOf = ({ cache }: Route, { reply }: RouteWords, language: Language) => ({
+  description: reply.text[language],
+  headers: { "X-Request-Id": header("X-Request-Id"), ...(cache && cacheHeaders) },
+  content: {
+    "application/json": {
+      schema: schema(reply.name),
+      examples: Object.fromEntries(Object.entries(reply.examples).map(([name, value]) => [name, { value }])),
+    },
+  },
+});
+
+const notModified = {
+  en: "Nothing changed since the answer whose `ETag` was sent in `If-None-Match`.",
+  id: "Tidak ada perubahan sejak jawaban yang `ETag`-nya dikirim di `If-None-Match`.",
+};
+
+/** What a route answers, by status. */
+export const responsesOf = (route: Route, api: PublishedApi, words: RouteWords, language: Language) => {
+  const byStatus = Object.groupBy(listFaults(route, api), (name) => faultWords[name].status);
+  return {
+    200: successOf(route, words, language),
+    ...(route.cache && {
+      304: {
+        description: notModified[language],
+        headers: { "X-Request-Id": header("X-Request-Id"), ...cacheHeaders },
+      },
+    }),
+    ...Object.fromEntries(
+      Object.entries(byStatus).map(([status, names = []]) => [
+        status,
+        failureOf(names, route, api, words, language),
+      ]),
+    ),
+  };
+};

@@ -1,0 +1,47 @@
+import * as z from "zod/mini";
+
+/** A JSON Schema of draft 2020-12, the dialect of OpenAPI 3.1. */
+export interface Schema {
+  readonly [keyword: string]: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+}
+
+/** That a number is no larger than a number can be goes without saying. */
+const withoutObviousBounds = (schema: Record<string, unknown>) => {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+};
+
+/** The JSON Schema of what a caller sends (`input`) or gets (`output`). */
+export const schemaOf = (schema: z.ZodMiniType, io: "input" | "output"): Schema => {
+  const { $schema: _, ...found } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => withoutObviousBounds(jsonSchema),
+  });
+  return found as Schema;
+};
+
+const mapValues = <T, U>(record: Readonly<Record<string, T>>, map: (value: T, key: string) => U) =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+
+/** The schema with a description at each of its fields. @param describe is given the field's path. */
+export const describeFields = (
+  schema: Schema,
+  describe: (path: string) => Schema,
+  path: readonly string[] = [],
+): Schema => ({
+  ...schema,
+  ...(schema.properties && {
+    properties: mapValues(schema.properties, (field, name) => {
+      const below = [...path, name];
+      return { ...describeFields(field, describe, below), ...describe(below.join(".")) };
+    }),
+  }),
+  ...(schema.items && { items: describeFields(schema.items, describe, path) }),
+  ...(schema.anyOf && { anyOf: schema.anyOf.map((one) => describeFields(one, describe, path)) }),
+});

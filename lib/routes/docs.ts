@@ -1,0 +1,48 @@
+import * as z from "zod/mini";
+import { integrationEnvelope } from "#lib/http/envelope.ts";
+import { TextReply } from "#lib/http/text-reply.ts";
+import { route } from "./route.ts";
+
+const langError = "lang must be en (English) or id (Indonesian)";
+const lang = z._default(z.enum(["en", "id"], { error: langError }), "en");
+
+const nameError = "There is a page or file for each name of letters and dashes that the index links to";
+
+const shared = {
+  method: "GET",
+  auth: { kind: "public" },
+  query: z.object({ lang }),
+  reply: z.instanceof(TextReply),
+  errors: integrationEnvelope,
+  secrets: {},
+  cache: { maxAgeSeconds: 300 },
+  timeoutSeconds: 10,
+  memoryMb: 512,
+} as const;
+
+/** `?lang=id` has the document in Indonesian. */
+export const readDocument = route({
+  ...shared,
+  fn: "docs/document",
+  path: "/openapi.json",
+  summary: "The OpenAPI document of both APIs",
+  addresses: ["INTEGRATION_URL", "MESSAGING_URL"],
+  cors: true,
+});
+
+export const readPage = route({
+  ...shared,
+  fn: "docs/page",
+  path: "/docs",
+  summary: "The reference page",
+});
+
+/** Guides in both languages, and the page's own script and style. */
+export const readFile = route({
+  ...shared,
+  fn: "docs/file",
+  path: "/docs/{name}",
+  summary: "A guide, or a file of the reference page",
+  params: z.object({ name: z.string().check(z.regex(/^[a-z-]{1,40}(\.(js|css))?$/, { error: nameError })) }),
+  addresses: ["INTEGRATION_URL", "MESSAGING_URL"],
+});

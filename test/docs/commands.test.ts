@@ -1,0 +1,143 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { withAddresses } from "#lib/openapi/addresses.ts";
+import { languages } from "#lib/openapi/text.ts";
+import { guideNames } from "../../infra/documentation/guide.ts";
+import type { DevFile } from "../../infra/local/dev-file.ts";
+import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { employeeClient } from "../steps/employee.ts";
+import { messagingClient } from "../steps/messaging.ts";
+import { composeScript, readBlocks, readGuideText } from "../steps/shell-lines.ts";
+
+/** The whole system is started once; each text is one script. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+/** As a newcomer's checkout: the system's folder `.local` is where the lines look for it. */
+const checkout = mkdtempSync(join(tmpdir(), "commands-"));
+const local = `${checkout}/.local`;
+let dev: DevFile;
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  const args = [
+    "infra/local/dev.ts",
+    "--folder",
+    local,
+    "--residents",
+    "200",
+    "--port",
+    "0",
+    "--messaging-port",
+    "0",
+  ];
+  const system = spawn(process.execPath, args, { stdio: "ignore" });
+  for (const name of ["infra", "node_modules"]) symlinkSync(resolve(name), `${checkout}/${name}`);
+  await expect.poll(() => existsSync(`${local}/dev.json`), { timeout: 90_000 }).toBe(true);
+  dev = JSON.parse(readFileSync(`${local}/dev.json`, "utf8"));
+  variables = await prepareVariables();
+  return async () => {
+    system.kill("SIGTERM");
+    if (system.exitCode === null) await once(system, "exit");
+    await destroyServer(`${local}/postgres`);
+  };
+});
+afterAll(() => rmSync(checkout, { recursive: true, force: true }));
+
+/** What the lines expect their reader to have. */
+const prepareVariables = async () => {
+  const { apiKey, basic, employee, phone } = dev;
+  const { username, password, nip, passphrase } = employee;
+  const client = employeeClient(dev.baseUrl);
+  const { token, refresh_token } = (await client.login(username, password)).json;
+  const ticket = await client.get("tiket", { user: "servicelogin", username: nip, pass: passphrase }, token);
+  const sent = await messagingClient(dev.messagingBaseUrl, basic).sendMessage({ phone, message: "x" });
+  copyFileSync("infra/local/session/console.png", `${checkout}/receipt.png`);
+  writeFileSync(`${checkout}/letter.txt`, "a letter");
+  return {
+    ...{ KEY: apiKey, AUTH: `${basic.username}:${basic.password}`, PHONE: phone ?? "" },
+    ...{ USERNAME: username, PASSWORD: password, NIP: nip, PASS: passphrase },
+    ...{
+      TOKEN: token,
+      REFRESH_TOKEN: refresh_token,
+      TICKET: ticket.json.tiket,
+      MESSAGE_ID: sent.json.data.id,
+    },
+    // an imitated old system, whose mood is spoilt last
+    URL: dev.legacyAuthUrl,
+  };
+};
+
+const addressed = (markdown: string) =>
+  withAddresses(markdown, { integration: dev.baseUrl, messaging: dev.messagingBaseUrl });
+
+/** Runs what a text asks by curl; every line has to succeed, and none may be left out. */
+const run = async (markdown: string, least = 1) => {
+  const { script, calls } = composeScript(addressed(markdown));
+  expect(calls).toBeGreaterThanOrEqual(least);
+  writeFileSync(`${checkout}/script.sh`, script);
+  const path = `${resolve("node_modules/.bin")}:/usr/local/bin:/usr/bin:/bin`;
+  const child = spawn("bash", ["script.sh"], {
+    cwd: checkout,
+    env: { ...variables, PATH: path, HOME: checkout, npm_config_offline: "true", REDOCLY_TELEMETRY: "off" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  expect(code, errors).toBe(0);
+  expect(readFileSync(`${checkout}/calls`, "utf8").trim().split("\n")).toHaveLength(calls);
+};
+
+const asking = guideNames.filter((name) => readGuideText("en", name).includes("\ncurl "));
+
+test("the curl lines of the document work, one or more for each endpoint", async () => {
+  const { paths } = (await (await fetch(`${dev.baseUrl}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { description?: string }>>;
+  };
+  const descriptions = Object.values(paths).flatMap((item) =>
+    Object.values(item).flatMap(({ description }) => description ?? []),
+  );
+  expect(descriptions).toHaveLength(12);
+  for (const description of descriptions) expect(description).toMatch(/```sh\ncurl .*?\n```$/s);
+  await run(descriptions.join("\n\n"), 12);
+});
+
+test.each(asking)("the curl lines of the guide %s work", (name) => run(readGuideText("en", name)));
+
+test("the curl lines of the README work", () => run(readFileSync("README.md", "utf8"), 15));
+
+describe("the guides", () => {
+  test("that ask something are five", () =>
+    expect(asking).toEqual(["app-builder", "partner", "paging", "errors", "sending"]));
+
+  test("have the same blocks in every language", () => {
+    for (const name of guideNames)
+      for (const language of languages)
+        expect(readBlocks(readGuideText(language, name))).toEqual(readBlocks(readGuideText("en", name)));
+  });
+
+  test("want an account of AWS in one place", () => {
+    const marked = guideNames.filter((name) =>
+      readBlocks(readGuideText("en", name)).some(({ mark }) => mark === "cloud"),
+    );
+    expect(marked).toEqual(["deploying"]);
+  });
+
+  test("name commands that there are", () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+    const texts = guideNames.flatMap((name) => languages.map((language) => readGuideText(language, name)));
+    const named = texts.join("\n").matchAll(/npm run (?:--silent )?([\w:-]+)/g);
+    for (const [, name = ""] of named) expect(Object.keys(scripts)).toContain(name);
+  });
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+
+/** A fenced block of a Markdown file. */
+export interface Block {
+  readonly language: string;
+  /** What stands after the language, such as `cloud`: a block that wants an account of AWS. */
+  readonly mark: string;
+  readonly text: string;
+}
+
+export const readBlocks = (markdown: string): Block[] =>
+  [...markdown.matchAll(/^```(\w+) ?(\w*)\n(.*?)^```$/gms)].map(
+    ([, language = "", mark = "", text = ""]) => ({
+      ...{ language, mark, text },
+    }),
+  );
+
+/** The blocks for the shell that ask something by curl, then what stands so in the running text. */
+const listAsking = (markdown: string): string[] => {
+  const blocks = readBlocks(markdown).filter(({ language, mark }) => language === "sh" && mark !== "cloud");
+  const outside = markdown.replace(/^```.*?^```$/gms, "");
+  const inline = [...outside.matchAll(/`(curl [^`]+)`/g)].map(([, line = ""]) => line);
+  return [...blocks.map(({ text }) => text).filter((text) => text.includes("curl ")), ...inline];
+};
+
+/** Every curl has to succeed, but for one whose line says `# expect 400`. */
+const guarded = (text: string): string =>
+  text.replace(/^curl (.*) +# expect (\d{3})$/gm, (_, rest, status) => `expect ${status} ${rest}`);
+
+const prelude = `set -euo pipefail
+curl() { echo asked >> calls; command curl --fail-with-body "$@" || { echo "failed: $*" >&2; return 22; }; }
+expect() {
+  local wanted=$1; shift; echo asked >> calls
+  [ "$(command curl -o answer -w '%{http_code}' "$@")" = "$wanted" ] || { echo "not $wanted: $*" >&2; return 1; }
+}
+: > calls
+`;
+
+/** One script of all that a text asks by curl, in its order, and how many times it does. */
+export const composeScript = (markdown: string): { script: string; calls: number } => {
+  const texts = listAsking(markdown);
+  const calls = texts.join("\n").match(/(?<![\w/-])curl -/g)?.length ?? 0;
+  return { script: `${prelude}${texts.map(guarded).join("\n")}\n`, calls };
+};
+
+export const readGuideText = (language: string, name: string): string =>
+  readFileSync(`lib/docs/guides/${language}/${name}.md`, "utf8");
