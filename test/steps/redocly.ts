@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 
-const cli = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
+const require = createRequire(import.meta.url);
+const cli = require.resolve("@redocly/cli/bin/cli.js");
 
 /** Runs Redocly's command line tool, which is to tell nobody that it ran. */
 export const redocly = async (...args: string[]): Promise<{ code: number; output: string }> => {
