@@ -39,7 +39,7 @@ create table resident.block_layout (
 );
 insert into resident.block_layout (version) values (0);
 
--- Notes what a statement changed in each block. It costs a single insert some 30 µs, and so has no settings but
+-- Notes what a statement changed in each block. It costs a single insert some 50 µs, and so has no settings but
 -- the search path: those that force plans cost as much again.
 --
 -- The advisory lock is a fence: whoever moves boundaries waits until this transaction ends, and is waited for
