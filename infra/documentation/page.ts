@@ -89,8 +89,7 @@ ${items.join("\n")}
 </ul></nav>
 <section aria-labelledby="reference"><h2 id="reference">${reference}</h2>
 <p>${document} ${link}</p>
-<noscript><p>${noScript} ${link}</p></noscript>
-<div id="endpoints"></div></section>
+<div id="endpoints"><p>${noScript} ${link}</p></div></section>
 `,
   });
 };

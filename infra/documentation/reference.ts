@@ -11,6 +11,11 @@ const style = require.resolve("swagger-ui-dist/swagger-ui.css");
  */
 const start = `
 window.addEventListener("DOMContentLoaded", () => {
+  // the reference takes every change of the fragment for one of its own links, and the focus with it
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    document.getElementById("content").focus();
+  });
   const nothing = () => () => null;
   window.SwaggerUIBundle({
     url: "openapi.json?lang=" + document.documentElement.lang,

@@ -69,11 +69,11 @@ test("the guide's ten lines compile against the client that is made of the docum
   expect(ran.stdout).toMatch(/peg_nip_baru: '\d{18}'/);
 });
 
-test("a question that mixes the two forms of the employees, and a field that no answer has, do not compile", async () => {
+test("a question that mixes or halves a form of the employees, and a field that no answer has, do not compile", async () => {
   const folder = await generate();
   for (const wrong of [
-    'await readEmployees({ parameters: { page: "sso", action: "getPegawai" } });',
-    'await readEmployees({ parameters: { nip: "1", tiket: "t" } });',
+    'await readEmployees({ query: { parameters: { page: "sso", action: "getPegawai" } } });',
+    'await readEmployees({ query: { parameters: { page: "sso", action: "getDataPegawai" } } });',
     "(await listCategories()).data[0]?.name;",
   ]) {
     writeFileSync(

@@ -45,7 +45,7 @@ beforeAll(async () => {
   ];
   const system = spawn(process.execPath, args, { stdio: "ignore" });
   for (const name of ["infra", "node_modules"]) symlinkSync(resolve(name), `${checkout}/${name}`);
-  await expect.poll(() => existsSync(`${local}/dev.json`), { timeout: 90_000 }).toBe(true);
+  await vi.waitUntil(() => existsSync(`${local}/dev.json`), { timeout: 90_000, interval: 200 });
   dev = JSON.parse(readFileSync(`${local}/dev.json`, "utf8"));
   variables = await prepareVariables();
   return async () => {
