@@ -237,7 +237,7 @@ describe("traffic is recorded of", () => {
 
     test("has functions that break or take too long, and authorizers that fail", async () => {
       await everywhere(api, 502, {});
-      await everywhere(api, 504, { outcome: { errorType: "Sandbox.Timedout", errorMessage: "" } });
+      await everywhere(answering(response("INTEGRATION_TIMEOUT")), 504, {});
       const guarded = described(api).filter(({ auth }) => auth.kind !== "public");
       await everywhere(api, 500, { authorization: { errorType: "Error", errorMessage: "" } }, guarded);
     });
