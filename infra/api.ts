@@ -1,7 +1,7 @@
 import type { Envelope } from "#lib/http/envelope.ts";
 import { Fault } from "#lib/http/fault.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
-import type { Route } from "#lib/routes/route.ts";
+import type { Rate, Route } from "#lib/routes/route.ts";
 
 /** How API Gateway answers by itself, without a function. `$context.requestId` is filled in for each answer. */
 export interface GatewayResponse {
@@ -11,23 +11,35 @@ export interface GatewayResponse {
   readonly body: string;
 }
 
-export interface UsagePlan {
-  readonly requestsPerSecond: number;
-  readonly burst: number;
+export interface UsagePlan extends Rate {
   readonly requestsPerDay: number;
+}
+
+/** How often one address may call a route. */
+export interface AddressLimit {
+  readonly route: Route;
+  readonly requestsPerMinute: number;
+}
+
+/** What AWS WAF does in front of the gateway; nothing stands there on one machine. */
+export interface Firewall {
+  readonly perAddress?: { readonly limits: readonly AddressLimit[]; readonly refusal: GatewayResponse };
+  /** Bodies may hold anything, such as a text about an exploit: none is refused for what it holds. */
+  readonly takesAnyBody: boolean;
 }
 
 /** One REST API. The AWS template and the local gateway are two readings of this. */
 export interface Api {
-  readonly name: string;
+  readonly name: "integration" | "messaging";
   readonly routes: readonly Route[];
   readonly authorizers: readonly Authorizer[];
   readonly binaryMediaTypes: readonly string[];
   /** By API Gateway's response type. A type that is not here falls to its DEFAULT_4XX or DEFAULT_5XX. */
   readonly responses: Readonly<Record<string, GatewayResponse>>;
-  /** For all callers of a method together. */
-  readonly throttle: Omit<UsagePlan, "requestsPerDay">;
+  /** For all callers of a method together, unless its route says otherwise. */
+  readonly throttle: Rate;
   readonly usagePlans: Readonly<Record<string, UsagePlan>>;
+  readonly firewall: Firewall;
 }
 
 /** An API's own answers, spelled in one envelope, each with the headers that all of them carry. */
@@ -44,6 +56,26 @@ export const responder =
     },
     body: JSON.stringify(envelope.body(new Fault(status, code, message), "$context.requestId")),
   });
+
+/**
+ * WAF's answer to an address that calls too often. WAF answers before the gateway has given the request its id:
+ * what would hold it is left out.
+ */
+export const tooManyFromAddress = (respond: ReturnType<typeof responder>): GatewayResponse => {
+  const message = "Too many requests from this address; try again in a minute";
+  const { status, headers, body } = respond(429, "too_many_requests", message, {
+    "retry-after": "60",
+    ratelimit: '"address";r=0;t=60',
+  });
+  const isKnown = (value: unknown) => value !== "$context.requestId";
+  const knownOf = <T>(fields: Record<string, T>): Record<string, T> =>
+    Object.fromEntries(Object.entries(fields).filter(([, value]) => isKnown(value)));
+  return {
+    status: status ?? 429,
+    headers: knownOf(headers),
+    body: JSON.stringify(knownOf(JSON.parse(body))),
+  };
+};
 
 const withoutStatus = ({ headers, body }: GatewayResponse): GatewayResponse => ({ headers, body });
 
@@ -73,6 +105,11 @@ export const gatewayResponses = (
     RESOURCE_NOT_FOUND: notFound,
     UNAUTHORIZED: challenge,
     INVALID_API_KEY: challenge,
+    WAF_FILTERED: respond(
+      403,
+      "forbidden",
+      "The firewall refused this request; quote the request id if that is a mistake",
+    ),
     ACCESS_DENIED: respond(403, "forbidden", "These credentials do not open this endpoint"),
     REQUEST_TOO_LARGE: respond(413, "payload_too_large", "The request is larger than the gateway takes"),
     THROTTLED: tooMany("Too many requests at once; try again in a second", 1),

@@ -1,8 +1,9 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 import { writeLicences } from "./licences.ts";
+import { listAuthorities } from "./rds-authorities.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -127,16 +128,30 @@ const session = (): esbuild.BuildOptions => ({
   plugins: [leaveOut, silenceLibsignal()],
 });
 
-/** Builds the session task, with the licences of what it holds. @throws esbuild.BuildFailure */
+/**
+ * Builds the session task, with the licences of what it holds and the authorities of RDS, which Node does not know.
+ *
+ * @throws esbuild.BuildFailure
+ */
 export const buildSession = async () => {
   const built = await esbuild.build({ ...session(), metafile: true });
-  writeLicences(built.metafile, root, `${dirname(sessionBundle)}/LICENSES.txt`);
+  const folder = dirname(sessionBundle);
+  writeLicences(built.metafile, root, `${folder}/LICENSES.txt`);
+  writeFileSync(`${folder}/rds-ca.pem`, listAuthorities().join(""));
   return built;
+};
+
+/** The migrations, as files beside the function that runs them. */
+const copyMigrations = (): void => {
+  const folder = `${bundleFolder("migrate")}/migrations`;
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(`${root}lib/db/migrations`, folder, { recursive: true });
 };
 
 /** Builds every bundle. @throws esbuild.BuildFailure with the places that do not build. */
 export const build = async (): Promise<Record<string, number>> => {
   const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildSession()]);
+  copyMigrations();
   const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
   return Object.fromEntries(outputs.map(([file, { bytes }]) => [file, bytes]));
 };

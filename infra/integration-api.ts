@@ -1,6 +1,7 @@
 import { integrationEnvelope } from "#lib/http/envelope.ts";
+import { getTicket, login, refresh } from "#lib/routes/employee.ts";
 import { integrationAuthorizers, integrationRoutes } from "#lib/routes/index.ts";
-import { type Api, gatewayResponses, responder } from "./api.ts";
+import { type Api, gatewayResponses, responder, tooManyFromAddress } from "./api.ts";
 
 const respond = responder(integrationEnvelope, {
   // a page that may read the answers of a public route must be able to read why it got none
@@ -30,6 +31,18 @@ export const integrationApi: Api = {
   usagePlans: {
     standard: { requestsPerSecond: 500, burst: 1_000, requestsPerDay: 5_000_000 },
     trial: { requestsPerSecond: 5, burst: 10, requestsPerDay: 10_000 },
+  },
+  firewall: {
+    perAddress: {
+      // an address may be that of an office, or of an app's server; the functions watch the single account
+      limits: [
+        { route: login, requestsPerMinute: 120 },
+        { route: refresh, requestsPerMinute: 300 },
+        { route: getTicket, requestsPerMinute: 300 },
+      ],
+      refusal: tooManyFromAddress(respond),
+    },
+    takesAnyBody: false,
   },
   responses: gatewayResponses(respond, { notFound, challenge }),
 };

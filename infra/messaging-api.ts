@@ -26,5 +26,6 @@ export const messagingApi: Api = {
   // a batch of some hundred sends gets in at once: it is the session task that spreads them
   throttle: { requestsPerSecond: 100, burst: 500 },
   usagePlans: {},
+  firewall: { takesAnyBody: true },
   responses: gatewayResponses(respond, { notFound, challenge }),
 };

@@ -7,9 +7,11 @@
 FROM node:24-slim
 
 WORKDIR /app
-COPY --chmod=0444 dist/session/session.mjs dist/session/LICENSES.txt ./
+COPY --chmod=0444 dist/session/session.mjs dist/session/LICENSES.txt dist/session/rds-ca.pem ./
 
 ENV NODE_ENV=production
+# the database is one of RDS, whose authorities are its own
+ENV NODE_EXTRA_CA_CERTS=/app/rds-ca.pem
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s \

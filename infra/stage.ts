@@ -4,7 +4,9 @@ import { integrationApi } from "./integration-api.ts";
 import { messagingApi } from "./messaging-api.ts";
 import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
+import { JobsStack } from "./stacks/jobs.ts";
 import { MessagingStack } from "./stacks/messaging.ts";
+import { OperationsStack } from "./stacks/operations.ts";
 
 /**
  * The stacks of one stage, each after those that it needs: data, messaging, APIs, jobs, operations.
@@ -23,5 +25,13 @@ export const composeStage = (app: App, config: Config) => {
     stack.addStackDependency(messaging);
     return stack;
   });
-  return { data, messaging, apis };
+  const jobs = new JobsStack(app, name("jobs"), surroundings);
+  jobs.addStackDependency(data);
+  jobs.addStackDependency(messaging);
+  const operations = new OperationsStack(app, name("operations"), {
+    ...{ config, apis, jobs, server: data.database.server, sessionLog: messaging.task.logGroup },
+    watched: [data, messaging, ...apis, jobs],
+  });
+  for (const stack of [data, messaging, ...apis, jobs]) operations.addStackDependency(stack);
+  return { data, messaging, apis, jobs, operations };
 };

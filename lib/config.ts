@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 const Environment = z.object({
   /** Region of the secrets; Lambda sets it. */
   AWS_REGION: z.optional(z.string()),
-  /** Credentials of the function's own role; Lambda sets them. */
+  /** Credentials of the function's own role; Lambda sets them, and a container has none here. */
   AWS_ACCESS_KEY_ID: z.optional(z.string()),
   AWS_SECRET_ACCESS_KEY: z.optional(z.string()),
   AWS_SESSION_TOKEN: z.optional(z.string()),
@@ -12,6 +12,12 @@ const Environment = z.object({
   AWS_ENDPOINT_URL_SECRETS_MANAGER: z.optional(z.url()),
   /** Secret with `{host, port, dbname, username, password}` of the function's database role. */
   DATABASE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Where the database is, for whoever is given the administrator's name and password alone. */
+  DATABASE_HOST: z.optional(z.string().check(z.minLength(1))),
+  DATABASE_PORT: z.optional(z.string().check(z.regex(/^\d{1,5}$/))),
+  DATABASE_NAME: z.optional(z.string().check(z.minLength(1))),
+  /** What the names of a stage's secrets begin with, such as `municipal/prod/`. */
+  SECRETS_PREFIX: z.optional(z.string().check(z.regex(/\/$/))),
   /** `verify-full` checks the server's certificate against the trusted CAs; `disable` is for loopback. */
   DATABASE_TLS: z._default(z.enum(["verify-full", "disable"]), "verify-full"),
   /** Secret with `{version, pepper}` for digests of what must not be stored in clear. */
@@ -31,6 +37,8 @@ const Environment = z.object({
   /** Where the session task listens; 0 takes a free port. */
   SESSION_HOST: z._default(z.string(), "0.0.0.0"),
   SESSION_PORT: z._default(z.string().check(z.regex(/^\d{1,5}$/)), "8080"),
+  /** How long it still takes messages after it was told to end: as long as its address may be remembered. */
+  SESSION_LINGER_SECONDS: z._default(z.string().check(z.regex(/^\d{1,3}$/)), "0"),
   /** `careful` keeps the number from being blocked; `off` is for the fake platform. */
   SESSION_PACE: z._default(z.enum(["careful", "off"]), "careful"),
   /** Secret with the `{key}` that seals what the session keeps in the database. */

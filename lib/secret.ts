@@ -1,38 +1,10 @@
-import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type * as z from "zod/mini";
-import { findSetting, getSetting } from "./config.ts";
 import { type Lazy, lazy } from "./lazy.ts";
+import { secretsManager } from "./secrets-manager.ts";
 
-const requestTimeoutMs = 1_500;
-
-/**
- * Region, endpoint and credentials are given, not discovered: the default chains read files and cost
- * about 10 ms and 130 KB in a cold start. In Lambda all three stand in the environment.
- */
-const client = lazy(async () => {
-  const endpoint = findSetting("AWS_ENDPOINT_URL_SECRETS_MANAGER");
-  const sessionToken = findSetting("AWS_SESSION_TOKEN");
-  return new SecretsManagerClient({
-    region: getSetting("AWS_REGION"),
-    credentials: {
-      accessKeyId: getSetting("AWS_ACCESS_KEY_ID"),
-      secretAccessKey: getSetting("AWS_SECRET_ACCESS_KEY"),
-      ...(sessionToken && { sessionToken }),
-    },
-    ...(endpoint && { endpoint }),
-    maxAttempts: 2,
-    retryMode: "standard",
-    defaultsMode: "standard",
-    useDualstackEndpoint: false,
-    useFipsEndpoint: false,
-    authSchemePreference: [],
-    userAgentAppId: "municipal-integration-api",
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: requestTimeoutMs },
-  });
-});
-
-/** Which version of a secret: the one in use, or the one before its last rotation. */
-type Stage = "AWSCURRENT" | "AWSPREVIOUS";
+/** Which version of a secret: the one in use, the one before its last rotation, or the one that a rotation makes. */
+type Stage = "AWSCURRENT" | "AWSPREVIOUS" | "AWSPENDING";
 
 /** Whether a secret could not be read because it, or its version of that stage, is not there. */
 const isMissing = (error: unknown): boolean =>
@@ -49,7 +21,7 @@ export const readSecret = async <T>(
   schema: z.ZodMiniType<T>,
   stage: Stage = "AWSCURRENT",
 ): Promise<T> => {
-  const sdk = await client();
+  const sdk = await secretsManager();
   const command = new GetSecretValueCommand({ SecretId: name, VersionStage: stage });
   const reply = await sdk.send(command).catch((cause: unknown) => {
     throw new Error(`secret ${name} cannot be read`, { cause });
@@ -62,6 +34,13 @@ export const readSecret = async <T>(
   return parsed.data;
 };
 
+/** A secret's version of a stage, or undefined where it has none. @throws Error as `readSecret` does. */
+export const findSecret = <T>(name: string, schema: z.ZodMiniType<T>, stage: Stage): Promise<T | undefined> =>
+  readSecret(name, schema, stage).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+
 /**
  * The secret as it is now and, once it has been rotated, as it was before: what the one before opened or
  * signed is good until the next rotation.
@@ -69,14 +48,11 @@ export const readSecret = async <T>(
  * @throws Error as `readSecret` does.
  */
 export const readBothStages = async <T>(name: string, schema: z.ZodMiniType<T>): Promise<T[]> => {
-  const previous = readSecret(name, schema, "AWSPREVIOUS").then(
-    (found) => [found],
-    (error: unknown) => {
-      if (isMissing(error)) return [];
-      throw error;
-    },
-  );
-  return (await Promise.all([readSecret(name, schema).then((found) => [found]), previous])).flat();
+  const [current, previous] = await Promise.all([
+    readSecret(name, schema),
+    findSecret(name, schema, "AWSPREVIOUS"),
+  ]);
+  return previous === undefined ? [current] : [current, previous];
 };
 
 /**

@@ -48,10 +48,13 @@ describe("dependencies", () => {
   });
 });
 
+/** What AWS itself calls, within a deployment or by the clock. */
+const withoutRoute = ["fill-secrets", "migrate", "rotate"];
+
 describe("the route table", () => {
-  test("has a function for every row and a row for every function", () => {
+  test("has a function for every row and a row for every function that is not part of a deployment", () => {
     const rows = [...routes, ...authorizers, ...internalFunctions].map(({ fn }) => fn);
-    expect(listFunctions().toSorted()).toEqual(rows.toSorted());
+    expect(listFunctions().toSorted()).toEqual([...rows, ...withoutRoute].toSorted());
   });
 
   test("has no two rows with one method and path", () => {

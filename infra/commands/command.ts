@@ -15,6 +15,11 @@ const isParseArgsError = (error: unknown): error is Error =>
  */
 export const runCommand = async (usage: string, work: (args: string[]) => Promise<number | undefined>) => {
   const args = process.argv.slice(2);
+  // whoever reads may have had enough, such as `head`
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(0);
+  });
   if (args.length === 0 || args.includes("--help") || args.includes("-h")) {
     console.log(usage);
     process.exitCode = args.length === 0 ? 1 : 0;

@@ -11,10 +11,10 @@ import { CommandError } from "./command.ts";
 const noDatabase = `There is no database to talk to. Start one with «npm run dev» in another terminal,
 or set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and credentials.`;
 
-const options = { max: 1, fetch_types: false, onnotice: () => {} };
+const options = { fetch_types: false, onnotice: () => {} };
 
-const connect = (credentials: Credentials, ssl: "verify-full" | false) =>
-  postgres({ ...options, ...connectionTo(credentials), ssl });
+const connect = (credentials: Credentials, ssl: "verify-full" | false, max: number) =>
+  postgres({ ...options, max, ...connectionTo(credentials), ssl });
 
 /** The running system's own secret of the role; its store is a file beside the database. */
 const localCredentials = (role: LoginRole): Credentials => {
@@ -34,17 +34,17 @@ const needsTls = (url: string): boolean => {
   return !["127.0.0.1", "localhost", "[::1]"].includes(hostname) && !searchParams.has("sslmode");
 };
 
-const connection = async (role: LoginRole): Promise<postgres.Sql> => {
+const connection = async (role: LoginRole, max: number): Promise<postgres.Sql> => {
   const url = findSetting("DATABASE_URL");
-  if (url) return postgres(url, { ...options, ...(needsTls(url) && { ssl: "verify-full" as const }) });
-  if (!findSetting("DATABASE_SECRET_ID")) return connect(localCredentials(role), false);
-  return connect(await secret(() => getSetting("DATABASE_SECRET_ID"), Credentials)(), tlsSetting());
+  if (url) return postgres(url, { ...options, max, ...(needsTls(url) && { ssl: "verify-full" as const }) });
+  if (!findSetting("DATABASE_SECRET_ID")) return connect(localCredentials(role), false, max);
+  return connect(await secret(() => getSetting("DATABASE_SECRET_ID"), Credentials)(), tlsSetting(), max);
 };
 
 const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);
 
 /**
- * Runs work on one connection: that of `DATABASE_URL`, of the secret `DATABASE_SECRET_ID`, or of the
+ * Runs work on a connection: that of `DATABASE_URL`, of the secret `DATABASE_SECRET_ID`, or of the
  * running `npm run dev` as the given role.
  *
  * @throws CommandError that says how to give a database, when there is none.
@@ -52,8 +52,9 @@ const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);
 export const withConnection = async <T>(
   role: LoginRole,
   work: (sql: postgres.Sql) => Promise<T>,
+  { max = 1 }: { max?: number } = {},
 ): Promise<T> => {
-  const sql = await connection(role);
+  const sql = await connection(role, max);
   try {
     return await work(sql);
   } catch (error) {

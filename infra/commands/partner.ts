@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { findSetting } from "#lib/config.ts";
 import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/directory.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
@@ -6,6 +7,7 @@ import { integrationApi } from "../integration-api.ts";
 import { CommandError, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
+import { usageKeys } from "./usage-keys.ts";
 
 const scopes = [...new Set(routes.flatMap(({ auth }) => (auth.kind === "apiKey" ? [auth.scope] : [])))];
 const plans = Object.keys(integrationApi.usagePlans);
@@ -16,8 +18,11 @@ const usage = `Usage:
   npm run partner -- list
   npm run partner -- rotate PARTNER [--overlap HOURS]     a new key; the old ones end after ${defaultOverlapHours} hours
   npm run partner -- revoke KEY_ID|PARTNER                at once; a warm gateway may take 30 s to notice
+  npm run partner -- sync --stage NAME [--force]          mends what API Gateway counts partners by
 
-PARTNER is a short name of letters, digits and dashes, such as health-office. A key is shown once.`;
+PARTNER is a short name of letters, digits and dashes, such as health-office. A key is shown once.
+With the database of a deployed stage, say its name: --stage NAME. API Gateway counts each partner in its
+plan by a key of its own, which add, rotate, revoke and sync keep right.`;
 
 const readPartner = (name: string | undefined): string => {
   if (name && /^[a-z0-9][a-z0-9-]{0,39}$/.test(name)) return name;
@@ -66,6 +71,40 @@ const showKey = (partnerId: string, { keyId, key, expiresAt }: IssuedKey) =>
       "Hand it over safely: it is stored only as a digest and cannot be shown again.",
   );
 
+/**
+ * The deployed stage's usage keys, or undefined on this machine, whose gateway reads the plans from the table.
+ * @throws CommandError before anything is changed, when the stage is not named or not there.
+ */
+const findUsageKeys = async (stage: string | undefined) => {
+  if (stage === undefined) {
+    if (findSetting("DATABASE_SECRET_ID") && !findSetting("DATABASE_URL"))
+      throw new CommandError(
+        "This is the database of a deployed stage, whose API Gateway has to know its partners; name it by --stage",
+      );
+    return undefined;
+  }
+  const keys = usageKeys(stage);
+  await keys.requireStage();
+  return keys;
+};
+
+const withDirectory = <T>(work: (directory: ReturnType<typeof partnerDirectory>) => Promise<T>): Promise<T> =>
+  withConnection("partner-admin", (sql) => work(partnerDirectory(sql)));
+
+const sync = async (keys: ReturnType<typeof usageKeys>, force: boolean) =>
+  keys.sync(await withDirectory((directory) => directory.listPlans()), { force, onDone: console.log });
+
+/** Changes the table, and shows the result before anything else can fail: a key is never shown again. */
+const change = async <T>(
+  stage: string | undefined,
+  work: (directory: ReturnType<typeof partnerDirectory>) => Promise<T>,
+  show: (result: T) => void,
+) => {
+  const keys = await findUsageKeys(stage);
+  show(await withDirectory(work));
+  if (keys) await sync(keys, false);
+};
+
 await runCommand(usage, async (args) => {
   const { positionals, values } = parseArgs({
     args,
@@ -75,6 +114,8 @@ await runCommand(usage, async (args) => {
       plan: { type: "string" },
       expires: { type: "string" },
       overlap: { type: "string", default: String(defaultOverlapHours) },
+      stage: { type: "string" },
+      force: { type: "boolean", default: false },
     },
   });
   const [verb, name, ...more] = positionals;
@@ -84,34 +125,51 @@ await runCommand(usage, async (args) => {
       const partner = readPartner(name);
       const terms = { scopes: readScopes(values.scopes), expiresAt: readExpiry(values.expires) };
       const plan = readPlan(values.plan);
-      showKey(
-        partner,
-        await withConnection("partner-admin", (sql) => partnerDirectory(sql).add(partner, plan, terms)),
+      await change(
+        values.stage,
+        (directory) => directory.add(partner, plan, terms),
+        (issued) => showKey(partner, issued),
       );
       return 0;
     }
     case "list":
-      console.log(formatKeys(await withConnection("partner-admin", (sql) => partnerDirectory(sql).list())));
+      console.log(formatKeys(await withDirectory((directory) => directory.list())));
       return 0;
     case "revoke": {
       if (!name) throw new CommandError("Give a key id or a partner; «npm run partner -- list» shows them");
-      const revoked = await withConnection("partner-admin", (sql) => partnerDirectory(sql).revoke(name));
-      if (revoked.length === 0)
-        throw new CommandError(`${name} is neither an active key nor a partner that has one`);
-      console.log(`revoked ${revoked.join(", ")}`);
+      await change(
+        values.stage,
+        (directory) => directory.revoke(name),
+        (revoked) => {
+          if (revoked.length === 0)
+            throw new CommandError(`${name} is neither an active key nor a partner that has one`);
+          console.log(`revoked ${revoked.join(", ")}`);
+        },
+      );
       return 0;
     }
     case "rotate": {
       const partner = readPartner(name);
       const overlap = readOverlapMs(values.overlap);
-      const issued = await withConnection("partner-admin", (sql) =>
-        partnerDirectory(sql).rotate(partner, overlap),
+      await change(
+        values.stage,
+        (directory) => directory.rotate(partner, overlap),
+        (issued) => {
+          if (!issued) throw new CommandError(`${partner} has no active key; give it one with «add»`);
+          showKey(partner, issued);
+        },
       );
-      if (!issued) throw new CommandError(`${partner} has no active key; give it one with «add»`);
-      showKey(partner, issued);
+      return 0;
+    }
+    case "sync": {
+      const keys = await findUsageKeys(values.stage);
+      if (!keys)
+        throw new CommandError("Name the deployed stage by --stage; there is nothing to mend elsewhere");
+      await sync(keys, values.force);
+      console.log("API Gateway counts every partner as the database says");
       return 0;
     }
     default:
-      throw new CommandError(`There is no «${verb}»; choose add, list, rotate or revoke`);
+      throw new CommandError(`There is no «${verb}»; choose add, list, rotate, revoke or sync`);
   }
 });

@@ -45,6 +45,7 @@ export class Database extends Construct {
   readonly dbname: string;
   /** Of the administrator, who makes roles and schemas, in the shape of RDS. */
   readonly adminSecret: ISecret;
+  readonly adminSecretName: string;
 
   readonly #surroundings: Surroundings;
 
@@ -57,10 +58,12 @@ export class Database extends Construct {
       this.server = { kind: "existing" };
       this.host = choice.host;
       this.dbname = choice.dbname;
+      this.adminSecretName = choice.adminSecret;
       this.adminSecret = Secret.fromSecretNameV2(this, "Admin", choice.adminSecret);
       return;
     }
     this.dbname = ownName;
+    this.adminSecretName = secretName(surroundings.config.stage, "database/admin");
     this.adminSecret = this.#makeAdmin();
     if (choice.kind === "aurora") {
       const cluster = this.#makeCluster(choice);
@@ -74,11 +77,11 @@ export class Database extends Construct {
   }
 
   #makeAdmin(): ISecret {
-    const { stage, keepsData } = this.#surroundings.config;
+    const { keepsData } = this.#surroundings.config;
     const secret = new rds.DatabaseSecret(this, "Admin", {
       username: adminName,
       dbname: ownName,
-      secretName: secretName(stage, "database/admin"),
+      secretName: this.adminSecretName,
     });
     secret.applyRemovalPolicy(keepOrDrop(keepsData));
     return secret as ISecret;

@@ -9,6 +9,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
 import { bundleFolder, functionName } from "../build.ts";
@@ -31,8 +32,12 @@ export interface NodeFunctionProps extends Surroundings {
   readonly upstreams?: readonly Upstream[];
   /** Settings that are the same in no other stage, beside secrets and systems. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Whether the function stands in the network; unless it is said, whoever calls more than Secrets Manager does. */
+  readonly isInside?: boolean;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
+  /** Keeps the events of an asynchronous call that failed for good. */
+  readonly deadLetters?: IQueue;
 }
 
 /**
@@ -52,21 +57,21 @@ const networkInterfaces = () =>
     resources: ["*"],
   });
 
-/**
- * A function from its bundle, with a role of its own that may read exactly the secrets it names. Whoever calls
- * something other than Secrets Manager stands in the network.
- */
+/** A function from its bundle, with a role of its own that may read exactly the secrets it names. */
 export class NodeFunction extends Construct {
+  /** Module under `functions/`. */
+  readonly fn: string;
   readonly lambda: LambdaFunction;
 
   constructor(scope: Construct, props: NodeFunctionProps) {
     const { config, network, fn, secrets, upstreams = [], environment, timeoutSeconds, memoryMb } = props;
+    const { isInside = "DATABASE_SECRET_ID" in secrets || upstreams.length > 0, deadLetters } = props;
     super(scope, functionName(fn));
+    this.fn = fn;
     const named = Object.entries(secrets).map(
       ([variable, name]) => [variable, secretName(config.stage, name)] as const,
     );
     const urls = upstreamUrls(config);
-    const isInside = "DATABASE_SECRET_ID" in { ...secrets, ...environment } || upstreams.length > 0;
     const { securityGroup, ...place } = network.functions;
     const logGroup = new LogGroup(this, "Logs", {
       retention: config.logRetention,
@@ -82,6 +87,7 @@ export class NodeFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       logGroup,
       role: this.#role(isInside),
+      ...(deadLetters && { deadLetterQueue: deadLetters }),
       ...(isInside && { ...place, securityGroups: [securityGroup] }),
       environment: {
         ...Object.fromEntries(named),

@@ -1,27 +1,30 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { inventions } from "#lib/inventions.ts";
 import { BasicCredentials } from "#lib/messaging/basic-auth.ts";
+import { jobs } from "#lib/notification/jobs.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions } from "#lib/routes/internal.ts";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
-import { mintSealingKey } from "#lib/session/sealing.ts";
 import type { Api } from "../api.ts";
 import { bundleFolder, functionName } from "../build.ts";
 import { integrationApi } from "../integration-api.ts";
 import { messagingApi } from "../messaging-api.ts";
 import { secretName } from "../secret-name.ts";
+import { sessionSecrets } from "../session-secrets.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
 import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
+import { startJobs } from "./job-schedule.ts";
 import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { rememberPlans } from "./plan-lookup.ts";
 import { startSchedule } from "./schedule.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
+import { storeOffice } from "./seed/office.ts";
 import { storeSeed } from "./seed/seed.ts";
 import { type LocalSession, startSession } from "./session/session.ts";
 import { inventPasswords, startUpstreams, type Upstreams } from "./upstream/upstreams.ts";
@@ -85,31 +88,24 @@ export interface City {
 
 const demoPartner = "demo";
 
-const newPassword = () => randomBytes(24).toString("base64url");
-const inventBasic = (): BasicCredentials => ({
-  credentials: [{ username: "city-backend", password: newPassword() }],
-});
-
-const inventPepper = () => ({ version: 1, pepper: randomBytes(32).toString("base64url") });
-
 /** The secrets that no database role has, made on the first start. */
-const inventions: Readonly<Record<string, () => unknown>> = {
-  "audit-pepper": inventPepper,
-  "attempt-pepper": inventPepper,
-  "token-key": mintTokenKey,
-  "messaging-basic": inventBasic,
-  "session-token": () => ({ token: newPassword() }),
-  "session-key": mintSealingKey,
-  "session-console": () => ({ credentials: [{ username: "operator", password: newPassword() }] }),
+const localInventions: Readonly<Record<string, () => unknown>> = {
+  ...inventions,
   "demo-passwords": inventPasswords,
 };
 
 const prepareSecrets = (store: SecretStore) => {
-  for (const [name, invent] of Object.entries(inventions)) {
+  for (const [name, invent] of Object.entries(localInventions)) {
     const id = secretName(localStage, name);
     if (!store.find(id)) store.put(id, JSON.stringify(invent()));
   }
 };
+
+/** The full names of secrets, by the variables that hold them. */
+const named = (secrets: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
+  );
 
 interface ConsoleSecret {
   readonly credentials: readonly [{ readonly username: string; readonly password: string }];
@@ -118,14 +114,6 @@ interface ConsoleSecret {
 /** A secret that `prepareSecrets` has made. */
 const readSecret = <T>(store: SecretStore, name: string): T =>
   JSON.parse(store.find(secretName(localStage, name))?.value ?? "{}");
-
-/** The secrets of the session task, which is no function of a route. */
-const sessionSecrets = {
-  DATABASE_SECRET_ID: secretName(localStage, "database/session"),
-  SESSION_TOKEN_SECRET_ID: secretName(localStage, "session-token"),
-  SESSION_KEY_SECRET_ID: secretName(localStage, "session-key"),
-  CONSOLE_SECRET_ID: secretName(localStage, "session-console"),
-};
 
 /** The first of the messaging API's credentials, also after a rotation. */
 const readBasic = (store: SecretStore) => {
@@ -156,6 +144,7 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
 const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep }: CityOptions) => {
   const sql = database.connectAs("importer");
   try {
+    await storeOffice(sql);
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from resident.resident`;
     if ((row?.count ?? 0) >= residents) return;
     onStep?.(`inventing ${residents} residents`);
@@ -201,7 +190,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       typeof wanted === "object"
         ? undefined
         : await startSession({
-            variables: { ...common, ...sessionSecrets },
+            variables: { ...common, ...named(sessionSecrets) },
             token: readSecret<{ token: string }>(secrets, "session-token").token,
             platform: wanted,
             port: 0,
@@ -212,9 +201,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     const urls = { ...upstreams.urls, SESSION_URL: sessionUrl };
     const variables = (needed: Needs) => ({
       ...common,
-      ...Object.fromEntries(
-        Object.entries(needed.secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
-      ),
+      ...named(needed.secrets),
       ...Object.fromEntries((needed.upstreams ?? []).map((name) => [name, urls[name]])),
     });
 
@@ -239,8 +226,13 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     };
     const invokeInternal: City["invoke"] = (fn, event) => invoke(fn, event, randomUUID());
     if (options.scheduled) {
-      const end = startSchedule(internalFunctions, (fn) => invokeInternal(fn, {}));
-      stops.push(async () => end());
+      const ends = [
+        startSchedule(internalFunctions, (fn) => invokeInternal(fn, {})),
+        startJobs(jobs, (input) => invokeInternal("notify", input)),
+      ];
+      stops.push(async () => {
+        for (const end of ends) end();
+      });
     }
 
     const plans = database.connectAs("partner-admin");

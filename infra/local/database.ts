@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { Credentials, connectionTo } from "#lib/db/credentials.ts";
-import { setPassword } from "#lib/db/login.ts";
+import { newPassword, setPassword } from "#lib/db/login.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { secretName } from "../secret-name.ts";
@@ -24,8 +23,6 @@ const admin = "municipal_admin";
 
 /** Asking for array types would be a query of the driver's own, whose failure nobody awaits. */
 const options = { max: 1, fetch_types: false, onnotice: () => {} };
-
-const newPassword = () => randomBytes(24).toString("base64url");
 
 /** The secret's value, made on the first start. */
 const keep = (store: SecretStore, name: string): string => {

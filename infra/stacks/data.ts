@@ -1,11 +1,18 @@
 import { Stack } from "aws-cdk-lib";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import type { Config } from "../config.ts";
 import { Database, databasePort } from "../constructs/database.ts";
+import { DeployStep } from "../constructs/deploy-step.ts";
 import { Network } from "../constructs/network.ts";
+import type { Surroundings } from "../constructs/node-function.ts";
+import { confineProviders } from "../constructs/providers.ts";
+import { Rotation } from "../constructs/rotation.ts";
+import { Secrets } from "../constructs/secrets.ts";
+import { secretName } from "../secret-name.ts";
 import { upstreamPorts } from "../upstream-urls.ts";
 
-/** What outlives the others: the network, the database with its schema, and the secrets. */
+/** What the other stacks stand on: the network, the database with its schema, and the secrets. */
 export class DataStack extends Stack {
   readonly network: Network;
   readonly database: Database;
@@ -20,6 +27,50 @@ export class DataStack extends Stack {
       databasePort: databasePort(database),
       databaseGroup: database.kind === "existing" ? { existing: database.securityGroupId } : "new",
     });
-    this.database = new Database(this, "Database", { config, network: this.network });
+    const surroundings = { config, network: this.network };
+    this.database = new Database(this, "Database", surroundings);
+    const secrets = new Secrets(this, "Secrets", config, this.database);
+    const migration = this.#migrate(surroundings, secrets);
+    const filling = this.#fill(surroundings, secrets);
+    new Rotation(this, "Rotation", {
+      ...surroundings,
+      secrets: {
+        ...secrets.rotated,
+        ...(database.kind !== "existing" && { "database/admin": this.database.adminSecret.secretArn }),
+      },
+      after: [migration.trigger, filling.trigger],
+    });
+    confineProviders(this, config.logRetention);
+  }
+
+  #migrate(surroundings: Surroundings, secrets: Secrets) {
+    const { host, port, dbname, adminSecretName, adminSecret } = this.database;
+    const step = new DeployStep(this, "Migration", {
+      ...{ ...surroundings, fn: "migrate", secrets: {}, isInside: true },
+      environment: {
+        DATABASE_SECRET_ID: adminSecretName,
+        DATABASE_HOST: host,
+        DATABASE_PORT: String(port),
+        DATABASE_NAME: dbname,
+        SECRETS_PREFIX: secretName(surroundings.config.stage, ""),
+      },
+    });
+    for (const secret of [adminSecret, ...secrets.roles.values()]) secret.grantRead(step.lambda);
+    step.trigger.executeAfter(this.network, this.database, secrets);
+    return step;
+  }
+
+  #fill(surroundings: Surroundings, { invented }: Secrets) {
+    const step = new DeployStep(this, "Filling", {
+      ...{ ...surroundings, fn: "fill-secrets", secrets: {} },
+      environment: { SECRETS_PREFIX: secretName(surroundings.config.stage, "") },
+    });
+    step.lambda.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"],
+        resources: [...invented.values()].map(({ ref }) => ref),
+      }),
+    );
+    return step;
   }
 }

@@ -3,8 +3,8 @@ import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/http/fault.ts";
 import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
-import { secret } from "#lib/secret.ts";
-import { Credentials, connectionTo, tlsSetting } from "./credentials.ts";
+import { connectionTo, tlsSetting } from "./credentials.ts";
+import { readCredentials } from "./role-secret.ts";
 
 /** A caller is answered within 3 s even when the database is silent; what is left is for the answer. */
 const deadlineMs = 2_600;
@@ -23,7 +23,12 @@ const codeOf = (error: unknown): string => {
   return typeof code === "string" ? code : "";
 };
 
-const credentials = secret(() => getSetting("DATABASE_SECRET_ID"), Credentials);
+/** What the server refused last: while a password is being rotated, it is the coming one that opens. */
+let refused: ReturnType<typeof readCredentials> | undefined;
+
+const credentials = lazy(async () =>
+  readCredentials(getSetting("DATABASE_SECRET_ID"), (await refused)?.password),
+);
 
 /** One connection, as a Lambda environment serves one request at a time. */
 const connection = lazy(async () => {
@@ -56,8 +61,8 @@ export const prepareDatabase = (): void => {
 
 type Work<T> = (sql: postgres.Sql) => Promise<T>;
 
-/** A connection may be lost and, when it is renewed, the password turn out to have been rotated. */
-const maxAttempts = 3;
+/** A connection may be lost; when it is renewed, the password be an old one; and the newest not yet in use. */
+const maxAttempts = 4;
 
 const attempt = async <T>(work: Work<T>, isExpired: () => boolean): Promise<T> => {
   for (let made = 1; ; made++)
@@ -74,7 +79,7 @@ const mend = (error: unknown): boolean => {
   if (code !== INVALID_PASSWORD && !lostConnection.has(code)) return false;
   log.warn("database connection is renewed", { code });
   disconnect();
-  if (code === INVALID_PASSWORD) credentials.reset();
+  if (code === INVALID_PASSWORD) refused = credentials.reset();
   return true;
 };
 

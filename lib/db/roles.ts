@@ -9,6 +9,7 @@ export const loginRoles = {
   importer: "municipal_importer",
   "partner-admin": "municipal_partner_admin",
   maintenance: "municipal_maintenance",
+  notify: "municipal_notify",
 } as const;
 
 export type LoginRole = keyof typeof loginRoles;

@@ -23,6 +23,12 @@ export const isPhone = (text: string, { suffixed }: { suffixed: boolean }): bool
 
 export const withoutSuffix = (phone: string): string => phone.replace(suffix, "");
 
+/** A number to be shown: the first four and the last two digits. What is no number shows nothing of itself. */
+export const maskPhone = (phone: string): string =>
+  digits.test(phone)
+    ? `${phone.slice(0, 4)}${"•".repeat(phone.length - 6)}${phone.slice(-2)}`
+    : "•".repeat(Math.min(phone.length, 15));
+
 /** How to mend what was sent in place of a number. */
 export const explainPhone = (input: unknown): string => {
   if (input === undefined) return `phone is missing: ${rule.replace("phone must be", "send")}`;

@@ -5,7 +5,7 @@ import { Fault } from "#lib/http/fault.ts";
 import { keep, prepare } from "#lib/keep.ts";
 import { log } from "#lib/log.ts";
 import { readSecret } from "#lib/secret.ts";
-import { Accepted, MessageState, Refused, type Submission } from "./submission.ts";
+import { Accepted, AcceptedBatch, MessageState, Refused, type Submission } from "./submission.ts";
 
 /** The task stands in the same network: what does not answer a connection at once is not there. */
 const send = httpClient({ connectTimeoutMs: 1_000, maxAnswerBytes: 64 * 1024 });
@@ -21,7 +21,7 @@ const token = keep("the session's token", tokenMaxAgeMs, async () =>
 );
 
 /** A submission before the defaults are filled in, which the task does. */
-type Draft = z.input<typeof Submission>;
+export type Draft = z.input<typeof Submission>;
 
 const unavailable = () =>
   new Fault(503, "session_unavailable", "The messaging session is not available; try again", {
@@ -36,7 +36,7 @@ const notAccepted = () =>
     { retryAfterSeconds },
   );
 
-const outcomeUnknown = ({ idempotency_key }: Draft) =>
+const outcomeUnknown = ({ idempotency_key }: Pick<Draft, "idempotency_key">) =>
   new Fault(
     503,
     "outcome_unknown",
@@ -61,7 +61,19 @@ const findRefusal = ({ status, json }: Answer): Fault | undefined => {
   return new Fault(status, code, message, seconds === undefined ? {} : { retryAfterSeconds: seconds });
 };
 
-const bearer = async () => ({ authorization: `Bearer ${(await token.get()).token}` });
+/** Where the task is, and what opens it. */
+export interface Door {
+  readonly url: string;
+  readonly token: string;
+}
+type FindDoor = () => Promise<Door>;
+
+const findConfigured: FindDoor = async () => ({
+  url: getSetting("SESSION_URL"),
+  token: (await token.get()).token,
+});
+
+const bearer = ({ token: text }: Door) => ({ authorization: `Bearer ${text}` });
 
 const encode = (draft: Draft, content: Buffer | undefined) => {
   const json = JSON.stringify(draft);
@@ -73,28 +85,19 @@ const encode = (draft: Draft, content: Buffer | undefined) => {
   };
 };
 
-/**
- * Hands a message over to the session task, once.
- *
- * @param content the bytes of an image or a file that was uploaded.
- * @throws Fault 503 that says whether the message may have been accepted; or what the task refused it with.
- */
-export const submit = async (draft: Draft, content?: Buffer): Promise<Accepted> => {
-  const { headers, body } = encode(draft, content);
-  const question: Question = {
-    method: "POST",
-    url: getSetting("SESSION_URL"),
-    path: "/messages",
-    headers: { ...headers, ...(await bearer()) },
-    body,
-  };
-  const timeoutMs = draft.url === undefined ? totalTimeoutMs : fetchingTimeoutMs;
+/** Asks the task to take something, once. @throws Fault as `submit` does. */
+const handOver = async <T>(
+  question: Question,
+  timeoutMs: number,
+  reply: z.ZodMiniType<T>,
+  draft: Pick<Draft, "idempotency_key">,
+): Promise<T> => {
   const answer = await send(question, timeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     note(error.message);
     throw error.unsent ? notAccepted() : outcomeUnknown(draft);
   });
-  const accepted = Accepted.safeParse(answer.json);
+  const accepted = reply.safeParse(answer.json);
   if (answer.status === 201 && accepted.success) return accepted.data;
   const refusal = findRefusal(answer);
   if (refusal) throw refusal;
@@ -102,13 +105,61 @@ export const submit = async (draft: Draft, content?: Buffer): Promise<Accepted> 
   throw answer.status >= 400 && answer.status < 500 ? notAccepted() : outcomeUnknown(draft);
 };
 
+/**
+ * Hands a message over to the session task, once.
+ *
+ * @param content the bytes of an image or a file that was uploaded.
+ * @throws Fault 503 that says whether the message may have been accepted; or what the task refused it with.
+ */
+export const submit = async (
+  draft: Draft,
+  content?: Buffer,
+  findDoor: FindDoor = findConfigured,
+): Promise<Accepted> => {
+  const { headers, body } = encode(draft, content);
+  const door = await findDoor();
+  const question: Question = {
+    method: "POST",
+    url: door.url,
+    path: "/messages",
+    headers: { ...headers, ...bearer(door) },
+    body,
+  };
+  const timeoutMs = draft.url === undefined ? totalTimeoutMs : fetchingTimeoutMs;
+  return handOver(question, timeoutMs, Accepted, draft);
+};
+
+/**
+ * Hands texts over together, each with a key of its own: all of them or none. One whose key is known is not
+ * taken again, whatever it says now.
+ *
+ * @returns the message ids in the same order.
+ * @throws Fault as `submit` does.
+ */
+export const submitBatch = async (
+  submissions: readonly Draft[],
+  findDoor: FindDoor = findConfigured,
+): Promise<string[]> => {
+  const door = await findDoor();
+  const question: Question = {
+    method: "POST",
+    url: door.url,
+    path: "/messages/batch",
+    headers: { "content-type": "application/json", ...bearer(door) },
+    body: JSON.stringify({ submissions }),
+  };
+  const { ids } = await handOver(question, totalTimeoutMs, AcceptedBatch, { idempotency_key: "each" });
+  return ids;
+};
+
 /** What became of a message, or undefined where the task knows none by this id. @throws Fault 503 */
 export const findMessage = async (id: string): Promise<MessageState | undefined> => {
+  const door = await findConfigured();
   const question: Question = {
     method: "GET",
-    url: getSetting("SESSION_URL"),
+    url: door.url,
     path: `/messages/${encodeURIComponent(id)}`,
-    headers: await bearer(),
+    headers: bearer(door),
   };
   const answer = await send(question, totalTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { QuietHours } from "./quiet-hours.ts";
 
 /*
  * How the send endpoints hand a message over to the session task, and how it answers. Both sides read this.
@@ -8,6 +9,11 @@ import * as z from "zod/mini";
  *     Content-Type: application/octet-stream   the media's bytes; the submission in the header x-submission,
  *                                              as base64url of its JSON
  *   → 201 Accepted, or Refused with 400, 409, 413, 422 or 503
+ *
+ *   POST <SESSION_URL>/messages/batch  the same, for texts that each have an idempotency_key of their own
+ *     Content-Type: application/json           Batch
+ *   → 201 AcceptedBatch, all in one commit, or Refused and none. A key that is known answers with its first
+ *     message, whatever it says now.
  *
  *   GET <SESSION_URL>/messages/<id>
  *   → 200 MessageState, or Refused with 404
@@ -51,8 +57,24 @@ export const Submission = z.object({
   idempotency_key: z.optional(z.string().check(z.minLength(1), z.maxLength(255))),
   /** After this time it is not sent any more; 72 hours at most. */
   expires_in_seconds: z._default(z.int().check(z.minimum(1), z.maximum(259_200)), 259_200),
+  /** When it waits. */
+  quiet_hours: z.optional(QuietHours),
+  /** The run of a notification job that it belongs to. */
+  run: z.optional(z.string().check(z.regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/))),
 });
 export type Submission = z.infer<typeof Submission>;
+
+/** Texts that are handed over together. */
+export const Batch = z.object({
+  submissions: z.array(Submission).check(
+    z.minLength(1),
+    z.maxLength(500),
+    z.refine((all) => all.every(({ kind, text }) => kind === "text" && text)),
+    // one without a key would be taken again with a batch that is repeated
+    z.refine((all) => all.every(({ idempotency_key }) => idempotency_key !== undefined)),
+    z.refine((all) => new Set(all.map(({ idempotency_key }) => idempotency_key)).size === all.length),
+  ),
+});
 
 /** What the task has promised: the message is in its database. */
 export const Accepted = z.object({
@@ -62,6 +84,11 @@ export const Accepted = z.object({
   accepted_at: z.string(),
 });
 export type Accepted = z.infer<typeof Accepted>;
+
+export const AcceptedBatch = z.object({
+  /** In the order in which the messages were given. */
+  ids: z.array(z.string()),
+});
 
 export const MessageState = z.object({
   id: z.string(),

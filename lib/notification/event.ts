@@ -27,7 +27,6 @@ export const Requested = z.object({
   phone: z.string(),
   values: z.record(z.string(), z.unknown()),
 });
-export type Requested = z.infer<typeof Requested>;
 
 /** The bus event, as far as it is read. */
 export const RequestedEvent = z.object({
@@ -37,3 +36,4 @@ export const RequestedEvent = z.object({
   time: z.string(),
   detail: z.unknown(),
 });
+export type RequestedEvent = z.infer<typeof RequestedEvent>;

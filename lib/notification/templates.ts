@@ -101,5 +101,8 @@ export const templates = {
 
 export type TemplateName = keyof typeof templates;
 
+/** Each template has values of its own; whoever fills it in checks them. */
+export const getTemplate = (name: TemplateName): Template => templates[name] as unknown as Template;
+
 export const findTemplate = (name: string): Template | undefined =>
-  Object.hasOwn(templates, name) ? (templates[name as TemplateName] as unknown as Template) : undefined;
+  Object.hasOwn(templates, name) ? getTemplate(name as TemplateName) : undefined;

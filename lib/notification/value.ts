@@ -30,20 +30,25 @@ export const words = (maxLength: number) =>
     z.string().check(z.minLength(1)),
   );
 
-/** A whole number from 0. */
-export const count = z.int().check(z.minimum(0), z.maximum(999_999));
+/** A whole number from 0, also in digits. */
+export const count = z.pipe(
+  z.union([z.int(), z.pipe(z.string().check(z.regex(/^\d{1,6}$/)), z.transform(Number))]),
+  z.int().check(z.minimum(0), z.maximum(999_999)),
+);
 
 /** A code of digits or capitals, given as text: it arrives as it is or not at all. */
 export const code = z.string().check(z.regex(/^[0-9A-Z]{4,12}$/));
 
-/** A day `YYYY-MM-DD`, spelled out: `Senin, 24 November 2026`. */
+/** A day `YYYY-MM-DD`, spelled out: `Senin, 2 November 2026`. */
 export const day = z.pipe(
   z.string().check(
     z.regex(/^\d{4}-\d\d-\d\d$/),
     z.refine((text) => !Number.isNaN(Date.parse(text))),
   ),
   z.transform((text: string) =>
-    new Intl.DateTimeFormat("id-ID", { dateStyle: "full", timeZone: "UTC" }).format(new Date(text)),
+    new Date(text).toLocaleDateString("id-ID", {
+      ...{ weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" },
+    }),
   ),
 );
 

@@ -21,6 +21,15 @@ export interface KeySummary {
   lastUsedAt: Date | null;
 }
 
+/** How a partner is to be counted. */
+export interface PartnerPlan {
+  readonly partnerId: string;
+  readonly plan: string;
+  readonly usageIdentifier: string;
+  /** Any of its keys opens anything. */
+  readonly active: boolean;
+}
+
 /** A key in clear, which nobody can show again. */
 export interface IssuedKey {
   readonly keyId: string;
@@ -100,6 +109,12 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
         expiresAt: newest.expiresAt ?? undefined,
       });
     }) as Promise<IssuedKey | undefined>,
+
+  /** Every partner, whether or not it has a key. */
+  listPlans: (): Promise<PartnerPlan[]> => sql<PartnerPlan[]>`
+    select p.id as "partnerId", p.plan, p.usage_identifier as "usageIdentifier",
+      exists (select from partner.api_key held where held.partner_id = p.id and partner.is_active(held)) as active
+    from partner.partner p order by p.id`,
 
   /** The usage plan behind a usage identifier. */
   async findPlan(usageIdentifier: string): Promise<string | undefined> {

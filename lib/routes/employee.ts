@@ -169,6 +169,8 @@ export const login = route({
     TOKEN_KEY_SECRET_ID: "token-key",
   },
   upstreams: ["LEGACY_AUTH_URL"],
+  // each one is a call to the legacy system, which serves others too
+  throttle: { requestsPerSecond: 50, burst: 100 },
 });
 
 export const refresh = route({

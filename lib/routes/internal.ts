@@ -14,7 +14,7 @@ export interface InternalFunction {
 }
 
 /** The upkeep of the database. A run that is over before the next one begins never finds another one under way. */
-const maintain: InternalFunction = {
+export const maintain: InternalFunction = {
   fn: "maintain",
   secrets: { DATABASE_SECRET_ID: "database/maintenance" },
   everyMinutes: 5,
@@ -22,4 +22,20 @@ const maintain: InternalFunction = {
   memoryMb: 256,
 };
 
-export const internalFunctions: readonly InternalFunction[] = [maintain];
+/**
+ * What the schedules of `lib/notification/jobs.ts` and the bus event start. A run of 10,000 recipients takes a
+ * minute at most; the rest is for a session task that is away.
+ */
+export const notify: InternalFunction = {
+  fn: "notify",
+  secrets: {
+    DATABASE_SECRET_ID: "database/notify",
+    PEPPER_SECRET_ID: "opt-out-pepper",
+    SESSION_TOKEN_SECRET_ID: "session-token",
+  },
+  upstreams: ["SESSION_URL"],
+  timeoutSeconds: 600,
+  memoryMb: 512,
+};
+
+export const internalFunctions: readonly InternalFunction[] = [maintain, notify];

@@ -32,6 +32,7 @@ export type Secrets = Readonly<
       | `database/${string}`
       | "audit-pepper"
       | "attempt-pepper"
+      | "opt-out-pepper"
       | "token-key"
       | "messaging-basic"
       | "session-token"
@@ -44,6 +45,12 @@ export type OldSystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
 
 /** Addresses that a stage tells the functions that need them: of the old systems, and of the session task. */
 export type Upstream = OldSystem | "SESSION_URL";
+
+/** A token bucket: how fast it fills, and how much it holds. */
+export interface Rate {
+  readonly requestsPerSecond: number;
+  readonly burst: number;
+}
 
 /** How a body is written. */
 export type Encoding = "json" | "form" | "multipart";
@@ -85,6 +92,8 @@ export interface Route<
   readonly cache?: { readonly maxAgeSeconds: number };
   /** Pages of any origin may read the answer. */
   readonly cors?: boolean;
+  /** For all callers together, where it is less than what the gateway gives every route. */
+  readonly throttle?: Rate;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }

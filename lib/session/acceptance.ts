@@ -2,7 +2,7 @@ import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { badRequest } from "#lib/http/fault.ts";
 import type { Accepted, Submission } from "#lib/messaging/submission.ts";
-import { digestClaim, getFirst, releaseClaim, takeClaim } from "./idempotency.ts";
+import { digestClaim, getAllFirst, getFirst, releaseClaim, takeClaim } from "./idempotency.ts";
 import { type MediaInfo, storeMedia } from "./media.ts";
 import { findState, type NewMessage, storeOnce } from "./outbox.ts";
 
@@ -49,6 +49,34 @@ export const accept = async (
   return accepted;
 };
 
+/**
+ * Takes texts over that each have a key, all in one commit. A key that is known stands for its first message.
+ *
+ * @returns the ids in the order of the submissions.
+ * @throws Fault 409 while another request with one of the keys is under way.
+ */
+export const acceptBatch = async (
+  { sql, notify }: Pick<AcceptanceOptions, "sql" | "notify">,
+  submissions: readonly Submission[],
+): Promise<string[]> => {
+  const messages = submissions.map((submission) => ({
+    ...{ id: generateMessageIDV2(), submission, mediaId: null },
+    claim: digestClaim(submission.idempotency_key ?? "", submission, undefined),
+  }));
+  const stored = await storeOnce(sql, messages);
+  if (stored.size > 0) notify();
+  const others = messages.filter(({ id }) => !stored.has(id));
+  const first =
+    others.length > 0
+      ? await getAllFirst(
+          sql,
+          others.map(({ claim }) => claim),
+        )
+      : [];
+  const known = new Map(others.map(({ id }, index) => [id, first[index] ?? id]));
+  return messages.map(({ id }) => known.get(id) ?? id);
+};
+
 /** What a submission is answered with. */
 interface Answer {
   readonly accepted: Accepted;
@@ -67,7 +95,7 @@ const acceptText = async ({ sql, store }: AcceptanceOptions, submission: Submiss
   const { idempotency_key: key } = submission;
   if (key === undefined) return answerNew(message.id, await store(message));
   const claim = digestClaim(key, submission, undefined);
-  const acceptedAt = await storeOnce(sql, message, claim);
+  const acceptedAt = (await storeOnce(sql, [{ ...message, claim }])).get(message.id);
   return acceptedAt ? answerNew(message.id, acceptedAt) : answerAgain(sql, await getFirst(sql, claim));
 };
 

@@ -41,6 +41,14 @@ export const takeClaim = async (sql: postgres.Sql, { keyDigest, payloadDigest }:
   return claimed.length > 0;
 };
 
+const underWay = () =>
+  new Fault(
+    409,
+    "IDEMPOTENCY_KEY_IN_USE",
+    "The first request with this Idempotency-Key is still under way; try again in a moment",
+    { retryAfterSeconds: 1 },
+  );
+
 /**
  * The message of a claim that somebody has.
  *
@@ -56,14 +64,26 @@ export const getFirst = async (sql: postgres.Sql, { keyDigest, payloadDigest }: 
       "IDEMPOTENCY_KEY_REUSED",
       "This Idempotency-Key was used for another message; give each message a key of its own",
     );
-  if (!held?.messageId)
-    throw new Fault(
-      409,
-      "IDEMPOTENCY_KEY_IN_USE",
-      "The first request with this Idempotency-Key is still under way; try again in a moment",
-      { retryAfterSeconds: 1 },
-    );
+  if (!held?.messageId) throw underWay();
   return held.messageId;
+};
+
+/**
+ * The first messages of keys that somebody has, whatever they were used for.
+ *
+ * @throws Fault 409 while the first request of one of them is under way.
+ */
+export const getAllFirst = async (sql: postgres.Sql, claims: readonly Claim[]): Promise<string[]> => {
+  const keys = claims.map(({ keyDigest }) => keyDigest.toString("hex"));
+  const held = await sql<{ key: string; messageId: string | null }[]>`
+    select encode(key_digest, 'hex') as key, message_id as "messageId" from messaging.idempotency
+    where key_digest in (select decode(key, 'hex') from unnest(string_to_array(${keys.join()}, ',')) key)`;
+  const byKey = new Map(held.map(({ key, messageId }) => [key, messageId]));
+  return keys.map((key) => {
+    const first = byKey.get(key);
+    if (!first) throw underWay();
+    return first;
+  });
 };
 
 /** Gives a key back whose message was refused: the next request with it is a first one. */

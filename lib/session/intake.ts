@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
 import { type NewMessage, storeMessages } from "./outbox.ts";
 
@@ -24,6 +25,7 @@ export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise
   const flush = async (): Promise<void> => {
     if (underWay || waiting.length === 0) return;
     underWay = true;
+    await setImmediate(); // those whose requests have come but are not read yet go along
     const batch = waiting.splice(0, maxRows);
     try {
       const acceptedAt = await storeMessages(

@@ -19,6 +19,8 @@ export interface Outgoing {
   readonly attempts: number;
   /** Whether the number was never written to. */
   readonly isNewContact: boolean;
+  /** The end of its quiet hours, when it was taken within them. */
+  readonly quietUntil: Date | null;
   /** What goes out, sealed; null until it was composed. */
   readonly payload: Uint8Array | null;
 }

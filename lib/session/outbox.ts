@@ -29,27 +29,40 @@ interface StateRow {
   changedAt: Date;
 }
 
+/** Messages as rows, each with what else is to be done with it in the same statement. */
+const rowsOf = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly claim?: Claim })[]) => {
+  const given = messages.map(({ id, submission, mediaId, keyDigest, claim }, n) => ({
+    ...{ n, id, kind: submission.kind, phone: submission.phone, content: contentOf(submission) },
+    ...{ media_id: mediaId, priority: priorities[submission.class] },
+    ...{ seconds: submission.expires_in_seconds, quiet_hours: submission.quiet_hours, run: submission.run },
+    ...{
+      key: (claim?.keyDigest ?? keyDigest)?.toString("hex"),
+      payload: claim?.payloadDigest.toString("hex"),
+    },
+  }));
+  return sql`
+    select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
+      n integer, id text, kind text, phone text, content jsonb, media_id bigint, priority smallint,
+      seconds integer, quiet_hours jsonb, run uuid, key text, payload text)`;
+};
+
+/** Puts rows into the outbox. @param from where they stand, as `given` */
+const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
+  insert into messaging.message
+    (id, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
+  select given.id, kind, phone, content, media_id, priority, now() + seconds * interval '1 second', quiet_hours, run,
+    coalesce(messaging.quiet_until(quiet_hours, now()), now())
+  from ${from} order by n`;
+
 /**
  * Stores messages in their order, all or none; once this resolves they outlive any crash.
  *
  * @returns when they were accepted.
  */
 export const storeMessages = async (sql: postgres.Sql, messages: readonly NewMessage[]): Promise<Date> => {
-  const given = messages.map(({ id, submission, mediaId, keyDigest }, n) => ({
-    ...{ n, id, kind: submission.kind, phone: submission.phone, content: contentOf(submission) },
-    ...{ media_id: mediaId, priority: priorities[submission.class] },
-    ...{ seconds: submission.expires_in_seconds, key: keyDigest?.toString("hex") },
-  }));
   const [row] = await sql<{ acceptedAt: Date; count: number }[]>`
-    with given as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
-        n integer, id text, kind text, phone text, content jsonb, media_id bigint, priority smallint,
-        seconds integer, key text)
-    ), stored as (
-      insert into messaging.message (id, kind, phone, content, media_id, priority, expires_at)
-      select id, kind, phone, content, media_id, priority, now() + seconds * interval '1 second'
-      from given order by n
-      returning id
+    with given as materialized (${rowsOf(sql, messages)}), stored as (
+      ${insertRows(sql, sql`given`)} returning id
     ), answered as (
       update messaging.idempotency i set message_id = given.id from given
       where given.key is not null and i.key_digest = decode(given.key, 'hex')
@@ -59,32 +72,34 @@ export const storeMessages = async (sql: postgres.Sql, messages: readonly NewMes
   return row.acceptedAt;
 };
 
+/** A message with its claim on an Idempotency-Key. */
+export interface ClaimedMessage extends NewMessage {
+  readonly claim: Claim;
+}
+
 /**
- * Stores a message with its claim on an Idempotency-Key, both or none.
+ * Stores messages whose keys nobody has, each with its claim, all in one commit.
  *
- * @returns when it was accepted, or undefined when somebody has the key.
+ * @param messages with a key each of their own.
+ * @returns when those that were stored were accepted, by message id; of the others somebody has the key.
  */
 export const storeOnce = async (
   sql: postgres.Sql,
-  { id, submission }: NewMessage,
-  { keyDigest, payloadDigest }: Claim,
-): Promise<Date | undefined> => {
-  const { kind, phone, expires_in_seconds } = submission;
-  const [row] = await sql<{ acceptedAt: Date }[]>`
-    with claimed as (
+  messages: readonly ClaimedMessage[],
+): Promise<Map<string, Date>> => {
+  const rows = await sql<{ id: string; acceptedAt: Date }[]>`
+    with given as materialized (${rowsOf(sql, messages)}), claimed as (
       insert into messaging.idempotency as held (key_digest, payload_digest, message_id)
-      values (${keyDigest}, ${payloadDigest}, ${id})
+      -- two that have keys in common wait for each other in one order
+      select decode(key, 'hex'), decode(payload, 'hex'), id from given order by key
       on conflict (key_digest) do update
       set payload_digest = excluded.payload_digest, message_id = excluded.message_id, created_at = now()
       where ${isFree(sql)}
-      returning 1
+      returning message_id
     )
-    insert into messaging.message (id, kind, phone, content, priority, expires_at)
-    select ${id}, ${kind}, ${phone}, ${JSON.stringify(contentOf(submission))}::text::jsonb,
-      ${priorities[submission.class]}::smallint, now() + ${expires_in_seconds} * interval '1 second'
-    from claimed
-    returning accepted_at as "acceptedAt"`;
-  return row?.acceptedAt;
+    ${insertRows(sql, sql`given join claimed on claimed.message_id = given.id`)}
+    returning id, accepted_at as "acceptedAt"`;
+  return new Map(rows.map(({ id, acceptedAt }) => [id, acceptedAt]));
 };
 
 /** What became of a message, or undefined for an unknown id. */
@@ -113,10 +128,17 @@ export interface Choice {
   readonly newContacts: boolean;
 }
 
-/** Takes the next message to be sent: by priority, then in the order of acceptance. */
+/**
+ * Takes the next message to be sent: by priority, then in the order of acceptance. What was put back, by this
+ * leader or one before, keeps its place before later messages to the same number.
+ */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
   const { epoch, resting, newContacts } = choice;
   const [row] = await sql<Outgoing[]>`
+    with term as materialized (
+      -- the next leader's term begins after this has ended, so that what it takes over holds all of it
+      select from messaging.leadership where epoch = ${epoch} for share
+    )
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, changed_at = now()
     where id = (
@@ -128,10 +150,16 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
         and not exists (
           select from messaging.message earlier
           where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq < waiting.seq)
+        and not exists (
+          select from messaging.message earlier
+          where earlier.state = 'PENDING' and earlier.epoch is not null and earlier.not_before > now()
+            and earlier.phone = waiting.phone and earlier.seq < waiting.seq
+            and earlier.priority <= waiting.priority)
       -- one that is locked is waited for: to skip it would be to send a later one first
       order by priority, seq limit 1 for update)
-    and exists (select from messaging.leadership l where l.epoch = ${epoch})
+    and exists (select from term)
     returning id, kind, phone, content, media_id as "mediaId", attempts, epoch, payload,
+      messaging.quiet_until(quiet_hours, now()) as "quietUntil",
       not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"`;
   return row;
 };
@@ -209,6 +237,24 @@ export const undo = async (
     set state = 'PENDING', attempts = attempts - 1,
       not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
     where id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
+};
+
+/** Lets a message that was taken in its quiet hours wait for their end, and with it all that have the same ones. */
+export const waitForQuietEnd = async (
+  sql: postgres.Sql,
+  { id, epoch, quietUntil }: Outgoing,
+): Promise<void> => {
+  await sql`
+    with taken as (
+      -- without an epoch, as one that was never taken: what is sent meanwhile to its number need not wait for it
+      update messaging.message set state = 'PENDING', attempts = attempts - 1, epoch = null,
+        not_before = ${quietUntil}, changed_at = now()
+      where id = ${id} and state = 'SENDING' and epoch = ${epoch}
+      returning id, quiet_hours
+    )
+    update messaging.message waiting set not_before = ${quietUntil} from taken
+    where waiting.state = 'PENDING' and waiting.quiet_hours = taken.quiet_hours
+      and waiting.not_before < ${quietUntil} and waiting.id <> taken.id`;
 };
 
 /** Takes over what is under way though nobody sends it now. @returns how many are to be sent again. */

@@ -1,9 +1,12 @@
+import { setTimeout } from "node:timers/promises";
+import { fromHttp } from "@aws-sdk/credential-provider-http";
 import * as z from "zod/mini";
 import { findSetting, getSetting } from "#lib/config.ts";
+import { connect } from "#lib/db/pool.ts";
 import { keep } from "#lib/keep.ts";
 import { log } from "#lib/log.ts";
 import { readBothStages, readSecret } from "#lib/secret.ts";
-import { connect } from "./database.ts";
+import { takeCredentialsFrom } from "#lib/secrets-manager.ts";
 import { carefulPace, noPace } from "./pacing.ts";
 import type { PlatformSettings } from "./platform.ts";
 import { errorCode, errorName } from "./platform-failure.ts";
@@ -57,6 +60,7 @@ const die = (error: unknown): never => {
 /** Runs the session task until the process is told to end. */
 export const runSession = async (): Promise<void> => {
   process.on("uncaughtException", die).on("unhandledRejection", die);
+  if (!findSetting("AWS_ACCESS_KEY_ID")) takeCredentialsFrom(fromHttp());
   const sealing = sealingWith(await readSecret(getSetting("SESSION_KEY_SECRET_ID"), SealingKey));
   const task = await startTask({
     connect,
@@ -71,7 +75,7 @@ export const runSession = async (): Promise<void> => {
   log.info("listening", { url: task.url });
   const stop = async () => {
     log.info("stopping");
-    await task.stop();
+    await task.stop(setTimeout(Number(findSetting("SESSION_LINGER_SECONDS")) * 1_000));
     // the platform library leaves timers behind
     process.exit(0);
   };

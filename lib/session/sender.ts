@@ -4,7 +4,16 @@ import { log } from "#lib/log.ts";
 import { insist } from "./insist.ts";
 import type { Outgoing } from "./message.ts";
 import { isRegistered } from "./number-check.ts";
-import { markFailed, markSent, putBack, recover, storePayload, takeNext, undo } from "./outbox.ts";
+import {
+  markFailed,
+  markSent,
+  putBack,
+  recover,
+  storePayload,
+  takeNext,
+  undo,
+  waitForQuietEnd,
+} from "./outbox.ts";
 import type { Pacing } from "./pacing.ts";
 import { PlatformFailure } from "./platform-failure.ts";
 import type { SendOutcome } from "./sending.ts";
@@ -136,9 +145,8 @@ const step = async (options: SenderOptions): Promise<void> => {
     resting: pacing.resting(now),
     newContacts: pacing.allowsNewContacts(now),
   });
+  if (message?.quietUntil) return waitForQuietEnd(sql, message);
   if (message) return deliver(options, message);
-  // what a leader before this one took at the very end of its term
-  await recover(sql, epoch - 1);
   // who accepts many at once, while nothing may be sent, would else have it looked for each of them
   await setTimeout(restMs);
   await wakeup.wait(idleMs, signal);

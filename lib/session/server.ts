@@ -1,8 +1,15 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type * as z from "zod/mini";
 import { badRequest, Fault } from "#lib/http/fault.ts";
 import { log } from "#lib/log.ts";
-import { type Accepted, type MessageState, type Refused, Submission } from "#lib/messaging/submission.ts";
+import {
+  type Accepted,
+  Batch,
+  type MessageState,
+  type Refused,
+  Submission,
+} from "#lib/messaging/submission.ts";
 
 /** What a Lambda may hand over, with room for its own limit of 4 MiB. */
 const maxBodyBytes = 5 * 1024 * 1024;
@@ -24,6 +31,8 @@ export interface ServerOptions {
    */
   readonly findTokens: (again: boolean) => Promise<readonly string[]>;
   readonly accept: (submission: Submission, inline: Uint8Array | undefined) => Promise<Accepted>;
+  /** @returns the ids, in the order of the submissions. */
+  readonly acceptBatch: (submissions: readonly Submission[]) => Promise<string[]>;
   readonly findState: (id: string) => Promise<MessageState | undefined>;
   /** The connection to the platform, with what a phone has to scan while it waits for one. */
   readonly findConnection: () => Record<string, unknown>;
@@ -31,7 +40,7 @@ export interface ServerOptions {
   readonly renderMetrics: () => Promise<{ contentType: string; text: string }>;
 }
 
-const digest = (text: string) => createHash("sha256").update(text).digest();
+const digest = (text: string) => hash("sha256", text, "buffer");
 
 const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyRequest): Promise<void> => {
   const presented = digest(headers.authorization?.match(/^Bearer (.+)$/i)?.[1] ?? "");
@@ -42,13 +51,17 @@ const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyR
   throw new Fault(401, "UNAUTHORIZED", "The internal credential is not valid");
 };
 
+const read = <T>(schema: z.ZodMiniType<T>, value: unknown): T => {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const fields = parsed.error.issues.map(({ path }) => path.join(".") || "(whole)");
+  throw badRequest(`The submission is not valid at ${fields.join(", ")}`);
+};
+
 const readSubmission = ({ headers, body }: FastifyRequest) => {
   const inline = Buffer.isBuffer(body) ? body : undefined;
   const described = inline ? decode(String(headers["x-submission"] ?? "")) : body;
-  const parsed = Submission.safeParse(described);
-  if (parsed.success) return { submission: parsed.data, inline };
-  const fields = parsed.error.issues.map(({ path }) => path.join(".") || "(whole)");
-  throw badRequest(`The submission is not valid at ${fields.join(", ")}`);
+  return { submission: read(Submission, described), inline };
 };
 
 const decode = (text: string): unknown => {
@@ -96,6 +109,10 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     internal.post("/messages", async (request, reply) => {
       const { submission, inline } = readSubmission(request);
       return reply.code(201).send(await options.accept(submission, inline));
+    });
+    internal.post("/messages/batch", async ({ body }, reply) => {
+      const { submissions } = read(Batch, body);
+      return reply.code(201).send({ ids: await options.acceptBatch(submissions) });
     });
     internal.get<{ Params: { id: string } }>("/messages/:id", async ({ params }) => {
       const state = await options.findState(params.id);

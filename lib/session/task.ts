@@ -4,7 +4,8 @@ import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { Fault } from "#lib/http/fault.ts";
-import { accept } from "./acceptance.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import { accept, acceptBatch } from "./acceptance.ts";
 import { openAuthState } from "./auth-state.ts";
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/login.ts";
@@ -46,8 +47,11 @@ export interface Task {
   readonly url: string;
   /** The session, while this task drives it. */
   findPlatform(): Platform | undefined;
-  /** Ends the session first, then answers what has been asked, then lets the database go. */
-  stop(): Promise<void>;
+  /**
+   * Ends the session first, so that another task can take it; then takes messages until its address is
+   * forgotten; then answers what has been asked and lets the database go.
+   */
+  stop(forgotten?: Promise<unknown>): Promise<void>;
 }
 
 const poolSize = 10;
@@ -135,8 +139,6 @@ const listen = async (server: FastifyInstance, { host, port }: TaskOptions): Pro
   return `http://${host}:${(server.server.address() as AddressInfo).port}`;
 };
 
-const maskNumber = (phone: string) => `${phone.slice(0, 4)}${"•".repeat(phone.length - 6)}${phone.slice(-2)}`;
-
 /** The connection in the console's words. Who does not lead knows nothing of it. */
 const describeConnection = ({ platform }: Self): Connection => {
   const state = platform?.state() ?? { kind: "closed" as const, since: new Date() };
@@ -145,7 +147,7 @@ const describeConnection = ({ platform }: Self): Connection => {
     case "unpaired":
       return { kind: "connecting", since };
     case "open":
-      return { kind: "open", since, phone: maskNumber(state.as) };
+      return { kind: "open", since, phone: maskPhone(state.as) };
     case "pairing":
       return { kind: "pairing", since, qr: state.qr, code: state.code };
     default:
@@ -194,6 +196,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
         submission,
         inline,
       ),
+    acceptBatch: (submissions) => acceptBatch({ sql, notify: () => wakeup.notify() }, submissions),
     findState: (id) => findState(sql, id),
     findConnection: () => ({ ...(self.platform?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, self),
@@ -207,9 +210,10 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     lead: (epoch, signal) => lead(epoch, signal, metrics),
     signal: ending.signal,
   });
-  const stop = async () => {
+  const stop = async (forgotten?: Promise<unknown>) => {
     ending.abort();
     await candidacy;
+    await forgotten;
     await server.close();
     await sql.end({ timeout: 5 });
   };

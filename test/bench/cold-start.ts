@@ -7,7 +7,7 @@ import type { Route } from "#lib/routes/route.ts";
 import { build, bundleFolder } from "../../infra/build.ts";
 import type { City } from "../../infra/local/city.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
-import { printTable, writeResult } from "./result.ts";
+import { median, printTable, writeResult } from "./result.ts";
 import { type Invocation, installRuntimeClient, startCold } from "./runtime-client.ts";
 import { withCity } from "./temporary-city.ts";
 
@@ -26,12 +26,6 @@ type Figures = {
   readonly extraMs: number;
   /** Size of the bundle, of 1024 bytes each. */
   readonly bundleKb: number;
-};
-
-const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (i: number) => sorted[Math.floor(i)] ?? Number.NaN;
-  return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
 };
 
 const round = (value: number, digits: number) => Number(value.toFixed(digits));

@@ -17,6 +17,12 @@ const layOut = (title: string, values: readonly (string | number)[]): string[] =
   return cells.map((cell) => (numbers.length > 0 ? cell.padStart(width) : cell.padEnd(width)));
 };
 
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (i: number) => sorted[Math.floor(i)] ?? Number.NaN;
+  return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
+};
+
 /** Prints rows that have the same columns. */
 export const printTable = (rows: readonly Row[]) => {
   const columns = Object.keys(rows[0] ?? {}).map((title) =>

@@ -83,10 +83,19 @@ const states: [string, ConsoleState, string[]][] = [
   ["standing by", { ...connected(), leader: false }, ["Standing by", "Another task drives the session"]],
   [
     "without the database",
-    { ...connected(), queue: [], messages: [], databaseAway: true },
+    { ...connected(), queue: [], messages: [], runs: [], databaseAway: true },
     ["The database is away", "Connected", "not known", "cannot be shown just now"],
   ],
-  ["without any message", { ...connected(), queue: [], messages: [] }, ["No messages yet."]],
+  [
+    "without any message or run",
+    { ...connected(), queue: [], messages: [], runs: [] },
+    ["No messages yet.", "No job had anybody to tell yet."],
+  ],
+  [
+    "runs of jobs",
+    connected(),
+    ["appointment-reminder", "9800 handed over", "197 opted out", "3 refused", "11 PENDING", "(42P01)"],
+  ],
 ];
 
 test("shows every state, at 360 pixels without scrolling sideways, light and dark", async () => {
@@ -118,8 +127,22 @@ test("follows the state without being loaded again, and keeps what is typed", as
   if (!first) throw new Error("no message");
   session.state = { ...session.state, messages: [{ ...first, id: "NEW" }, ...session.state.messages] };
   await page.locator("#message-NEW").waitFor();
-  expect(await page.locator("tbody tr").count()).toBe(9);
-  expect(await page.locator("tbody tr").first().getAttribute("id")).toBe("message-NEW");
+  expect(await page.locator("#messages tbody tr").count()).toBe(9);
+  expect(await page.locator("#messages tbody tr").first().getAttribute("id")).toBe("message-NEW");
+});
+
+test("names the table of runs, its columns and its cells to a screen reader, also where it is narrow", async () => {
+  const { page } = await openLoggedIn(connected(), { width: 360 });
+  const table = page.getByRole("table", { name: "Notification jobs" });
+  expect(await table.getByRole("columnheader").allInnerTexts()).toEqual([
+    ...["State", "Job", "For", "Recipients", "Messages"],
+  ]);
+  const row = table.getByRole("row", { name: "appointment-reminder" });
+  expect(await row.getByRole("cell").count()).toBe(5);
+  expect(await row.getByRole("listitem").allInnerTexts()).toEqual([
+    ...["9800 handed over", "197 opted out", "3 refused"],
+    ...["11 PENDING", "1 SENDING", "40 SENT", "9691 DELIVERED", "55 READ", "2 FAILED"],
+  ]);
 });
 
 test.each(["light", "dark"] as const)("shows a QR code of the platform's text, %s", async (scheme) => {

@@ -80,8 +80,9 @@ test.each<[string[], RegExp]>([
   [["add", "x", "--expires", "2030-02-31"], /a day to come/],
   [["rotate", "nobody"], /no active key/],
   [["rotate", "x", "--overlap", "-1"], /overlap/],
-  [["frobnicate"], /choose add, list, rotate or revoke/],
+  [["frobnicate"], /choose add, list, rotate, revoke or sync/],
   [["add", "x", "y"], /one word too many/],
+  [["sync"], /Name the deployed stage by --stage/],
 ])("mends a wrong call %j by its message", (args, message) => {
   expect(partner(...args)).toMatchObject({ status: 1, errors: expect.stringMatching(message) });
 });

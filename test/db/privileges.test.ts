@@ -113,6 +113,7 @@ describe.each([
       "audit.verify_seals",
       "employee.expire_attempts",
       "employee.expire_sessions",
+      "notification.expire",
       "resident.choose_blocks",
       "resident.fold_changes",
       "resident.list_stale_blocks",
@@ -131,7 +132,20 @@ describe.each([
   ],
 ] as const)("the role %s", (name, functions) => {
   const role = loginRoles[name];
-  const ours = ["audit", "employee", "messaging", "migration", "partner", "public", "resident", "tourism"];
+  const ours = [
+    ...[
+      "audit",
+      "audience",
+      "employee",
+      "messaging",
+      "migration",
+      "notification",
+      "office",
+      "partner",
+      "public",
+    ],
+    ...["resident", "tourism"],
+  ];
 
   test("holds no privilege on any table or column", async () => {
     const admin = connectFor("adminUrl");
@@ -174,7 +188,7 @@ test("the employee role cannot look at sessions or attempts by any statement", a
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test.each(["tourism", "gatekeeper", "partner-admin", "employee", "session-admin"] as const)(
+test.each([...(["tourism", "gatekeeper", "partner-admin", "employee", "session-admin", "notify"] as const)])(
   "the role %s reads no resident",
   async (name) => {
     const admin = connectFor("adminUrl");
@@ -194,6 +208,41 @@ test("the importer may write residents but not the audit, keys or the schema", a
     "truncate resident.resident",
     "alter table resident.resident add x int",
     "drop table resident.resident",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
+
+test("the notify role reads the audiences, also one that the owner adds, and nothing of what they are drawn from", async () => {
+  const sql = connectFor("notifyUrl");
+  const views = await connectFor("adminUrl")<{ name: string }[]>`
+    select format('audience.%I', viewname) as name from pg_views where schemaname = 'audience'`;
+  expect(views.length).toBeGreaterThanOrEqual(4);
+  for (const { name } of views) expect(await refusal(sql, `select * from ${name}`)).toBeUndefined();
+  for (const statement of [
+    ...["appointment", "queue_ticket", "document", "on_call", "alert"].map(
+      (table) => `select * from office.${table}`,
+    ),
+    "update audience.appointment_reminder set phone = phone",
+    "create view audience.mine as select 1",
+    "select * from messaging.message",
+    "select phone from messaging.contact",
+    "select notification.expire(1)",
+    "delete from notification.run",
+    "update notification.opt_out set since = now()",
+    "select * from resident.resident",
+    "set role municipal_owner",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
+
+test("the session's role sees of notifications the runs alone", async () => {
+  const sql = connectFor("sessionUrl");
+  expect(await refusal(sql, "select * from notification.run")).toBeUndefined();
+  for (const statement of [
+    ...["recipient", "request", "opt_out"].map((table) => `select * from notification.${table}`),
+    "update notification.run set state = 'done'",
+    "select * from audience.appointment_reminder",
+    "select * from office.appointment",
   ])
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });

@@ -30,10 +30,11 @@ beforeEach(async () => {
 describe("the account", () => {
   test("has five wrong passwords in fifteen minutes, however many come at once", async () => {
     const before = await asked();
-    const answers = await times(500, () => wrong());
+    // as many as the gateway's own throttle of this route lets through
+    const answers = await times(100, () => wrong());
     expect(statuses(answers)).toEqual([
       [401, 5],
-      [429, 495],
+      [429, 95],
     ]);
     expect((await asked()) - before).toBe(5);
   });

@@ -204,6 +204,12 @@ test("a used-up daily quota is 429 until the next day", async () => {
   expect((await ask()).status).toBe(200);
 });
 
+test("a route's own throttle goes before the one that all routes have", async () => {
+  const throttle = { requestsPerSecond: 0.001, burst: 1 };
+  const ask = await open({ routes: [{ ...route, throttle }] });
+  expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
+});
+
 test("a method's own throttle is 429 for all callers together", async () => {
   const ask = await open({ throttle: { requestsPerSecond: 0.001, burst: 1 } });
   expect([(await ask({ authorization: "a" })).status, (await ask({ authorization: "b" })).status]).toEqual([

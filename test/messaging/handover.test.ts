@@ -16,6 +16,7 @@ const start = async (options: Partial<ServerOptions> = {}) => {
       taken.push({ submission, bytes: inline && Buffer.from(inline) });
       return accepted;
     },
+    acceptBatch: async (submissions) => submissions.map((_, index) => `3EB${index}`),
     findState: async () => undefined,
     findConnection: () => ({ kind: "open" }),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
@@ -66,6 +67,37 @@ test("a refusal arrives with its status, words and time", async () => {
   });
   await expect(submit({ kind: "text", phone: "6281234567890", text: "x" })).rejects.toMatchObject({
     ...{ status: 409, code: "IDEMPOTENCY_KEY_IN_USE", message: "Under way", retryAfterSeconds: 1 },
+  });
+});
+
+test("a batch arrives whole, and its ids come back in order", async () => {
+  const batches: (readonly Submission[])[] = [];
+  const { submitBatch } = await start({
+    acceptBatch: async (submissions) => {
+      batches.push(submissions);
+      return submissions.map(({ idempotency_key }) => `id of ${idempotency_key}`);
+    },
+  });
+  const quiet_hours = { from: "20:00", to: "07:00", time_zone: "Asia/Jakarta" };
+  const drafts = Array.from({ length: 500 }, (_, n) => ({
+    ...({ kind: "text", phone: "6281234567890", text: "あ".repeat(1_000), class: "reminder" } as const),
+    ...{ idempotency_key: `k${n}`, quiet_hours, run: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01" },
+  }));
+  expect(await submitBatch(drafts)).toEqual(drafts.map(({ idempotency_key: key }) => `id of ${key}`));
+  expect(batches[0]?.[499]).toMatchObject({ ...drafts[499], expires_in_seconds: 259_200 });
+});
+
+test.each([
+  ["is empty", []],
+  ["holds a text without a key", [{ idempotency_key: undefined }]],
+  ["has a key twice", [{}, {}]],
+  ["holds a file", [{ kind: "file" as const, url: "https://example.org/a.pdf" }]],
+  ["has quiet hours in no zone", [{ quiet_hours: { from: "20:00", to: "07:00", time_zone: "WIB" } }]],
+])("a batch that %s is refused whole", async (_, drafts) => {
+  const { submitBatch } = await start({ acceptBatch: async () => expect.fail("it was taken") });
+  const draft = { kind: "text", phone: "6281234567890", text: "x", idempotency_key: "k" } as const;
+  await expect(submitBatch(drafts.map((more) => ({ ...draft, ...more })))).rejects.toMatchObject({
+    status: 400,
   });
 });
 

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
-import { accept, type Source } from "#lib/session/acceptance.ts";
+import { accept, acceptBatch, type Source } from "#lib/session/acceptance.ts";
 import { openIntake } from "#lib/session/intake.ts";
 import { readMedia, sweepMedia } from "#lib/session/media.ts";
 import { findState } from "#lib/session/outbox.ts";
@@ -152,5 +152,48 @@ describe("an Idempotency-Key", () => {
     await expect(take(keyed())).rejects.toMatchObject({ status: 409, retryAfterSeconds: 1 });
     await sql`update messaging.idempotency set created_at = now() - interval '3 minutes'`;
     expect((await take(keyed())).status).toBe("PENDING");
+  });
+});
+
+describe("a batch", () => {
+  const notify = () => {
+    notified += 1;
+  };
+  const batch = (from: number, to: number, words = "hello") =>
+    Array.from({ length: to - from }, (_, n) => text({ text: words, idempotency_key: `k${from + n}` }));
+  const takeBatch = (submissions: readonly Submission[]) => acceptBatch({ sql, notify }, submissions);
+
+  test("is stored in its order, and answered with an id for each", async () => {
+    const ids = await takeBatch(batch(0, 300));
+    const rows = await sql<{ id: string }[]>`select id from messaging.message order by seq`;
+    expect(rows.map(({ id }) => id)).toEqual(ids);
+    expect([await count("idempotency"), notified]).toEqual([300, 1]);
+  });
+
+  test("that was taken in part gets the first ids again, whatever it says now, and the rest is stored", async () => {
+    const first = await takeBatch(batch(0, 3));
+    const again = await takeBatch(batch(0, 5, "other words"));
+    expect(again.slice(0, 3)).toEqual(first);
+    expect([await count("message"), new Set(again).size]).toEqual([5, 5]);
+    expect(await takeBatch(batch(0, 5))).toEqual(again);
+    expect(notified).toBe(2);
+  });
+
+  test("that comes to several tasks at once is stored once", async () => {
+    const answers = await Promise.allSettled(Array.from({ length: 6 }, () => takeBatch(batch(0, 50))));
+    const given = answers.filter(({ status }) => status === "fulfilled");
+    expect(new Set(given.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(await count("message")).toBe(50);
+  });
+
+  test("is 409 while another request with one of its keys is under way, and nothing is lost when it comes again", async () => {
+    source = { contentType: "text/plain", fileName: undefined, body: streamOf(Buffer.from("a")) };
+    await sql`
+      insert into messaging.idempotency (key_digest, payload_digest)
+      select sha256('2 k1'::bytea), sha256('')`;
+    await expect(takeBatch(batch(0, 3))).rejects.toMatchObject({ status: 409 });
+    await sql`update messaging.idempotency set created_at = now() - interval '3 minutes' where message_id is null`;
+    expect(new Set(await takeBatch(batch(0, 3))).size).toBe(3);
+    expect(await count("message")).toBe(3);
   });
 });

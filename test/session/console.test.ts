@@ -383,6 +383,28 @@ describe("the state of the outbox", () => {
     expect((await readConsoleState(sql, own)).paused).toBe(false);
   });
 
+  test("has the last ten runs of jobs that had somebody to tell or failed, with their messages by state", async () => {
+    const { connect, admin } = await createSessionDatabase();
+    const sql = connect(3);
+    await admin`
+      insert into notification.run (job, scheduled_at, state, reason, accepted, opted_out)
+      select 'daily', now() - n * interval '1 hour', case n when 2 then 'failed' else 'done' end,
+        case n when 2 then 'because' end, case when n in (1, 2) then 0 else 3 end, 0
+      from generate_series(1, 14) n`;
+    await admin`
+      insert into messaging.message (id, kind, phone, content, expires_at, state, run)
+      select 'm' || n, 'text', '6281200000001', '{}', now(), case n when 1 then 'PENDING' else 'SENT' end,
+        (select id from notification.run order by scheduled_at desc offset 2 limit 1)
+      from generate_series(1, 3) n`;
+    const { runs } = await readConsoleState(sql, own);
+    expect(runs.map(({ state, reason, accepted }) => [state, reason, accepted]).slice(0, 2)).toEqual([
+      ["failed", "because", 0],
+      ["done", null, 3],
+    ]);
+    expect(runs).toHaveLength(10);
+    expect(runs.map(({ messages }) => messages).slice(0, 3)).toEqual([{}, { PENDING: 1, SENT: 2 }, {}]);
+  });
+
   test("masks the shortest number as well", async () => {
     const sql = (await createSessionDatabase()).connect(3);
     await sql`
@@ -395,7 +417,7 @@ describe("the state of the outbox", () => {
     const { connect, admin } = await createSessionDatabase();
     const away = connect(1);
     await away.end();
-    const unknown = { ...own, paused: false, queue: [], messages: [], databaseAway: true };
+    const unknown = { ...own, paused: false, queue: [], messages: [], runs: [], databaseAway: true };
     expect(await readConsoleState(away, own)).toEqual(unknown);
     const hanging = connect(3);
     await hanging`select 1`;

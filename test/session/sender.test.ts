@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type MessageClass, Submission } from "#lib/messaging/submission.ts";
 import { loadHistory } from "#lib/session/history.ts";
 import type { Outgoing } from "#lib/session/message.ts";
-import { applyReceipt, expire, findState, storeMessages } from "#lib/session/outbox.ts";
+import { applyReceipt, expire, findState, storeMessages, takeNext, undo } from "#lib/session/outbox.ts";
 import { noPace, type Pace, Pacing } from "#lib/session/pacing.ts";
 import { type Messenger, runSender } from "#lib/session/sender.ts";
 import type { SendOutcome } from "#lib/session/sending.ts";
@@ -55,14 +55,19 @@ const put = async (phone = "6281200000001", kind: MessageClass = "transactional"
 };
 const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 255));
 
-const lead = async (pace: Pace = noPace) => {
+const beginTerm = async (): Promise<number> => {
   const [row] = await sql<{ epoch: number }[]>`
     insert into messaging.leadership as held (epoch, holder) values (1, 'test')
     on conflict (only_row) do update set epoch = held.epoch + 1 returning epoch`;
+  return row?.epoch ?? 0;
+};
+
+const lead = async (pace: Pace = noPace) => {
+  const epoch = await beginTerm();
   const end = new AbortController();
   const pacing = new Pacing(pace, await loadHistory(sql));
   const done = runSender({
-    ...{ sql, epoch: row?.epoch ?? 0, messenger, pacing, wakeup, signal: end.signal },
+    ...{ sql, epoch, messenger, pacing, wakeup, signal: end.signal },
     seal: (_, payload) => flip(payload),
     open: (_, sealed) => flip(sealed),
   });
@@ -100,6 +105,49 @@ describe("the order", () => {
     await eventually(ids[2] ?? "", "SENT");
     expect(sent).toEqual([ids[0], ids[0], ...ids]);
     expect(composed).toEqual(ids);
+  });
+
+  test("of one number's messages is kept by a leader that finds one put back for a while", async () => {
+    const [first, second] = [await put(), await put()];
+    const other = await put("6281200000002");
+    const epoch = await beginTerm();
+    const taken = await takeNext(sql, { epoch, resting: [], newContacts: true });
+    expect(taken?.id).toBe(first);
+    await undo(sql, taken as Outgoing, 3_600);
+    await lead();
+    await eventually(other, "SENT");
+    expect(await stateOf(second)).toBe("PENDING");
+    await sql`update messaging.message set not_before = now()`;
+    await eventually(second, "SENT");
+    expect(sent).toEqual([other, first, second]);
+  });
+
+  test("is handed over whole: a term begins after the last message of the one before was taken", async () => {
+    const id = await put();
+    const epoch = await beginTerm();
+    await sql.begin(async (before) => {
+      const taken = await takeNext(before as unknown as postgres.Sql, {
+        epoch,
+        resting: [],
+        newContacts: true,
+      });
+      expect(taken?.id).toBe(id);
+      const next = beginTerm();
+      const waiting = () => sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(waiting).toHaveLength(1);
+      next.catch(() => {});
+    });
+    await lead();
+    await eventually(id, "SENT");
+    expect(sent).toEqual([id]);
+  });
+
+  test("is not that of a leader whose term is over", async () => {
+    await put();
+    const epoch = await beginTerm();
+    await beginTerm();
+    expect(await takeNext(sql, { epoch, resting: [], newContacts: true })).toBeUndefined();
   });
 });
 

@@ -90,6 +90,18 @@ beforeEach(async () => {
   onTestFinished(() => platform.stop());
 });
 
+test("a task that is told to end lets the next one lead, and takes messages until its address is forgotten", async () => {
+  const [first, second] = [await startOpen(), await start()];
+  const forgotten = Promise.withResolvers<void>();
+  const stopped = first.stop(forgotten.promise);
+  await untilOpen(second);
+  const { id } = await submit(first, {});
+  await eventually(second, id, "READ");
+  forgotten.resolve();
+  await stopped;
+  await expect(fetch(`${first.url}/health`)).rejects.toThrow();
+});
+
 describe("a message", () => {
   test("reaches the phone under the id that was answered, byte for byte, and its receipts become its state", async () => {
     const task = await startOpen();

@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { inject, onTestFinished } from "vitest";
+import { type Credentials, connectionTo } from "#lib/db/credentials.ts";
 
 export type Address =
   | "adminUrl"
@@ -9,11 +10,26 @@ export type Address =
   | "employeeUrl"
   | "sessionAdminUrl"
   | "sessionUrl"
-  | "maintenanceUrl";
+  | "maintenanceUrl"
+  | "notifyUrl";
 
 /** A connection to the running city's database that ends with the test. */
 export const connectFor = (address: Address): postgres.Sql => {
   const sql = postgres(inject("city")[address], { max: 1, onnotice: () => {} });
   onTestFinished(() => sql.end());
   return sql;
+};
+
+/** Whether a server takes these credentials. */
+export const canLogIn = async (credentials: Credentials): Promise<boolean> => {
+  const sql = postgres({ ...connectionTo(credentials), max: 1, onnotice: () => {} });
+  return sql`select 1`
+    .then(
+      () => true,
+      (error: { code?: string }) => {
+        if (error.code === "28P01") return false;
+        throw error;
+      },
+    )
+    .finally(() => sql.end());
 };

@@ -59,6 +59,18 @@ export const connected = (): ConsoleState => ({
       reason: "not sent before it expired",
     }),
   ],
+  runs: [
+    {
+      ...{ id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01", job: "document-status", scheduledAt: ago(30) },
+      ...{ state: "failed", reason: "the view audience.document_status cannot be read (42P01)" },
+      ...{ accepted: 0, opted_out: 0, refused: 0, expired: 0, messages: {} },
+    },
+    {
+      ...{ id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e02", job: "appointment-reminder", scheduledAt: ago(7_500) },
+      ...{ state: "done", reason: null, accepted: 9_800, opted_out: 197, refused: 3, expired: 0 },
+      messages: { PENDING: 11, SENDING: 1, SENT: 40, DELIVERED: 9_691, READ: 55, FAILED: 2 },
+    },
+  ],
 });
 
 /** No phone is linked; the platform offers a QR code. */

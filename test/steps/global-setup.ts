@@ -25,6 +25,7 @@ export interface RunningCity {
   readonly sessionAdminUrl: string;
   readonly sessionUrl: string;
   readonly maintenanceUrl: string;
+  readonly notifyUrl: string;
   readonly employee: DemoEmployee;
   readonly legacyAuthUrl: string;
   readonly employeeSystemUrl: string;
@@ -75,6 +76,7 @@ export default async function setup(project: TestProject) {
     sessionAdminUrl: urlOf("session-admin"),
     sessionUrl: urlOf("session"),
     maintenanceUrl: urlOf("maintenance"),
+    notifyUrl: urlOf("notify"),
     employee: city.upstreams.demo,
     legacyAuthUrl: city.upstreams.legacyAuthUrl,
     employeeSystemUrl: city.upstreams.employeeSystemUrl,

@@ -2,14 +2,15 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { Submission } from "#lib/messaging/submission.ts";
+import * as z from "zod/mini";
+import { Batch, Submission } from "#lib/messaging/submission.ts";
 
 /** What a send endpoint handed over. */
 interface Handed {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Undefined for a question about a message. */
+  /** The first one of a batch; undefined for a question about a message. */
   readonly submission: Submission | undefined;
   readonly content: Buffer | undefined;
 }
@@ -22,8 +23,17 @@ export const reply = (response: ServerResponse, status: number, body: unknown): 
 export const acceptedAt = "2025-06-01T08:00:00.123Z";
 
 /** Takes whatever comes. */
-const accepts: Behaviour = (_, response) =>
-  reply(response, 201, { id: "3EB0PLAYED", status: "PENDING", accepted_at: acceptedAt });
+const accepts: Behaviour = ({ path }, response) =>
+  reply(
+    response,
+    201,
+    path === "/messages/batch"
+      ? { ids: ["3EB0PLAYED"] }
+      : { id: "3EB0PLAYED", status: "PENDING", accepted_at: acceptedAt },
+  );
+
+const submissionIn = (path: string, json: unknown): Submission | undefined =>
+  path === "/messages/batch" ? z.parse(Batch, json).submissions[0] : z.parse(Submission, json);
 
 /** One side of `lib/messaging/submission.ts`: a session task that says what the test wants to hear. */
 export const playTask = async () => {
@@ -37,7 +47,7 @@ export const playTask = async () => {
     const json = inline ? Buffer.from(String(headers["x-submission"]), "base64url") : body;
     const one: Handed = {
       ...{ method, path, headers },
-      submission: method === "POST" ? Submission.parse(JSON.parse(json.toString())) : undefined,
+      submission: method === "POST" ? submissionIn(path, JSON.parse(json.toString())) : undefined,
       content: inline ? body : undefined,
     };
     handed.push(one);

@@ -97,7 +97,8 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
   };
 
   const admit = async (route: Route, request: Request) => {
-    if (!throttle.take(`${route.method} ${route.path}`, api.throttle)) return { refused: "THROTTLED" };
+    if (!throttle.take(`${route.method} ${route.path}`, route.throttle ?? api.throttle))
+      return { refused: "THROTTLED" };
     if (route.auth.kind === "public") return { context: undefined };
     const authorizer = api.authorizers.find(({ kind }) => kind === route.auth.kind);
     if (!authorizer) return { refused: "AUTHORIZER_CONFIGURATION_ERROR" };

@@ -1,6 +1,5 @@
+import type { Rate } from "#lib/routes/route.ts";
 import type { UsagePlan } from "../../api.ts";
-
-type Rate = Omit<UsagePlan, "requestsPerDay">;
 
 /** Token buckets, one for each name, as API Gateway throttles. */
 export class Throttle {

@@ -10,49 +10,81 @@ export interface SecretsServer {
   stop(): Promise<void>;
 }
 
-const Get = z.object({
-  SecretId: z.string(),
-  VersionId: z.optional(z.string()),
-  VersionStage: z.optional(z.string()),
-});
+const Named = z.object({ SecretId: z.string() });
+const Get = z.object({ VersionId: z.optional(z.string()), VersionStage: z.optional(z.string()) });
 const Put = z.object({
-  SecretId: z.string(),
   SecretString: z.string(),
   VersionStages: z.optional(z.array(z.string())),
+  ClientRequestToken: z.optional(z.string()),
+});
+const Update = z.object({
+  VersionStage: z.string(),
+  MoveToVersionId: z.string(),
+  RemoveFromVersionId: z.optional(z.string()),
 });
 
+const arnPrefix = "arn:aws:secretsmanager:local:000000000000:secret:";
+const identify = (name: string) => ({ ARN: `${arnPrefix}${name}`, Name: name });
 const describe = (name: string, { id, stages }: Version) => ({
-  ARN: `arn:aws:secretsmanager:local:000000000000:secret:${name}`,
-  Name: name,
+  ...identify(name),
   VersionId: id,
   VersionStages: stages,
 });
 
-const notFound = {
-  status: 400,
-  body: { __type: "ResourceNotFoundException", message: "Secrets Manager can't find the specified secret." },
-};
+const refuse = (type: string, message: string) => ({ status: 400, body: { __type: type, message } });
+const notFound = refuse(
+  "ResourceNotFoundException",
+  "Secrets Manager can't find the specified secret or the version of it.",
+);
+const done = (body: object) => ({ status: 200, body });
 
-const answer = (store: SecretStore, action: string | undefined, input: unknown) => {
-  if (action === "GetSecretValue") {
-    const { SecretId, VersionId, VersionStage } = Get.parse(input);
-    const version = store.find(SecretId, { versionId: VersionId, stage: VersionStage });
+/** By what it answers: the name of an operation of Secrets Manager. */
+const operations: Readonly<
+  Record<string, (store: SecretStore, name: string, input: unknown) => { status: number; body: object }>
+> = {
+  GetSecretValue(store, name, input) {
+    const { VersionId, VersionStage } = Get.parse(input);
+    const version = store.find(name, { versionId: VersionId, stage: VersionStage });
     if (!version) return notFound;
     const { value, createdAt } = version;
-    return {
-      status: 200,
-      body: { ...describe(SecretId, version), SecretString: value, CreatedDate: createdAt },
+    return done({ ...describe(name, version), SecretString: value, CreatedDate: createdAt });
+  },
+  PutSecretValue(store, name, input) {
+    const { SecretString, VersionStages, ClientRequestToken } = Put.parse(input);
+    const held = store.find(name, { versionId: ClientRequestToken ?? "none" });
+    if (held && held.value !== SecretString)
+      return refuse("ResourceExistsException", "The version has another value already.");
+    const options = {
+      ...(VersionStages && { stages: VersionStages }),
+      ...(ClientRequestToken && { id: ClientRequestToken }),
     };
-  }
-  if (action === "PutSecretValue") {
-    const { SecretId, SecretString, VersionStages } = Put.parse(input);
-    if (!store.find(SecretId)) return notFound;
-    return { status: 200, body: describe(SecretId, store.put(SecretId, SecretString, VersionStages)) };
-  }
-  return { status: 400, body: { __type: "UnknownOperationException", message: `no operation ${action}` } };
+    return done(describe(name, held ?? store.put(name, SecretString, options)));
+  },
+  DescribeSecret(store, name) {
+    const versions = store.list(name) ?? [];
+    const stages = Object.fromEntries(versions.map((version) => [version.id, version.stages]));
+    return done({ ...identify(name), VersionIdsToStages: stages });
+  },
+  UpdateSecretVersionStage(store, name, input) {
+    const { VersionStage, MoveToVersionId, RemoveFromVersionId } = Update.parse(input);
+    const versions = store.list(name) ?? [];
+    const holder = versions.find(({ stages }) => stages.includes(VersionStage));
+    if (!versions.some(({ id }) => id === MoveToVersionId)) return notFound;
+    if (holder && holder.id !== RemoveFromVersionId)
+      return refuse("InvalidParameterException", "The stage is held by another version than the one named.");
+    store.move(name, VersionStage, MoveToVersionId);
+    return done(identify(name));
+  },
 };
 
-const actionOf = ({ headers }: IncomingMessage) => String(headers["x-amz-target"] ?? "").split(".")[1];
+const answer = (store: SecretStore, action: string, input: unknown) => {
+  const operation = operations[action];
+  if (!operation) return refuse("UnknownOperationException", `no operation ${action}`);
+  const name = Named.parse(input).SecretId.replace(arnPrefix, "");
+  return store.list(name) ? operation(store, name, input) : notFound;
+};
+
+const actionOf = ({ headers }: IncomingMessage) => String(headers["x-amz-target"] ?? "").split(".")[1] ?? "";
 
 /**
  * The part of Secrets Manager that the product uses, on loopback, for the real SDK client.

@@ -1,8 +1,9 @@
 import type { State } from "#lib/messaging/submission.ts";
 import type { Listed } from "../message.ts";
-import { describeAge, describeSeconds } from "./age.ts";
+import { describeSeconds } from "./age.ts";
 import { type Html, html } from "./html.ts";
 import type { ConsoleState } from "./state.ts";
+import { renderTime } from "./time.ts";
 
 const queueNames: Record<string, string> = { PENDING: "Waiting", SENDING: "Being sent" };
 
@@ -28,9 +29,6 @@ export const renderQueue = (state: ConsoleState | undefined): Html =>
 <h2 id="queue-title">Queue</h2>
 <dl class="tiles">${Object.keys(queueNames).map((name) => renderDepth(state, name))}</dl>
 </section>`;
-
-const renderTime = (then: Date, now: Date): Html =>
-  html`<time datetime="${then.toISOString()}" title="${then.toISOString()}">${describeAge(then, now)}</time>`;
 
 // the roles stand here since a narrow page shows the rows as blocks, which takes the table's own roles away
 const renderMessage = (message: Listed, now: Date): Html => {

@@ -1,6 +1,7 @@
 import { type Html, html } from "./html.ts";
 import { renderMessages, renderQueue } from "./outbox-section.ts";
 import { renderLinking, renderUnlinking } from "./phone-section.ts";
+import { renderRuns } from "./runs-section.ts";
 import type { ConsoleState } from "./state.ts";
 import { renderBanner, renderStatus } from "./status-section.ts";
 import type { Notice } from "./visit.ts";
@@ -54,6 +55,7 @@ ${renderBanner(state)}
 ${renderStatus(state, now)}
 ${renderLinking(state)}
 ${renderQueue(state)}
+${renderRuns(state, now)}
 ${renderMessages(state, now)}
 ${renderUnlinking(state)}
 </main>

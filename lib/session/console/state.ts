@@ -3,6 +3,7 @@ import { log } from "#lib/log.ts";
 import type { Listed } from "../message.ts";
 import { type Depth, isPaused, listDepths } from "../queue.ts";
 import { awaitWithin } from "./deadline.ts";
+import { listShownRuns, type ShownRun } from "./runs.ts";
 
 /** A database that takes longer is away: the page is to say so, not to wait. */
 const maxWaitMs = 2_000;
@@ -31,11 +32,13 @@ export interface ConsoleState {
   readonly queue: readonly Depth[];
   /** The last ones, newest first. */
   readonly messages: readonly Listed[];
-  /** When true, `paused`, `queue` and `messages` are not known. */
+  /** The last ones of notification jobs that had something to do, newest first. */
+  readonly runs: readonly ShownRun[];
+  /** When true, `paused`, `queue`, `messages` and `runs` are not known. */
   readonly databaseAway?: boolean | undefined;
 }
 
-type Outbox = Pick<ConsoleState, "paused" | "queue" | "messages">;
+type Outbox = Pick<ConsoleState, "paused" | "queue" | "messages" | "runs">;
 
 /** The text is not even read, and the number leaves the database masked. */
 const listLatest = (sql: postgres.Sql) => sql<Listed[]>`
@@ -44,8 +47,10 @@ const listLatest = (sql: postgres.Sql) => sql<Listed[]>`
   from messaging.message order by seq desc limit ${shownMessages}`;
 
 const readOutbox = async (sql: postgres.Sql): Promise<Outbox> => {
-  const [paused, queue, messages] = await Promise.all([isPaused(sql), listDepths(sql), listLatest(sql)]);
-  return { paused, queue, messages };
+  const [paused, queue, messages, runs] = await Promise.all([
+    ...([isPaused(sql), listDepths(sql), listLatest(sql), listShownRuns(sql)] as const),
+  ]);
+  return { paused, queue, messages, runs };
 };
 
 /** A database that hangs is not asked again by a page that is left open. */
@@ -66,6 +71,6 @@ export const readConsoleState = async (
     return { ...own, ...(await awaitWithin(maxWaitMs, readOnce(sql))) };
   } catch (error) {
     log.warn("the console cannot read the outbox", { error });
-    return { ...own, paused: false, queue: [], messages: [], databaseAway: true };
+    return { ...own, paused: false, queue: [], messages: [], runs: [], databaseAway: true };
   }
 };

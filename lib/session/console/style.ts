@@ -98,6 +98,7 @@ td time, td.phone { white-space: nowrap; }
 .state.good { color: var(--good); }
 .state.waiting { color: var(--waiting); }
 .state.bad { color: var(--bad); }
+.counts { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding: 0; list-style: none; margin: 0; }
 .reason { display: block; color: var(--muted); overflow-wrap: anywhere; }
 
 .stack { display: grid; gap: 0.5rem; justify-items: start; max-width: 22rem; }
@@ -139,6 +140,7 @@ details form { margin-top: 1rem; }
   td[data-label="Id"] { grid-area: id; }
   td[data-label]::before { content: attr(data-label) " "; color: var(--muted); }
   td[data-label="Id"]::before { content: none; }
+  .runs tr { display: block; }
 }
 @media (max-width: 40rem) {
   .card { padding: 1rem; }

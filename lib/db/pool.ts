@@ -1,9 +1,9 @@
 import postgres from "postgres";
 import { getSetting } from "#lib/config.ts";
-import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
-import { secret } from "#lib/secret.ts";
+import { connectionTo, tlsSetting } from "#lib/db/credentials.ts";
+import { readWorkingCredentials } from "#lib/db/role-secret.ts";
 
-const credentials = secret(() => getSetting("DATABASE_SECRET_ID"), Credentials);
+const readNow = () => readWorkingCredentials(getSetting("DATABASE_SECRET_ID"));
 
 /** For as long as the database is away a query fails soon: who waits for it can try again. */
 const connectTimeoutSeconds = 3;
@@ -19,23 +19,20 @@ const options = {
 };
 
 /**
- * Connections of the session task's role. The secret is read for each new connection, so that a rotated
+ * Connections of the role in `DATABASE_SECRET_ID`, for a process that is no endpoint. The secret is read for each new connection, so that a rotated
  * password is used by the next one.
  *
  * @param max connections at a time.
  * @param onClose is told when one is closed.
  */
 export const connect = async (max: number, onClose?: () => void): Promise<postgres.Sql> => {
-  const { password: _, ...address } = connectionTo(await credentials());
+  const { password: _, ...address } = connectionTo(await readNow());
   return postgres({
     ...options,
     ...address,
     ssl: tlsSetting(),
     max,
     ...(onClose && { onclose: onClose }),
-    password: async () => {
-      credentials.reset();
-      return (await credentials()).password;
-    },
+    password: async () => (await readNow()).password,
   });
 };

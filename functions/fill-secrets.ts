@@ -1,0 +1,19 @@
+import * as z from "zod/mini";
+import { getSetting } from "#lib/config.ts";
+import { inventions } from "#lib/inventions.ts";
+import { log } from "#lib/log.ts";
+import { findSecret } from "#lib/secret.ts";
+import { writeVersion } from "#lib/secret-version.ts";
+
+/**
+ * Runs within a deployment: gives each secret that is still empty its first value. Only its owner's hand or a
+ * rotation changes it afterwards. What it throws fails the deployment.
+ */
+export const handler = async (): Promise<void> => {
+  for (const [name, invent] of Object.entries(inventions)) {
+    const id = `${getSetting("SECRETS_PREFIX")}${name}`;
+    if ((await findSecret(id, z.unknown(), "AWSCURRENT")) !== undefined) continue;
+    await writeVersion(id, invent());
+    log.info("an empty secret has its first value", { id });
+  }
+};

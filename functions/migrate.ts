@@ -1,0 +1,32 @@
+import * as z from "zod/mini";
+import { getSetting } from "#lib/config.ts";
+import { withLogin } from "#lib/db/login.ts";
+import { giveLogin } from "#lib/db/logins.ts";
+import { migrate } from "#lib/db/migrate.ts";
+import { loginRoles } from "#lib/db/roles.ts";
+import { log } from "#lib/log.ts";
+import { readSecret } from "#lib/secret.ts";
+
+/** Of the administrator; a secret that RDS keeps by itself holds no more than these. */
+const Admin = z.object({ username: z.string(), password: z.string() });
+
+/**
+ * Runs within a deployment, before any other function: brings the schema to its newest version, and has each
+ * role log in as its secret says. What it throws fails the deployment.
+ */
+export const handler = async (): Promise<void> => {
+  const admin = await readSecret(getSetting("DATABASE_SECRET_ID"), Admin);
+  const address = {
+    host: getSetting("DATABASE_HOST"),
+    port: Number(getSetting("DATABASE_PORT")),
+    dbname: getSetting("DATABASE_NAME"),
+  };
+  await withLogin({ ...address, ...admin }, async (sql) => {
+    const ran = await migrate(sql);
+    log.info("the schema is up to date", { ran });
+    for (const [name, role] of Object.entries(loginRoles)) {
+      const isNew = await giveLogin(sql, role, `${getSetting("SECRETS_PREFIX")}database/${name}`);
+      log.info("the role logs in", { role, isNew });
+    }
+  });
+};

@@ -1,0 +1,8 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { build } from "../build.ts";
+import { costDocument, replaceCost } from "../cost/document.ts";
+
+// `npm run cost`: counts anew what a stage costs, and writes it into the README
+await build();
+const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
+writeFileSync("README.md", replaceCost(readFileSync("README.md", "utf8"), costDocument(context)));

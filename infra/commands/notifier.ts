@@ -1,0 +1,62 @@
+import * as z from "zod/mini";
+import { findSetting, getSetting } from "#lib/config.ts";
+import { type Door, submit, submitBatch } from "#lib/messaging/session-client.ts";
+import type { Means } from "#lib/notification/means.ts";
+import { digestTerm, digestWith, Pepper } from "#lib/pepper.ts";
+import { readSecret } from "#lib/secret.ts";
+import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
+import { openStore } from "../local/secrets/store.ts";
+import { secretName } from "../secret-name.ts";
+import { CommandError } from "./command.ts";
+import { withConnection } from "./connect.ts";
+
+const Token = z.object({ token: z.string() });
+
+/** How long a session task that is away is waited for. */
+const patienceMs = 10_000;
+
+const isElsewhere = () =>
+  findSetting("DATABASE_URL") !== undefined || findSetting("DATABASE_SECRET_ID") !== undefined;
+
+/** A secret of the running `npm run dev`; `withConnection` has found out that it runs. */
+const readLocal = <T>(name: string, schema: z.ZodMiniType<T>): T => {
+  const kept = openStore(`${localFolder}/secrets.json`).find(secretName(localStage, name));
+  return z.parse(schema, JSON.parse(kept?.value ?? "{}"));
+};
+
+const need = (name: "SESSION_URL" | "SESSION_TOKEN_SECRET_ID" | "PEPPER_SECRET_ID"): string => {
+  if (findSetting(name) === undefined)
+    throw new CommandError(`Set ${name} too: the README says what each stage's is`);
+  return getSetting(name);
+};
+
+const findDoor = async (): Promise<Door> => {
+  if (isElsewhere()) {
+    const url = need("SESSION_URL");
+    return { url, ...(await readSecret(need("SESSION_TOKEN_SECRET_ID"), Token)) };
+  }
+  const consoleUrl = findDevFile(localFolder)?.consoleUrl ?? "";
+  return { url: consoleUrl.replace(/\/console$/, ""), ...readLocal("session-token", Token) };
+};
+
+const findPepper = async (): Promise<Means["pepper"]> => {
+  if (!isElsewhere()) return digestWith(readLocal("opt-out-pepper", Pepper));
+  need("PEPPER_SECRET_ID");
+  return digestTerm();
+};
+
+/** Runs work with what the function `notify` has: of the running `npm run dev`, or of the stage that is set. */
+export const withMeans = <T>(work: (means: Means) => Promise<T>): Promise<T> =>
+  withConnection(
+    "notify",
+    async (sql) =>
+      work({
+        sql,
+        submit: (draft) => submit(draft, undefined, findDoor),
+        submitBatch: (drafts) => submitBatch(drafts, findDoor),
+        pepper: await findPepper(),
+        until: Number.POSITIVE_INFINITY,
+        patienceMs,
+      }),
+    { max: 2 },
+  );

@@ -1,0 +1,40 @@
+import { RemovalPolicy } from "aws-cdk-lib";
+import { AccessLogFormat, LogGroupLogDestination, type StageOptions } from "aws-cdk-lib/aws-apigateway";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+
+/**
+ * What is noted of a request. Not its path and query, in which somebody's number or passphrase may stand, nor its
+ * address or account: `resourcePath` is the route's own template, and `partner` the gateway's id of a partner's
+ * usage key.
+ *
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
+ */
+const fields = {
+  time: "$context.requestTime",
+  request_id: "$context.requestId",
+  method: "$context.httpMethod",
+  route: "$context.resourcePath",
+  status: "$context.status",
+  latency_ms: "$context.responseLatency",
+  function_ms: "$context.integrationLatency",
+  function_status: "$context.integrationStatus",
+  response_bytes: "$context.responseLength",
+  refused_as: "$context.error.responseType",
+  firewall: "$context.wafResponseCode",
+  partner: "$context.identity.apiKeyId",
+};
+
+/** One line of JSON for each request of a stage, kept for a stated time. */
+export class AccessLog extends Construct {
+  readonly options: Pick<StageOptions, "accessLogDestination" | "accessLogFormat">;
+
+  constructor(scope: Construct, retention: RetentionDays) {
+    super(scope, "AccessLog");
+    const group = new LogGroup(this, "Logs", { retention, removalPolicy: RemovalPolicy.DESTROY });
+    this.options = {
+      accessLogDestination: new LogGroupLogDestination(group),
+      accessLogFormat: AccessLogFormat.custom(JSON.stringify(fields)),
+    };
+  }
+}

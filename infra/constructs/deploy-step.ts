@@ -1,0 +1,34 @@
+import { Duration, Stack, Validations } from "aws-cdk-lib";
+import { Trigger } from "aws-cdk-lib/triggers";
+import { Construct } from "constructs";
+import { NodeFunction, type NodeFunctionProps } from "./node-function.ts";
+
+/** The provider's own function waits no longer than this for the answer. */
+const maxSeconds = 14 * 60;
+
+/**
+ * A function that runs within each deployment in which its code, or what it is given, has changed. The
+ * deployment waits for it, and fails and is rolled back when it throws.
+ */
+export class DeployStep extends Construct {
+  readonly lambda: NodeFunction["lambda"];
+  readonly trigger: Trigger;
+
+  constructor(scope: Construct, id: string, props: Omit<NodeFunctionProps, "memoryMb" | "timeoutSeconds">) {
+    super(scope, id);
+    const { lambda } = new NodeFunction(this, { ...props, timeoutSeconds: maxSeconds, memoryMb: 512 });
+    this.lambda = lambda;
+    this.trigger = new Trigger(this, "Trigger", {
+      handler: lambda,
+      timeout: Duration.seconds(maxSeconds + 30),
+      executeAfter: [lambda],
+    });
+    const provider = Stack.of(this).node.findChild(
+      "AWSCDK.TriggerCustomResourceProviderCustomResourceProvider",
+    );
+    Validations.of(provider).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::<${Stack.of(this).getLogicalId(lambda.node.defaultChild as never)}.Arn>:*]`,
+      reason: "The CDK's trigger calls the versions of this one function; each deployment makes a new one",
+    });
+  }
+}

@@ -1,0 +1,161 @@
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import * as apigateway from "aws-cdk-lib/aws-apigateway";
+import { Construct } from "constructs";
+import type { Authorizer } from "#lib/routes/authorizer.ts";
+import type { Rate, Route } from "#lib/routes/route.ts";
+import type { Api } from "../api.ts";
+import { usagePlanName } from "../usage-plan-name.ts";
+import { AccessLog } from "./access-log.ts";
+import { NodeFunction, type Surroundings } from "./node-function.ts";
+
+export interface GatewayProps extends Surroundings {
+  readonly api: Api;
+  /** False where the API has a host of its own, so that there is one way in. */
+  readonly hasDefaultAddress: boolean;
+}
+
+const throttling = ({ requestsPerSecond, burst }: Rate) => ({
+  throttlingRateLimit: requestsPerSecond,
+  throttlingBurstLimit: burst,
+});
+
+/** Execution logs hold the query, in which a passphrase may stand. */
+const withoutExecutionLog = {
+  loggingLevel: apigateway.MethodLoggingLevel.OFF,
+  dataTraceEnabled: false,
+};
+
+/** One REST API with its functions, as its definition says: the same that the local gateway reads. */
+export class Gateway extends Construct {
+  readonly rest: apigateway.RestApi;
+  /** In the order of the definition. */
+  readonly usagePlans: readonly apigateway.UsagePlan[];
+
+  readonly #surroundings: Surroundings;
+
+  constructor(scope: Construct, { api, hasDefaultAddress, ...surroundings }: GatewayProps) {
+    super(scope, "Gateway");
+    this.#surroundings = surroundings;
+    this.rest = this.#api(api, hasDefaultAddress);
+    const authorizers = new Map(api.authorizers.map((row) => [row.kind, this.#authorizer(row)]));
+    for (const route of api.routes)
+      this.#method(route, route.auth.kind === "public" ? undefined : authorizers.get(route.auth.kind));
+    this.#responses(api.responses);
+    this.usagePlans = this.#usagePlans(api.usagePlans);
+    this.#acknowledge();
+  }
+
+  #api(api: Api, hasDefaultAddress: boolean): apigateway.RestApi {
+    const { stage, logRetention } = this.#surroundings.config;
+    const own = api.routes.flatMap(({ method, path, throttle }) =>
+      throttle ? [[`${path}/${method}`, { ...throttling(throttle), ...withoutExecutionLog }] as const] : [],
+    );
+    const rest = new apigateway.RestApi(this, "Api", {
+      restApiName: `municipal-${stage}-${api.name}`,
+      endpointTypes: [apigateway.EndpointType.REGIONAL],
+      disableExecuteApiEndpoint: !hasDefaultAddress,
+      apiKeySourceType: apigateway.ApiKeySourceType.AUTHORIZER,
+      binaryMediaTypes: [...api.binaryMediaTypes],
+      // one setting of account and region, by which API Gateway writes every API's access log: the last stack
+      // sets it, and its role outlives the stack, because others may still need it
+      cloudWatchRole: true,
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      deployOptions: {
+        stageName: stage,
+        ...throttling(api.throttle),
+        ...withoutExecutionLog,
+        methodOptions: Object.fromEntries(own),
+        ...new AccessLog(this, logRetention).options,
+      },
+    });
+    // the stack says its address itself: without a slash at the end, or at a host of its own
+    rest.node.tryRemoveChild("Endpoint");
+    return rest;
+  }
+
+  #authorizer(row: Authorizer): apigateway.RequestAuthorizer {
+    return new apigateway.RequestAuthorizer(this, `${row.kind}Authorizer`, {
+      handler: new NodeFunction(this, { ...this.#surroundings, ...row }).lambda,
+      identitySources: row.identityHeaders.map(apigateway.IdentitySource.header),
+      resultsCacheTtl: Duration.seconds(row.cacheSeconds),
+    });
+  }
+
+  #method(route: Route, authorizer: apigateway.IAuthorizer | undefined) {
+    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...route });
+    const resource = this.rest.root.resourceForPath(route.path);
+    const method = resource.addMethod(
+      route.method,
+      new apigateway.LambdaIntegration(lambda, { allowTestInvoke: false }),
+      {
+        apiKeyRequired: route.auth.kind === "apiKey",
+        ...(authorizer
+          ? { authorizationType: apigateway.AuthorizationType.CUSTOM, authorizer }
+          : { authorizationType: apigateway.AuthorizationType.NONE }),
+      },
+    );
+    if (!authorizer)
+      Validations.of(method).acknowledge({
+        id: "AwsSolutions-APIG4",
+        reason: `Public by the API's contract: ${route.summary}. Throttled here, and for each address by WAF where credentials are tried`,
+      });
+    if (route.cors)
+      resource.addCorsPreflight({
+        allowOrigins: apigateway.Cors.ALL_ORIGINS,
+        allowMethods: [route.method, "OPTIONS"],
+        allowHeaders: ["Content-Type", "If-None-Match"],
+        maxAge: Duration.days(1),
+      });
+  }
+
+  /** A fixed header value is quoted in API Gateway's mapping, one of the context is not. */
+  #responses(responses: Api["responses"]) {
+    const map = (value: string) => (value === "$context.requestId" ? "context.requestId" : `'${value}'`);
+    for (const [type, { status, headers, body }] of Object.entries(responses))
+      this.rest.addGatewayResponse(type, {
+        type: apigateway.ResponseType.of(type),
+        ...(status !== undefined && { statusCode: String(status) }),
+        responseHeaders: Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name, map(value)]),
+        ),
+        templates: { "application/json": body },
+      });
+  }
+
+  #usagePlans(plans: Api["usagePlans"]): apigateway.UsagePlan[] {
+    const { stage } = this.#surroundings.config;
+    return Object.entries(plans).map(([name, { requestsPerSecond, burst, requestsPerDay }]) =>
+      this.rest.addUsagePlan(`${name}Plan`, {
+        name: usagePlanName(stage, name),
+        throttle: { rateLimit: requestsPerSecond, burstLimit: burst },
+        quota: { limit: requestsPerDay, period: apigateway.Period.DAY },
+        apiStages: [{ stage: this.rest.deploymentStage }],
+      }),
+    );
+  }
+
+  #acknowledge() {
+    Validations.of(this.rest).acknowledge(
+      {
+        id: "AwsSolutions-APIG2",
+        reason:
+          "Each function checks path, query, headers and body by its route's schema and answers in the API's own words; a validator of API Gateway would answer before the authorizer's 401 and with another text",
+      },
+      {
+        id: "AwsSolutions-COG4",
+        reason:
+          "Callers are partner systems with keys, backends with Basic credentials, and employees of the city's legacy account system: Lambda authorizers verify them, and there are no users for a Cognito pool",
+      },
+    );
+    Validations.of(this.rest.deploymentStage).acknowledge({
+      id: "AwsSolutions-APIG6",
+      reason:
+        "Execution logs hold the query, in which a passphrase stands by the API's contract, and parts of bodies. The access log and the functions' logs, which hold neither, take their place",
+    });
+    Validations.of(this.rest.node.findChild("CloudWatchRole")).acknowledge({
+      id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]",
+      reason:
+        "API Gateway takes one role for all APIs of account and region, and refuses one that does less than this policy of its own",
+    });
+  }
+}

@@ -1,0 +1,52 @@
+import { CfnOutput, Stack, Validations } from "aws-cdk-lib";
+import type { UsagePlan } from "aws-cdk-lib/aws-apigateway";
+import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { Construct } from "constructs";
+import { secretName } from "../secret-name.ts";
+
+export interface PartnerOperatorProps {
+  readonly stage: string;
+  readonly usagePlans: readonly UsagePlan[];
+}
+
+/** What an operator needs for `npm run partner` with this stage: its policy's ARN is the output `PartnerOperatorPolicy`. */
+export class PartnerOperator extends Construct {
+  constructor(scope: Construct, { stage, usagePlans }: PartnerOperatorProps) {
+    super(scope, "PartnerOperator");
+    const { partition, region } = Stack.of(this);
+    const arn = (path: string) => `arn:${partition}:apigateway:${region}::${path}`;
+    const planKeys = usagePlans.map(({ usagePlanId }) => arn(`/usageplans/${usagePlanId}/keys`));
+    const policy = new ManagedPolicy(this, "Policy", {
+      description: `Partners of the stage ${stage}: npm run partner`,
+      statements: [
+        new PolicyStatement({
+          actions: ["apigateway:GET"],
+          resources: [arn("/usageplans"), arn("/apikeys"), ...planKeys],
+        }),
+        new PolicyStatement({ actions: ["apigateway:POST"], resources: [arn("/apikeys"), ...planKeys] }),
+        new PolicyStatement({
+          actions: ["apigateway:PATCH", "apigateway:DELETE"],
+          resources: [arn("/apikeys/*")],
+        }),
+        new PolicyStatement({
+          actions: ["apigateway:DELETE"],
+          resources: planKeys.map((keys) => `${keys}/*`),
+        }),
+      ],
+    });
+    const name = secretName(stage, "database/partner-admin");
+    Secret.fromSecretNameV2(this, "Credentials", name).grantRead(policy);
+    for (const path of ["apikeys", ...usagePlans.map((plan) => `usageplans/<${this.#logicalId(plan)}>/keys`)])
+      Validations.of(policy).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::/${path}/*]`,
+        reason:
+          "npm run partner makes these keys, whose ids nobody knows before. A key opens nothing here: it only counts its partner's requests",
+      });
+    new CfnOutput(scope, "PartnerOperatorPolicy", { value: policy.managedPolicyArn });
+  }
+
+  #logicalId(plan: UsagePlan): string {
+    return Stack.of(this).resolve(plan.usagePlanId).Ref;
+  }
+}

@@ -1,0 +1,30 @@
+import { costOf, type Line, totalOf } from "./estimate.ts";
+
+const dollars = (amount: number) => amount.toFixed(2);
+const shortly = (amount: number) => amount.toLocaleString("en-US", { maximumFractionDigits: 3 });
+
+const arithmetic = ({ terms }: Line) =>
+  terms.map(({ amount, unit, price }) => `${shortly(amount)} ${unit} × $${price}`).join(" + ");
+
+const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+
+/**
+ * Bills beside each other, in Markdown: a line of theirs is a row, with its arithmetic in one cell where it is the
+ * same in all of them.
+ */
+export const billTable = (bills: Readonly<Record<string, readonly Line[]>>): string => {
+  const names = Object.keys(bills);
+  const items = [...new Set(Object.values(bills).flatMap((lines) => lines.map(({ what }) => what)))];
+  const rows = items.map((item) => {
+    const found = names.map((name) => bills[name]?.find(({ what }) => what === item));
+    const sums = [...new Set(found.flatMap((line) => (line ? [arithmetic(line)] : [])))];
+    return row([item, sums.join(" · "), ...found.map((line) => (line ? dollars(costOf(line)) : "–"))]);
+  });
+  const total = row([
+    "**Together**",
+    "",
+    ...names.map((name) => `**${dollars(totalOf(bills[name] ?? []))}**`),
+  ]);
+  const head = ["", "US dollars", ...names];
+  return [row(head), row(head.map((_, index) => (index < 2 ? "---" : "---:"))), ...rows, total].join("\n");
+};

@@ -1,0 +1,40 @@
+import { authorizers, routes } from "#lib/routes/index.ts";
+import { notify } from "#lib/routes/internal.ts";
+import type { OldSystem, Upstream } from "#lib/routes/route.ts";
+import {
+  authorizerFailures,
+  badBoundaries,
+  databaseFailures,
+  type LogMetric,
+  requestFailures,
+  upstreamFailures,
+} from "./log-metric.ts";
+
+/** The old systems, and what a night operator calls them. */
+export const oldSystems: Readonly<Record<OldSystem, string>> = {
+  LEGACY_AUTH_URL: "legacy login system",
+  EMPLOYEE_SYSTEM_URL: "employee system",
+};
+
+const isOldSystem = (upstream: Upstream): upstream is OldSystem => upstream in oldSystems;
+
+/** What is counted in the log of a function. */
+export const figuresOf = (fn: string): LogMetric[] => {
+  if (fn === notify.fn) return [requestFailures];
+  const route = routes.find((row) => row.fn === fn);
+  const authorizer = authorizers.find((row) => row.fn === fn);
+  const { secrets = {} } = route ?? authorizer ?? {};
+  return [
+    ...("DATABASE_SECRET_ID" in secrets ? [databaseFailures] : []),
+    ...(route?.encoding === "multipart" ? [badBoundaries] : []),
+    ...(route?.upstreams ?? []).filter(isOldSystem).map(upstreamFailures),
+    ...(authorizer ? [authorizerFailures] : []),
+  ];
+};
+
+/** Whether a 5xx that is counted so is explained: it has an alarm of its own, or is the caller's mistake. */
+export const isExplained = ({ name }: LogMetric): boolean =>
+  [
+    badBoundaries.name,
+    ...Object.keys(oldSystems).map((system) => upstreamFailures(system as OldSystem).name),
+  ].includes(name);

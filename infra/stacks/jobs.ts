@@ -1,0 +1,82 @@
+import { CfnOutput, Duration, Stack } from "aws-cdk-lib";
+import { EventBus, Rule } from "aws-cdk-lib/aws-events";
+import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { ContextAttribute, ScheduleGroup, ScheduleTargetInput } from "aws-cdk-lib/aws-scheduler";
+import type { Construct } from "constructs";
+import { requestedType, scheduleInput } from "#lib/notification/event.ts";
+import { jobs } from "#lib/notification/jobs.ts";
+import { maintain, notify } from "#lib/routes/internal.ts";
+import { DeadLetters } from "../constructs/dead-letters.ts";
+import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
+import { Timetable } from "../constructs/timetable.ts";
+
+/** How often a function is tried again that failed for an event. */
+const retryAttempts = 2;
+const maxEventAge = Duration.hours(1);
+
+/** What runs without being called: the upkeep of the database, the notification jobs, and what the bus asks for. */
+export class JobsStack extends Stack {
+  readonly deadLetters: DeadLetters;
+
+  readonly #surroundings: Surroundings;
+
+  constructor(scope: Construct, id: string, surroundings: Surroundings) {
+    super(scope, id);
+    this.#surroundings = surroundings;
+    const { stage } = surroundings.config;
+    this.deadLetters = new DeadLetters(this, "DeadLetters", surroundings.config);
+    const group = new ScheduleGroup(this, "Schedules", { scheduleGroupName: `municipal-${stage}` });
+    this.#maintain(group);
+    const lambda = this.#notify(group);
+    // `npm run dead-letters` asks for these
+    new CfnOutput(this, "NotifyFunction", { value: lambda.functionName });
+    new CfnOutput(this, "DeadLetterQueue", { value: this.deadLetters.queue.queueUrl });
+  }
+
+  /** A run that failed is made up for by the next one, so nothing is tried again or kept. */
+  #maintain(group: ScheduleGroup) {
+    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...maintain });
+    lambda.configureAsyncInvoke({ retryAttempts: 0 });
+    new Timetable(this, "Maintenance", { group, lambda }).add("Schedule", {
+      description: "Upkeep of the database",
+      expression: `rate(${maintain.everyMinutes} minutes)`,
+    });
+  }
+
+  #notify(group: ScheduleGroup): IFunction {
+    const deadLetters = this.deadLetters;
+    const { lambda } = new NodeFunction(this, {
+      ...{ ...this.#surroundings, ...notify, deadLetters: deadLetters.queue },
+    });
+    lambda.configureAsyncInvoke({ retryAttempts, maxEventAge });
+    for (const statement of deadLetters.writing()) lambda.addToRolePolicy(statement);
+    const timetable = new Timetable(this, "Notifications", { group, lambda, deadLetters });
+    for (const { name, summary, schedule, timeZone } of jobs)
+      timetable.add(name, {
+        description: summary,
+        expression: schedule,
+        timeZone,
+        input: ScheduleTargetInput.fromObject(scheduleInput(name, ContextAttribute.scheduledTime)),
+      });
+    this.#listen(new LambdaFunction(lambda, { deadLetterQueue: deadLetters.queue, maxEventAge }));
+    return lambda;
+  }
+
+  /**
+   * The bus keeps no archive: it would be one more copy of numbers and texts, and a code that is sent again after
+   * an hour is worth nothing. What could not be done is in the dead letters.
+   */
+  #listen(target: LambdaFunction) {
+    const { stage } = this.#surroundings.config;
+    const eventBus = new EventBus(this, "Bus", { eventBusName: `municipal-${stage}` });
+    new Rule(this, "Requests", {
+      eventBus,
+      description: "Single notifications that other systems ask for",
+      eventPattern: { detailType: [requestedType] },
+      targets: [target],
+    });
+    this.deadLetters.acceptFromRules();
+    new CfnOutput(this, "BusName", { value: eventBus.eventBusName });
+  }
+}

@@ -1,0 +1,249 @@
+-- Scheduled notifications: who is to be told what (schema audience), what became of it (schema notification),
+-- and the front office's data that the shipped audiences are drawn from (schema office).
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'municipal_notify') then
+    create role municipal_notify nologin;
+  end if;
+  execute format('grant connect on database %I to municipal_notify', current_database());
+end
+$$;
+
+alter role municipal_notify login;
+-- An audience that takes longer than this is a view that needs an index.
+alter role municipal_notify set statement_timeout = '2min';
+-- A run keeps its audience open while it hands over; one whose function was killed must not keep it for ever.
+alter role municipal_notify set idle_in_transaction_session_timeout = '15min';
+
+create schema audience authorization municipal_owner;
+create schema notification authorization municipal_owner;
+create schema office authorization municipal_owner;
+
+set role municipal_owner;
+
+-- ---------------------------------------------------------------- office
+
+create table office.appointment (
+  id text primary key,
+  name text not null,
+  phone text not null,
+  service text not null,
+  place text not null,
+  starts_at timestamptz not null,
+  cancelled_at timestamptz
+);
+create index appointment_by_start on office.appointment (starts_at);
+
+create table office.queue_ticket (
+  id text primary key,
+  number text not null,
+  phone text not null,
+  service text not null,
+  place text not null,
+  taken_at timestamptz not null,
+  -- served, or left
+  done_at timestamptz
+);
+create index queue_ticket_waiting on office.queue_ticket (service, taken_at) where done_at is null;
+
+create table office.document (
+  number text primary key,
+  kind text not null,
+  name text not null,
+  phone text not null,
+  status text not null,
+  -- what the applicant is to do now
+  next text,
+  changed_at timestamptz not null
+);
+create index document_by_change on office.document (changed_at);
+
+create table office.on_call (
+  id text primary key,
+  phone text not null
+);
+
+create table office.alert (
+  id text primary key,
+  system text not null,
+  summary text not null,
+  since timestamptz not null,
+  ended_at timestamptz
+);
+
+-- ---------------------------------------------------------------- audience
+
+-- The moment that a run is for: views ask this in place of now(), so that a run at another time, or a dry one,
+-- shows who would be told then.
+create function audience.moment() returns timestamptz
+language sql stable
+return coalesce(nullif(current_setting('audience.moment', true), '')::timestamptz, now());
+
+create view audience.appointment_reminder as
+select id as dedupe_key, phone,
+  jsonb_build_object('name', name, 'service', service, 'place', place,
+    'date', to_char(starts_at at time zone 'Asia/Jakarta', 'YYYY-MM-DD'),
+    'time', to_char(starts_at at time zone 'Asia/Jakarta', 'HH24:MI')) as values
+from office.appointment
+where cancelled_at is null
+  and starts_at >= (((audience.moment() at time zone 'Asia/Jakarta')::date + 1)::timestamp at time zone 'Asia/Jakarta')
+  and starts_at < (((audience.moment() at time zone 'Asia/Jakarta')::date + 2)::timestamp at time zone 'Asia/Jakarta');
+
+-- Each ticket once for each of the steps ten, five, two and none.
+create view audience.queue_ticket as
+select id || ':' || case when ahead = 0 then 0 when ahead <= 2 then 2 when ahead <= 5 then 5 else 10 end as dedupe_key,
+  phone, jsonb_build_object('number', number, 'service', service, 'place', place, 'ahead', ahead) as values
+from (
+  select *, row_number() over (partition by service order by taken_at, id) - 1 as ahead
+  from office.queue_ticket
+  where done_at is null and taken_at <= audience.moment()
+    and taken_at >= date_trunc('day', audience.moment() at time zone 'Asia/Jakarta') at time zone 'Asia/Jakarta'
+) waiting
+where ahead <= 10;
+
+create view audience.document_status as
+select number || ':' || status || ':' || extract(epoch from changed_at)::bigint as dedupe_key, phone,
+  jsonb_strip_nulls(jsonb_build_object('name', name, 'document', kind, 'number', number, 'status', status,
+    'next', next)) as values
+from office.document
+where changed_at > audience.moment() - interval '2 days' and changed_at <= audience.moment();
+
+create view audience.system_alert as
+select alert.id || ':' || on_call.id as dedupe_key, phone,
+  jsonb_build_object('system', system, 'summary', summary,
+    'since', to_char(since at time zone 'Asia/Jakarta', 'HH24:MI')) as values
+from office.alert cross join office.on_call
+where ended_at is null and since <= audience.moment();
+
+-- ---------------------------------------------------------------- notification
+
+-- One scheduled time of a job. The counts are of recipients by outcome, as they were at the last change.
+create table notification.run (
+  id uuid primary key default gen_random_uuid(),
+  -- also a name that is no job, so that what was asked for and not done stands somewhere
+  job text not null check (length(job) <= 100),
+  scheduled_at timestamptz not null,
+  state text not null default 'running' check (state in ('running', 'done', 'failed')),
+  -- why it failed, without any data
+  reason text,
+  accepted integer not null default 0,
+  opted_out integer not null default 0,
+  refused integer not null default 0,
+  expired integer not null default 0,
+  started_at timestamptz not null default now(),
+  changed_at timestamptz not null default now(),
+  unique (job, scheduled_at)
+);
+create index run_by_change on notification.run (changed_at);
+
+-- What became of a recipient. No number and no text: the key is the city's own, and leads to them.
+create table notification.recipient (
+  job text not null,
+  -- the scheduled time, or -infinity where a job tells a thing once for ever
+  occasion timestamptz not null,
+  dedupe_key text not null,
+  -- the last run that dealt with it
+  run_id uuid references notification.run on delete set null,
+  outcome text not null check (outcome in ('accepted', 'opted_out', 'refused', 'expired')),
+  -- why it was refused, without any data
+  reason text,
+  -- in the outbox
+  message_id text,
+  -- when an audience showed it last: what is still shown is not forgotten
+  seen_at timestamptz not null default now(),
+  primary key (job, occasion, dedupe_key)
+);
+create index recipient_of_run on notification.recipient (run_id, outcome);
+create index recipient_by_age on notification.recipient (seen_at);
+
+-- What became of a notification that an event or an operator asked for.
+create table notification.request (
+  id text primary key,
+  template text not null check (length(template) <= 100),
+  outcome text not null check (outcome in ('accepted', 'opted_out', 'refused', 'expired', 'failed')),
+  -- why it was refused or failed, without any data
+  reason text,
+  message_id text,
+  changed_at timestamptz not null default now()
+);
+create index request_by_age on notification.request (changed_at);
+
+-- Numbers that reminders and bulk messages do not go to, as HMACs: all that is needed is to know one again.
+create table notification.opt_out (
+  digest bytea primary key check (octet_length(digest) = 32),
+  pepper_version integer not null,
+  since timestamptz not null default now()
+);
+
+-- Takes away what is older than a month. A recipient that is still shown is seen every day.
+create function notification.expire(most integer) returns integer
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  with runs as (
+    delete from notification.run where id in (
+      select id from notification.run where changed_at < now() - interval '30 days' limit most)
+    returning 1
+  ), recipients as (
+    delete from notification.recipient where (job, occasion, dedupe_key) in (
+      select job, occasion, dedupe_key from notification.recipient where seen_at < now() - interval '30 days' limit most)
+    returning 1
+  ), requests as (
+    delete from notification.request where id in (
+      select id from notification.request where changed_at < now() - interval '30 days' limit most)
+    returning 1
+  )
+  select greatest((select count(*) from runs), (select count(*) from recipients), (select count(*) from requests))::integer;
+end;
+
+-- ---------------------------------------------------------------- messaging
+
+-- When a message waits, whose run it is, and the end of the hours in which it waits.
+alter table messaging.message add column quiet_hours jsonb, add column run uuid;
+create index message_of_run on messaging.message (run, state) where run is not null;
+
+-- The end of the quiet hours that a moment falls into, or null. `at time zone` knows the days on which the
+-- clocks are changed; an end that a clock skips is the moment of the change.
+create function messaging.quiet_until(hours jsonb, moment timestamptz) returns timestamptz
+language sql stable
+return (
+  select case
+    when "from" < "to" and now_there::time >= "from" and now_there::time < "to" then now_there::date + "to"
+    when "from" > "to" and now_there::time >= "from" then now_there::date + 1 + "to"
+    when "from" > "to" and now_there::time < "to" then now_there::date + "to"
+  end at time zone zone
+  from (
+    select moment at time zone (hours ->> 'time_zone') as now_there, hours ->> 'time_zone' as zone,
+      (hours ->> 'from')::time as "from", (hours ->> 'to')::time as "to") window_there);
+
+-- How a run's messages are, for its report: counts, and nothing of the messages.
+create function messaging.count_states(wanted uuid) returns table (state text, count integer)
+language sql stable security definer
+set search_path = messaging, pg_temp
+begin atomic
+  select state, count(*)::integer from messaging.message where run = wanted group by state;
+end;
+
+-- ---------------------------------------------------------------- rights
+
+grant usage on schema audience, notification to municipal_notify;
+grant execute on function audience.moment to municipal_notify;
+-- also those views that a city adds later, as the owner: of what they are drawn from the role reads nothing
+grant select on all tables in schema audience to municipal_notify;
+alter default privileges for role municipal_owner in schema audience grant select on tables to municipal_notify;
+grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
+grant select, insert, delete on notification.opt_out to municipal_notify;
+
+grant usage on schema messaging to municipal_notify;
+grant execute on function messaging.count_states to municipal_notify;
+
+grant usage on schema notification to municipal_maintenance, municipal_session;
+grant execute on function notification.expire to municipal_maintenance;
+-- for the console: counts and reasons, and no recipient
+grant select on notification.run to municipal_session;
+grant execute on function messaging.quiet_until to municipal_session;
+
+grant usage on schema office to municipal_importer;
+grant select, insert, update, delete on all tables in schema office to municipal_importer;
+
+reset role;

@@ -1,0 +1,60 @@
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  ResourceNotFoundException,
+  UpdateSecretVersionStageCommand,
+} from "@aws-sdk/client-secrets-manager";
+import { secretsManager } from "./secrets-manager.ts";
+
+/** The stages of each version of a secret, by the version's id. */
+export const listStages = async (id: string): Promise<Readonly<Record<string, readonly string[]>>> => {
+  const sdk = await secretsManager();
+  const { VersionIdsToStages } = await sdk.send(new DescribeSecretCommand({ SecretId: id }));
+  return VersionIdsToStages ?? {};
+};
+
+/** What a version's JSON says, or undefined where it has no value, or one that is no JSON. */
+export const findVersion = async (id: string, versionId: string): Promise<unknown> => {
+  const sdk = await secretsManager();
+  const command = new GetSecretValueCommand({ SecretId: id, VersionId: versionId });
+  const found = await sdk.send(command).catch((error: unknown) => {
+    if (error instanceof ResourceNotFoundException) return undefined;
+    throw error;
+  });
+  try {
+    return JSON.parse(found?.SecretString ?? "");
+  } catch {
+    return undefined;
+  }
+};
+
+/** Writes a version, which is AWSCURRENT unless it is said to be another. */
+export const writeVersion = async (
+  id: string,
+  value: unknown,
+  { versionId, stage }: { versionId?: string; stage?: "AWSPENDING" } = {},
+): Promise<void> => {
+  const sdk = await secretsManager();
+  await sdk.send(
+    new PutSecretValueCommand({
+      SecretId: id,
+      SecretString: JSON.stringify(value),
+      ...(versionId && { ClientRequestToken: versionId }),
+      ...(stage && { VersionStages: [stage] }),
+    }),
+  );
+};
+
+/** Makes a version the current one; the one before becomes AWSPREVIOUS. */
+export const makeCurrent = async (id: string, versionId: string, formerId: string): Promise<void> => {
+  const sdk = await secretsManager();
+  await sdk.send(
+    new UpdateSecretVersionStageCommand({
+      SecretId: id,
+      VersionStage: "AWSCURRENT",
+      MoveToVersionId: versionId,
+      RemoveFromVersionId: formerId,
+    }),
+  );
+};

@@ -1,0 +1,177 @@
+import { execFile } from "node:child_process";
+import { beforeEach, describe, expect, test } from "vitest";
+import { jobs } from "#lib/notification/jobs.ts";
+import { withCityDatabase } from "../steps/city-database.ts";
+import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+const own = useOwnCity(() => ({ session: "fake" }));
+const admin = withCityDatabase(own);
+
+const job = "appointment-reminder";
+
+/** The command, as an operator of a stage starts it: told where everything is. */
+const notify = (...args: string[]) =>
+  new Promise<{ code: number; out: string; errors: string }>((resolve) => {
+    const env = own.city.variables({
+      secrets: {
+        DATABASE_SECRET_ID: "database/notify",
+        PEPPER_SECRET_ID: "opt-out-pepper",
+        SESSION_TOKEN_SECRET_ID: "session-token",
+      },
+      upstreams: ["SESSION_URL"],
+    });
+    execFile(process.execPath, ["infra/commands/notify.ts", ...args], { env }, (error, out, errors) =>
+      resolve({ code: error ? Number(error.code) : 0, out, errors }),
+    );
+  });
+
+const sent = () =>
+  admin(
+    (sql) => sql<{ phone: string; text: string }[]>`
+    select phone, content ->> 'text' as text from messaging.message order by seq`,
+  );
+
+beforeEach(() =>
+  admin(async (sql) => {
+    await sql`update messaging.control set paused = true`;
+    await sql`truncate messaging.message cascade`;
+    await sql`truncate notification.run, notification.recipient, notification.request, notification.opt_out`;
+    await playAudience(sql, "appointment_reminder");
+    await showRecipients(sql, 3, (row) => (row === 1 ? { phone: "0812-555" } : {}));
+  }),
+);
+
+describe("run", () => {
+  test("tells everybody, and reports who could not be told and why", async () => {
+    const { code, out } = await notify("run", job);
+    expect(code).toBe(2);
+    expect(out).toContain("recipients: 2 accepted, 0 opted out, 1 refused, 0 expired");
+    expect(out).toContain("messages: 2 PENDING");
+    expect(out).toContain("R00001  refused: phone is no number with country code, in digits alone");
+    expect((await sent()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000002"]);
+  });
+
+  test("for one time tells nobody twice", async () => {
+    const at = scheduledNow();
+    for (const _ of [1, 2]) await notify("run", job, "--at", at);
+    expect((await sent()).length).toBe(2);
+  });
+
+  test("--dry-run shows who would get what with numbers masked, and sends nothing", async () => {
+    const { code, out } = await notify("run", job, "--dry-run");
+    expect(code).toBe(0);
+    expect(out).toContain("R00000  6281••••••00  would get\n    Yth. Warga 0,");
+    expect(out).toContain("R00001  ••••••••  refused: phone is no number");
+    expect(out).toContain("2 would get a message, 1 would not; nothing was sent");
+    expect(out).not.toMatch(/\d{7,}/);
+    expect(await sent()).toEqual([]);
+    expect(await admin((sql) => sql`select from notification.run`)).toHaveLength(0);
+  });
+
+  test("--dry-run for another time shows who would be told then", async () => {
+    await admin(async (sql) => {
+      await sql`insert into office.on_call values ('dry', '628125550001') on conflict do nothing`;
+      await sql`insert into office.alert values ('dry', 'Basis data', 'Penuh', '2029-01-01T00:00Z') on conflict do nothing`;
+    });
+    const { out } = await notify("run", "system-alert", "--dry-run");
+    expect(out).not.toContain("dry:dry");
+    const later = await notify("run", "system-alert", "--dry-run", "--at", "2029-01-01T08:00+07:00");
+    expect(later.out).toContain("dry:dry  6281••••••01  would get\n    ⚠️ *Basis data*\n    Penuh");
+  });
+});
+
+test("report tells of the last runs, and of requests that failed", async () => {
+  await notify("run", job);
+  expect((await notify("report", job)).out).toMatch(
+    /^appointment-reminder at \S+Z {2}done\n {2}recipients: 2 accepted/,
+  );
+  expect(await notify("send", "one-time-code", "6281234567890", "code=12")).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining("refused: code cannot be used, purpose is missing"),
+  });
+  expect((await notify("report", "requests")).out).toMatch(
+    /one-time-code +refused +code cannot be used, purpose is missing/,
+  );
+});
+
+test("replay tells those whom a run missed, once what was wrong is mended", async () => {
+  await notify("run", job);
+  await admin((sql) => sql`update office.played set phone = '628125550000' where phone = '0812-555'`);
+  const { code, out } = await notify("replay", job);
+  expect([code, out.includes("3 accepted, 0 opted out, 0 refused")]).toEqual([0, true]);
+  expect((await sent()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000002", "628125550000"]);
+  expect((await notify("replay", job)).out).toContain("no run that failed");
+});
+
+test("send sends one notification, and once for its id", async () => {
+  const args = [
+    "send",
+    "queue-ticket",
+    "6281234567890",
+    "number=A-7",
+    "service=KTP",
+    "place=Loket 3",
+    "ahead=4",
+    "--id",
+    "t7",
+  ];
+  const first = await notify(...args);
+  expect(first.out).toMatch(/^accepted as message \w+/);
+  expect((await notify(...args)).out).toBe(first.out);
+  expect(await sent()).toEqual([
+    {
+      phone: "6281234567890",
+      text: "Nomor antrean *A-7* (KTP): *4* orang lagi di depan Anda. Mohon bersiap di sekitar Loket 3.",
+    },
+  ]);
+});
+
+test("opt-out keeps reminders away, until it is undone", async () => {
+  expect((await notify("opt-out", "628111000000")).out).toBe("6281••••••00 gets no reminders any more\n");
+  expect((await notify("run", job)).out).toContain("1 accepted, 1 opted out");
+  await notify("opt-out", "628111000000", "--undo");
+  expect((await notify("run", job, "--at", "2020-01-01T00:00Z")).out).toContain(
+    "0 opted out, 1 refused, 2 expired",
+  );
+});
+
+test("jobs lists what runs, and when next", async () => {
+  const { out } = await notify("jobs");
+  for (const { name } of jobs)
+    expect(out).toMatch(
+      new RegExp(`^${name} +cron\\(.+\\) +Asia/Jakarta +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d `, "m"),
+    );
+});
+
+test("says what to do when the session task is away", async () => {
+  const { url } = { url: "http://127.0.0.1:1" };
+  const variables = own.city.variables;
+  own.city.variables = (needed) => ({ ...variables(needed), SESSION_URL: url });
+  try {
+    expect(await notify("run", job)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining("the session task did not take the messages (session_unavailable)"),
+    });
+  } finally {
+    own.city.variables = variables;
+  }
+  expect((await notify("report", job)).out).toContain("failed: the session task did not take the messages");
+});
+
+test.each([
+  [["run", "nonsense"], "There is no job nonsense; choose one of appointment-reminder"],
+  [["run"], "There is no job"],
+  [["run", job, "--at", "08:00"], "--at must be a time with its zone"],
+  [["run", job, "--at", "2999-01-01T00:00Z"], "still to come"],
+  [["run", job, "more"], "one word too many"],
+  [["report", job, "--at", "2020-01-01T00:00Z"], "has not run at this time"],
+  [["send", "nonsense", "6281234567890"], "There is no template nonsense"],
+  [["send", "proof", "081234567890"], "put the country code"],
+  [["send", "proof", "6281234567890", "name"], "name is no key=value"],
+  [["opt-out"], "phone is missing"],
+  [["stop", job], "There is no «stop»"],
+  [["run", job, "--fast"], "Unknown option '--fast'"],
+])("mends %j by its message", async (args, message) => {
+  expect(await notify(...args)).toMatchObject({ code: 1, errors: expect.stringContaining(message) });
+});

@@ -1,0 +1,157 @@
+import { execFile } from "node:child_process";
+import { beforeEach, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { type PartnerPlan, partnerDirectory } from "#lib/partner/directory.ts";
+import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
+import { startUsagePlans, type UsagePlans } from "../steps/usage-plans.ts";
+
+const [standard, trial, others] = [
+  "municipal-test-standard",
+  "municipal-test-trial",
+  "municipal-prod-standard",
+];
+
+let database: TemporaryDatabase;
+let gateway: UsagePlans;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  await migrate(database.connect("adminUrl"));
+  gateway = await startUsagePlans("some-other-plan", others, trial, standard);
+});
+
+const run = (settings: Record<string, string>, ...args: string[]) =>
+  new Promise<{ failed: boolean; out: string; errors: string }>((resolve) => {
+    const env = {
+      ...{ AWS_REGION: "local", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" },
+      ...{ AWS_ENDPOINT_URL_API_GATEWAY: gateway.url, AWS_MAX_ATTEMPTS: "1" },
+      ...settings,
+    };
+    execFile(process.execPath, ["infra/commands/partner.ts", ...args], { env }, (error, out, errors) =>
+      resolve({ failed: error !== null, out, errors }),
+    );
+  });
+const partner = (...args: string[]) =>
+  run({ DATABASE_URL: database.urlFor("partnerAdminUrl") }, ...args, "--stage", "test");
+
+const directory = () => partnerDirectory(database.connect("partnerAdminUrl"));
+const planOf = async (partnerId: string): Promise<PartnerPlan | undefined> =>
+  (await directory().listPlans()).find((known) => known.partnerId === partnerId);
+const keyOf = (partnerId: string) =>
+  gateway.keys.find(({ name }) => name === `municipal/test/partner/${partnerId}`);
+/** The plans in which API Gateway counts a partner. */
+const countedBy = (partnerId: string) =>
+  [...gateway.plans].filter(([, keys]) => keys.includes(keyOf(partnerId)?.id ?? "")).map(([name]) => name);
+const keyIn = (out: string) => /^mia_\S+$/m.exec(out)?.[0] ?? "";
+
+test("a new partner is counted in its plan by the identifier that the authorizer hands over, and never by its key", async () => {
+  const { out } = await partner("add", "agency", "--plan", "trial");
+  expect(countedBy("agency")).toEqual([trial]);
+  const { usageIdentifier } = (await planOf("agency")) ?? {};
+  expect(keyOf("agency")).toMatchObject({ value: usageIdentifier, enabled: true });
+  expect(JSON.stringify(gateway.keys)).not.toContain(keyIn(out));
+  expect(out).toContain("agency is counted by the plan trial");
+  // the identifier is as good as a key where a gateway reads keys from requests
+  expect(out).not.toContain(usageIdentifier);
+});
+
+test("one more key, or a rotated one, changes nothing in API Gateway; another plan moves the partner", async () => {
+  await partner("add", "agency");
+  const held = { ...keyOf("agency") };
+  gateway.changes.length = 0;
+  await partner("add", "agency");
+  await partner("rotate", "agency");
+  expect(gateway.changes).toEqual([]);
+  await partner("add", "agency", "--plan", "trial");
+  expect([countedBy("agency"), keyOf("agency")]).toEqual([[trial], held]);
+});
+
+test("a partner stays counted while one of its keys is active, and no longer", async () => {
+  const first = /key_\w+/.exec((await partner("add", "agency")).out)?.[0] ?? "";
+  await partner("add", "agency");
+  await partner("revoke", first);
+  expect(countedBy("agency")).toEqual([standard]);
+  const { out } = await partner("revoke", "agency");
+  expect([keyOf("agency"), out]).toEqual([undefined, expect.stringContaining("no longer counted")]);
+  await partner("add", "agency");
+  expect(countedBy("agency")).toEqual([standard]);
+});
+
+test("the key is shown even when API Gateway refuses, and sync does the rest", async () => {
+  gateway.fail("POST /usageplans/*/keys", "AccessDeniedException");
+  const { failed, out, errors } = await partner("add", "agency");
+  expect(keyIn(out)).not.toBe("");
+  expect([failed, countedBy("agency")]).toEqual([true, []]);
+  expect(errors).toMatch(/AccessDeniedException.*sync --stage test/s);
+  expect((await partner("sync")).out).toContain("agency is counted by the plan standard");
+  expect(countedBy("agency")).toEqual([standard]);
+});
+
+test("sync mends what was changed by hand or has expired, on as many pages as there are, and then does nothing", async () => {
+  const names = ["one", "two", "three", "four", "five"];
+  for (const name of names) await directory().add(name, "standard", { scopes: ["resident:read"] });
+  const soon = await directory().add("over", "trial", { scopes: ["resident:read"] });
+  await partner("sync");
+  expect(names.map(countedBy)).toEqual(names.map(() => [standard]));
+
+  const held = (name: string) => keyOf(name) ?? expect.fail(`no key of ${name}`);
+  held("one").enabled = false;
+  gateway.plans.get(standard)?.splice(0);
+  gateway.plans.get(trial)?.push(held("two").id);
+  gateway.keys.splice(gateway.keys.indexOf(held("three")), 1);
+  await database.connect("adminUrl")`
+    update partner.api_key set expires_at = now() - interval '1 second' where id = ${soon.keyId}`;
+
+  expect((await partner("sync")).failed).toBe(false);
+  expect(names.map(countedBy)).toEqual(names.map(() => [standard]));
+  expect([held("one").enabled, keyOf("over")]).toEqual([true, undefined]);
+  gateway.changes.length = 0;
+  expect((await partner("sync")).out).toContain("counts every partner as the database says");
+  expect(gateway.changes).toEqual([]);
+});
+
+test("two operators at once come to the same end", async () => {
+  await directory().add("agency", "standard", { scopes: ["resident:read"] });
+  const { usageIdentifier = "" } = (await planOf("agency")) ?? {};
+  const name = "municipal/test/partner/agency";
+  const otherOperator = () => gateway.keys.push({ id: "k", name, value: usageIdentifier, enabled: true });
+  gateway.fail("POST /apikeys", "ConflictException", otherOperator);
+  expect((await partner("sync")).failed).toBe(false);
+  expect([gateway.keys.length, countedBy("agency")]).toEqual([1, [standard]]);
+});
+
+test("the database of another stage is noticed before a key is taken away, unless it is forced", async () => {
+  gateway.keys.push(
+    { id: "a", name: "municipal/test/partner/agency", value: "of another database", enabled: true },
+    { id: "b", name: "municipal/prod/partner/agency", value: "of another stage", enabled: true },
+  );
+  await directory().add("mine", "standard", { scopes: ["resident:read"] });
+  const { failed, errors } = await partner("sync");
+  expect([failed, gateway.changes]).toEqual([true, []]);
+  expect(errors).toMatch(/counts agency in the stage test.*Is it the database of test\?/s);
+
+  await partner("sync", "--force");
+  expect(gateway.keys.map(({ name }) => name).toSorted()).toEqual([
+    "municipal/prod/partner/agency",
+    "municipal/test/partner/mine",
+  ]);
+});
+
+test("a stage that is not deployed here is found out before the database is changed", async () => {
+  gateway.plans.delete(trial);
+  const { failed, errors } = await partner("add", "agency");
+  expect([failed, await planOf("agency")]).toEqual([true, undefined]);
+  expect(errors).toContain("deploy it first, or check AWS_REGION");
+});
+
+test("a plan that the stage no longer has is named", async () => {
+  await directory().add("agency", "gold", { scopes: ["resident:read"] });
+  const { errors } = await partner("sync");
+  expect(errors).toContain("no plan for agency (gold); choose one of trial, standard");
+});
+
+test("a deployed stage's database asks for the stage, so that no partner is left uncounted", async () => {
+  const settings = { DATABASE_SECRET_ID: "municipal/test/database/partner-admin" };
+  const { failed, errors } = await run(settings, "add", "agency");
+  expect([failed, errors]).toEqual([true, expect.stringContaining("name it by --stage")]);
+});

@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres from "postgres";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Credentials } from "#lib/db/credentials.ts";
+import { loginRoles } from "#lib/db/roles.ts";
+import { bundleFolder } from "../../infra/build.ts";
+import { startLambda } from "../../infra/local/lambda/lambda.ts";
+import { withCityDatabase } from "../steps/city-database.ts";
+import { canLogIn } from "../steps/connections.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+const own = useOwnCity();
+const withAdmin = withCityDatabase(own);
+const roles = Object.entries(loginRoles);
+const inventPassword = () => randomBytes(20).toString("hex");
+
+/** A stage's empty database on the city's server, with the secrets that a template makes for it. */
+const prepareStage = async () => {
+  const name = `stage_${randomBytes(6).toString("hex")}`;
+  const prefix = `municipal/${name}/`;
+  await withAdmin((sql) => sql.unsafe(`create database ${name}`));
+  const url = new URL(own.city.database.adminUrl);
+  const { secrets } = own.city;
+  const admin = { username: url.username, password: url.password };
+  secrets.put(`${prefix}database/admin`, JSON.stringify(admin));
+  const address = { host: url.hostname, port: Number(url.port), dbname: name };
+  for (const [role, username] of roles)
+    secrets.put(
+      `${prefix}database/${role}`,
+      JSON.stringify({ ...address, username, password: inventPassword() }),
+    );
+  const read = (role: string): Credentials =>
+    Credentials.parse(JSON.parse(secrets.find(`${prefix}database/${role}`)?.value ?? "{}"));
+  const variables = {
+    ...own.city.variables({ secrets: {} }),
+    DATABASE_SECRET_ID: `${prefix}database/admin`,
+    DATABASE_HOST: address.host,
+    DATABASE_PORT: String(address.port),
+    DATABASE_NAME: name,
+    SECRETS_PREFIX: prefix,
+  };
+  const connect = () => {
+    const sql = postgres({ ...admin, ...address, database: name, max: 1, onnotice: () => {} });
+    onTestFinished(() => sql.end());
+    return sql;
+  };
+  return { prefix, read, variables, connect };
+};
+
+type Stage = Awaited<ReturnType<typeof prepareStage>>;
+
+/** Runs the function of the bundle that is deployed. @throws Error with what it failed by. */
+const migrate = async ({ variables }: Pick<Stage, "variables">, folder = bundleFolder("migrate")) => {
+  const lines: string[] = [];
+  const lambda = startLambda({
+    ...{ name: "migrate", folder, variables, timeoutSeconds: 60 },
+    onLine: (line) => lines.push(line),
+  });
+  const outcome = await lambda.invoke({}, "deployment").finally(() => lambda.stop());
+  if ("errorMessage" in outcome) throw new Error(outcome.errorMessage);
+  return lines.map((line) => JSON.parse(line));
+};
+
+/** Another deployment's bundle: the same function with one migration more. */
+const withMigration = (sql: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), "migrate-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(bundleFolder("migrate"), folder, { recursive: true });
+  writeFileSync(`${folder}/migrations/9999.do.later.sql`, sql);
+  return folder;
+};
+
+const newRoles = (lines: readonly { role?: string; isNew?: boolean }[]) =>
+  lines.filter(({ isNew }) => isNew).map(({ role }) => role);
+
+test("an empty database has its schema, and every role logs in as its secret says, by an administrator who is no superuser", async () => {
+  const stage = await prepareStage();
+  const [, admin] = await Promise.all([
+    migrate(stage),
+    stage.connect()`select rolsuper from pg_roles where rolname = current_user`,
+  ]);
+  expect(admin[0]?.rolsuper).toBe(false);
+  for (const [role] of roles) expect([role, await canLogIn(stage.read(role))]).toEqual([role, true]);
+});
+
+test("a second deployment changes no password", async () => {
+  const stage = await prepareStage();
+  expect(newRoles(await migrate(stage))).toEqual(roles.map(([, role]) => role));
+  expect(newRoles(await migrate(stage))).toEqual([]);
+});
+
+test("a password that was lost is set anew from its secret", async () => {
+  const stage = await prepareStage();
+  await migrate(stage);
+  await stage.connect().unsafe("alter role municipal_tourism password 'forgotten'");
+  expect(newRoles(await migrate(stage))).toEqual(["municipal_tourism"]);
+  expect(await canLogIn(stage.read("tourism"))).toBe(true);
+});
+
+test("a rotation that is under way keeps the coming password", async () => {
+  const stage = await prepareStage();
+  await migrate(stage);
+  const coming = { ...stage.read("tourism"), password: inventPassword() };
+  own.city.secrets.put(`${stage.prefix}database/tourism`, JSON.stringify(coming), { stages: ["AWSPENDING"] });
+  await stage.connect().unsafe(`alter role municipal_tourism password '${coming.password}'`);
+  expect(newRoles(await migrate(stage))).toEqual([]);
+  expect(await canLogIn(coming)).toBe(true);
+});
+
+describe("the deployment fails", () => {
+  test("by a migration that fails, and nothing of it stays", async () => {
+    const stage = await prepareStage();
+    await migrate(stage);
+    const folder = withMigration("create table public.half (x int); select 1 / 0;");
+    await expect(migrate(stage, folder)).rejects.toThrow("division by zero");
+    expect(await stage.connect()`select from pg_tables where tablename = 'half'`).toHaveLength(0);
+  });
+
+  test("by a database that is not there", async () => {
+    const stage = await prepareStage();
+    const variables = { ...stage.variables, DATABASE_PORT: "1" };
+    await expect(migrate({ variables })).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("by a secret of another role, which is named", async () => {
+    const stage = await prepareStage();
+    const id = `${stage.prefix}database/tourism`;
+    own.city.secrets.put(id, JSON.stringify(stage.read("resident")));
+    await expect(migrate(stage)).rejects.toThrow(`secret ${id} is not that of the role municipal_tourism`);
+  });
+});
+
+test("a deployment that is rolled back leaves the newer schema as it is", async () => {
+  const stage = await prepareStage();
+  await migrate(stage, withMigration("create table public.later (x int);"));
+  await migrate(stage);
+  expect(await stage.connect()`select from pg_tables where tablename = 'later'`).toHaveLength(1);
+});

@@ -1,0 +1,200 @@
+import type postgres from "postgres";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { requestedType } from "#lib/notification/event.ts";
+import { withCityDatabase } from "../steps/city-database.ts";
+import { useMessagingCity } from "../steps/messaging-city.ts";
+import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
+import { reply } from "../steps/session-task.ts";
+
+/** A city whose session task is played: what the function hands over, and how it bears what the task says. */
+const city = useMessagingCity();
+const admin = <T>(work: (sql: postgres.Sql) => Promise<T>) => withCityDatabase(city.own)(work);
+
+/** What an event carries and nothing but the message may hold. */
+const planted = {
+  phone: "6281399887766",
+  code: "493817",
+  name: "PLANTED NAME",
+  number: "PLANTED-17",
+  url: "https://planted-host.example/planted.pdf?signature=PLANTED",
+};
+
+const request = (template: string, values: unknown, more: object = {}) => ({
+  version: "0",
+  id: "b9d4c3a0-0001",
+  "detail-type": requestedType,
+  source: "city.backend",
+  time: new Date().toISOString(),
+  detail: { template, phone: planted.phone, values },
+  ...more,
+});
+const code = { code: planted.code, purpose: "masuk ke Layanan Warga" };
+const ask = (event: unknown) => city.own.city.invoke("notify", event);
+const kept = () =>
+  admin((sql) => sql`select id, template, outcome, reason from notification.request order by changed_at`);
+
+beforeEach(async () => {
+  city.own.lines.length = 0;
+  await admin(async (sql) => {
+    await sql`truncate notification.run, notification.recipient, notification.request, notification.opt_out`;
+  });
+});
+
+afterEach(async () => {
+  const [row] = await admin(
+    (sql) => sql<{ all: string }[]>`
+      select concat(
+        (select jsonb_agg(r) from notification.run r), (select jsonb_agg(r) from notification.recipient r),
+        (select jsonb_agg(r) from notification.request r)) as all`,
+  );
+  const everywhere = `${city.own.lines.join("\n")}\n${row?.all}`;
+  for (const word of Object.values(planted)) expect(everywhere).not.toContain(word);
+});
+
+describe("an event that asks for a notification", () => {
+  test("hands a code over before all others, without quiet hours, and for its five minutes alone", async () => {
+    expect(await ask(request("one-time-code", code))).toEqual({ payload: "null" });
+    const [{ path, submission } = {}] = city.task.handed;
+    expect(path).toBe("/messages/batch");
+    expect(submission).toMatchObject({
+      ...{ kind: "text", phone: planted.phone, class: "otp", idempotency_key: "request|b9d4c3a0-0001" },
+      text: expect.stringContaining(`masuk ke Layanan Warga: *${planted.code}*`),
+    });
+    expect(submission?.quiet_hours).toBeUndefined();
+    expect(submission?.expires_in_seconds).toBeGreaterThan(290);
+    expect(submission?.expires_in_seconds).toBeLessThanOrEqual(300);
+    expect(await kept()).toEqual([
+      { id: "b9d4c3a0-0001", template: "one-time-code", outcome: "accepted", reason: null },
+    ]);
+  });
+
+  test("hands a proof over as a file by its address", async () => {
+    const { name, number, url } = planted;
+    await ask(request("proof", { name, number, url, document: "Bukti bayar", file_name: "bukti.pdf" }));
+    const [{ path, submission } = {}] = city.task.handed;
+    expect(path).toBe("/messages");
+    expect(submission).toMatchObject({
+      ...{ kind: "file", url, file_name: "bukti.pdf", class: "transactional" },
+      text: `Yth. ${name},\n\nterlampir Bukti bayar nomor *${number}*. Simpan berkas ini sebagai bukti.`,
+    });
+  });
+
+  test("is known by the sender's own id, where it has one", async () => {
+    await ask(
+      request("one-time-code", code, {
+        detail: { ...request("one-time-code", code).detail, request_id: "login-1" },
+      }),
+    );
+    expect(city.task.handed[0]?.submission?.idempotency_key).toBe("request|login-1");
+    expect((await kept())[0]?.id).toBe("login-1");
+  });
+
+  test("takes a proof as sent whose key the task knows with another payload", async () => {
+    city.task.behave((_, response) => reply(response, 422, { code: "IDEMPOTENCY_KEY_REUSED", message: "x" }));
+    const { name, number, url } = planted;
+    await ask(request("proof", { name, number, url, document: "Bukti", file_name: "b.pdf" }));
+    expect((await kept())[0]?.outcome).toBe("accepted");
+  });
+
+  test.each([
+    ["an unknown template", request("nonsense", code), "there is no such template"],
+    ["a missing value", request("one-time-code", { code: planted.code }), "purpose is missing"],
+    [
+      "a value that cannot be used",
+      request("one-time-code", { ...code, code: `${planted.code}; call me` }),
+      "code cannot be used",
+    ],
+    [
+      "a malformed number",
+      request("one-time-code", code, {
+        detail: { template: "one-time-code", phone: `+${planted.phone}`, values: code },
+      }),
+      "phone is no number with country code, in digits alone",
+    ],
+    ["no detail at all", request("one-time-code", code, { detail: planted.phone }), "not usable: detail"],
+    [
+      "no values",
+      request("one-time-code", code, { detail: { template: "proof", phone: planted.phone } }),
+      "not usable: values",
+    ],
+  ])("with %s is kept with the reason, and is not tried again", async (_, event, reason) => {
+    expect(await ask(event)).toEqual({ payload: "null" });
+    expect(city.task.handed).toEqual([]);
+    expect(await kept()).toMatchObject([{ outcome: "refused", reason }]);
+    expect(city.own.logged().at(-1)).toMatchObject({ level: "warn", message: "notification", reason });
+  });
+
+  test("that came too late is never handed over", async () => {
+    const time = new Date(Date.now() - 301_000).toISOString();
+    await ask(request("one-time-code", code, { time }));
+    expect(city.task.handed).toEqual([]);
+    expect(await kept()).toMatchObject([{ outcome: "expired", reason: "too late to be sent" }]);
+  });
+
+  test("waits for a session task that is away for a moment", async () => {
+    let left = 2;
+    city.task.behave((_, response) =>
+      left-- > 0 ? response.destroy() : reply(response, 201, { ids: ["3EB0PLAYED"] }),
+    );
+    await ask(request("one-time-code", code));
+    expect(await kept()).toMatchObject([{ outcome: "accepted" }]);
+    expect(new Set(city.task.handed.map(({ submission }) => submission?.idempotency_key)).size).toBe(1);
+  });
+
+  test("that cannot be handed over in time is reported as failed, and nobody keeps it to try it again", async () => {
+    city.task.behave((_, response) => response.destroy());
+    const time = new Date(Date.now() - 297_000).toISOString();
+    const event = request("one-time-code", code, { time });
+    expect(await ask(event)).toEqual({ payload: "null" });
+    expect(await kept()).toMatchObject([
+      { outcome: "failed", reason: "the session task did not take it (outcome_unknown)" },
+    ]);
+    // an alarm counts these lines
+    expect(city.own.logged().at(-1)).toMatchObject({ level: "error", request: event.id, outcome: "failed" });
+  });
+
+  test("is answered by a line in the log where it is none that is known", async () => {
+    expect(await ask({ ...request("one-time-code", code), "detail-type": "SomethingElse" })).toEqual({
+      payload: "null",
+    });
+    expect(city.own.logged().at(-1)).toMatchObject({
+      level: "error",
+      message: expect.stringContaining("neither"),
+    });
+  });
+});
+
+test("a run logs its counts, and of no recipient", async () => {
+  await admin(async (sql) => {
+    await playAudience(sql, "appointment_reminder");
+    await showRecipients(sql, 2, (row) => ({
+      phone: row === 0 ? planted.phone : `+${planted.phone}`,
+      values: { name: planted.name, service: planted.number, place: "P", date: "2030-01-02", time: "09:30" },
+    }));
+  });
+  await ask({ job: "appointment-reminder", scheduled_time: scheduledNow() });
+  expect(city.task.handed[0]?.submission?.text).toContain(planted.name);
+  expect(city.own.logged().at(-1)).toMatchObject({
+    level: "warn",
+    message: "notification run",
+    accepted: 1,
+    refused: 1,
+  });
+});
+
+test("a run waits for a session task that is away, and hands over the same", async () => {
+  await admin(async (sql) => {
+    await playAudience(sql, "appointment_reminder");
+    await showRecipients(sql, 1);
+  });
+  let left = 2;
+  city.task.behave((_, response) =>
+    left-- > 0 ? reply(response, 500, {}) : reply(response, 201, { ids: ["3EB0PLAYED"] }),
+  );
+  await ask({ job: "appointment-reminder", scheduled_time: scheduledNow() });
+  const [first, ...others] = city.task.handed.map(({ submission }) => submission?.idempotency_key);
+  expect(others).toEqual([first, first]);
+  expect(await admin((sql) => sql`select state, accepted from notification.run`)).toEqual([
+    { state: "done", accepted: 1 },
+  ]);
+});
