@@ -28,7 +28,7 @@ export const composeStage = (app: App, config: Config) => {
   };
   const messagingStack = open(messagingApi, {});
   // its documentation tells where both are
-  const integrationStack = open(integrationApi, { MESSAGING_URL: messagingStack.gateway.baseUrl });
+  const integrationStack = open(integrationApi, { MESSAGING_ADDRESS: messagingStack.gateway.baseUrl });
   const apis = [integrationStack, messagingStack];
   const jobs = new JobsStack(app, name("jobs"), surroundings);
   jobs.addStackDependency(data);

@@ -31,8 +31,8 @@ const Environment = z.object({
   /** Secret with the one or two credentials that open the messaging API. */
   BASIC_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Where callers find the two APIs, without a slash at the end. */
-  INTEGRATION_URL: z.optional(z.url()),
-  MESSAGING_URL: z.optional(z.url()),
+  INTEGRATION_ADDRESS: z.optional(z.url()),
+  MESSAGING_ADDRESS: z.optional(z.url()),
   /** Where the session task takes messages. */
   SESSION_URL: z.optional(z.url()),
   /** Secret with the `{token}` that opens it. */

@@ -23,8 +23,8 @@ const throttling = ({ requestsPerSecond, burst }: Rate) => ({
 });
 
 const addressNames: Readonly<Record<Api["name"], Address>> = {
-  integration: "INTEGRATION_URL",
-  messaging: "MESSAGING_URL",
+  integration: "INTEGRATION_ADDRESS",
+  messaging: "MESSAGING_ADDRESS",
 };
 
 const urlOf = ({ host, basePath }: Place): string => `https://${host}${basePath ? `/${basePath}` : ""}`;

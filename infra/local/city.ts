@@ -214,7 +214,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
 
     const urls: Readonly<Record<Upstream | Address, string>> = {
       ...{ ...upstreams.urls, SESSION_URL: sessionUrl },
-      ...{ INTEGRATION_URL: baseUrl, MESSAGING_URL: messagingBaseUrl },
+      ...{ INTEGRATION_ADDRESS: baseUrl, MESSAGING_ADDRESS: messagingBaseUrl },
     };
     const variables = ({ secrets: needed, upstreams: called = [], addresses = [] }: Needs) => ({
       ...common,

@@ -21,8 +21,8 @@ export const findAddressed = (name: string): string | undefined => {
   return (
     text &&
     withAddresses(text, {
-      integration: getSetting("INTEGRATION_URL"),
-      messaging: getSetting("MESSAGING_URL"),
+      integration: getSetting("INTEGRATION_ADDRESS"),
+      messaging: getSetting("MESSAGING_ADDRESS"),
     })
   );
 };

@@ -26,7 +26,7 @@ export const readDocument = route({
   fn: "docs/document",
   path: "/openapi.json",
   summary: "The OpenAPI document of both APIs",
-  addresses: ["INTEGRATION_URL", "MESSAGING_URL"],
+  addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
   cors: true,
 });
 
@@ -44,5 +44,5 @@ export const readFile = route({
   path: "/docs/{name}",
   summary: "A guide, or a file of the reference page",
   params: z.object({ name: z.string().check(z.regex(/^[a-z-]{1,40}(\.(js|css))?$/, { error: nameError })) }),
-  addresses: ["INTEGRATION_URL", "MESSAGING_URL"],
+  addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
 });

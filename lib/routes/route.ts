@@ -47,7 +47,7 @@ export type OldSystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
 export type Upstream = OldSystem | "SESSION_URL";
 
 /** Where a stage's own APIs are, for the functions that tell it to callers. */
-export type Address = "INTEGRATION_URL" | "MESSAGING_URL";
+export type Address = "INTEGRATION_ADDRESS" | "MESSAGING_ADDRESS";
 
 /** A token bucket: how fast it fills, and how much it holds. */
 export interface Rate {

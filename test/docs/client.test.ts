@@ -78,7 +78,7 @@ test("a question that mixes or halves a form of the employees, and a field that 
   ]) {
     writeFileSync(
       `${folder}/example.ts`,
-      `import { listCategories, readEmployees } from "./client.ts";\n${wrong}\n`,
+      `import { listCategories, readEmployees } from './client.ts';\n${wrong}\n`,
     );
     const { code, output } = await compile(folder);
     expect(code, wrong).not.toBe(0);
