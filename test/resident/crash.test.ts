@@ -32,7 +32,10 @@ const withConnection = async <T>(url: string, work: (sql: postgres.Sql) => Promi
   return work(sql).finally(() => sql.end({ timeout: 1 }));
 };
 
-/** Lets a process write and keep up, and kills the backend of its upkeep after so many answers of the server. */
+/**
+ * Lets a process write and keep up, and kills the backend of its upkeep after so many answers of the server.
+ * Resolves when the server has noticed: it ends all sessions then, also one that has nothing to do with it.
+ */
 const killAfter = async (url: string, answers: number) => {
   const victim = spawn(process.execPath, [fileURLToPath(new URL("victim.ts", import.meta.url)), url], {
     stdio: ["ignore", "pipe", "ignore"],
@@ -40,10 +43,18 @@ const killAfter = async (url: string, answers: number) => {
   const exited = once(victim, "exit");
   try {
     const [pid] = await once(victim.stdout, "data");
-    await withConnection(url, async (sql) => {
-      for (let i = 0; i < answers; i++) await sql`select count(*) from resident.resident`;
+    const noticed = Promise.withResolvers<void>();
+    const bystander = postgres(url, {
+      max: 1,
+      fetch_types: false,
+      onnotice: () => {},
+      onclose: () => noticed.resolve(),
     });
+    for (let i = 0; i < answers; i++) await bystander`select count(*) from resident.resident`;
+    await bystander`select 1`;
     process.kill(Number(pid), "SIGKILL");
+    await noticed.promise;
+    await bystander.end({ timeout: 0 });
   } finally {
     victim.kill("SIGKILL");
     await exited;

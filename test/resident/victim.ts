@@ -14,7 +14,8 @@ const transaction = `
   insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village, district, city)
     select n, '9999010101009999', 'SITI NUR', 'IBU', 'JL', n, 'V', 'K', 'C'
     from (select '98' || lpad((coalesce(max(id), 0) + g)::text, 14, '0') as n from resident.resident,
-      generate_series(1, 20) g group by g) rows;
+      generate_series(1, 20) g group by g) rows
+    on conflict do nothing;
   delete from resident.resident where id % 11 = 0;
   commit`;
 
