@@ -21,11 +21,13 @@ a:focus-visible, summary:focus-visible { outline: 3px solid #f5a623; outline-off
 .guides a { font-weight: 600; }
 .guides p { margin: .25rem 0 0; color: var(--quiet); font-size: .92rem; }
 pre { padding: .75rem 1rem; overflow-x: auto; background: #16202b; color: #e8eef4; border-radius: .4rem; font-size: .85rem; }
-code { font-family: ui-monospace, monospace; font-size: .92em; overflow-wrap: anywhere; }
+code { font-family: ui-monospace, monospace; font-size: .92em; overflow-wrap: break-word; }
 pre code { overflow-wrap: normal; }
 table { display: block; overflow-x: auto; border-collapse: collapse; font-size: .92rem; }
 th, td { padding: .35rem .6rem; border: 1px solid var(--line); text-align: start; vertical-align: top; }
 th { background: var(--ground); }
+td { min-width: 8rem; }
+td:first-child { min-width: 0; }
 `;
 
 /** What makes Swagger UI fit a narrow screen. */

@@ -85,6 +85,14 @@ test("every guide fits a narrow screen, and its links lead somewhere", async () 
     for (const name of guideNames) {
       await page.goto(`${baseUrl}/docs/${name}?lang=${language}`);
       expect([name, await overflow(page)]).toEqual([name, 0]);
+      // a word that is broken at each letter is high
+      const broken = await page
+        .locator("td code")
+        .evaluateAll(
+          (codes: { offsetHeight: number }[]) =>
+            codes.filter(({ offsetHeight }) => offsetHeight > 100).length,
+        );
+      expect([name, broken]).toEqual([name, 0]);
       const links = await page
         .locator("a[href]")
         .evaluateAll((found: unknown[]) => found.map((one) => String(one)));
