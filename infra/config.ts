@@ -83,7 +83,6 @@ type Context = z.infer<typeof Context>;
 
 export type DatabaseChoice = Context["database"];
 export type NetworkChoice = Context["network"];
-export type Domain = z.infer<typeof Domain>;
 
 /** In what production differs from every other stage. */
 const byPurpose = (isProduction: boolean) => ({

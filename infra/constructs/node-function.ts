@@ -90,6 +90,8 @@ export class NodeFunction extends Construct {
       ...(deadLetters && { deadLetterQueue: deadLetters }),
       ...(isInside && { ...place, securityGroups: [securityGroup] }),
       environment: {
+        // an address of IPv4 leads nowhere where there is no NAT, and is tried first for 250 ms if it comes first
+        ...(isInside && place.ipv6AllowedForDualStack && { NODE_OPTIONS: "--dns-result-order=ipv6first" }),
         ...Object.fromEntries(named),
         ...Object.fromEntries(upstreams.map((name) => [name, urls[name]])),
         ...environment,

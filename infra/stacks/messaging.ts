@@ -16,6 +16,7 @@ export class MessagingStack extends Stack {
     super(scope, id);
     const { vpc, vpcSubnets, securityGroup, assignPublicIp } = network.session;
     this.cluster = new ecs.Cluster(this, "Cluster", {
+      clusterName: `municipal-${config.stage}`,
       vpc,
       containerInsightsV2: ecs.ContainerInsights.ENABLED,
       // what passes through a forwarded port is the console, with phone numbers on it

@@ -2,6 +2,7 @@ import type postgres from "postgres";
 import {
   foldChanges,
   foldedAtOnce,
+  mergeTrigrams,
   profileBlocks,
   refreshVocabulary,
   splitBlock,
@@ -48,6 +49,7 @@ const vocabulary: Step = {
 export const residentSteps: readonly Step[] = [
   changes,
   whileAny("resident-blocks", splitBlock),
+  { name: "resident-trigrams", work: async (sql) => ({ rows: await mergeTrigrams(sql), more: false }) },
   vocabulary,
   whileAny("resident-profiles", profileBlocks),
   { name: "resident-recount", work: recount },

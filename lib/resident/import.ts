@@ -20,6 +20,12 @@ const refuseTimestamp = (value: string) => {
   return undefined;
 };
 
+/** As the database has it: a longer name would not fit into an index. */
+const maxNameLength = 500;
+
+const refuseName = (value: string) =>
+  [...value].length > maxNameLength ? `must have at most ${maxNameLength} characters` : refuseBlank(value);
+
 /** Residents by their NIK. The masks and the search follow by themselves. */
 export const residentImport: ImportTable = {
   name: "residents",
@@ -28,7 +34,7 @@ export const residentImport: ImportTable = {
   columns: [
     { header: "nik", column: "nik", type: "text", refuse: refuseNumber },
     { header: "no_kk", column: "family_card_number", type: "text", refuse: refuseNumber },
-    { header: "nama", column: "name", type: "text", refuse: refuseBlank },
+    { header: "nama", column: "name", type: "text", refuse: refuseName },
     { header: "nama_ibu", column: "mother_name", type: "text", refuse: acceptAny },
     { header: "alamat", column: "address", type: "text", refuse: acceptAny },
     { header: "t_dusun_lingkungan", column: "hamlet", type: "text", refuse: acceptAny },

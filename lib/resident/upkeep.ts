@@ -40,6 +40,12 @@ export const splitBlock = async (sql: postgres.Sql): Promise<number> => {
   }
 };
 
+/** Merges new names into the trigram index. @returns pages that waited; at most 512, so that searches stay quick. */
+export const mergeTrigrams = async (sql: postgres.Sql): Promise<number> => {
+  const [row] = await sql<{ pages: number }[]>`select resident.merge_trigrams()::int as pages`;
+  return row?.pages ?? 0;
+};
+
 interface Vocabulary {
   generation: number;
   chosenFor: number;

@@ -19,7 +19,7 @@ export const maintain: InternalFunction = {
   secrets: { DATABASE_SECRET_ID: "database/maintenance" },
   everyMinutes: 5,
   timeoutSeconds: 240,
-  memoryMb: 256,
+  memoryMb: 512,
 };
 
 /**

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import postgres from "postgres";
 import { setPassword } from "#lib/db/login.ts";
 import { migrate } from "#lib/db/migrate.ts";
+import type { Row } from "#lib/import/table.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
 
@@ -55,21 +56,25 @@ export const residentColumns =
 
 const rowsPerChunk = 5_000;
 
+const toLines = (rows: readonly Row[]) => rows.map(({ values }) => `${values.join("\t")}\n`).join("");
+
 /** Invented residents in COPY's text format. */
-function* copyLines(from: number, rows: number): Generator<string> {
-  for (let row = from; row < from + rows; row += rowsPerChunk) {
-    const length = Math.min(rowsPerChunk, from + rows - row);
-    yield Array.from({ length }, (_, i) => `${inventResident(row + i).values.join("\t")}\n`).join("");
+function* inventLines(rows: number): Generator<string> {
+  for (let from = 1; from <= rows; from += rowsPerChunk) {
+    const length = Math.min(rowsPerChunk, rows - from + 1);
+    yield toLines(Array.from({ length }, (_, i) => inventResident(from + i)));
   }
 }
 
-/** COPY of invented residents into a table. */
-export const copyResidents = async (sql: postgres.Sql, table: string, from: number, rows: number) => {
-  await pipeline(
-    Readable.from(copyLines(from, rows)),
+const copyLines = async (sql: postgres.Sql, table: string, lines: Iterable<string>) =>
+  pipeline(
+    Readable.from(lines),
     await sql.unsafe(`copy ${table} (${residentColumns}) from stdin`).writable(),
   );
-};
+
+/** COPY of rows, whose values have nothing to escape. */
+export const copyRows = (sql: postgres.Sql, table: string, rows: readonly Row[]) =>
+  copyLines(sql, table, [toLines(rows)]);
 
 /** Fills the empty table as a restore would: indexes and counts are made when the rows are there. */
 export const fillResidents = async (sql: postgres.Sql, rows: number, onStep: (step: string) => void) => {
@@ -78,7 +83,7 @@ export const fillResidents = async (sql: postgres.Sql, rows: number, onStep: (st
     where indrelid = 'resident.resident'::regclass and not indisunique`;
   for (const { name } of indexes) await sql.unsafe(`drop index ${name}`);
   onStep(`${rows} residents`);
-  await copyResidents(sql, "resident.resident", 1, rows);
+  await copyLines(sql, "resident.resident", inventLines(rows));
   await sql`set maintenance_work_mem = '512MB'`;
   for (const { name, definition } of indexes) {
     onStep(`index ${name}`);

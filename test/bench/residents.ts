@@ -1,7 +1,11 @@
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
+import { storeBatch } from "#lib/import/load.ts";
+import { residentImport } from "#lib/resident/import.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
+import { inventResident } from "../../infra/local/seed/residents.ts";
 import {
+  copyRows,
   fillResidents,
   type ResidentDatabase,
   residentColumns,
@@ -10,6 +14,8 @@ import {
 import { printTable, writeResult } from "./result.ts";
 
 const pageSize = 10;
+/** Rows that are loaded on top begin here: none of them is there yet. */
+const loadedFrom = 20_000_001;
 /** Ours is asked this often, the plain way as often as it can within the time. */
 const samples = 200;
 const plainMs = 6_000;
@@ -142,6 +148,36 @@ const measureWriters = async ({ connect }: ResidentDatabase) => {
   return rounds;
 };
 
+const batchRows = 20_000;
+const loadBatches = 10;
+
+const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
+
+/**
+ * Microseconds for each row of an import, with all indexes and triggers and into the table of all residents,
+ * and of a bare COPY into a table without any, in turn, batch by batch. Rows are invented beforehand.
+ */
+const measureLoad = async ({ connect, connectAsImporter }: ResidentDatabase) => {
+  const [sql, importer] = [connect(), connectAsImporter()];
+  await sql`create table bare (like resident.resident including generated including identity
+    including defaults including constraints)`;
+  const [copied, imported]: [number[], number[]] = [[], []];
+  for (let batch = 0; batch < loadBatches; batch++) {
+    const rows = Array.from({ length: batchRows }, (_, i) =>
+      inventResident(loadedFrom + batch * batchRows + i),
+    );
+    copied.push(await timed(() => copyRows(sql, "bare", rows)));
+    imported.push(await timed(() => storeBatch(importer, residentImport, rows)));
+  }
+  const perRow = (times: number[]) => Number(((sum(times) / (loadBatches * batchRows)) * 1_000).toFixed(1));
+  return {
+    rows: loadBatches * batchRows,
+    "bare COPY µs/row": perRow(copied),
+    "import µs/row": perRow(imported),
+    ratio: Number((sum(imported) / sum(copied)).toFixed(2)),
+  };
+};
+
 /**
  * Measures list and search as the functions call them against count(*) and OFFSET on the same rows, in turn in
  * one run, on one connection; and what the counting costs writers.
@@ -167,11 +203,14 @@ export const benchResidents = async (args: string[]) => {
     printTable(reads);
     const writes = await measureWriters(database);
     printTable(writes);
+    const load = await measureLoad(database);
+    printTable([load]);
     writeResult(`residents-${rows}`, {
       rows,
       profileSeconds: Math.round(profileSeconds / 1_000),
       reads,
       writes,
+      load,
     });
   });
 };

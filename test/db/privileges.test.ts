@@ -117,6 +117,7 @@ describe.each([
       "resident.choose_blocks",
       "resident.fold_changes",
       "resident.list_stale_blocks",
+      "resident.merge_trigrams",
       "resident.read_names",
       "resident.read_profile",
       "resident.read_status",

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   copyFileSync,
@@ -31,6 +31,14 @@ const local = `${checkout}/.local`;
 let dev: DevFile;
 let variables: Record<string, string>;
 
+const end = async (system: ChildProcess) => {
+  system.kill("SIGTERM");
+  if (system.exitCode === null) await once(system, "exit");
+  await destroyServer(`${local}/postgres`);
+  rmSync(checkout, { recursive: true, force: true });
+};
+
+let system: ChildProcess;
 beforeAll(async () => {
   const args = [
     "infra/local/dev.ts",
@@ -43,18 +51,13 @@ beforeAll(async () => {
     "--messaging-port",
     "0",
   ];
-  const system = spawn(process.execPath, args, { stdio: "ignore" });
+  system = spawn(process.execPath, args, { stdio: "ignore" });
   for (const name of ["infra", "node_modules"]) symlinkSync(resolve(name), `${checkout}/${name}`);
   await vi.waitUntil(() => existsSync(`${local}/dev.json`), { timeout: 90_000, interval: 200 });
   dev = JSON.parse(readFileSync(`${local}/dev.json`, "utf8"));
   variables = await prepareVariables();
-  return async () => {
-    system.kill("SIGTERM");
-    if (system.exitCode === null) await once(system, "exit");
-    await destroyServer(`${local}/postgres`);
-  };
 });
-afterAll(() => rmSync(checkout, { recursive: true, force: true }));
+afterAll(() => end(system));
 
 /** What the lines expect their reader to have. */
 const prepareVariables = async () => {

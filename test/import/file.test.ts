@@ -79,6 +79,7 @@ describe("a bad row", () => {
     [line(1).replace(nik(1), "9.99901E+15"), "nik was rounded by a spreadsheet"],
     [line(1, { name: "" }), "nama must not be blank"],
     [line(1, { name: " " }), "nama must not be blank"],
+    [line(1, { name: "😀".repeat(501) }), "nama must have at most 500 characters"],
     [line(1, { name: "A\0B" }), "nama holds a NUL character"],
     [line(1, { created: "2024-02-30T00:00:00" }), "created_at is not a time on the calendar"],
     [line(1, { created: "2024-01-01T00:00:00Z" }), "created_at must look like"],

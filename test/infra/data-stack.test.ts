@@ -141,7 +141,14 @@ describe.each([
     const others = stage.list("SecretsManager::Secret").filter(([id]) => !ids.has(id));
     expect(
       others.map(([, { Properties }]) => Properties.Name.replace("municipal/prod/", "")).toSorted(),
-    ).toEqual(["attempt-pepper", "audit-pepper", "messaging-basic", "session-console", "session-key"]);
+    ).toEqual([
+      "attempt-pepper",
+      "audit-pepper",
+      "messaging-basic",
+      "opt-out-pepper",
+      "session-console",
+      "session-key",
+    ]);
   });
 });
 

@@ -1,10 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
-import { foldChanges, profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
 import { Random } from "../steps/random.ts";
@@ -13,7 +15,7 @@ import { Writer } from "../steps/resident-traffic.ts";
 
 const rounds = 8;
 
-/** A server of its own: when one of its backends is killed, it restarts and recovers. */
+/** A server of its own: when one of its backends is killed, it ends all sessions, restarts and recovers. */
 const startOwnServer = async () => {
   const folder = join(mkdtempSync(join(tmpdir(), "crash-")), "postgres");
   const password = "invented";
@@ -22,82 +24,60 @@ const startOwnServer = async () => {
     await destroyServer(folder);
     rmSync(join(folder, ".."), { recursive: true, force: true });
   });
-  return () =>
-    postgres({
-      ...{ host: "127.0.0.1", port, username: "postgres", password, database: "postgres", max: 1 },
-      ...{ fetch_types: false, onnotice: () => {}, backoff: () => 0.05 },
-    });
+  return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+};
+
+const withConnection = async <T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> => {
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} });
+  return work(sql).finally(() => sql.end({ timeout: 1 }));
 };
 
 /**
- * In one message: `sql.begin` of postgres 3.4.9 sends its rollback into a socket that is gone, which ends the
- * process.
+ * Lets a process write and keep up, and kills the backend of its upkeep after so many answers of the server.
+ * Resolves when the server has noticed: it ends all sessions then, also one that has nothing to do with it.
  */
-const transaction = `
-  begin;
-  update resident.resident set created_at = created_at + interval '1 day' where id % 7 = 0;
-  insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village, district, city)
-    select n, '9999010101009999', 'SITI NUR', 'IBU', 'JL', n, 'V', 'K', 'C'
-    from (select '98' || lpad((coalesce(max(id), 0) + g)::text, 14, '0') as n from resident.resident,
-      generate_series(1, 20) g group by g) rows;
-  delete from resident.resident where id % 11 = 0;
-  commit`;
+const killAfter = async (url: string, answers: number) => {
+  const victim = spawn(process.execPath, [fileURLToPath(new URL("victim.ts", import.meta.url)), url], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const exited = once(victim, "exit");
+  try {
+    const [pid] = await once(victim.stdout, "data");
+    const noticed = Promise.withResolvers<void>();
+    const bystander = postgres(url, {
+      max: 1,
+      fetch_types: false,
+      onnotice: () => {},
+      onclose: () => noticed.resolve(),
+    });
+    for (let i = 0; i < answers; i++) await bystander`select count(*) from resident.resident`;
+    await bystander`select 1`;
+    process.kill(Number(pid), "SIGKILL");
+    await noticed.promise;
+    await bystander.end({ timeout: 0 });
+  } finally {
+    victim.kill("SIGKILL");
+    await exited;
+  }
+};
+
+const isUp = (url: string) =>
+  withConnection(url, async (sql) => (await sql`select 1`).length === 1).catch(() => false);
 
 test("totals and pages are right after upkeep and writers were killed at any moment", async () => {
-  const connect = await startOwnServer();
+  const url = await startOwnServer();
   const random = new Random(9);
-  const first = connect();
-  await migrate(first);
-  const writer = new Writer(first, random, 0, "read committed");
-  for (let i = 0; i < 60; i++) await writer.write();
-  await first.end();
-
+  await withConnection(url, async (sql) => {
+    await migrate(sql);
+    const writer = new Writer(sql, random, 0, "read committed");
+    for (let i = 0; i < 60; i++) await writer.write();
+  });
   for (let round = 0; round < rounds; round++) {
-    const upkeep = connect();
-    const writing = connect();
-    const [backend] = await upkeep<{ pid: number }[]>`select pg_backend_pid() as pid`;
-    const killed = new AbortController();
-    const untilKilled = async (work: () => Promise<unknown>) => {
-      while (!killed.signal.aborted) await work();
-    };
-    const keepUp = async () => {
-      await upkeep`update resident.vocabulary set row_count = 0`;
-      await refreshVocabulary(upkeep);
-      await foldChanges(upkeep);
-      await upkeep`select resident.split_block(32, 4)`;
-      await profileBlocks(upkeep);
-      if (random.chance(20)) await upkeep`select resident.rebuild_blocks(64)`;
-    };
-    // all of them are broken off when the backend is killed: PostgreSQL ends every session then
-    const ended = Promise.allSettled([
-      untilKilled(() => writing.unsafe(transaction).simple()),
-      untilKilled(keepUp),
-    ]);
-    for (let pieces = random.below(12); pieces >= 0; pieces--)
-      await connectOnce(connect, (sql) => sql`select 1`);
-    process.kill(backend?.pid ?? Number.NaN, "SIGKILL");
-    killed.abort();
-    await ended;
-    await Promise.all([upkeep.end({ timeout: 0 }), writing.end({ timeout: 0 })]);
-
-    await connectOnce(connect, async (sql) => {
-      await expect
-        .poll(
-          () =>
-            sql`select 1`.then(
-              () => true,
-              () => false,
-            ),
-          { timeout: 10_000 },
-        )
-        .toBe(true);
+    await killAfter(url, random.below(200));
+    await expect.poll(() => isUp(url), { timeout: 20_000 }).toBe(true);
+    await withConnection(url, async (sql) => {
       expect([...(await recountBlocks(sql)), ...(await recountProfiles(sql, 100))]).toEqual([]);
       expect(await checkPages(sql, random, 10)).toBeGreaterThan(20);
     });
   }
 }, 120_000);
-
-const connectOnce = async (connect: () => postgres.Sql, work: (sql: postgres.Sql) => Promise<unknown>) => {
-  const sql = connect();
-  await Promise.resolve(work(sql)).finally(() => sql.end({ timeout: 1 }));
-};

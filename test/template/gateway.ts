@@ -71,11 +71,6 @@ export const startGateway = async ({ api, place, invoke, findPlan }: GatewayOpti
     return quota.take(key, plan) ? undefined : "QUOTA_EXCEEDED";
   };
 
-  const preflight = ({ integration }: Method, { id }: Request): Answer | undefined =>
-    integration.kind === "mock"
-      ? { status: integration.status, headers: mapHeaders(integration.headers, id), body: "" }
-      : undefined;
-
   const makeEvent = (method: Method, request: Request, body: Buffer, admission: Admission | undefined) => {
     const event = proxyEvent(request, {
       body,
@@ -107,9 +102,10 @@ export const startGateway = async ({ api, place, invoke, findPlan }: GatewayOpti
     request: Request,
     body: Buffer,
     admission: Admission | undefined,
-  ) => {
+  ): Promise<Answer> => {
     const { integration, httpMethod, path } = method;
-    if (integration.kind === "mock") return refuse("API_CONFIGURATION_ERROR", request);
+    if (integration.kind === "mock")
+      return { status: integration.status, headers: mapHeaders(integration.headers, request.id), body: "" };
     const event = makeEvent(method, request, body, admission);
     if (Buffer.byteLength(JSON.stringify(event)) > maxEventBytes) return refuse("REQUEST_TOO_LARGE", request);
     const giveUp = new AbortController();
@@ -137,7 +133,7 @@ export const startGateway = async ({ api, place, invoke, findPlan }: GatewayOpti
     if (refused) return refuse(refused, request);
     const body = await readBody(message);
     if (!body) return refuse("REQUEST_TOO_LARGE", request);
-    return preflight(method, request) ?? integrate(method, request, body, admission);
+    return integrate(method, request, body, admission);
   };
 
   const respond = async (message: IncomingMessage, response: ServerResponse) => {

@@ -214,6 +214,7 @@ export const readRestApis = (formation: Formation): RestApi[] =>
     const pathOf = (resourceId: string): string => {
       if (resourceId === identity.attribute("RootResourceId")) return "";
       const resource = resources.get(resourceId) ?? fail(`the resource ${resourceId} is not there`);
+      if (resource.PathPart.endsWith("+}")) fail(`the path ${resource.PathPart} is not understood`);
       return `${pathOf(resource.ParentId)}/${resource.PathPart}`;
     };
     const authorizers = new Map(

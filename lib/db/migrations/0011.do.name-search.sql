@@ -66,6 +66,8 @@ create function resident.find_by_trigrams(term text, skipped bigint, page_size i
 language plpgsql stable
 set search_path = resident, pg_temp
 set plan_cache_mode = force_generic_plan
+-- its estimates are far too high: compiling would cost more than all the rest
+set jit = off
 -- left alone, the planner walks the whole order for a name that nobody has
 set enable_seqscan = off
 set enable_indexscan = off
@@ -94,6 +96,7 @@ create function resident.find_by_blocks(
 language plpgsql stable
 set search_path = resident, pg_temp
 set plan_cache_mode = force_generic_plan
+set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
@@ -104,12 +107,15 @@ declare
   stretches resident.stretch[];
   stretch resident.stretch;
 begin
-  with profiled as (
-    select b.*, case when b.valid_generation >= generation then (
-      select min(coalesce(p.counts[b.id % 128 + 1], 0))
-      from unnest(grams) gram left join resident.name_profile p on p.term = gram and p.cluster = b.id / 128
-    ) end as known
-    from resident.counted_blocks() b
+  with known as (
+    select p.cluster * 128 + u.place - 1 as block_id,
+      case when count(*) = cardinality(grams) then min(u.count) else 0 end as matches
+    from resident.name_profile p cross join unnest(p.counts) with ordinality u (count, place)
+    where p.term = any (grams)
+    group by 1
+  ), profiled as materialized (
+    select b.*, case when b.valid_generation >= generation then coalesce(k.matches, 0) end as known
+    from resident.counted_blocks() b left join known k on k.block_id = b.id
   ), counted as materialized (
     select *, case when known = 0 or (is_exact and known is not null) then known else (
       select count(*) from resident.resident r
@@ -179,6 +185,7 @@ create or replace function resident.read_search(
 language plpgsql stable
 set search_path = resident, pg_temp
 set plan_cache_mode = force_generic_plan
+set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
@@ -204,6 +211,13 @@ begin
   return page;
 end
 $$;
+
+-- Merges the entries that wait in the trigram index, which every search by trigrams reads. Returns how many pages.
+create function resident.merge_trigrams() returns bigint
+language sql volatile security definer
+set search_path = resident, pg_temp
+-- in quotes, so that the index may be dropped and made again
+as $$ select gin_clean_pending_list('resident.resident_name_trigrams') $$;
 
 -- Upkeep of profiles: a builder reads the names of a block, counts, and stores. Should something have changed
 -- meanwhile, the block's version has too, and what was stored is not valid.
@@ -377,7 +391,7 @@ grant usage on schema resident to municipal_maintenance;
 grant execute on function resident.fold_changes, resident.split_block, resident.rebuild_blocks, resident.recount,
   resident.list_stale_blocks, resident.read_names, resident.store_profiles, resident.read_vocabulary,
   resident.sample_names, resident.store_vocabulary, resident.read_profile, resident.read_status,
-  resident.choose_blocks
+  resident.choose_blocks, resident.merge_trigrams
 to municipal_maintenance;
 
 reset role;

@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { chownSync, statSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import postgres from "postgres";
+import { beforeAll, expect, test } from "vitest";
+import { Credentials } from "#lib/db/credentials.ts";
+import { createCertificate } from "../../infra/local/platform/certificate.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+const own = useOwnCity();
+const client = fileURLToPath(new URL("./tls-client.ts", import.meta.url));
+const encrypted = createCertificate();
+let authority = "";
+
+const credentials = (): Credentials =>
+  Credentials.parse(JSON.parse(own.city.secrets.find("municipal/local/database/tourism")?.value ?? "{}"));
+
+/** What the client says. @param environment all that it has. */
+const logIn = async (environment: Record<string, string>) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [client, JSON.stringify(credentials())], {
+    env: environment,
+  });
+  return stdout;
+};
+
+const asSuperuser = async (...statements: string[]) => {
+  const { port } = own.city.database.server;
+  const password = own.city.secrets.find("municipal/local/database/superuser")?.value ?? "";
+  const sql = postgres({ host: "127.0.0.1", port, username: "postgres", password, max: 1 });
+  const [row] = await sql`show data_directory`;
+  for (const statement of statements) await sql.unsafe(statement);
+  await sql.end();
+  return String(row?.data_directory);
+};
+
+beforeAll(async () => {
+  const folder = await asSuperuser();
+  const { uid, gid } = statSync(folder);
+  for (const [file, content] of Object.entries({
+    "server.key": encrypted.key,
+    "server.crt": encrypted.cert,
+  })) {
+    writeFileSync(`${folder}/${file}`, content, { mode: 0o600 });
+    chownSync(`${folder}/${file}`, uid, gid);
+  }
+  authority = `${folder}/server.crt`;
+});
+
+test("a server without TLS is refused, whatever it would answer", async () =>
+  expect(await logIn({})).not.toMatch(/true|false/));
+
+test("a server is believed by a certificate of an authority that is known, and not without", async () => {
+  await asSuperuser("alter system set ssl = on", "select pg_reload_conf()");
+  const knowing = { NODE_EXTRA_CA_CERTS: authority };
+  await expect.poll(() => logIn(knowing)).toBe("true");
+  expect(await logIn({})).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY/);
+});
