@@ -106,7 +106,7 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
       ({ fn }) => {
         const { environment = {} } = functions.find((candidate) => candidate.module === fn) ?? {};
         const { variables } = inject("city");
-        const { NODE_EXTRA_CA_CERTS: _, ...told } = environment;
+        const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...told } = environment;
         const own = (of: Record<string, string>) =>
           Object.entries(of).filter(([variable]) => !/^AWS_|^DATABASE_TLS$/.test(variable));
         const isSecret = ([variable]: [string, string]) => variable.endsWith("_SECRET_ID");

@@ -8,7 +8,8 @@ export class Throttle {
   /** Takes a token. @returns false when the bucket is empty. */
   take(name: string, { requestsPerSecond, burst }: Rate, now = Date.now()): boolean {
     const { tokens, at } = this.#buckets.get(name) ?? { tokens: burst, at: now };
-    const filled = Math.min(burst, tokens + ((now - at) / 1_000) * requestsPerSecond);
+    // a clock that is set back takes no tokens away
+    const filled = Math.min(burst, tokens + (Math.max(0, now - at) / 1_000) * requestsPerSecond);
     const taken = filled >= 1;
     this.#buckets.set(name, { tokens: taken ? filled - 1 : filled, at: now });
     return taken;
