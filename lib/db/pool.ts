@@ -19,8 +19,8 @@ const options = {
 };
 
 /**
- * Connections of the role in `DATABASE_SECRET_ID`, for a process that is no endpoint. The secret is read for each new connection, so that a rotated
- * password is used by the next one.
+ * Connections of the role in `DATABASE_SECRET_ID`, for a process that is no endpoint. The secret is read for
+ * each new connection, so that a rotated password is used by the next one.
  *
  * @param max connections at a time.
  * @param onClose is told when one is closed.

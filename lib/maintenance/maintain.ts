@@ -1,8 +1,5 @@
-import postgres from "postgres";
-import { getSetting } from "#lib/config.ts";
-import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
+import { connect } from "#lib/db/pool.ts";
 import { log } from "#lib/log.ts";
-import { readSecret } from "#lib/secret.ts";
 import { type Report, runSteps } from "./run.ts";
 import { steps } from "./steps.ts";
 
@@ -12,23 +9,11 @@ const lockKey = 7_206_305;
 /** The last piece of work may take 20 s, as long as the role's statements; the rest is for the report. */
 const reserveMs = 25_000;
 
-/** A connection of its own for each run: a rotated password is in use by the next one. */
-const connect = async (onclose: () => void): Promise<postgres.Sql> =>
-  postgres({
-    ...connectionTo(await readSecret(getSetting("DATABASE_SECRET_ID"), Credentials)),
-    ssl: tlsSetting(),
-    max: 1,
-    fetch_types: false,
-    connect_timeout: 5,
-    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-    onclose,
-    onnotice: () => {},
-  });
-
 /** @returns undefined when another run is under way. */
 const runAlone = async (until: number): Promise<Report[] | undefined> => {
   const lost = new AbortController();
-  const sql = await connect(() => lost.abort(new Error("the connection was lost before this step")));
+  // of its own for each run: a rotated password is in use by the next one
+  const sql = await connect(1, () => lost.abort(new Error("the connection was lost before this step")));
   try {
     const [lock] = await sql<{ taken: boolean }[]>`select pg_try_advisory_lock(${lockKey}) as taken`;
     return lock?.taken ? await runSteps(sql, steps, until, lost.signal) : undefined;

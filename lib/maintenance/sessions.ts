@@ -1,14 +1,11 @@
-import type { Step } from "./step.ts";
+import { expiry } from "./step.ts";
 
 /** Few at a time, as each takes its refresh tokens with it. */
-const most = 100;
+const fewAtOnce = 100;
 
 /** Takes away employees' sessions that ended more than a day ago. */
-export const sessions: Step = {
-  name: "employee-sessions",
-  async work(sql) {
-    const [row] = await sql<{ rows: number }[]>`select employee.expire_sessions(${most}) as rows`;
-    const rows = row?.rows ?? 0;
-    return { rows, more: rows === most };
-  },
-};
+export const sessions = expiry(
+  "employee-sessions",
+  fewAtOnce,
+  (sql, most) => sql`select employee.expire_sessions(${most}) as rows`,
+);

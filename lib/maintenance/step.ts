@@ -22,3 +22,20 @@ export interface Step {
    */
   readonly work: (sql: postgres.Sql) => Promise<Piece>;
 }
+
+/**
+ * A step that takes away what has grown old, by a function that says how many rows it took.
+ *
+ * @param most rows at a time: so many, and there may be more.
+ */
+export const expiry = (
+  name: string,
+  most: number,
+  expire: (sql: postgres.Sql, most: number) => Promise<readonly { rows: number }[]>,
+): Step => ({
+  name,
+  async work(sql) {
+    const rows = (await expire(sql, most))[0]?.rows ?? 0;
+    return { rows, more: rows === most };
+  },
+});
