@@ -164,6 +164,10 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
   return row;
 };
 
+/** A message that a leader took and nobody has taken over since: whose epoch is past changes nothing any more. */
+const underWay = (sql: postgres.Sql, id: string, epoch: number) =>
+  sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
+
 /** Keeps what goes out, so that a second send is byte for byte the first. @returns false for a leader no more. */
 export const storePayload = async (
   sql: postgres.Sql,
@@ -173,7 +177,7 @@ export const storePayload = async (
 ): Promise<boolean> => {
   const { count } = await sql`
     update messaging.message set payload = ${payload as Buffer}
-    where id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
+    where ${underWay(sql, id, epoch)}`;
   return count === 1;
 };
 
@@ -201,7 +205,7 @@ export const markFailed = async (
 ): Promise<void> => {
   await sql`
     update messaging.message set state = 'FAILED', reason = ${reason}, changed_at = now()
-    where id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
+    where ${underWay(sql, id, epoch)}`;
 };
 
 /** Back in the queue, unless it was sent too often. */
@@ -223,7 +227,7 @@ export const putBack = async (
     update messaging.message
     set ${waitingAgain(sql)},
       not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
-    where id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
+    where ${underWay(sql, id, epoch)}`;
 };
 
 /** Puts a message back whose frame has not left: this send does not count. */
@@ -236,7 +240,7 @@ export const undo = async (
     update messaging.message
     set state = 'PENDING', attempts = attempts - 1,
       not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
-    where id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
+    where ${underWay(sql, id, epoch)}`;
 };
 
 /** Lets a message that was taken in its quiet hours wait for their end, and with it all that have the same ones. */
@@ -249,7 +253,7 @@ export const waitForQuietEnd = async (
       -- without an epoch, as one that was never taken: what is sent meanwhile to its number need not wait for it
       update messaging.message set state = 'PENDING', attempts = attempts - 1, epoch = null,
         not_before = ${quietUntil}, changed_at = now()
-      where id = ${id} and state = 'SENDING' and epoch = ${epoch}
+      where ${underWay(sql, id, epoch)}
       returning id, quiet_hours
     )
     update messaging.message waiting set not_before = ${quietUntil} from taken
