@@ -2,6 +2,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
+import { listGuideFiles } from "./documentation/guide.ts";
 import { writeDocumentation } from "./documentation/write.ts";
 import { writeLicences } from "./licences.ts";
 import { listAuthorities } from "./rds-authorities.ts";
@@ -110,13 +111,24 @@ const shared: esbuild.BuildOptions = {
   logLevel: "silent",
 };
 
+/** Writes the documentation beside the functions that answer it, and again when a guide changes. */
+const documentation: esbuild.Plugin = {
+  name: "documentation",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]functions[\\/]docs[\\/]/ }, () => ({ watchFiles: listGuideFiles() }));
+    build.onEnd(({ errors }) => {
+      if (errors.length === 0) writeDocumentation(bundleFolder, `${root}dist`);
+    });
+  },
+};
+
 const functions = (): esbuild.BuildOptions => ({
   ...shared,
   entryPoints: listFunctions().map((fn) => ({
     in: `functions/${fn}.ts`,
     out: `${functionName(fn)}/index`,
   })),
-  plugins: [builtinHttp, leaveOut],
+  plugins: [builtinHttp, leaveOut, documentation],
 });
 
 /** What the platform library would load if it were there, for things that we do ourselves or not at all. */
@@ -153,7 +165,6 @@ const copyMigrations = (): void => {
 export const build = async (): Promise<Record<string, number>> => {
   const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildSession()]);
   copyMigrations();
-  writeDocumentation(bundleFolder, `${root}dist`);
   const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
   return Object.fromEntries(outputs.map(([file, { bytes }]) => [file, bytes]));
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { marked } from "marked";
-import type { Language } from "#lib/openapi/text.ts";
+import { type Language, languages } from "#lib/openapi/text.ts";
 
 /** The guides, in the order in which the index lists them: `lib/docs/guides/<language>/<name>.md`. */
 export const guideNames = [
@@ -25,9 +26,16 @@ const linked = (html: string, language: Language): string =>
     (_, name, anchor = "") => `href="${name}?lang=${language}${anchor}"`,
   );
 
+const fileOf = (name: string, language: Language): string =>
+  fileURLToPath(new URL(`${language}/${name}.md`, folder));
+
+/** The files of all guides. */
+export const listGuideFiles = (): string[] =>
+  languages.flatMap((language) => guideNames.map((name) => fileOf(name, language)));
+
 /** @throws Error for a guide that does not begin with its title and what it is about. */
 export const readGuide = (name: string, language: Language): Guide => {
-  const markdown = readFileSync(new URL(`${language}/${name}.md`, folder), "utf8");
+  const markdown = readFileSync(fileOf(name, language), "utf8");
   const [, title, lead] = /^# (.+)\n\n((?:.+\n)+)/.exec(markdown) ?? [];
   if (!title || !lead) throw new Error(`${language}/${name}.md does not begin with a title and a paragraph`);
   const html = marked.parse(markdown, { async: false });

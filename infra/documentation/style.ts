@@ -30,8 +30,9 @@ td { min-width: 8rem; }
 td:first-child { min-width: 0; }
 `;
 
-/** What makes Swagger UI fit a narrow screen. */
+/** What makes Swagger UI fit a narrow screen, and a page that has its title already. */
 export const referenceFit = `
+.swagger-ui .info .main { display: none; }
 .swagger-ui .wrapper { padding: 0; }
 .swagger-ui .info { margin: 1rem 0; }
 .swagger-ui .scheme-container { padding: 1rem 0; box-shadow: none; }

@@ -1,16 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { withAddresses } from "#lib/openapi/addresses.ts";
@@ -18,6 +9,7 @@ import { languages } from "#lib/openapi/text.ts";
 import { guideNames } from "../../infra/documentation/guide.ts";
 import type { DevFile } from "../../infra/local/dev-file.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { makeCheckout } from "../steps/checkout.ts";
 import { employeeClient } from "../steps/employee.ts";
 import { messagingClient } from "../steps/messaging.ts";
 import { composeScript, readBlocks, readGuideText } from "../steps/shell-lines.ts";
@@ -25,8 +17,8 @@ import { composeScript, readBlocks, readGuideText } from "../steps/shell-lines.t
 /** The whole system is started once; each text is one script. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
-/** As a newcomer's checkout: the system's folder `.local` is where the lines look for it. */
-const checkout = mkdtempSync(join(tmpdir(), "commands-"));
+/** The system's folder `.local` is where the lines look for it. */
+const { folder: checkout, devProgram, remove } = makeCheckout();
 const local = `${checkout}/.local`;
 let dev: DevFile;
 let variables: Record<string, string>;
@@ -35,24 +27,13 @@ const end = async (system: ChildProcess) => {
   system.kill("SIGTERM");
   if (system.exitCode === null) await once(system, "exit");
   await destroyServer(`${local}/postgres`);
-  rmSync(checkout, { recursive: true, force: true });
+  remove();
 };
 
 let system: ChildProcess;
 beforeAll(async () => {
-  const args = [
-    "infra/local/dev.ts",
-    "--folder",
-    local,
-    "--residents",
-    "200",
-    "--port",
-    "0",
-    "--messaging-port",
-    "0",
-  ];
+  const args = [devProgram, "--folder", local, "--residents", "200", "--port", "0", "--messaging-port", "0"];
   system = spawn(process.execPath, args, { stdio: "ignore" });
-  for (const name of ["infra", "node_modules"]) symlinkSync(resolve(name), `${checkout}/${name}`);
   await vi.waitUntil(() => existsSync(`${local}/dev.json`), { timeout: 90_000, interval: 200 });
   dev = JSON.parse(readFileSync(`${local}/dev.json`, "utf8"));
   variables = await prepareVariables();

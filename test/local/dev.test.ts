@@ -5,29 +5,28 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { makeCheckout } from "../steps/checkout.ts";
 
 /** Each starts the whole system, some of them three times. */
 vi.setConfig({ testTimeout: 120_000 });
 
-let folder: string;
+const checkout = makeCheckout();
+const folder = `${checkout.folder}/.local`;
 const children: ChildProcess[] = [];
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "dev-"));
-});
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
   await destroyServer(`${folder}/postgres`);
-  rmSync(folder, { recursive: true, force: true });
+  checkout.remove();
 });
 
 const devFile = () => JSON.parse(readFileSync(`${folder}/dev.json`, "utf8"));
 const start = (...args: string[]) => {
   const child = spawn(
     process.execPath,
-    ["infra/local/dev.ts", "--folder", folder, "--residents", "30", ...args],
+    [checkout.devProgram, "--folder", folder, "--residents", "30", ...args],
     {
       stdio: ["ignore", "pipe", "pipe"],
     },
@@ -75,6 +74,8 @@ test("starts, answers with the key it wrote down for its owner only, and leaves 
   ]);
   expect(Object.keys(devFile().employee)).toEqual(["username", "password", "nip", "passphrase"]);
   expect((await listResidents()).total).toBe(30);
+  for (const path of ["/docs", "/docs/paging", "/docs/reference.js", "/openapi.json"])
+    expect([path, (await fetch(`${devFile().baseUrl}${path}`)).status]).toEqual([path, 200]);
   const database = serverPid();
   child.kill("SIGTERM");
   expect((await once(child, "exit"))[0]).toBe(0);
@@ -104,6 +105,21 @@ test("keeps its data and its key between starts, also after it was killed with t
 
   second.kill("SIGINT");
   expect((await once(second, "exit"))[0]).toBe(0);
+});
+
+test("shows a guide and a function as they are after a change of theirs", async () => {
+  const child = await startReady();
+  const address = `${devFile().baseUrl}/docs/paging`;
+  const guide = `${checkout.folder}/lib/docs/guides/en/paging.md`;
+  writeFileSync(guide, `${readFileSync(guide, "utf8")}\nA line that was not there.\n`);
+  await expect
+    .poll(async () => (await fetch(address)).text(), { timeout: 15_000 })
+    .toContain("A line that was not there.");
+  const fn = `${checkout.folder}/functions/docs/file.ts`;
+  writeFileSync(fn, `${readFileSync(fn, "utf8")}\nthrow new Error("does not start");\n`);
+  await expect.poll(async () => (await fetch(address)).status, { timeout: 15_000 }).not.toBe(200);
+  child.kill("SIGTERM");
+  await once(child, "exit");
 });
 
 test("throws the old data away when it is asked for a fresh start", async () => {
@@ -146,7 +162,7 @@ test("touches nothing in a folder that is not a database of its own", async () =
   const other = mkdtempSync(join(tmpdir(), "other-"));
   mkdirSync(`${other}/postgres`);
   writeFileSync(`${other}/postgres/thesis.txt`, "years of work");
-  const child = spawn(process.execPath, ["infra/local/dev.ts", "--folder", other, "--fresh"], {
+  const child = spawn(process.execPath, [checkout.devProgram, "--folder", other, "--fresh"], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   expect(await text(child.stderr)).toContain("holds something else than a database");
