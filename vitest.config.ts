@@ -1,4 +1,12 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+/** What a test leaves behind, or a killed worker, goes with the run. */
+const temporary = mkdtempSync(join(tmpdir(), "test-run-"));
+process.env.TMPDIR = temporary;
+process.once("exit", () => rmSync(temporary, { recursive: true, force: true }));
 
 export default defineConfig({
   test: {

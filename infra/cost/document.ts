@@ -15,7 +15,8 @@ const kinds = Object.keys(databases) as DatabaseChoice["kind"][];
 
 /** A stage as `cdk.json` has it but for its database; `context` is that file's. */
 const idle = (context: Record<string, unknown>, stage: string, kind: DatabaseChoice["kind"]) => {
-  const app = new App({ context: { ...context, stage, database: databases[kind] } });
+  // nothing is synthesized, but an app makes its folder at once
+  const app = new App({ context: { ...context, stage, database: databases[kind] }, outdir: "cdk.out/cost" });
   composeStage(app, readConfig(app.node));
   return idleLines(kind, takeInventory(app));
 };

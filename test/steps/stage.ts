@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
@@ -17,18 +17,12 @@ export interface Resource {
   readonly DependsOn?: readonly string[];
 }
 
-const makeFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "cdk.out-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-
 /** The stacks of a stage, from the context of `cdk.json` and what a test puts in its place. */
 export const composeWith = (changed: Readonly<Record<string, unknown>> = {}) => {
   const app = new App({
     // the bundles are read where they are, not copied for each test
     context: { ...context, ...changed, "aws:cdk:disable-asset-staging": true },
-    outdir: makeFolder(),
+    outdir: mkdtempSync(join(tmpdir(), "cdk.out-")),
   });
   const config = readConfig(app.node);
   return { app, config, ...composeStage(app, config) };
