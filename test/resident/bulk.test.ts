@@ -1,0 +1,64 @@
+import type postgres from "postgres";
+import { beforeEach, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { recountBlocks } from "#lib/resident/verify.ts";
+import { Random } from "../steps/random.ts";
+import { checkPages } from "../steps/resident-check.ts";
+import { createDatabase } from "../steps/temporary-database.ts";
+
+let sql: postgres.Sql;
+
+/** Rows enough that a statement finds their blocks all at once. */
+const many = 400;
+
+const insert = (from: number, rows: number, time: string) =>
+  sql.unsafe(`
+    insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village, district,
+      city, created_at)
+    select '99' || lpad(i::text, 14, '0'), '9971010101010001', 'SITI ' || i, 'I', 'A', '99' || lpad(i::text, 14, '0'), 'V', 'K', 'C',
+      ${time}
+    from generate_series(${from}, ${from + rows - 1}) i`);
+
+const expectRight = async () => {
+  expect(await recountBlocks(sql)).toEqual([]);
+  await checkPages(sql, new Random(7), 20);
+};
+
+/** Blocks of some ten rows, many of which have one and the same time. */
+beforeEach(async () => {
+  sql = (await createDatabase()).connect("adminUrl");
+  await migrate(sql);
+  // the counts are the maintenance's to see
+  await sql.unsafe("grant municipal_owner to current_user");
+  await sql.unsafe("set role municipal_owner");
+  await insert(1, 300, "timestamp '2025-01-01' + (i / 2) * interval '1 second'");
+  await insert(301, 100, "timestamp '2025-01-01 00:01:00'");
+  await sql`select resident.rebuild_blocks(10)`;
+});
+
+test("many rows at once are counted in their blocks, at and between the boundaries", async () => {
+  await insert(1_001, many, "timestamp '2025-01-01' + (i % 200) * interval '1 second'");
+  await insert(2_001, many, "timestamp '2024-12-31' + i * interval '1 hour'");
+  await expectRight();
+});
+
+test("many rows that get another time leave their blocks for others", async () => {
+  await sql`update resident.resident set created_at = timestamp '2025-01-01 00:01:00' + (id % 3) * interval '1 minute'
+    where id > 50`;
+  await expectRight();
+});
+
+test("many rows that get another name make the profiles of their blocks invalid, and no other", async () => {
+  await sql`update resident.block set profiled_version = version, profile_generation = 0`;
+  await sql`update resident.resident set name = name || ' B' where created_at = '2025-01-01 00:01:00'`;
+  const [row] = await sql`select count(*) filter (where is_changed)::int as changed, count(*)::int as blocks
+    from resident.counted_blocks()`;
+  expect(row?.changed).toBeGreaterThanOrEqual(10);
+  expect(row?.changed).toBeLessThanOrEqual(12);
+  expect(row?.blocks).toBe(40);
+});
+
+test("many rows that go leave their blocks", async () => {
+  await sql`delete from resident.resident where id % 4 <> 0`;
+  await expectRight();
+});
