@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { parseArgs } from "node:util";
+import type postgres from "postgres";
 import { HeaderError } from "#lib/import/file.ts";
 import { importCsv } from "#lib/import/import.ts";
 import type { ImportTable } from "#lib/import/table.ts";
@@ -31,18 +32,22 @@ const getSize = (file: string): number => {
   return stat.size;
 };
 
+/** One loads slower, as PostgreSQL works for a connection on one core; more gain little. */
+const withConnections = <T>(work: (connections: [postgres.Sql, postgres.Sql]) => Promise<T>): Promise<T> =>
+  withConnection("importer", (first) => withConnection("importer", (second) => work([first, second])));
+
 const importFile = async (table: ImportTable, file: string): Promise<number> => {
   const size = getSize(file);
   const reportFile = `${file.replace(/\.csv$/i, "")}.rejected.csv`;
-  return withConnection("importer", async (sql) => {
-    await sql`select 1`;
+  return withConnections(async (connections) => {
+    await connections[0]`select 1`;
     const progress = startProgress(size);
     const started = performance.now();
     let report: RefusalReport | undefined;
     let stored = 1;
     try {
       const { inserted, updated, unchanged, repeated, refused } = await importCsv(
-        sql,
+        connections,
         table,
         createReadStream(file),
         {

@@ -32,6 +32,16 @@ export interface Row {
   readonly values: readonly (string | null)[];
 }
 
+/** Reads a row's key, the same for any spelling of it. */
+export const keyReader = ({ key, columns }: ImportTable): ((row: Row) => string) => {
+  const place = columns.findIndex(({ column }) => column === key);
+  const isNumber = columns[place]?.type === "integer";
+  return ({ values }) => {
+    const value = values[place] ?? "";
+    return isNumber ? String(Number(value)) : value;
+  };
+};
+
 /** A row that may not be stored. */
 export interface Refusal {
   readonly line: number;

@@ -9,15 +9,16 @@ const refuseNumber = (value: string) => {
 
 const timestampPattern = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(\.\d{1,6})?$/;
 
+const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
+
 /** A time of the city's clock. PostgreSQL would drop a zone without a word, and take `infinity`. */
 const refuseTimestamp = (value: string) => {
-  const parts = timestampPattern.exec(value)?.slice(1, 7).map(Number);
+  const parts = timestampPattern.exec(value);
   if (!parts) return "must look like 2024-01-02T03:04:05.123456, without a zone";
-  const [year = 0, month = 0, ...rest] = parts;
-  const date = new Date(Date.UTC(year, month - 1, ...(rest as [number])));
-  const shown = date.toISOString().slice(0, 19);
-  if (year < 1900 || shown !== value.slice(0, 19).replace(" ", "T")) return "is not a time on the calendar";
-  return undefined;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  const isDate = year >= 1900 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
+  const isTime = Number(parts[4]) < 24 && Number(parts[5]) < 60 && Number(parts[6]) < 60;
+  return isDate && isTime ? undefined : "is not a time on the calendar";
 };
 
 /** As the database has it: a longer name would not fit into an index. */

@@ -14,7 +14,8 @@ const usage = `Usage: npm run bench                       all benches
 
   accept --sends <n>       messages that the session task takes over in each round (3000)
   cold-start --pairs <n>   pairs of starts for each function (15)
-  residents --rows <n>     residents; ten million take an hour and 15 GB (1000000)`;
+  residents --rows <n>     residents; ten million take half an hour and 15 GB (1000000)
+            --beside <n>   the same pages of the list beside so many residents, from a million on`;
 
 const main = async () => {
   const [name, ...args] = process.argv.slice(2);

@@ -1,17 +1,19 @@
+import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
-import { storeBatch } from "#lib/import/load.ts";
+import { importCsv } from "#lib/import/import.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
 import {
-  copyRows,
+  copyCsv,
+  csvOf,
   fillResidents,
   type ResidentDatabase,
   residentColumns,
   withResidentDatabase,
 } from "./resident-database.ts";
-import { printTable, writeResult } from "./result.ts";
+import { median, printTable, writeResult } from "./result.ts";
 
 const pageSize = 10;
 /** Rows that are loaded on top begin here: none of them is there yet. */
@@ -25,8 +27,10 @@ const writers = 8;
 const writeMs = 5_000;
 const writeRounds = 3;
 
+const round = (value: number): number => Number(value.toFixed(2));
+
 const percentile = (sorted: readonly number[], share: number): number =>
-  Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(2));
+  round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 
 const timed = async (work: () => PromiseLike<unknown>): Promise<number> => {
   const started = performance.now();
@@ -108,6 +112,24 @@ const measureCase = async (sql: postgres.Sql, { name, term, page }: Case) => {
   };
 };
 
+/** Of both databases: the 100,000th is the last one of a million. */
+const pagesOfBoth = [1, 1_000, 50_000, 100_000];
+
+/** How much slower the same page of the list is with more residents, in turn. */
+const measureGrowth = async (few: postgres.Sql, many: postgres.Sql) => {
+  const rows = [];
+  for (const page of pagesOfBoth) {
+    const [fewMs, manyMs]: [number[], number[]] = [[], []];
+    for (let i = 0; i < samples; i++) {
+      fewMs.push(await timed(() => ours(few, undefined, page)));
+      manyMs.push(await timed(() => ours(many, undefined, page)));
+    }
+    const [a, b] = [median(fewMs), median(manyMs)];
+    rows.push({ page, "p50 ms of few": round(a), "p50 ms of many": round(b), growth: round(b / a) });
+  }
+  return rows;
+};
+
 /** Rows a second of eight writers, each row a transaction, with the triggers and without, in turn. */
 const measureWriters = async ({ connect }: ResidentDatabase) => {
   const admin = connect();
@@ -134,7 +156,7 @@ const measureWriters = async ({ connect }: ResidentDatabase) => {
   const enable = (verb: string) => admin.unsafe(`alter table resident.resident ${verb} trigger note_insert`);
   await rate(); // not counted
   const rounds: { "without triggers/s": number; "with triggers/s": number; ratio: number }[] = [];
-  for (let round = 0; round < writeRounds; round++) {
+  for (let turn = 0; turn < writeRounds; turn++) {
     await enable("disable");
     const without = await rate();
     await enable("enable always");
@@ -142,56 +164,90 @@ const measureWriters = async ({ connect }: ResidentDatabase) => {
     rounds.push({
       "without triggers/s": without,
       "with triggers/s": withTriggers,
-      ratio: Number((withTriggers / without).toFixed(2)),
+      ratio: round(withTriggers / without),
     });
   }
   return rounds;
 };
 
-const batchRows = 20_000;
-const loadBatches = 10;
+const loadRows = 200_000;
+const loadRounds = 5;
+const bytesPerRead = 65_536;
+
+/** As a file is read. */
+const pieces = (csv: Buffer): Readable =>
+  Readable.from(
+    Array.from({ length: Math.ceil(csv.length / bytesPerRead) }, (_, i) =>
+      csv.subarray(i * bytesPerRead, (i + 1) * bytesPerRead),
+    ),
+  );
 
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
 /**
- * Microseconds for each row of an import, with all indexes and triggers and into the table of all residents,
- * and of a bare COPY into a table without any, in turn, batch by batch. Rows are invented beforehand.
+ * Microseconds for each of a million rows of CSV: a bare COPY into a table without any index, and an import into
+ * the table of all residents, with its indexes and triggers, over two connections as the command has them and over
+ * one. In turn, round by round; rows are invented beforehand.
  */
 const measureLoad = async ({ connect, connectAsImporter }: ResidentDatabase) => {
-  const [sql, importer] = [connect(), connectAsImporter()];
+  const sql = connect();
+  const importers = [connectAsImporter(), connectAsImporter()];
   await sql`create table bare (like resident.resident including generated including identity
     including defaults including constraints)`;
-  const [copied, imported]: [number[], number[]] = [[], []];
-  for (let batch = 0; batch < loadBatches; batch++) {
-    const rows = Array.from({ length: batchRows }, (_, i) =>
-      inventResident(loadedFrom + batch * batchRows + i),
-    );
-    copied.push(await timed(() => copyRows(sql, "bare", rows)));
-    imported.push(await timed(() => storeBatch(importer, residentImport, rows)));
-  }
-  const perRow = (times: number[]) => Number(((sum(times) / (loadBatches * batchRows)) * 1_000).toFixed(1));
-  return {
-    rows: loadBatches * batchRows,
-    "bare COPY µs/row": perRow(copied),
-    "import µs/row": perRow(imported),
-    ratio: Number((sum(imported) / sum(copied)).toFixed(2)),
+  let from = loadedFrom;
+  const inventCsv = () => Buffer.from(csvOf(Array.from({ length: loadRows }, () => inventResident(from++))));
+  const silent = { onHeaders: () => {}, onRefusals: () => {}, onProgress: () => {} };
+  const importOver = (connections: postgres.Sql[]) => (csv: Buffer) =>
+    importCsv(connections, residentImport, pieces(csv), silent);
+  const ways = {
+    "bare COPY": (csv: Buffer) => copyCsv(sql, "bare", pieces(csv)),
+    import: importOver(importers),
+    "import over one connection": importOver(importers.slice(1)),
   };
+  const times = Object.keys(ways).map((): number[] => []);
+  for (let turn = 0; turn < loadRounds; turn++)
+    for (const [i, load] of Object.values(ways).entries()) {
+      const csv = inventCsv();
+      times[i]?.push(await timed(() => load(csv)));
+    }
+  const [bare = []] = times;
+  return Object.keys(ways).map((way, i) => ({
+    way,
+    "µs/row": Number(((sum(times[i] ?? []) / (loadRounds * loadRows)) * 1_000).toFixed(1)),
+    ratio: round(sum(times[i] ?? []) / sum(bare)),
+  }));
+};
+
+const readRows = (name: string, value: string): number => {
+  const rows = Number(value);
+  if (!Number.isInteger(rows) || rows < 1) throw new Error(`--${name} must be a whole number from 1`);
+  return rows;
 };
 
 /**
  * Measures list and search as the functions call them against count(*) and OFFSET on the same rows, in turn in
- * one run, on one connection; and what the counting costs writers.
+ * one run, on one connection; the same pages beside a second database; and what the counting costs writers.
  *
- * @param args `--rows <n>`, residents.
+ * @param args `--rows <n>`, residents; `--beside <n>`, those of the second database, from a million on.
  */
 export const benchResidents = async (args: string[]) => {
-  const { values } = parseArgs({ args, options: { rows: { type: "string", default: "1000000" } } });
-  const rows = Number(values.rows);
-  if (!Number.isInteger(rows) || rows < 1) throw new Error("--rows must be a whole number from 1");
+  const { values } = parseArgs({
+    args,
+    options: { rows: { type: "string", default: "1000000" }, beside: { type: "string" } },
+  });
+  const rows = readRows("rows", values.rows);
+  const onStep = (step: string) => console.log(`${step} …`);
   await withResidentDatabase(async (database) => {
     const sql = database.connect();
-    const onStep = (step: string) => console.log(`${step} …`);
     await fillResidents(sql, rows, onStep);
+    const growth =
+      values.beside &&
+      (await withResidentDatabase(async (other) => {
+        const few = other.connect();
+        await fillResidents(few, readRows("beside", values.beside ?? ""), onStep);
+        return measureGrowth(few, sql);
+      }));
+    if (growth) printTable(growth);
     onStep("profiles");
     const profileSeconds = await timed(async () => {
       await refreshVocabulary(sql);
@@ -204,11 +260,12 @@ export const benchResidents = async (args: string[]) => {
     const writes = await measureWriters(database);
     printTable(writes);
     const load = await measureLoad(database);
-    printTable([load]);
+    printTable(load);
     writeResult(`residents-${rows}`, {
       rows,
       profileSeconds: Math.round(profileSeconds / 1_000),
       reads,
+      ...(growth && { growthFrom: Number(values.beside), growth }),
       writes,
       load,
     });

@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly superuserPassword: string;
   /** False trades durability for speed: for data that nobody will miss. */
   readonly durable: boolean;
+  /** Parameters besides ours, such as `shared_buffers`. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 const superuser = "postgres";
@@ -85,7 +87,11 @@ const isServer = (pid: number, data: string): boolean => {
   }
 };
 
-const launch = async (place: Place, port: number, durable: boolean): Promise<ChildProcess> => {
+const launch = async (
+  place: Place,
+  port: number,
+  { durable, settings: more }: ServerOptions,
+): Promise<ChildProcess> => {
   const settings = {
     listen_addresses: "127.0.0.1",
     port: String(port),
@@ -96,6 +102,7 @@ const launch = async (place: Place, port: number, durable: boolean): Promise<Chi
     log_min_error_statement: "panic",
     log_error_verbosity: "terse",
     ...(!durable && { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+    ...more,
   };
   const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = spawn(join(place.programs, "postgres"), ["-D", place.data, ...args], {
@@ -147,7 +154,7 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
   const port = await findPort();
   let child: ChildProcess | undefined;
   const start = async () => {
-    child = await launch(place, port, options.durable);
+    child = await launch(place, port, options);
   };
   await start();
   return {
