@@ -1,7 +1,7 @@
 -- Noting changes costs writers less, one by one and in bulk.
 --
--- * Few rows are noted each by itself: grouping them, or a search path that is set for each call, costs more than
---   all else (measured: 8 writers of single rows had 0.72 of their rate without triggers, and have 0.88).
+-- * Few rows are noted each by itself: grouping them, or a search path that is set for each call, costs a single
+--   row more than all else (8 writers of single rows had 0.72 of their rate without triggers, and have about 0.8).
 -- * The blocks of many are found by binary search in an array: 0.7 µs a row, where the index takes 4 to 6, a
 --   seventh of all that an import costs. For few, making the array would cost more.
 --
