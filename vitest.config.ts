@@ -12,6 +12,8 @@ export default defineConfig({
   test: {
     // real processes, databases and sockets on a machine that may be busy: the report names what needed a second run
     retry: 1,
+    // the default leaves one core free, of two; but tests wait more than they work
+    maxWorkers: "100%",
     testTimeout: 20_000,
     hookTimeout: 60_000,
     projects: [
