@@ -50,7 +50,7 @@ test("status tells of residents, blocks, and what upkeep has still to do", async
   const { code, out } = await run("status");
   expect(code).toBe(0);
   expect(out).toContain(
-    "600 residents in 1 blocks of at most 600\n1 changes not yet folded\n0 blocks have a profile",
+    "600 residents in 1 blocks of at most 600\n101 changes not yet folded\n0 blocks have a profile",
   );
 });
 
