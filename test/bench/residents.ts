@@ -24,8 +24,8 @@ const plainMs = 6_000;
 const leastPlain = 3;
 
 const writers = 8;
-const writeMs = 5_000;
-const writeRounds = 3;
+const writeMs = 2_000;
+const writeRounds = 9;
 
 const round = (value: number): number => Number(value.toFixed(2));
 
@@ -259,6 +259,8 @@ export const benchResidents = async (args: string[]) => {
     printTable(reads);
     const writes = await measureWriters(database);
     printTable(writes);
+    const writeRatio = median(writes.map(({ ratio }) => ratio));
+    console.log(`median ratio ${writeRatio}`);
     const load = await measureLoad(database);
     printTable(load);
     writeResult(`residents-${rows}`, {
@@ -266,6 +268,7 @@ export const benchResidents = async (args: string[]) => {
       profileSeconds: Math.round(profileSeconds / 1_000),
       reads,
       ...(growth && { growthFrom: Number(values.beside), growth }),
+      writeRatio,
       writes,
       load,
     });

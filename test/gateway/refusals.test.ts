@@ -76,16 +76,16 @@ describe("a body over a limit", () => {
 
 test("throttles a key by its plan with 429, Retry-After and RateLimit", async () => {
   const { key } = await addPartner("trial");
-  const responses = await Promise.all(
-    Array.from({ length: 30 }, () => post("/v1/penduduk", { apikey: key })),
-  );
-  const refused = responses.filter(({ status }) => status === 429);
-  expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
-  expect(refused.length).toBeGreaterThan(0);
-  const [first] = refused;
-  expect(first?.headers.get("retry-after")).toBe("1");
-  expect(first?.headers.get("ratelimit")).toBe('"plan";r=0;t=1');
-  expect((await jsonOf(first as Response)).code).toBe("too_many_requests");
+  const ask = () => post("/v1/penduduk", { apikey: key });
+  // one after the other: at once, each would start an environment of its own, slower than the plan's rate
+  let response = await ask();
+  let answered = 0;
+  for (; response.status === 200 && answered < 200; answered++) response = await ask();
+  expect(answered).toBeGreaterThanOrEqual(10);
+  expect(response.status).toBe(429);
+  expect(response.headers.get("retry-after")).toBe("1");
+  expect(response.headers.get("ratelimit")).toBe('"plan";r=0;t=1');
+  expect((await jsonOf(response)).code).toBe("too_many_requests");
 });
 
 test("a key whose plan is unknown to the gateway is 401, not 403", async () => {
