@@ -35,7 +35,7 @@ begin
     get diagnostics noted = row_count;
     -- the rest: transition rows always come in the same order
     if noted operator(pg_catalog.=) few then
-      more := 'select created_at, id, 1 as difference from new_rows offset 100';
+      more := pg_catalog.format('select created_at, id, 1 as difference from new_rows offset %s', few);
     end if;
   elsif tg_op operator(pg_catalog.=) 'DELETE' then
     insert into resident.block_change (block_id, difference)
@@ -47,7 +47,7 @@ begin
     from old_rows r limit few;
     get diagnostics noted = row_count;
     if noted operator(pg_catalog.=) few then
-      more := 'select created_at, id, -1 as difference from old_rows offset 100';
+      more := pg_catalog.format('select created_at, id, -1 as difference from old_rows offset %s', few);
     end if;
   elsif exists (select from new_rows offset few) then
     -- not a join of old and new rows, whose plan may be one for few rows when there are many
