@@ -7,7 +7,6 @@ import postgres from "postgres";
 import { setPassword } from "#lib/db/login.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import type { Row } from "#lib/import/table.ts";
-import { residentImport } from "#lib/resident/import.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
 
@@ -79,13 +78,7 @@ const copyLines = async (sql: postgres.Sql, table: string, lines: Iterable<strin
     await sql.unsafe(`copy ${table} (${residentColumns}) from stdin`).writable(),
   );
 
-/** A file as `npm run import` takes it; no value has anything to quote. */
-export const csvOf = (rows: readonly Row[]): string =>
-  [residentImport.columns.map(({ header }) => header), ...rows.map(({ values }) => values)]
-    .map((fields) => `${fields.join(",")}\n`)
-    .join("");
-
-/** COPY of such a file as it is. */
+/** COPY of a file of residents as it is. */
 export const copyCsv = async (sql: postgres.Sql, table: string, csv: Readable) =>
   pipeline(
     csv,

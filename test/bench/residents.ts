@@ -5,9 +5,9 @@ import { importCsv } from "#lib/import/import.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
+import { residentCsv } from "../steps/resident-csv.ts";
 import {
   copyCsv,
-  csvOf,
   fillResidents,
   type ResidentDatabase,
   residentColumns,
@@ -195,7 +195,8 @@ const measureLoad = async ({ connect, connectAsImporter }: ResidentDatabase) => 
   await sql`create table bare (like resident.resident including generated including identity
     including defaults including constraints)`;
   let from = loadedFrom;
-  const inventCsv = () => Buffer.from(csvOf(Array.from({ length: loadRows }, () => inventResident(from++))));
+  const inventCsv = () =>
+    Buffer.from(residentCsv(Array.from({ length: loadRows }, () => inventResident(from++))));
   const silent = { onHeaders: () => {}, onRefusals: () => {}, onProgress: () => {} };
   const importOver = (connections: postgres.Sql[]) => (csv: Buffer) =>
     importCsv(connections, residentImport, pieces(csv), silent);

@@ -11,6 +11,7 @@ import { migrate } from "#lib/db/migrate.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
+import { residentHeader as header, residentCsv } from "../steps/resident-csv.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 let folder: string;
@@ -27,9 +28,7 @@ beforeEach(async () => {
   databaseUrl = database.urlFor("importerUrl");
 });
 
-const header = residentImport.columns.map(({ header }) => header).join(",");
-const csv = (rows: number) =>
-  [header, ...Array.from({ length: rows }, (_, i) => inventResident(i + 1).values.join(",")), ""].join("\n");
+const csv = (rows: number) => residentCsv(Array.from({ length: rows }, (_, i) => inventResident(i + 1)));
 
 const start = (command: string, args: string[]): ChildProcess =>
   spawn(process.execPath, [`infra/commands/${command}.ts`, ...args], {
