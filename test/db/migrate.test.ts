@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
+import { recountBlocks } from "#lib/resident/verify.ts";
 import { connectFor } from "../steps/connections.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
@@ -82,4 +83,23 @@ test("the masks show the beginning and hide the rest, whatever the length", asyn
     short: "******",
     none: "******",
   });
+});
+
+test("residents whose changes wait in the notes of before 0015 are counted after it, and older functions refused", async () => {
+  const sql = await emptyDatabase();
+  const folder = copyMigrations();
+  for (const file of readdirSync(folder)) if (file >= "0015") rmSync(folder + file);
+  await migrate(sql, folder);
+  await sql.unsafe("grant municipal_owner to current_user");
+  await sql.unsafe(`
+    insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village, district, city)
+    select '99' || lpad(i::text, 14, '0'), '9971010101010001', 'SITI', 'I', 'A', 'D', 'V', 'K', 'C'
+    from generate_series(1, 20) i`);
+  const [before] = await sql`select count(*)::int as notes from resident.block_change`;
+  expect(before?.notes).toBeGreaterThan(0);
+  await migrate(sql);
+  expect(await recountBlocks(sql)).toEqual([]);
+  const [page] = await sql`select (resident.list(1, 10, 'p', 'k', 'r')).total::int as total`;
+  expect(page?.total).toBe(20);
+  await expect(sql`delete from resident.block_change`).rejects.toMatchObject({ code: "40001" });
 });

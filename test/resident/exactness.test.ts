@@ -19,28 +19,41 @@ test("list and search agree with a direct count in the same snapshot while eight
     return new Writer(database.connect("adminUrl"), new Random(i), i, isolation);
   });
   let compared = 0;
+  let progress = Promise.withResolvers<void>();
   const enough = () => compared >= 2_000;
-  const upkeep = { folded: 0, split: 0, profiled: 0, vocabularies: 0 };
+  const upkeep = { folded: 0, split: 0, profiled: 0, vocabularies: 0, rebuilt: 0 };
 
   const write = async (writer: Writer) => {
-    while (!enough()) await (random.chance(10) ? writer.copy() : writer.write());
+    while (!enough()) {
+      // so that none runs away from those who check
+      if (writer.traffic.committed > compared / 2 + 20) await progress.promise;
+      else await (random.chance(10) ? writer.copy() : writer.write());
+    }
   };
   const keepUp = async () => {
     const sql = database.connect("adminUrl");
     while (!enough()) {
-      const [folded] = await sql<{ rows: number }[]>`select resident.fold_changes(500) as rows`;
+      const [folded] = await sql<{ rows: number }[]>`select resident.fold_changes(5000) as rows`;
       const [split] = await sql<{ blocks: number }[]>`select resident.split_block(${target}, 4) as blocks`;
       upkeep.folded += folded?.rows ?? 0;
       upkeep.split += split?.blocks ?? 0;
       upkeep.vocabularies += (await refreshVocabulary(sql)) === undefined ? 0 : 1;
       upkeep.profiled += await profileBlocks(sql);
+      if (random.chance(5)) {
+        await sql`select resident.rebuild_blocks(${target})`;
+        upkeep.rebuilt += 1;
+      }
       expect([...(await recountBlocks(sql)), ...(await recountProfiles(sql, 2))]).toEqual([]);
     }
   };
   const check = async (seed: number) => {
     const sql = database.connect("adminUrl");
     const own = new Random(seed);
-    while (!enough()) compared += await checkPages(sql, own, 20);
+    while (!enough()) {
+      compared += await checkPages(sql, own, 20);
+      progress.resolve();
+      progress = Promise.withResolvers();
+    }
   };
   await Promise.all([...writers.map(write), keepUp(), check(100), check(101)]);
 

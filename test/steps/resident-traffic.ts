@@ -16,6 +16,9 @@ const columns =
 /** Rows that a writer adds before it only brings back what it deleted: what is checked stays small. */
 const enoughRows = 120;
 
+/** More rows than a statement notes each by itself. */
+const many = 110;
+
 /** A time between rows that are there, often one that many rows have, sometimes the newest or oldest of all. */
 const someTime = (random: Random): string => {
   if (random.chance(30)) return "2025-06-01 08:00:00.5";
@@ -89,7 +92,13 @@ export class Writer {
     const upserted = () =>
       this.#newRows(1 + random.below(20), random.below(Math.min(this.#rows + 1, enoughRows)));
     const inserted = () => (this.#rows < enoughRows ? this.#newRows(1 + random.below(40)) : this.#newRows(1));
-    const statement = random.pick([
+    const ofMany = [
+      () => `insert into resident.resident (${columns}) ${rows(this.#newRows(many, random.below(9)))}
+        on conflict (nik) do update set created_at = excluded.created_at`,
+      () =>
+        `delete from resident.resident where nik between '${this.#nik(0)}' and '${this.#nik(99_999_999)}'`,
+    ];
+    const ofFew = [
       () => `insert into resident.resident (${columns}) ${rows(inserted())}`,
       () => `insert into resident.resident (${columns}) ${rows(this.#newRows(1))}`,
       () => `insert into resident.resident (${columns}) ${rows(upserted())}
@@ -105,8 +114,9 @@ export class Writer {
         `update resident.resident set name = name || ' SITI' where ${mine} and length(name) < 60 and id % 5 = 0`,
       () => `update resident.resident set address = address where ${mine} and id % 3 = 0`,
       () => `delete from resident.resident where ${mine} and id % 4 = ${random.below(4)}`,
-    ])();
-    await sql.unsafe(statement);
+    ];
+    const makeStatement = random.pick(random.chance(4) ? ofMany : ofFew);
+    await sql.unsafe(makeStatement());
   }
 
   /** COPY, which has no statement of its own to fail in: a transaction by itself. */

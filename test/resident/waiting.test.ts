@@ -1,0 +1,74 @@
+import type postgres from "postgres";
+import { beforeEach, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { recountBlocks } from "#lib/resident/verify.ts";
+import { createDatabase } from "../steps/temporary-database.ts";
+
+let upkeep: postgres.Sql;
+let writer: postgres.Sql;
+
+const insert = (sql: postgres.Sql, from: number, rows: number) =>
+  sql.unsafe(`
+    insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village, district,
+      city, created_at)
+    select '99' || lpad(i::text, 14, '0'), '9971010101010001', 'SITI', 'I', 'A', 'D', 'V', 'K', 'C',
+      timestamp '2025-01-01' + (i % 100) * interval '1 second'
+    from generate_series(${from}, ${from + rows - 1}) i`);
+
+/** More than a statement notes each by itself. */
+const many = 150;
+
+/** Cuts the one block of 100 rows in ten. */
+const split = () => upkeep`select resident.split_block(10)`;
+
+beforeEach(async () => {
+  const database = await createDatabase();
+  [upkeep, writer] = [database.connect("adminUrl"), database.connect("adminUrl")];
+  await migrate(upkeep);
+  await insert(upkeep, 1, 100);
+  await upkeep`select resident.fold_changes()`;
+});
+
+test("blocks are split without waiting for a writer of few rows, who then ends", async () => {
+  await writer`begin`;
+  await insert(writer, 1_001, 50);
+  await split();
+  await writer`commit`;
+  expect(await recountBlocks(upkeep)).toEqual([]);
+});
+
+test("blocks are cut anew without waiting for a writer of few rows, who then ends", async () => {
+  await writer`begin`;
+  await insert(writer, 1_001, 50);
+  await upkeep`select resident.rebuild_blocks(10)`;
+  await writer`commit`;
+  expect(await recountBlocks(upkeep)).toEqual([]);
+});
+
+test("a writer of few rows in REPEATABLE READ goes on after blocks were split", async () => {
+  await writer`begin isolation level repeatable read`;
+  await writer`select count(*) from resident.resident`;
+  await split();
+  await insert(writer, 1_001, 50);
+  await writer`delete from resident.resident where id % 3 = 0`;
+  await writer`commit`;
+  expect(await recountBlocks(upkeep)).toEqual([]);
+});
+
+test("a writer of many rows in REPEATABLE READ is told to repeat after blocks were split", async () => {
+  await writer`begin isolation level repeatable read`;
+  await writer`select count(*) from resident.resident`;
+  await split();
+  await expect(insert(writer, 1_001, many)).rejects.toMatchObject({ code: "40001" });
+  await writer`rollback`;
+  expect(await recountBlocks(upkeep)).toEqual([]);
+});
+
+test("blocks are not split under a writer of many rows", async () => {
+  await writer`begin`;
+  await insert(writer, 1_001, many);
+  await expect(split()).rejects.toMatchObject({ code: "55P03" });
+  await writer`commit`;
+  await split();
+  expect(await recountBlocks(upkeep)).toEqual([]);
+});
