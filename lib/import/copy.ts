@@ -2,23 +2,11 @@ import type { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import type postgres from "postgres";
+import type { Batch } from "./batch.ts";
 
-type Values = readonly (string | null)[];
-
-const special = /[\\\t\n\r]/g;
-const escapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
-
-const escapeValue = (value: string | null): string =>
-  value?.replace(special, (char) => escapes[char] ?? char) ?? "\\N";
-
-/** One line of COPY's text format. Most rows have nothing to escape: looking once takes half the time. */
-const copyLine = (values: Values): string => {
-  const isPlain = !values.includes(null) && values.join("").search(special) < 0;
-  return `${(isPlain ? values : values.map(escapeValue)).join("\t")}\n`;
-};
-
-const end = async (sql: postgres.Sql, copy: Writable, text: string): Promise<void> => {
-  await promisify<string, void>(copy.write.bind(copy))(text);
+const send = async (sql: postgres.Sql, copy: Writable, text: readonly Buffer[]): Promise<void> => {
+  const write = promisify<Buffer, void>(copy.write.bind(copy));
+  for (const block of text) await write(block);
   copy.end();
   await setImmediate(); // the stream has told the server by then; too early, the next line would throw
   await sql`select`;
@@ -31,7 +19,7 @@ const end = async (sql: postgres.Sql, copy: Writable, text: string): Promise<voi
  * @param sql one connection (`max: 1`). @param target table and columns, such as `staging (a, b)`.
  * @throws PostgresError the server's, or 25P02 (in_failed_sql_transaction), which does not say why.
  */
-export const copyRows = async (sql: postgres.Sql, target: string, rows: readonly Values[]): Promise<void> => {
+export const copyRows = async (sql: postgres.Sql, target: string, rows: Batch): Promise<void> => {
   const broken = Promise.withResolvers<never>();
   sql.options.onclose = () =>
     broken.reject(
@@ -40,7 +28,7 @@ export const copyRows = async (sql: postgres.Sql, target: string, rows: readonly
   try {
     const copy = await sql.unsafe(`copy ${target} from stdin`).writable();
     copy.on("error", broken.reject);
-    await Promise.race([end(sql, copy, rows.map(copyLine).join("")), broken.promise]);
+    await Promise.race([send(sql, copy, rows.text), broken.promise]);
   } finally {
     sql.options.onclose = () => {};
     broken.promise.catch(() => {});

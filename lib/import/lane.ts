@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { Batch } from "./batch.ts";
 import { type LoadCounts, storeBatch } from "./load.ts";
 import type { ImportTable, Row } from "./table.ts";
 
@@ -9,10 +10,13 @@ export class Lane {
   readonly counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, repeated: 0 };
   readonly #sql: postgres.Sql;
   readonly #table: ImportTable;
-  #rows: Row[] = [];
+  #batch = new Batch();
+  #firstLine: number | undefined;
   /** Settles when what was handed over is stored. */
   #storing = Promise.resolve();
   #lineUnderWay: number | undefined;
+  /** Of what comes next: all of the last batch were. */
+  #areLikelyNew = false;
 
   /** @param sql one connection (`max: 1`) of the role `municipal_importer`. */
   constructor(sql: postgres.Sql, table: ImportTable) {
@@ -22,23 +26,25 @@ export class Lane {
 
   /** Line of the first row that is not stored yet. */
   get unstoredLine(): number {
-    return this.#lineUnderWay ?? this.#rows[0]?.line ?? Number.POSITIVE_INFINITY;
+    return this.#lineUnderWay ?? this.#firstLine ?? Number.POSITIVE_INFINITY;
   }
 
   get isFull(): boolean {
-    return this.#rows.length >= rowsPerBatch;
+    return this.#batch.size >= rowsPerBatch;
   }
 
   add(row: Row): void {
-    this.#rows.push(row);
+    this.#firstLine ??= row.line;
+    this.#batch.add(row);
   }
 
   /** Begins to store what was added, after what is under way. @throws what storing that threw. */
   async handOver(): Promise<void> {
     await this.#storing;
-    this.#storing = this.#store(this.#rows);
+    this.#storing = this.#store(this.#batch);
     this.#storing.catch(() => {}); // told to whoever waits for it next
-    this.#rows = [];
+    this.#batch = new Batch();
+    this.#firstLine = undefined;
   }
 
   /** Waits for what was handed over. @throws what storing it threw. */
@@ -46,10 +52,11 @@ export class Lane {
     return this.#storing;
   }
 
-  async #store(rows: readonly Row[]): Promise<void> {
-    if (rows.length === 0) return;
-    this.#lineUnderWay = rows[0]?.line;
-    const stored = await storeBatch(this.#sql, this.#table, rows);
+  async #store(batch: Batch): Promise<void> {
+    if (batch.size === 0) return;
+    this.#lineUnderWay = this.#firstLine;
+    const stored = await storeBatch(this.#sql, this.#table, batch, this.#areLikelyNew);
+    this.#areLikelyNew = stored.updated + stored.unchanged === 0;
     for (const count of ["inserted", "updated", "unchanged", "repeated"] as const)
       this.counts[count] += stored[count];
     this.#lineUnderWay = undefined;

@@ -1,6 +1,7 @@
 import postgres from "postgres";
+import { Batch } from "./batch.ts";
 import { copyRows } from "./copy.ts";
-import { type ImportTable, keyReader, type Row } from "./table.ts";
+import { type Content, type ImportTable, keyReader } from "./table.ts";
 
 export interface LoadCounts {
   inserted: number;
@@ -79,67 +80,103 @@ const findKnown = async (
 };
 
 /** COPY into the table itself, which costs a third less than an upsert. */
-const insertRows = async (sql: postgres.Sql, target: ImportTable, rows: readonly Row[]): Promise<void> => {
+const insertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): Promise<void> => {
+  if (rows.size === 0) return;
   const absent = target.columns.map(({ whenAbsent = "null" }) => `(${whenAbsent})::text`);
   const [defaults = []] = await sql.unsafe(`select ${absent.join(", ")}`).values();
+  const complete = ({ values }: Content) => ({
+    values: values.map((value, i) => value ?? defaults[i] ?? null),
+  });
   await copyRows(
     sql,
     `${target.table} (${namesOf(target).join(", ")})`,
-    rows.map(({ values }) =>
-      values.includes(null) ? values.map((value, i) => value ?? defaults[i] ?? null) : values,
-    ),
+    rows.hasAbsent ? Batch.of([...rows].map(complete)) : rows,
   );
 };
 
-const upsertRows = async (sql: postgres.Sql, target: ImportTable, rows: readonly Row[]): Promise<Counts> => {
+const upsertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): Promise<Counts> => {
+  if (rows.size === 0) return { inserted: 0, updated: 0 };
   const staged = namesOf(target).map((name) => `${name} text`);
   await sql.unsafe(`create temp table staging (${staged.join(", ")}) on commit drop`);
-  await copyRows(
-    sql,
-    "staging",
-    rows.map(({ values }) => values),
-  );
+  await copyRows(sql, "staging", rows);
   const [counts] = await sql.unsafe<Counts[]>(upsert(target));
   if (!counts) throw new Error("the upsert returned no counts");
   return counts;
 };
 
+/** Takes one row of each key, the last, and tells what became of all. */
+const storeDistinct = async (
+  table: ImportTable,
+  batch: Batch,
+  store: (rows: ReadonlyMap<string, Content>) => Promise<Counts>,
+): Promise<LoadCounts> => {
+  const readKey = keyReader(table);
+  const rows = new Map([...batch].map((row) => [readKey(row), row]));
+  const { inserted, updated } = await store(rows);
+  return {
+    ...{ inserted, updated },
+    unchanged: rows.size - inserted - updated,
+    repeated: batch.size - rows.size,
+  };
+};
+
+/** A way of storing a batch within a transaction. */
+type Way = (sql: postgres.Sql, table: ImportTable, batch: Batch) => Promise<LoadCounts>;
+
+/** @throws PostgresError where a row is known, or comes twice. */
+const insertAll: Way = async (sql, table, batch) => {
+  await insertRows(sql, table, batch);
+  return { inserted: batch.size, updated: 0, unchanged: 0, repeated: 0 };
+};
+
+/** @throws PostgresError where somebody else has stored a row since it was looked for. */
+const insertAndUpdate: Way = (sql, table, batch) =>
+  storeDistinct(table, batch, async (rows) => {
+    const known = await findKnown(sql, table, [...rows.keys()]);
+    const pick = (areKnown: boolean) =>
+      Batch.of([...rows].flatMap(([key, row]) => (known.has(key) === areKnown ? [row] : [])));
+    const fresh = pick(false);
+    await insertRows(sql, table, fresh);
+    const { inserted, updated } = await upsertRows(sql, table, pick(true));
+    return { inserted: fresh.size + inserted, updated };
+  });
+
+/** In the order of keys, as whoever else stores some of them meanwhile. */
+const upsertAll: Way = (sql, table, batch) =>
+  storeDistinct(table, batch, (rows) => upsertRows(sql, table, Batch.of(rows.values())));
+
 /** unique_violation; deadlock_detected; in_failed_sql_transaction, where COPY failed and did not say why. */
 const retried = new Set(["23505", "40P01", "25P02"]);
+
+const attempt = async (
+  [way, ...others]: readonly [Way, ...Way[]],
+  ...[sql, table, batch]: Parameters<Way>
+): Promise<LoadCounts> => {
+  try {
+    return await inTransaction(sql, () => way(sql, table, batch));
+  } catch (error) {
+    const [next, ...rest] = others;
+    if (!(next && error instanceof postgres.PostgresError && retried.has(error.code))) throw error;
+    return attempt([next, ...rest], sql, table, batch);
+  }
+};
 
 /**
  * Stores rows by their key, in one transaction: a batch is stored whole or not at all, and storing it again
  * changes nothing.
  *
  * @param sql one connection (`max: 1`) of the role `municipal_importer`.
+ * @param areLikelyNew saves looking whether rows are known, a fifth of all; where one is, the batch begins anew.
  */
-export const storeBatch = async (
+export const storeBatch = (
   sql: postgres.Sql,
   table: ImportTable,
-  rows: readonly Row[],
-): Promise<LoadCounts> => {
-  const readKey = keyReader(table);
-  const byKey = new Map(rows.map((row) => [readKey(row), row]));
-  const keys = [...byKey.keys()];
-  const pick = (wanted: readonly string[]) => wanted.flatMap((key) => byKey.get(key) ?? []);
-  const countsOf = ({ inserted, updated }: Counts): LoadCounts => ({
-    ...{ inserted, updated },
-    unchanged: keys.length - inserted - updated,
-    repeated: rows.length - keys.length,
-  });
-  try {
-    return await inTransaction(sql, async () => {
-      const known = await findKnown(sql, table, keys);
-      const [old, fresh] = [keys.filter((key) => known.has(key)), keys.filter((key) => !known.has(key))];
-      if (fresh.length > 0) await insertRows(sql, table, pick(fresh));
-      const { inserted, updated } =
-        old.length > 0 ? await upsertRows(sql, table, pick(old)) : { inserted: 0, updated: 0 };
-      return countsOf({ inserted: fresh.length + inserted, updated });
-    });
-  } catch (error) {
-    // Most likely somebody else stored some of the keys since we looked; if not, the upsert says what it is. It
-    // takes them in order, as any other does.
-    if (!(error instanceof postgres.PostgresError && retried.has(error.code))) throw error;
-    return inTransaction(sql, async () => countsOf(await upsertRows(sql, table, pick(keys))));
-  }
-};
+  batch: Batch,
+  areLikelyNew = false,
+): Promise<LoadCounts> =>
+  attempt(
+    areLikelyNew ? [insertAll, insertAndUpdate, upsertAll] : [insertAndUpdate, upsertAll],
+    sql,
+    table,
+    batch,
+  );

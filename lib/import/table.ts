@@ -25,15 +25,19 @@ export interface ImportTable {
   readonly columns: readonly Column[];
 }
 
-/** A row that may be stored: cleaned values in the order of the table's columns, null where absent. */
-export interface Row {
-  /** Line of the file on which the row begins, from 1. */
-  readonly line: number;
+/** What is stored of a row: cleaned values in the order of the table's columns, null where absent. */
+export interface Content {
   readonly values: readonly (string | null)[];
 }
 
+/** A row that may be stored. */
+export interface Row extends Content {
+  /** Line of the file on which the row begins, from 1. */
+  readonly line: number;
+}
+
 /** Reads a row's key, the same for any spelling of it. */
-export const keyReader = ({ key, columns }: ImportTable): ((row: Row) => string) => {
+export const keyReader = ({ key, columns }: ImportTable): ((row: Content) => string) => {
   const place = columns.findIndex(({ column }) => column === key);
   const isNumber = columns[place]?.type === "integer";
   return ({ values }) => {

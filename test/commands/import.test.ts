@@ -8,6 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
+import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
@@ -151,7 +152,7 @@ test.each([3, 10, 25])("stops with a message when the connection breaks %i ms in
   const importer = postgres(databaseUrl, { max: 1, fetch_types: false, onnotice: () => {} });
   await sql.unsafe("grant municipal_importer to current_user");
   const [backend] = await importer`select pg_backend_pid() as pid`;
-  const rows = Array.from({ length: 50_000 }, (_, i) => inventResident(i + 1));
+  const rows = Batch.of(Array.from({ length: 50_000 }, (_, i) => inventResident(i + 1)));
   const stored = storeBatch(importer, residentImport, rows).catch((error: { code?: string }) => error.code);
   await setTimeout(delay);
   await sql`select pg_terminate_backend(${backend?.pid})`;

@@ -4,6 +4,7 @@ import { text } from "node:stream/consumers";
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
+import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { steps } from "#lib/maintenance/steps.ts";
 import { residentImport } from "#lib/resident/import.ts";
@@ -18,7 +19,7 @@ beforeEach(async () => {
   sql = database.connect("adminUrl");
   await migrate(sql);
   const rows = Array.from({ length: 600 }, (_, i) => inventResident(i + 1));
-  await storeBatch(database.connect("importerUrl"), residentImport, rows);
+  await storeBatch(database.connect("importerUrl"), residentImport, Batch.of(rows));
 });
 
 const run = async (...args: string[]) => {

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
+import { Batch } from "#lib/import/batch.ts";
 import { importCsv } from "#lib/import/import.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
@@ -34,7 +35,7 @@ test("a row that somebody else stores meanwhile is updated, and the others are a
   await other`begin`;
   await other`insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village,
     district, city) values (${first?.values[0] ?? ""}, '9971010101010001', 'LAMA', 'I', 'A', 'D', 'V', 'K', 'C')`;
-  const stored = storeBatch(importer, residentImport, given);
+  const stored = storeBatch(importer, residentImport, Batch.of(given));
   await expect.poll(waiting).toBe(1);
   await other`commit`;
   expect(await stored).toEqual({ inserted: 49, updated: 1, unchanged: 0, repeated: 0 });
@@ -63,8 +64,18 @@ test("new and known rows of one batch are told apart", async () => {
     ...row,
     values: row.values.map((value, i) => (i === 2 && row.line < 2_006 ? `${value} BIN` : value)),
   }));
-  await storeBatch(importer, residentImport, rows(2_001, 20));
-  expect(await storeBatch(importer, residentImport, given)).toEqual({
+  await storeBatch(importer, residentImport, Batch.of(rows(2_001, 20)));
+  expect(await storeBatch(importer, residentImport, Batch.of(given))).toEqual({
     ...{ inserted: 10, updated: 5, unchanged: 15, repeated: 0 },
+  });
+});
+
+test("a known row, and one that comes twice, are found among rows that were thought to be new", async () => {
+  const [known, ...fresh] = rows(3_001, 21);
+  if (!known) throw new Error("no rows");
+  await storeBatch(importer, residentImport, Batch.of([known]));
+  const given = Batch.of([...fresh, known, ...fresh.slice(0, 3)]);
+  expect(await storeBatch(importer, residentImport, given, true)).toEqual({
+    ...{ inserted: 20, updated: 0, unchanged: 1, repeated: 3 },
   });
 });

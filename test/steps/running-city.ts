@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
@@ -86,7 +87,7 @@ export const startRunningCity = async () => {
     onLog: () => {},
   });
   const importer = city.database.connectAs("importer");
-  await storeBatch(importer, residentImport, fixtures.map(toRow));
+  await storeBatch(importer, residentImport, Batch.of(fixtures.map(toRow)));
   await importer.end();
   return {
     city,

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
@@ -19,14 +20,14 @@ export const storeSeed = async (
   residents: number,
   onProgress: (stored: number) => void,
 ) => {
-  await storeBatch(sql, categoryImport, inventCategories());
-  await storeBatch(sql, galleryImport, inventPhotos());
+  await storeBatch(sql, categoryImport, Batch.of(inventCategories()));
+  await storeBatch(sql, galleryImport, Batch.of(inventPhotos()));
   for (let stored = 0; stored < residents; ) {
     const length = Math.min(batchRows, residents - stored);
     await storeBatch(
       sql,
       residentImport,
-      Array.from({ length }, (_, i) => inventResident(stored + i + 1)),
+      Batch.of(Array.from({ length }, (_, i) => inventResident(stored + i + 1))),
     );
     stored += length;
     onProgress(stored);
