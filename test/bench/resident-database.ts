@@ -102,4 +102,6 @@ export const fillResidents = async (sql: postgres.Sql, rows: number, onStep: (st
   await sql`select resident.rebuild_blocks()`;
   onStep("vacuum");
   await sql`vacuum (analyze) resident.resident`;
+  // else its writes go on for minutes, and commits wait for them
+  await sql`checkpoint`;
 };
