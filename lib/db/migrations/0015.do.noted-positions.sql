@@ -307,7 +307,7 @@ begin
     if noted operator(pg_catalog.=) few then
       more := pg_catalog.format('select created_at, id, -1 as difference from old_rows offset %s', few);
     end if;
-  else
+  elsif exists (select from new_rows offset few) then
     -- A difference of 0: the name is another one. Not a join of old and new rows, whose plan may be one for few
     -- rows when there are many.
     more := '
@@ -320,19 +320,17 @@ begin
       group by created_at, id
       having pg_catalog.sum(sign) operator(pg_catalog.<>) 0
         or pg_catalog.min(name_search) operator(pg_catalog.<>) pg_catalog.max(name_search)';
-    if not exists (select from new_rows offset few) then
-      insert into resident.noted_change (created_at, id, difference)
-      select created_at, id, pg_catalog.sum(sign)
-      from (
-        select created_at, id, name_search, -1 as sign from old_rows
-        union all
-        select created_at, id, name_search, 1 from new_rows
-      ) both_rows
-      group by created_at, id
-      having pg_catalog.sum(sign) operator(pg_catalog.<>) 0
-        or pg_catalog.min(name_search) operator(pg_catalog.<>) pg_catalog.max(name_search);
-      more := null;
-    end if;
+  else
+    insert into resident.noted_change (created_at, id, difference)
+    select created_at, id, pg_catalog.sum(sign)
+    from (
+      select created_at, id, name_search, -1 as sign from old_rows
+      union all
+      select created_at, id, name_search, 1 from new_rows
+    ) both_rows
+    group by created_at, id
+    having pg_catalog.sum(sign) operator(pg_catalog.<>) 0
+      or pg_catalog.min(name_search) operator(pg_catalog.<>) pg_catalog.max(name_search);
   end if;
 
   if more is not null then
