@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import postgres from "postgres";
 import { setPassword } from "#lib/db/login.ts";
 import { migrate } from "#lib/db/migrate.ts";
-import type { Row } from "#lib/import/table.ts";
+import { Batch } from "#lib/import/batch.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
 
@@ -62,21 +62,16 @@ export const residentColumns =
 
 const rowsPerChunk = 5_000;
 
-const toLines = (rows: readonly Row[]) => rows.map(({ values }) => `${values.join("\t")}\n`).join("");
-
 /** Invented residents in COPY's text format. */
-function* inventLines(rows: number): Generator<string> {
+function* inventText(rows: number): Generator<Buffer> {
   for (let from = 1; from <= rows; from += rowsPerChunk) {
     const length = Math.min(rowsPerChunk, rows - from + 1);
-    yield toLines(Array.from({ length }, (_, i) => inventResident(from + i)));
+    yield* Batch.of(Array.from({ length }, (_, i) => inventResident(from + i))).text;
   }
 }
 
-const copyLines = async (sql: postgres.Sql, table: string, lines: Iterable<string>) =>
-  pipeline(
-    Readable.from(lines),
-    await sql.unsafe(`copy ${table} (${residentColumns}) from stdin`).writable(),
-  );
+const copyText = async (sql: postgres.Sql, table: string, text: Iterable<Buffer>) =>
+  pipeline(Readable.from(text), await sql.unsafe(`copy ${table} (${residentColumns}) from stdin`).writable());
 
 /** COPY of a file of residents as it is. */
 export const copyCsv = async (sql: postgres.Sql, table: string, csv: Readable) =>
@@ -92,7 +87,7 @@ export const fillResidents = async (sql: postgres.Sql, rows: number, onStep: (st
     where indrelid = 'resident.resident'::regclass and not indisunique`;
   for (const { name } of indexes) await sql.unsafe(`drop index ${name}`);
   onStep(`${rows} residents`);
-  await copyLines(sql, "resident.resident", inventLines(rows));
+  await copyText(sql, "resident.resident", inventText(rows));
   await sql`set maintenance_work_mem = '512MB'`;
   for (const { name, definition } of indexes) {
     onStep(`index ${name}`);

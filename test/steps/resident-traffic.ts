@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { Batch } from "#lib/import/batch.ts";
 import { oddName } from "./names.ts";
 import type { Random } from "./random.ts";
 
@@ -122,11 +123,14 @@ export class Writer {
   /** COPY, which has no statement of its own to fail in: a transaction by itself. */
   async copy(): Promise<void> {
     const rows = JSON.parse(this.#newRows(3)) as { nik: string; name: string; created_at: string }[];
-    const line = ({ nik, name, created_at }: (typeof rows)[number]) =>
-      `${[nik, nik, name.replaceAll("\\", "\\\\"), "IBU", "JL", nik, "V", "K", "C", created_at].join("\t")}\n`;
+    const batch = Batch.of(
+      rows.map(({ nik, name, created_at }) => ({
+        values: [nik, nik, name, "IBU", "JL", nik, "V", "K", "C", created_at],
+      })),
+    );
     const copy = await this.#sql.unsafe(`copy resident.resident (${columns}) from stdin`).writable();
     const finished = new Promise((resolve, reject) => copy.on("finish", resolve).on("error", reject));
-    copy.end(rows.map(line).join(""));
+    copy.end(Buffer.concat(batch.text));
     await finished;
     this.traffic.committed += 1;
   }
