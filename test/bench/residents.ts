@@ -130,16 +130,23 @@ const measureGrowth = async (few: postgres.Sql, many: postgres.Sql) => {
   return rows;
 };
 
+type Insert = (connection: Pick<postgres.Sql, "unsafe">) => PromiseLike<unknown>;
+
 /** What each of eight writers does over and over, each row a transaction. */
-const writing = {
-  "as fast as they can": (sql: postgres.Sql, insert: (sql: postgres.Sql) => PromiseLike<unknown>) =>
-    insert(sql),
+const writing: Readonly<Record<string, (sql: postgres.Sql, insert: Insert) => PromiseLike<unknown>>> = {
+  "as fast as they can": (sql, insert) => insert(sql),
   // where counts were updated in place, all would wait for one
-  "in transactions of 5 ms": (sql: postgres.Sql, insert: (sql: postgres.Sql) => PromiseLike<unknown>) =>
+  "in transactions of 5 ms": (sql, insert) =>
     sql.begin(async (transaction) => {
-      await insert(transaction as unknown as postgres.Sql);
+      await insert(transaction);
       await transaction`select pg_sleep(0.005)`;
     }),
+};
+
+/** The ratios of two measures, round by round, and their median. */
+const compare = (measured: readonly number[], base: readonly number[]) => {
+  const ratios = measured.map((value, turn) => value / (base[turn] ?? Number.NaN));
+  return { ratio: round(median(ratios)), ratios: ratios.map(round).join(" ") };
 };
 
 /** Rows a second of eight writers with the triggers and without, in turn, and the median of their ratios. */
@@ -147,7 +154,7 @@ const measureWriters = async ({ connect }: ResidentDatabase) => {
   const admin = connect();
   const sql = connect(writers);
   let next = 0;
-  const insert = (connection: postgres.Sql) => {
+  const insert: Insert = (connection) => {
     next += 1;
     return connection.unsafe(
       `insert into resident.resident (${residentColumns}) values ($1, '9971010101010001', 'SITI NUR AMINAH', 'IBU',
@@ -156,7 +163,7 @@ const measureWriters = async ({ connect }: ResidentDatabase) => {
       { prepare: true },
     );
   };
-  const rate = async (write: (typeof writing)[keyof typeof writing]) => {
+  const rate = async (write: (typeof writing)[string]) => {
     const until = performance.now() + writeMs;
     let written = 0;
     const writer = async () => {
@@ -169,19 +176,18 @@ const measureWriters = async ({ connect }: ResidentDatabase) => {
   const rows = [];
   for (const [name, write] of Object.entries(writing)) {
     await rate(write); // not counted
-    const rounds: { without: number; with: number }[] = [];
+    const [without, withTriggers]: [number[], number[]] = [[], []];
     for (let turn = 0; turn < writeRounds; turn++) {
       await enable("disable");
-      const without = await rate(write);
+      without.push(await rate(write));
       await enable("enable always");
-      rounds.push({ without, with: await rate(write) });
+      withTriggers.push(await rate(write));
     }
     rows.push({
       "eight writers": name,
-      "rows/s without triggers": median(rounds.map((round) => round.without)),
-      "with triggers": median(rounds.map((round) => round.with)),
-      ratio: round(median(rounds.map((round) => round.with / round.without))),
-      ratios: rounds.map((one) => round(one.with / one.without)).join(" "),
+      "rows/s without triggers": median(without),
+      "with triggers": median(withTriggers),
+      ...compare(withTriggers, without),
     });
   }
   return rows;
@@ -228,8 +234,7 @@ const measureLoad = async ({ connect, connectAsImporter }: ResidentDatabase) => 
   return Object.keys(ways).map((way, i) => ({
     way,
     "µs/row": Number((median(times[i] ?? []) / (loadRows / 1_000)).toFixed(1)),
-    ratio: round(median((times[i] ?? []).map((ms, turn) => ms / (bare[turn] ?? Number.NaN)))),
-    ratios: (times[i] ?? []).map((ms, turn) => round(ms / (bare[turn] ?? Number.NaN))).join(" "),
+    ...compare(times[i] ?? [], bare),
   }));
 };
 

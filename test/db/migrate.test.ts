@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { connectFor } from "../steps/connections.ts";
+import { insertSeries } from "../steps/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 const source = fileURLToPath(new URL("../../lib/db/migrations", import.meta.url));
@@ -91,10 +92,7 @@ test("residents whose changes wait in the notes of before 0015 are counted after
   for (const file of readdirSync(folder)) if (file >= "0015") rmSync(folder + file);
   await migrate(sql, folder);
   await sql.unsafe("grant municipal_owner to current_user");
-  await sql.unsafe(`
-    insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village, district, city)
-    select '99' || lpad(i::text, 14, '0'), '9971010101010001', 'SITI', 'I', 'A', 'D', 'V', 'K', 'C'
-    from generate_series(1, 20) i`);
+  await insertSeries(sql, 1, 20);
   const [before] = await sql`select count(*)::int as notes from resident.block_change`;
   expect(before?.notes).toBeGreaterThan(0);
   await migrate(sql);

@@ -4,20 +4,13 @@ import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { Random } from "../steps/random.ts";
 import { checkPages } from "../steps/resident-check.ts";
+import { insertSeries } from "../steps/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 let sql: postgres.Sql;
 
 /** Rows enough that a statement finds their blocks all at once. */
 const many = 400;
-
-const insert = (from: number, rows: number, time: string) =>
-  sql.unsafe(`
-    insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village, district,
-      city, created_at)
-    select '99' || lpad(i::text, 14, '0'), '9971010101010001', 'SITI ' || i, 'I', 'A', '99' || lpad(i::text, 14, '0'), 'V', 'K', 'C',
-      ${time}
-    from generate_series(${from}, ${from + rows - 1}) i`);
 
 const expectRight = async () => {
   expect(await recountBlocks(sql)).toEqual([]);
@@ -31,14 +24,14 @@ beforeEach(async () => {
   // the counts are the maintenance's to see
   await sql.unsafe("grant municipal_owner to current_user");
   await sql.unsafe("set role municipal_owner");
-  await insert(1, 300, "timestamp '2025-01-01' + (i / 2) * interval '1 second'");
-  await insert(301, 100, "timestamp '2025-01-01 00:01:00'");
+  await insertSeries(sql, 1, 300, "timestamp '2025-01-01' + (i / 2) * interval '1 second'");
+  await insertSeries(sql, 301, 100, "timestamp '2025-01-01 00:01:00'");
   await sql`select resident.rebuild_blocks(10)`;
 });
 
 test("many rows at once are counted in their blocks, at and between the boundaries", async () => {
-  await insert(1_001, many, "timestamp '2025-01-01' + (i % 200) * interval '1 second'");
-  await insert(2_001, many, "timestamp '2024-12-31' + i * interval '1 hour'");
+  await insertSeries(sql, 1_001, many, "timestamp '2025-01-01' + (i % 200) * interval '1 second'");
+  await insertSeries(sql, 2_001, many, "timestamp '2024-12-31' + i * interval '1 hour'");
   await expectRight();
 });
 

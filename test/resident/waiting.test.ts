@@ -2,18 +2,14 @@ import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
+import { insertSeries } from "../steps/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 let upkeep: postgres.Sql;
 let writer: postgres.Sql;
 
 const insert = (sql: postgres.Sql, from: number, rows: number) =>
-  sql.unsafe(`
-    insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village, district,
-      city, created_at)
-    select '99' || lpad(i::text, 14, '0'), '9971010101010001', 'SITI', 'I', 'A', 'D', 'V', 'K', 'C',
-      timestamp '2025-01-01' + (i % 100) * interval '1 second'
-    from generate_series(${from}, ${from + rows - 1}) i`);
+  insertSeries(sql, from, rows, "timestamp '2025-01-01' + (i % 100) * interval '1 second'");
 
 /** More than a statement notes each by itself. */
 const many = 150;
@@ -29,18 +25,13 @@ beforeEach(async () => {
   await upkeep`select resident.fold_changes()`;
 });
 
-test("blocks are split without waiting for a writer of few rows, who then ends", async () => {
+test.each([
+  ["split", split],
+  ["cut anew", () => upkeep`select resident.rebuild_blocks(10)`],
+])("blocks are %s without waiting for a writer of few rows, who then ends", async (_, cut) => {
   await writer`begin`;
   await insert(writer, 1_001, 50);
-  await split();
-  await writer`commit`;
-  expect(await recountBlocks(upkeep)).toEqual([]);
-});
-
-test("blocks are cut anew without waiting for a writer of few rows, who then ends", async () => {
-  await writer`begin`;
-  await insert(writer, 1_001, 50);
-  await upkeep`select resident.rebuild_blocks(10)`;
+  await cut();
   await writer`commit`;
   expect(await recountBlocks(upkeep)).toEqual([]);
 });
