@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { CommandError, runCommand } from "../../infra/commands/command.ts";
+import { applyMutant, type Mutant } from "./mutant.ts";
+import { table } from "./table.ts";
+import { openWorkshop, type Workshop } from "./workshop.ts";
+
+const usage = `Usage: npm run mutants -- all | AREA… [options]
+
+Breaks the product in small ways, one at a time and in a copy of the tree, and tells which breakages no test notices.
+
+  all | AREA…      ${Object.keys(table).join(", ")}
+  --match TEXT     only mutants whose sentence or file has this text
+  --sample N       only so many, chosen by --seed
+  --seed TEXT      default: the time
+  --least PERCENT  share that must be noticed (default: 90)
+  --json           one JSON object in place of the lines
+
+Exit code: 0 enough were noticed, 2 too few were, 1 a pattern no longer fits the code or the tests fail without it.`;
+
+interface Placed extends Mutant {
+  readonly area: string;
+}
+
+interface Result extends Placed {
+  readonly noticed: boolean;
+  /** The first test that failed. */
+  readonly by: string | undefined;
+  readonly seconds: number;
+}
+
+const findAreas = (names: readonly string[]): readonly string[] => {
+  const known = Object.keys(table);
+  const unknown = names.filter((name) => name !== "all" && !known.includes(name));
+  if (unknown.length > 0)
+    throw new CommandError(`There is no area ${unknown.join(", ")}; choose from all, ${known.join(", ")}`);
+  return names.includes("all") ? known : names;
+};
+
+/** So many of them, the same ones for the same seed. */
+const drawSample = (mutants: readonly Placed[], count: number, seed: string): Placed[] =>
+  mutants
+    .map((mutant) => ({
+      mutant,
+      rank: createHash("sha256").update(`${seed} ${mutant.file} ${mutant.breaks}`).digest("hex"),
+    }))
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, count)
+    .map(({ mutant }) => mutant);
+
+/** Every pattern must fit before any time is spent. */
+const checkPatterns = (mutants: readonly Placed[]) => {
+  const wrongs = mutants.flatMap((mutant) => {
+    try {
+      applyMutant(mutant, readFileSync(mutant.file, "utf8"));
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
+  if (wrongs.length > 0) throw new CommandError(wrongs.join("\n"));
+};
+
+/** A breakage that does not compile would be noticed by the compiler, and says nothing of the tests. */
+const checkTypes = async (workshop: Workshop, mutants: readonly Placed[]) => {
+  const copies = mutants.filter(({ file }) => file.endsWith(".ts"));
+  copies.forEach((mutant, n) => {
+    const copy = mutant.file.replace(/\.ts$/, `.mutant${n}.ts`);
+    workshop.write(copy, applyMutant(mutant, workshop.read(mutant.file)));
+  });
+  const said = await workshop.checkTypes();
+  if (said) throw new CommandError(`Mutants that do not compile:\n${said}`);
+};
+
+/** Without a mutant the tests must pass; otherwise they notice anything. */
+const checkTests = async (workshop: Workshop, mutants: readonly Placed[]) => {
+  const { failed } = await workshop.test([...new Set(mutants.flatMap(({ tests }) => tests))]);
+  if (failed.length > 0) throw new CommandError(`The tests fail without any mutant:\n${failed.join("\n")}`);
+};
+
+const tryMutant = async (workshop: Workshop, mutant: Placed): Promise<Result> => {
+  const started = performance.now();
+  const text = workshop.read(mutant.file);
+  workshop.write(mutant.file, applyMutant(mutant, text));
+  try {
+    const { failed, passed } = await workshop.test(mutant.tests, mutant.only);
+    if (failed.length + passed === 0)
+      throw new CommandError(`«${mutant.breaks}»: no test has a name that fits /${mutant.only}/`);
+    const seconds = Math.round((performance.now() - started) / 100) / 10;
+    return { ...mutant, noticed: failed.length > 0, by: failed[0], seconds };
+  } finally {
+    workshop.write(mutant.file, text);
+  }
+};
+
+/** Tries all of them, in as many copies of the tree as there are cores. */
+const tryAll = async (mutants: readonly Placed[], onResult: (result: Result) => void): Promise<Result[]> => {
+  const results: Result[] = [];
+  const waiting = [...mutants];
+  const lane = async () => {
+    const workshop = openWorkshop();
+    try {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const result = await tryMutant(workshop, next);
+        results.push(result);
+        onResult(result);
+      }
+    } finally {
+      workshop.remove();
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  return results;
+};
+
+const printScore = (results: readonly Result[]) => {
+  console.log("");
+  for (const area of new Set(results.map((result) => result.area))) {
+    const own = results.filter((result) => result.area === area);
+    console.log(`${area.padEnd(16)} ${own.filter(({ noticed }) => noticed).length} of ${own.length}`);
+  }
+  const noticed = results.filter((result) => result.noticed).length;
+  console.log(`${"noticed".padEnd(16)} ${noticed} of ${results.length}`);
+};
+
+await runCommand(usage, async (args) => {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      match: { type: "string", default: "" },
+      sample: { type: "string", default: String(Number.MAX_SAFE_INTEGER) },
+      seed: { type: "string", default: new Date().toISOString() },
+      least: { type: "string", default: "90" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const all = findAreas(positionals).flatMap((area) =>
+    (table[area] ?? []).map((mutant) => ({ ...mutant, area })),
+  );
+  checkPatterns(all);
+  const fitting = all.filter(({ breaks, file }) => `${breaks} ${file}`.includes(values.match));
+  const mutants = drawSample(fitting, Number(values.sample), values.seed);
+  if (mutants.length === 0) throw new CommandError("There is no such mutant");
+  const workshop = openWorkshop();
+  try {
+    await checkTests(workshop, mutants);
+    await checkTypes(workshop, mutants);
+  } finally {
+    workshop.remove();
+  }
+  const results = await tryAll(mutants, ({ noticed, area, file, breaks, by, seconds }) => {
+    if (values.json) return;
+    console.log(
+      `${noticed ? "noticed " : "SURVIVED"} ${seconds.toFixed(1).padStart(5)} s  ${area}: ${breaks} (${file})${by ? `\n${" ".repeat(18)}by: ${by}` : ""}`,
+    );
+  });
+  if (values.json) console.log(JSON.stringify(results, null, 2));
+  else printScore(results);
+  const share = results.filter(({ noticed }) => noticed).length / results.length;
+  return share * 100 >= Number(values.least) ? 0 : 2;
+});

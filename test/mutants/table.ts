@@ -1,0 +1,31 @@
+import type { MutantTable } from "./mutant.ts";
+import { commands } from "./table/commands.ts";
+import { employee } from "./table/employee.ts";
+import { functions } from "./table/functions.ts";
+import { http } from "./table/http.ts";
+import { imports } from "./table/import.ts";
+import { infrastructure } from "./table/infrastructure.ts";
+import { leader } from "./table/leader.ts";
+import { media } from "./table/media.ts";
+import { notification } from "./table/notification.ts";
+import { outbox } from "./table/outbox.ts";
+import { partner } from "./table/partner.ts";
+import { resident } from "./table/resident.ts";
+import { sender } from "./table/sender.ts";
+
+/** Every mutant, by the area of the product that it breaks. */
+export const table: MutantTable = {
+  http,
+  employee,
+  partner,
+  resident,
+  outbox,
+  sender,
+  leader,
+  media,
+  notification,
+  import: imports,
+  infrastructure,
+  commands,
+  functions,
+};
