@@ -1,17 +1,51 @@
 import postgres from "postgres";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
-import { createDatabase } from "./temporary-database.ts";
+import { createDatabase, type TemporaryDatabase } from "./temporary-database.ts";
+
+/** The one database of a test file: migrated once, which takes longer than most tests, and emptied for each. */
+let shared: Promise<TemporaryDatabase> | undefined;
+let isTaken = false;
+const ends: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+const createMigrated = async (): Promise<TemporaryDatabase> => {
+  const database = await createDatabase((remove) => ends.push(remove));
+  await migrate(database.connect("adminUrl"));
+  return database;
+};
+
+const empty = (admin: postgres.Sql) =>
+  admin
+    .unsafe(
+      `set role municipal_owner;
+       do $$ begin
+         execute (select 'truncate ' || string_agg(format('%I.%I', schemaname, tablename), ', ') || ' restart identity'
+           from pg_tables where schemaname in ('messaging', 'notification'));
+       end $$;
+       insert into messaging.control default values;
+       reset role`,
+    )
+    .simple();
 
 /**
- * The session task's database, empty: its address, and connections of the role until the test ends;
- * `sql` is one for those who need no more.
+ * The session task's database, empty, for one test: its address, and connections of the role until the test
+ * ends; `sql` is one for tests that need no more.
  */
 export const createSessionDatabase = async () => {
-  const database = await createDatabase();
-  await migrate(database.connect("adminUrl"));
+  if (isTaken) throw new Error("this test has its session database already");
+  isTaken = true;
+  onTestFinished(() => {
+    isTaken = false;
+  });
+  shared ??= createMigrated();
+  const database = await shared;
+  const admin = database.connect("adminUrl");
+  await empty(admin);
   const url = database.urlFor("sessionUrl");
-  /** For whoever ends it by himself. */
+  /** For tests that end it themselves. */
   const open = (max: number, onclose: () => void = () => {}): postgres.Sql => {
     const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
     return postgres(url, { max, fetch_types: false, types, onclose, onnotice: () => {} });
@@ -21,5 +55,5 @@ export const createSessionDatabase = async () => {
     onTestFinished(() => sql.end({ timeout: 1 }));
     return sql;
   };
-  return { url, open, connect, sql: connect(1), admin: database.connect("adminUrl") };
+  return { url, open, connect, sql: connect(1), admin };
 };

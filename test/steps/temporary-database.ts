@@ -6,18 +6,24 @@ export interface TemporaryDatabase {
   readonly name: string;
   /** The connection string of one of the city's roles, for this database. */
   urlFor(address: Address): string;
-  /** One connection of a role, until the test ends. */
+  /** One connection of a role, until the database is removed. */
   connect(address: Address): postgres.Sql;
 }
 
-/** An empty database beside the city's, on the same server, whose roles are there already. Gone with the test. */
-export const createDatabase = async (): Promise<TemporaryDatabase> => {
+/**
+ * An empty database beside the city's, on the same server, whose roles are there already.
+ *
+ * @param onEnd takes what removes it: the end of the test, unless it is to live longer.
+ */
+export const createDatabase = async (
+  onEnd: (remove: () => Promise<void>) => void = onTestFinished,
+): Promise<TemporaryDatabase> => {
   const name = `test_${Math.random().toString(36).slice(2)}`;
   const options = { max: 1, fetch_types: false, prepare: false, onnotice: () => {} };
   const server = postgres(inject("city").adminUrl, options);
   await server.unsafe(`create database ${name}`);
   const connections: postgres.Sql[] = [];
-  onTestFinished(async () => {
+  onEnd(async () => {
     await Promise.all(connections.map((sql) => sql.end()));
     // force would have to end an autovacuum worker, which only a superuser may; a plain drop waits for it
     await server
