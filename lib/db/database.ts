@@ -4,6 +4,7 @@ import { Fault } from "#lib/http/fault.ts";
 import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
 import { connectionTo, tlsSetting } from "./credentials.ts";
+import { isLostConnection } from "./lost-connection.ts";
 import { readCredentials } from "./role-secret.ts";
 
 /** A caller is answered within 3 s even when the database is silent; what is left is for the answer. */
@@ -12,11 +13,6 @@ const connectTimeoutSeconds = 2;
 
 const INVALID_PASSWORD = "28P01";
 const QUERY_CANCELED = "57014";
-const ADMIN_SHUTDOWN = "57P01";
-const lostConnection = new Set([
-  ...["CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECTION_DESTROYED"],
-  ...["ECONNRESET", "EPIPE", ADMIN_SHUTDOWN],
-]);
 
 const codeOf = (error: unknown): string => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -76,7 +72,7 @@ const attempt = async <T>(work: Work<T>, isExpired: () => boolean): Promise<T> =
 /** Makes ready for one more attempt. @returns false for an error that another attempt would not mend. */
 const mend = (error: unknown): boolean => {
   const code = codeOf(error);
-  if (code !== INVALID_PASSWORD && !lostConnection.has(code)) return false;
+  if (code !== INVALID_PASSWORD && !isLostConnection(code)) return false;
   log.warn("database connection is renewed", { code });
   disconnect();
   if (code === INVALID_PASSWORD) refused = credentials.reset();

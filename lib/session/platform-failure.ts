@@ -32,6 +32,8 @@ export class PlatformFailure extends Error {
   readonly reason: PlatformFailureReason;
   /** Whether the message may have reached the platform: then it must be sent again with the same id only. */
   readonly mayHaveLeft: boolean;
+  /** Of the library's error, or of the database's where the library was using its keys. */
+  readonly code: string | undefined;
 
   /** @param because the library's error, of which only name and code are kept. */
   constructor(reason: PlatformFailureReason, mayHaveLeft: boolean, because?: unknown) {
@@ -39,5 +41,6 @@ export class PlatformFailure extends Error {
     this.name = "PlatformFailure";
     this.reason = reason;
     this.mayHaveLeft = mayHaveLeft;
+    this.code = because instanceof Error ? errorCode(because) : undefined;
   }
 }

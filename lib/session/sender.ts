@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
+import { isLostConnection } from "#lib/db/lost-connection.ts";
 import { log } from "#lib/log.ts";
 import { insist } from "./insist.ts";
 import type { Outgoing } from "./message.ts";
@@ -15,7 +16,7 @@ import {
   waitForQuietEnd,
 } from "./outbox.ts";
 import type { Pacing } from "./pacing.ts";
-import { PlatformFailure } from "./platform-failure.ts";
+import { errorCode, PlatformFailure } from "./platform-failure.ts";
 import type { SendOutcome } from "./sending.ts";
 import type { Wakeup } from "./wakeup.ts";
 
@@ -51,8 +52,13 @@ const idleMs = 500;
 /** Between two looks at an outbox that had nothing to send. */
 const restMs = 20;
 const firstDelaySeconds = 5;
+/** After the database was lost: no fault of the message, which is tried again as soon as there is one. */
+const lostDatabaseDelaySeconds = 1;
 /** A message that cannot be made so many times never will be. */
 const maxPreparations = 5;
+
+/** By what is known of a send that got no answer: it may have left, it has not, or the database was lost. */
+const delaysSeconds = { unknown: 0, kept: firstDelaySeconds, interrupted: lostDatabaseDelaySeconds };
 
 /** The longer, the more often it failed. */
 const delayAfter = (attempts: number) => firstDelaySeconds * 2 ** (attempts - 1);
@@ -69,6 +75,12 @@ const prepare = async (options: SenderOptions, message: Outgoing): Promise<Uint8
 const rest = ({ pacing }: SenderOptions, { phone }: Outgoing, seconds: number) =>
   pacing.rest(phone, Date.now() + seconds * 1_000);
 
+/** Whether the database broke off what was being done, not the message or the platform. */
+const isDatabaseLost = (error: unknown): boolean =>
+  error instanceof Error &&
+  (!(error instanceof PlatformFailure) || error.reason === "failed") &&
+  isLostConnection(errorCode(error));
+
 const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint8Array) => {
   const { sql, messenger, pacing, onOutcome } = options;
   const started = performance.now();
@@ -76,13 +88,14 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
     if (error instanceof PlatformFailure && error.reason === "no-recipient")
       return { outcome: "refused", code: "no device" } as const;
     log.warn("a send got no answer", { id: message.id, attempts: message.attempts, error });
-    return error instanceof PlatformFailure && !error.mayHaveLeft ? "kept" : "unknown";
+    if (!(error instanceof PlatformFailure) || error.mayHaveLeft) return "unknown";
+    return isDatabaseLost(error) ? "interrupted" : "kept";
   });
   const ms = performance.now() - started;
   if (typeof verdict === "string") {
-    const seconds = verdict === "kept" && messenger.isOpen() ? firstDelaySeconds : 0;
+    const seconds = messenger.isOpen() ? delaysSeconds[verdict] : 0;
     rest(options, message, seconds);
-    const again = verdict === "kept" ? undo : putBack;
+    const again = verdict === "unknown" ? putBack : undo;
     await insist(() => again(sql, message, seconds), options.signal);
     return onOutcome?.("retried", ms);
   }
@@ -122,8 +135,11 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
   const { sql, messenger, onOutcome } = options;
   const { id, attempts } = message;
   log.warn("a message could not be prepared", { id, attempts, error });
-  if (!messenger.isOpen()) {
-    await insist(() => undo(sql, message, 0), options.signal);
+  const isLost = isDatabaseLost(error);
+  if (isLost || !messenger.isOpen()) {
+    const seconds = isLost ? lostDatabaseDelaySeconds : 0;
+    rest(options, message, seconds);
+    await insist(() => undo(sql, message, seconds), options.signal);
     return onOutcome?.("retried", 0);
   }
   if (attempts >= maxPreparations) {

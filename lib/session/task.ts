@@ -215,7 +215,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     await candidacy;
     await forgotten;
     await server.close();
-    await sql.end({ timeout: 5 });
+    // nothing is asked any more; the driver would wait for a connection that the server ended
+    await sql.end({ timeout: 1 });
   };
   try {
     return { url: await listen(server, options), findPlatform: () => self.platform, stop };
