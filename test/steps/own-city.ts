@@ -5,9 +5,7 @@ import { afterAll, beforeAll, inject } from "vitest";
 import { type City, type CityOptions, startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { type Deployment, deploy } from "../template/deploy.ts";
-
-/** Where nobody listens: a city that needs no messaging starts sooner without. */
-const nobody = { url: "http://127.0.0.1:1" };
+import { cityDefaults, copyCity } from "./city-template.ts";
 
 export interface OwnCity {
   city: City;
@@ -37,16 +35,13 @@ const served = (city: City, { baseUrl, messagingBaseUrl, renew }: Deployment): C
 export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})): OwnCity => {
   const folder = mkdtempSync(join(tmpdir(), "own-city-"));
   const lines: string[] = [];
-  const { assembly } = inject("city");
+  const { assembly, template } = inject("city");
   const own = { lines, logged: () => lines.map((line) => JSON.parse(line)) } as OwnCity;
   beforeAll(async () => {
+    await copyCity(template, folder);
     const city = await startCity({
+      ...cityDefaults,
       folder,
-      port: 0,
-      messagingPort: 0,
-      session: nobody,
-      residents: 50,
-      durable: false,
       onAccess: (line) => lines.push(JSON.stringify({ access: line })),
       onLog: (_, line) => lines.push(line),
       ...findSettings(),

@@ -8,6 +8,7 @@ import { authorizers, routes } from "#lib/routes/index.ts";
 import { type City, startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import type { DemoEmployee } from "../../infra/local/upstream/upstreams.ts";
+import { cityDefaults, copyCity } from "./city-template.ts";
 import { fixtures, seededResidents, toRow } from "./residents.ts";
 
 /** On which ways tests may ask: over HTTP to what runs, or the handler's source in the test's own process. */
@@ -18,6 +19,8 @@ export interface RunningCity {
   readonly ways: readonly Way[];
   /** Folder of the cloud assembly, where it is the synthesized templates that serve. */
   readonly assembly: string | undefined;
+  /** Folder that cities of single test files are copies of. */
+  readonly template: string;
   readonly baseUrl: string;
   readonly messagingBaseUrl: string;
   readonly basic: { readonly username: string; readonly password: string };
@@ -45,7 +48,7 @@ declare module "vitest" {
   }
 }
 
-const describe = (city: City): Omit<RunningCity, "ways" | "assembly"> => {
+const describe = (city: City): Omit<RunningCity, "ways" | "assembly" | "template"> => {
   const urlOf = (role: string) => {
     const { host, port, dbname, username, password } = JSON.parse(
       city.secrets.find(`municipal/local/database/${role}`)?.value ?? "{}",
@@ -74,24 +77,21 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly"> => {
   };
 };
 
-/** Starts the one city of many tests, with its fixtures; its folder goes with it. The bundles must have been built. */
-export const startRunningCity = async () => {
+/**
+ * Starts the one city of many tests, with its fixtures; its folder goes with it. The bundles must have been built.
+ *
+ * @param template the city that it is a copy of.
+ */
+export const startRunningCity = async (template: string) => {
   const folder = mkdtempSync(join(tmpdir(), "city-"));
-  const city = await startCity({
-    folder,
-    port: 0,
-    messagingPort: 0,
-    residents: seededResidents,
-    durable: false,
-    onAccess: () => {},
-    onLog: () => {},
-  });
+  await copyCity(template, folder);
+  const city = await startCity({ ...cityDefaults, folder, session: "fake", residents: seededResidents });
   const importer = city.database.connectAs("importer");
   await storeBatch(importer, residentImport, Batch.of(fixtures.map(toRow)));
   await importer.end();
   return {
     city,
-    described: describe(city),
+    described: { ...describe(city), template },
     async stop() {
       await city.stop();
       await destroyServer(`${folder}/postgres`);

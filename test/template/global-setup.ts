@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { installRuntimeClient } from "../runtime-client/install.ts";
+import { makeCityTemplate } from "../steps/city-template.ts";
 import { startRunningCity } from "../steps/running-city.ts";
 import { deploy } from "./deploy.ts";
 import { synthesize } from "./synth.ts";
@@ -17,8 +18,8 @@ export default async function setup(project: TestProject) {
   try {
     const assembly = mkdtempSync(join(tmpdir(), "assembly-"));
     stops.push(() => rmSync(assembly, { recursive: true, force: true }));
-    await synthesize(assembly);
-    const { city, described, stop } = await startRunningCity();
+    const [template] = await Promise.all([makeCityTemplate(), synthesize(assembly)]);
+    const { city, described, stop } = await startRunningCity(template);
     stops.push(stop);
     const deployment = await deploy(assembly, city);
     stops.push(deployment.stop);

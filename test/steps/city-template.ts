@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { existsSync, renameSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startCity } from "../../infra/local/city.ts";
+
+const run = promisify(execFile);
+
+/** Where nobody listens: a city that needs no messaging starts sooner without. */
+export const nobody = { url: "http://127.0.0.1:1" };
+
+/** What every city of a test has; those that need more say so. */
+export const cityDefaults = {
+  port: 0,
+  messagingPort: 0,
+  session: nobody,
+  residents: 50,
+  durable: false,
+  onAccess: () => {},
+  onLog: () => {},
+};
+
+/**
+ * The folder of a stopped city: a copy of it starts in a fifth of the time that a new database takes. Made once
+ * in a run.
+ */
+export const makeCityTemplate = async (): Promise<string> => {
+  const template = join(tmpdir(), "city-template");
+  if (existsSync(template)) return template;
+  const partial = `${template}.partial`;
+  const city = await startCity({ ...cityDefaults, folder: partial });
+  await city.stop();
+  renameSync(partial, template);
+  return template;
+};
+
+/** Copies a template with the owners of its files: the database's may be another account's. */
+export const copyCity = async (template: string, folder: string): Promise<void> => {
+  await run("cp", ["-a", `${template}/.`, folder]);
+};
