@@ -1,17 +1,22 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** What a test leaves behind, or a killed worker, goes with the run. */
 const temporary = mkdtempSync(join(tmpdir(), "test-run-"));
+chmodSync(temporary, 0o711); // a database that root starts runs under another account
 process.env.TMPDIR = temporary;
-process.once("exit", () => rmSync(temporary, { recursive: true, force: true }));
+
+/** What a test leaves behind, or a killed worker, goes with the run; databases too, also when the run is killed. */
+const guardian = spawn(process.execPath, ["test/steps/guardian.ts", temporary], {
+  stdio: ["pipe", "ignore", "inherit"],
+  detached: true, // a Ctrl-C is the run's to handle
+});
+guardian.unref();
 
 export default defineConfig({
   test: {
-    // real processes, databases and sockets on a machine that may be busy: the report names what needed a second run
-    retry: 1,
     // the default leaves one core free, of two; but tests wait more than they work
     maxWorkers: "100%",
     testTimeout: 20_000,

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -29,13 +29,17 @@ export const makeCityTemplate = async (): Promise<string> => {
   const template = join(tmpdir(), "city-template");
   if (existsSync(template)) return template;
   const partial = `${template}.partial`;
+  mkdirSync(partial, { mode: 0o711 });
   const city = await startCity({ ...cityDefaults, folder: partial });
   await city.stop();
   renameSync(partial, template);
   return template;
 };
 
-/** Copies a template with the owners of its files: the database's may be another account's. */
-export const copyCity = async (template: string, folder: string): Promise<void> => {
+/** A copy of the template, with the owners of its files: the database's may be another account's, which must get in. */
+export const copyCity = async (template: string): Promise<string> => {
+  const folder = mkdtempSync(join(tmpdir(), "city-"));
+  chmodSync(folder, 0o711);
   await run("cp", ["-a", `${template}/.`, folder]);
+  return folder;
 };

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { afterAll, beforeAll, inject } from "vitest";
 import { type City, type CityOptions, startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
@@ -33,12 +31,12 @@ const served = (city: City, { baseUrl, messagingBaseUrl, renew }: Deployment): C
  * @param findSettings what it is to be started with, asked before it starts.
  */
 export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})): OwnCity => {
-  const folder = mkdtempSync(join(tmpdir(), "own-city-"));
+  let folder: string;
   const lines: string[] = [];
   const { assembly, template } = inject("city");
   const own = { lines, logged: () => lines.map((line) => JSON.parse(line)) } as OwnCity;
   beforeAll(async () => {
-    await copyCity(template, folder);
+    folder = await copyCity(template);
     const city = await startCity({
       ...cityDefaults,
       folder,

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
@@ -83,8 +81,7 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly" | "template
  * @param template the city that it is a copy of.
  */
 export const startRunningCity = async (template: string) => {
-  const folder = mkdtempSync(join(tmpdir(), "city-"));
-  await copyCity(template, folder);
+  const folder = await copyCity(template);
   const city = await startCity({ ...cityDefaults, folder, session: "fake", residents: seededResidents });
   const importer = city.database.connectAs("importer");
   await storeBatch(importer, residentImport, Batch.of(fixtures.map(toRow)));
