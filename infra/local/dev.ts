@@ -108,6 +108,8 @@ const main = async () => {
       await destroyServer(`${folder}/postgres`);
       rmSync(`${folder}/secrets.json`, { force: true });
     }
+    const port = await choosePort("port", options.port);
+    const messagingPort = await choosePort("messaging-port", options["messaging-port"]);
     let city: City | undefined;
     const builder = await firstBuild((errors) => {
       if (errors === 0) city?.reload();
@@ -119,9 +121,9 @@ const main = async () => {
 
     city = await startCity({
       folder,
-      port: await choosePort("port", options.port),
+      port,
+      messagingPort,
       session: options.platform,
-      messagingPort: await choosePort("messaging-port", options["messaging-port"]),
       residents: options.residents,
       durable: true,
       scheduled: true,

@@ -5,12 +5,12 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { makeCheckout } from "../steps/checkout.ts";
 
-/** Each starts the whole system, some of them three times. */
-vi.setConfig({ testTimeout: 120_000 });
+/** Most of them start the whole system. */
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const checkout = makeCheckout();
 const folder = `${checkout.folder}/.local`;
@@ -34,9 +34,15 @@ const start = (...args: string[]) => {
   children.push(child);
   return child;
 };
+/** Started, and told its addresses. @throws Error with what it said when it ended instead. */
 const startReady = async (...args: string[]) => {
   const child = start("--port", "0", "--messaging-port", "0", ...args);
-  await expect.poll(() => existsSync(`${folder}/dev.json`), { timeout: 40_000 }).toBe(true);
+  const said: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    child.stderr?.on("data", (chunk) => said.push(String(chunk)));
+    child.stdout?.on("data", (chunk) => String(chunk).includes("Ctrl-C stops") && resolve());
+    child.once("exit", () => reject(new Error(said.join(""))));
+  });
   return child;
 };
 const serverPid = () => Number(readFileSync(`${folder}/postgres/postmaster.pid`, "utf8").split("\n")[0]);
@@ -54,36 +60,55 @@ const listResidents = async () => {
   return (await response.json()) as { total: number };
 };
 
-test("starts, answers with the key it wrote down for its owner only, and leaves nothing behind at SIGTERM", async () => {
-  const child = await startReady();
-  expect(statSync(`${folder}/dev.json`).mode & 0o777).toBe(0o600);
-  expect(Object.keys(devFile())).toEqual([
-    ...[
-      "baseUrl",
-      "apiKey",
-      "messagingBaseUrl",
-      "docsUrl",
-      "basic",
-      "consoleUrl",
-      "console",
-      "phone",
-      "platformUrl",
-      "employee",
-    ],
-    ...["databaseUrl", "secretsUrl", "legacyAuthUrl", "employeeSystemUrl"],
-  ]);
-  expect(Object.keys(devFile().employee)).toEqual(["username", "password", "nip", "passphrase"]);
-  expect((await listResidents()).total).toBe(30);
-  for (const path of ["/docs", "/docs/paging", "/docs/reference.js", "/openapi.json"])
-    expect([path, (await fetch(`${devFile().baseUrl}${path}`)).status]).toEqual([path, 200]);
-  const database = serverPid();
-  child.kill("SIGTERM");
-  expect((await once(child, "exit"))[0]).toBe(0);
-  expect([isAlive(database), existsSync(`${folder}/dev.json`), existsSync(`${folder}/dev.pid`)]).toEqual([
-    false,
-    false,
-    false,
-  ]);
+describe("while it runs", () => {
+  let child: ChildProcess;
+  beforeAll(async () => {
+    child = await startReady();
+  });
+
+  test("answers with the key that it wrote down for its owner only", async () => {
+    expect(statSync(`${folder}/dev.json`).mode & 0o777).toBe(0o600);
+    expect(Object.keys(devFile())).toEqual([
+      ...["baseUrl", "apiKey", "messagingBaseUrl", "docsUrl", "basic", "consoleUrl", "console", "phone"],
+      ...["platformUrl", "employee", "databaseUrl", "secretsUrl", "legacyAuthUrl", "employeeSystemUrl"],
+    ]);
+    expect(Object.keys(devFile().employee)).toEqual(["username", "password", "nip", "passphrase"]);
+    expect((await listResidents()).total).toBe(30);
+    for (const path of ["/docs", "/docs/paging", "/docs/reference.js", "/openapi.json"])
+      expect([path, (await fetch(`${devFile().baseUrl}${path}`)).status]).toEqual([path, 200]);
+  });
+
+  test("refuses to run twice in one folder", async () => {
+    expect(await text(start().stderr as NodeJS.ReadableStream)).toContain("is running here already");
+    expect((await listResidents()).total).toBe(30);
+  });
+
+  test("shows a guide and a function as they are after a change of theirs", async () => {
+    const address = `${devFile().baseUrl}/docs/paging`;
+    const guide = `${checkout.folder}/lib/docs/guides/en/paging.md`;
+    writeFileSync(guide, `${readFileSync(guide, "utf8")}\nA line that was not there.\n`);
+    await expect
+      .poll(async () => (await fetch(address)).text(), { timeout: 60_000 })
+      .toContain("A line that was not there.");
+    const fn = `${checkout.folder}/functions/docs/file.ts`;
+    const before = readFileSync(fn, "utf8");
+    writeFileSync(fn, `${before}\nthrow new Error("does not start");\n`);
+    await expect.poll(async () => (await fetch(address)).status, { timeout: 60_000 }).not.toBe(200);
+    writeFileSync(fn, before);
+  });
+
+  test("leaves nothing behind at SIGTERM, also when nobody reads what it prints any more", async () => {
+    const database = serverPid();
+    child.stdout?.destroy();
+    await listResidents();
+    child.kill("SIGTERM");
+    expect((await once(child, "exit"))[0]).toBe(0);
+    expect([isAlive(database), existsSync(`${folder}/dev.json`), existsSync(`${folder}/dev.pid`)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
 });
 
 test("keeps its data and its key between starts, also after it was killed with the database left running", async () => {
@@ -98,28 +123,8 @@ test("keeps its data and its key between starts, also after it was killed with t
   const second = await startReady();
   expect([devFile().apiKey, (await listResidents()).total]).toEqual([apiKey, 30]);
   expect(serverPid()).not.toBe(database);
-
-  const third = start();
-  expect(await text(third.stderr as NodeJS.ReadableStream)).toContain("is running here already");
-  expect((await listResidents()).total).toBe(30);
-
   second.kill("SIGINT");
   expect((await once(second, "exit"))[0]).toBe(0);
-});
-
-test("shows a guide and a function as they are after a change of theirs", async () => {
-  const child = await startReady();
-  const address = `${devFile().baseUrl}/docs/paging`;
-  const guide = `${checkout.folder}/lib/docs/guides/en/paging.md`;
-  writeFileSync(guide, `${readFileSync(guide, "utf8")}\nA line that was not there.\n`);
-  await expect
-    .poll(async () => (await fetch(address)).text(), { timeout: 15_000 })
-    .toContain("A line that was not there.");
-  const fn = `${checkout.folder}/functions/docs/file.ts`;
-  writeFileSync(fn, `${readFileSync(fn, "utf8")}\nthrow new Error("does not start");\n`);
-  await expect.poll(async () => (await fetch(address)).status, { timeout: 15_000 }).not.toBe(200);
-  child.kill("SIGTERM");
-  await once(child, "exit");
 });
 
 test("throws the old data away when it is asked for a fresh start", async () => {
@@ -136,15 +141,6 @@ test("stops soon when it is interrupted while it is still starting", async () =>
   });
   expect((await once(child, "exit"))[0]).toBe(0);
   expect(existsSync(`${folder}/dev.pid`)).toBe(false);
-  expect(existsSync(`${folder}/postgres/postmaster.pid`)).toBe(false);
-});
-
-test("stops in order also when nobody reads what it prints any more", async () => {
-  const child = await startReady("--fresh");
-  child.stdout?.destroy();
-  await listResidents();
-  child.kill("SIGTERM");
-  expect((await once(child, "exit"))[0]).toBe(0);
   expect(existsSync(`${folder}/postgres/postmaster.pid`)).toBe(false);
 });
 

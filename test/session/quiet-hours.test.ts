@@ -133,11 +133,10 @@ describe("what is due in its quiet hours", () => {
   });
 });
 
-test("a one-time code overtakes 5,000 reminders that are queued before it", { timeout: 40_000 }, async () => {
+test("a one-time code overtakes a thousand reminders to one number", { timeout: 40_000 }, async () => {
   const submission = Submission.parse({ kind: "text", phone: "6281200000001", text: "x", class: "reminder" });
-  const reminders = Array.from({ length: 5_000 }, (_, n) => ({ id: `R${n}`, submission, mediaId: null }));
-  for (let first = 0; first < reminders.length; first += 500)
-    await storeMessages(sql, reminders.slice(first, first + 500));
+  const reminders = Array.from({ length: 1_000 }, (_, n) => ({ id: `R${n}`, submission, mediaId: null }));
+  await storeMessages(sql, reminders);
   await lead();
   await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThan(3);
   const before = sent.length;

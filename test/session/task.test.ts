@@ -250,7 +250,7 @@ describe("two tasks", () => {
     expect(platform.sockets.mostLoggedIn).toBe(1);
   });
 
-  test("go on when the leader's connections are cut", async () => {
+  test("go on when the leader's connections are cut", { timeout: 60_000 }, async () => {
     const task = await startOpen();
     for (let i = 0; i < 3; i++) {
       const { id } = await submit(task, { text: String(i) });

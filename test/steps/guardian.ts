@@ -16,19 +16,27 @@ const childrenOf = (pid: number): number[] => {
   }
 };
 
-/** A test may have stopped the processes, which then would not hear that they have to end. */
-const wake = (pid: number): void => {
-  for (const one of [pid, ...childrenOf(pid)])
-    try {
-      process.kill(one, "SIGCONT");
-    } catch {
-      // it has ended
-    }
+const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // it has ended
+  }
 };
 
+/** A test may have stopped the processes, which then would not hear that they have to end. */
+const wake = (pid: number): void => {
+  for (const one of [pid, ...childrenOf(pid)]) signal(one, "SIGCONT");
+};
+
+/** A number in the first line of a file. */
+const pidIn = (file: string): number => Number(readFileSync(join(folder, file), "utf8").split("\n")[0]);
+
 const clean = async (): Promise<void> => {
-  for (const file of globSync("*/postgres/postmaster.pid", { cwd: folder })) {
-    wake(Number(readFileSync(join(folder, file), "utf8").split("\n")[0]));
+  // `npm run dev` in a test's checkout stops in order
+  for (const file of globSync("*/.local/dev.pid", { cwd: folder })) signal(pidIn(file), "SIGTERM");
+  for (const file of globSync("{*,*/.local}/postgres/postmaster.pid", { cwd: folder })) {
+    wake(pidIn(file));
     await destroyServer(join(folder, dirname(file)));
   }
   rmSync(folder, { recursive: true, force: true });
