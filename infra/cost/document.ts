@@ -15,8 +15,12 @@ const kinds = Object.keys(databases) as DatabaseChoice["kind"][];
 
 /** A stage as `cdk.json` has it but for its database; `context` is that file's. */
 const idle = (context: Record<string, unknown>, stage: string, kind: DatabaseChoice["kind"]) => {
-  // nothing is synthesized, but an app makes its folder at once
-  const app = new App({ context: { ...context, stage, database: databases[kind] }, outdir: "cdk.out/cost" });
+  // its templates are counted and never deployed: they need no validation, and no copies of the bundles
+  const app = new App({
+    context: { ...context, stage, database: databases[kind], "aws:cdk:disable-asset-staging": true },
+    outdir: "cdk.out/cost",
+    builtinCloudFormationValidation: false,
+  });
   composeStage(app, readConfig(app.node));
   return idleLines(kind, takeInventory(app));
 };
