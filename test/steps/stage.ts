@@ -17,26 +17,48 @@ export interface Resource {
   readonly DependsOn?: readonly string[];
 }
 
-/** The stacks of a stage, from the context of `cdk.json` and what a test puts in its place. */
-export const composeWith = (changed: Readonly<Record<string, unknown>> = {}) => {
+type Changes = Readonly<Record<string, unknown>>;
+
+const compose = (changed: Changes, isValidated: boolean) => {
   const app = new App({
     // the bundles are read where they are, not copied for each test
     context: { ...context, ...changed, "aws:cdk:disable-asset-staging": true },
     outdir: mkdtempSync(join(tmpdir(), "cdk.out-")),
+    builtinCloudFormationValidation: isValidated,
   });
   const config = readConfig(app.node);
   return { app, config, ...composeStage(app, config) };
 };
 
+const composed = new Map<string, ReturnType<typeof compose>>();
+
+/**
+ * The stacks of a stage, from the context of `cdk.json` and what a test puts in its place. They are shared by the
+ * tests of a process, since no test changes them.
+ */
+export const composeWith = (changed: Changes = {}) => {
+  const key = JSON.stringify(changed);
+  const stage = composed.get(key) ?? compose(changed, false);
+  composed.set(key, stage);
+  return stage;
+};
+
+/**
+ * Checks a stage's templates by the schemas of CloudFormation.
+ *
+ * @throws Error when they do not fit; what is wrong is printed.
+ */
+export const validateWith = (changed: Changes) => compose(changed, true).app.synth();
+
 /** The resources of a stage's stacks, by logical id, as CloudFormation is given them. */
-export const synthesizeWith = (changed?: Readonly<Record<string, unknown>>) => {
-  const composed = composeWith(changed);
-  const assembly = composed.app.synth();
+export const synthesizeWith = (changed?: Changes) => {
+  const stage = composeWith(changed);
+  const assembly = stage.app.synth();
   const resourcesOf = (stackName: string): Readonly<Record<string, Resource>> =>
     assembly.getStackByName(stackName).template.Resources;
   const all = assembly.stacks.flatMap(({ stackName }) => Object.entries(resourcesOf(stackName)));
   return {
-    ...composed,
+    ...stage,
     assembly,
     resourcesOf,
     /** Of all stacks, those of a type such as `Lambda::Function`, with their logical ids. */
