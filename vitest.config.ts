@@ -23,11 +23,21 @@ export default defineConfig({
     hookTimeout: 60_000,
     projects: [
       {
+        // loading the CDK takes longer than any of these tests: files share it, and the stages that they compose
+        extends: true,
+        test: {
+          name: "infra",
+          include: ["test/infra/**/*.test.ts"],
+          globalSetup: "test/infra/global-setup.ts",
+          isolate: false,
+        },
+      },
+      {
         extends: true,
         test: {
           name: "local",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/template/**", "**/node_modules/**"],
+          exclude: ["test/{infra,template}/**", "**/node_modules/**"],
           globalSetup: "test/steps/global-setup.ts",
         },
       },

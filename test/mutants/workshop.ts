@@ -58,7 +58,7 @@ export const openWorkshop = (): Workshop => {
     write: (file, text) => writeFileSync(at(file), text),
     async test(files, only) {
       rmSync(report, { force: true });
-      const args = ["run", ...files, "--project", "local", "--bail", "1", "--reporter", "json"];
+      const args = ["run", ...files, "--project", "!template", "--bail", "1", "--reporter", "json"];
       const options = [...(only ? ["--testNamePattern", only] : []), "--outputFile", report];
       const failure = await run(process.execPath, ["node_modules/vitest/vitest.mjs", ...args, ...options], {
         cwd: folder,
