@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 
 const usage = `Usage: npm run audit -- verify [--seal N --digest HEX]
@@ -45,7 +45,7 @@ const verify = async (sql: postgres.Sql, expected: { seal: string; digest: strin
   );
 };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
@@ -60,3 +60,5 @@ await runCommand(usage, async (args) => {
   );
   return 0;
 });
+
+if (import.meta.main) await runCommand(run);

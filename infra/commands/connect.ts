@@ -63,6 +63,6 @@ export const withConnection = async <T>(
       throw new CommandError(`The database does not answer (${code}).\n${noDatabase}`);
     throw error;
   } finally {
-    await sql.end({ timeout: 5 });
+    await sql.end({ timeout: 1 });
   }
 };

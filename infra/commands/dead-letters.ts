@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { askAws } from "./aws-cli.ts";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 const usage = `Usage:
@@ -120,7 +120,7 @@ const dropOne = async (place: Place, id: string): Promise<number> => {
   return 0;
 };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { values, positionals } = parseArgs({
     args,
     options: { stage: { type: "string" } },
@@ -137,3 +137,5 @@ await runCommand(usage, async (args) => {
   if (verb === "drop") return dropOne(place, id ?? "");
   return verb === "list" ? list(place) : redo(place);
 });
+
+if (import.meta.main) await runCommand(run);

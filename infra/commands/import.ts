@@ -6,7 +6,7 @@ import { importCsv } from "#lib/import/import.ts";
 import type { ImportTable } from "#lib/import/table.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 import { RefusalReport } from "./refusals.ts";
@@ -86,7 +86,7 @@ const importFile = async (table: ImportTable, file: string): Promise<number> => 
   });
 };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { positionals } = parseArgs({ args, allowPositionals: true });
   const [name, file, ...more] = positionals;
   const table = tables.find((candidate) => candidate.name === name);
@@ -95,3 +95,5 @@ await runCommand(usage, async (args) => {
   if (!file || more.length > 0) throw new CommandError(`Give one file: npm run import -- ${name} FILE.csv`);
   return importFile(table, file);
 });
+
+if (import.meta.main) await runCommand(run);

@@ -11,7 +11,7 @@ import { listFailedRequests, requestNotification } from "#lib/notification/reque
 import { countStates, listRuns, outcomes, type Run } from "#lib/notification/run.ts";
 import { findTemplate, getTemplate, templates } from "#lib/notification/templates.ts";
 import { timerOf } from "../local/job-schedule.ts";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { formatTable, formatTime } from "./listing.ts";
 import { withMeans } from "./notifier.ts";
 
@@ -197,7 +197,7 @@ const setOptOut = (phone: string, undo: boolean): Promise<number> =>
     return 0;
   });
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
@@ -232,3 +232,5 @@ await runCommand(usage, async (args) => {
       throw new CommandError(`There is no «${verb}»; choose jobs, run, report, replay, send or opt-out`);
   }
 });
+
+if (import.meta.main) await runCommand(run);

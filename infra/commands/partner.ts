@@ -4,7 +4,7 @@ import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/
 import { routes } from "#lib/routes/index.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
 import { integrationApi } from "../integration-api.ts";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
 import { usageKeys } from "./usage-keys.ts";
@@ -105,7 +105,7 @@ const change = async <T>(
   if (keys) await sync(keys, false);
 };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
@@ -173,3 +173,5 @@ await runCommand(usage, async (args) => {
       throw new CommandError(`There is no «${verb}»; choose add, list, rotate, revoke or sync`);
   }
 });
+
+if (import.meta.main) await runCommand(run);

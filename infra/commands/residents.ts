@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { type Miscount, recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 
@@ -72,7 +72,7 @@ const rebuild = async (sql: postgres.Sql) => {
 
 const works = { status: showStatus, verify, rebuild };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { positionals } = parseArgs({ args, allowPositionals: true });
   const [name = "", ...more] = positionals;
   const work = Object.hasOwn(works, name) ? works[name as keyof typeof works] : undefined;
@@ -84,3 +84,5 @@ await runCommand(usage, async (args) => {
   });
   return 0;
 });
+
+if (import.meta.main) await runCommand(run);

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { findSetting } from "#lib/config.ts";
 import { inventedRegion } from "../local/seed/residents.ts";
 import { storeSeed } from "../local/seed/seed.ts";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 
@@ -19,7 +19,7 @@ const refuseRealData = async (sql: postgres.Sql) => {
   if (real) throw new CommandError("This database holds residents who are not invented; it is not seeded");
 };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { values } = parseArgs({ args, options: { residents: { type: "string" } } });
   const residents = Number(values.residents);
   if (!/^\d{1,9}$/.test(values.residents ?? ""))
@@ -34,3 +34,5 @@ await runCommand(usage, async (args) => {
   console.log(`${residents} invented residents are stored`);
   return 0;
 });
+
+if (import.meta.main) await runCommand(run);

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
@@ -35,7 +35,7 @@ const end = async (name: string): Promise<number> => {
   return row?.ended ?? 0;
 };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { positionals } = parseArgs({ args, allowPositionals: true });
   const [verb, name, ...more] = positionals;
   if (more.length > 0) throw new CommandError(`${more.join(" ")} is one word too many`);
@@ -55,3 +55,5 @@ await runCommand(usage, async (args) => {
   console.log(`ended ${ended} ${ended === 1 ? "session" : "sessions"}`);
   return 0;
 });
+
+if (import.meta.main) await runCommand(run);

@@ -9,7 +9,7 @@ import { lifetimeSeconds } from "#lib/employee/access-token.ts";
 import { maxAgeSeconds, mintTokenKey } from "#lib/employee/token-key.ts";
 import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
 import { secretName } from "../secret-name.ts";
-import { CommandError, runCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 
 const usage = `Usage:
   npm run --silent token-key -- new     prints a key, for the first version of the secret
@@ -52,7 +52,7 @@ const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
   console.log(`${id} has a new key, ${key.kid}; within five minutes every function signs with it`);
 };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
@@ -72,3 +72,5 @@ await runCommand(usage, async (args) => {
       throw new CommandError("Choose new or rotate");
   }
 });
+
+if (import.meta.main) await runCommand(run);

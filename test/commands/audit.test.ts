@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { auditSteps, sealReads } from "#lib/maintenance/audit.ts";
+import { callCommand } from "../steps/command.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 let database: TemporaryDatabase;
@@ -29,18 +27,12 @@ const sealThree = async () => {
   }
 };
 
-const verify = async (...args: string[]) => {
-  const child = spawn(process.execPath, ["infra/commands/audit.ts", "verify", ...args], {
-    env: { DATABASE_URL: database.urlFor("maintenanceUrl") },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [out, errors, [code]] = await Promise.all([
-    text(child.stdout as NodeJS.ReadableStream),
-    text(child.stderr as NodeJS.ReadableStream),
-    once(child, "exit"),
-  ]);
-  return { code, out, errors: errors.trim() };
-};
+const verify = (...args: string[]) =>
+  callCommand(
+    () => import("../../infra/commands/audit.ts"),
+    { DATABASE_URL: database.urlFor("maintenanceUrl") },
+    ...["verify", ...args],
+  );
 
 const digestOf = async (seal: number) =>
   (
@@ -51,9 +43,9 @@ test("finds nothing wrong with rows as they were sealed, whatever the settings o
   await sealThree();
   await read(3);
   await sql.unsafe(`alter role municipal_maintenance set timezone = 'Asia/Jakarta'`);
-  const { code, out } = await verify();
+  const { status, out } = await verify();
   await sql.unsafe(`alter role municipal_maintenance reset timezone`);
-  expect([code, out]).toEqual([
+  expect([status, out]).toEqual([
     0,
     `All 3 seals are right. The newest has the digest\n${await digestOf(3)}\n`,
   ]);
@@ -88,23 +80,23 @@ test.each([
 ])("finds %s", async (_, tampering, problem) => {
   await sealThree();
   await sql.unsafe(tampering).simple();
-  expect(await verify()).toMatchObject({ code: 1, errors: problem });
+  expect(await verify()).toMatchObject({ status: 1, errors: `${problem}\n` });
 });
 
 test("finds seals that were made anew by a digest from the log", async () => {
   await sealThree();
   const logged = await digestOf(2);
-  expect((await verify("--seal", "2", "--digest", logged)).code).toBe(0);
+  expect((await verify("--seal", "2", "--digest", logged)).status).toBe(0);
   await sql.unsafe("delete from audit.seal; delete from audit.resident_read where id = 12").simple();
   await sealReads(maintenance, 1);
-  expect((await verify()).code).toBe(0);
+  expect((await verify()).status).toBe(0);
   expect(await verify("--seal", "2", "--digest", logged)).toMatchObject({
-    code: 1,
-    errors: "seal 2: is missing",
+    status: 1,
+    errors: "seal 2: is missing\n",
   });
   expect(await verify("--seal", "1", "--digest", logged)).toMatchObject({
-    code: 1,
-    errors: "seal 1: has another digest than the log",
+    status: 1,
+    errors: "seal 1: has another digest than the log\n",
   });
 });
 
@@ -117,7 +109,7 @@ test("does not seal past a read whose transaction has not ended", async () => {
     expect(await sealReads(maintenance, 1)).toEqual({ rows: 0, more: false });
   });
   expect(await sealReads(maintenance, 1)).toEqual({ rows: 5, more: false });
-  expect((await verify()).code).toBe(0);
+  expect((await verify()).status).toBe(0);
 });
 
 test("a few rows wait for more, but not for ever", async () => {
@@ -136,5 +128,5 @@ test("rows go after five years, whole seals at a time, and the chain still holds
   expect(pieces).toEqual([10, 5, 0, 0]);
   const [left] = await sql`select count(*)::int as rows from audit.resident_read`;
   expect(left?.rows).toBe(2);
-  expect((await verify()).code).toBe(0);
+  expect((await verify()).status).toBe(0);
 });

@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
 import { beforeEach, describe, expect, test } from "vitest";
 import { jobs } from "#lib/notification/jobs.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
+import { callCommand } from "../steps/command.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
 import { useOwnCity } from "../steps/own-city.ts";
 
@@ -10,21 +10,18 @@ const admin = withCityDatabase(own);
 
 const job = "appointment-reminder";
 
-/** The command, as an operator of a stage starts it: told where everything is. */
-const notify = (...args: string[]) =>
-  new Promise<{ code: number; out: string; errors: string }>((resolve) => {
-    const env = own.city.variables({
-      secrets: {
-        DATABASE_SECRET_ID: "database/notify",
-        PEPPER_SECRET_ID: "opt-out-pepper",
-        SESSION_TOKEN_SECRET_ID: "session-token",
-      },
-      upstreams: ["SESSION_URL"],
-    });
-    execFile(process.execPath, ["infra/commands/notify.ts", ...args], { env }, (error, out, errors) =>
-      resolve({ code: error ? Number(error.code) : 0, out, errors }),
-    );
+/** The command, as an operator of a stage calls it: with the addresses of everything. */
+const notify = (...args: string[]) => {
+  const settings = own.city.variables({
+    secrets: {
+      DATABASE_SECRET_ID: "database/notify",
+      PEPPER_SECRET_ID: "opt-out-pepper",
+      SESSION_TOKEN_SECRET_ID: "session-token",
+    },
+    upstreams: ["SESSION_URL"],
   });
+  return callCommand(() => import("../../infra/commands/notify.ts"), settings, ...args);
+};
 
 const sent = () =>
   admin(
@@ -44,8 +41,8 @@ beforeEach(() =>
 
 describe("run", () => {
   test("tells everybody, and reports who could not be told and why", async () => {
-    const { code, out } = await notify("run", job);
-    expect(code).toBe(2);
+    const { status, out } = await notify("run", job);
+    expect(status).toBe(2);
     expect(out).toContain("recipients: 2 accepted, 0 opted out, 1 refused, 0 expired");
     expect(out).toContain("messages: 2 PENDING");
     expect(out).toContain("R00001  refused: phone is no number with country code, in digits alone");
@@ -59,8 +56,8 @@ describe("run", () => {
   });
 
   test("--dry-run shows who would get what with numbers masked, and sends nothing", async () => {
-    const { code, out } = await notify("run", job, "--dry-run");
-    expect(code).toBe(0);
+    const { status, out } = await notify("run", job, "--dry-run");
+    expect(status).toBe(0);
     expect(out).toContain("R00000  6281••••••00  would get\n    Yth. Warga 0,");
     expect(out).toContain("R00001  ••••••••  refused: phone is no number");
     expect(out).toContain("2 would get a message, 1 would not; nothing was sent");
@@ -87,7 +84,7 @@ test("report tells of the last runs, and of requests that failed", async () => {
     /^appointment-reminder at \S+Z {2}done\n {2}recipients: 2 accepted/,
   );
   expect(await notify("send", "one-time-code", "6281234567890", "code=12")).toMatchObject({
-    code: 1,
+    status: 1,
     errors: expect.stringContaining("refused: code cannot be used, purpose is missing"),
   });
   expect((await notify("report", "requests")).out).toMatch(
@@ -98,8 +95,8 @@ test("report tells of the last runs, and of requests that failed", async () => {
 test("replay tells those whom a run missed, once what was wrong is mended", async () => {
   await notify("run", job);
   await admin((sql) => sql`update office.played set phone = '628125550000' where phone = '0812-555'`);
-  const { code, out } = await notify("replay", job);
-  expect([code, out.includes("3 accepted, 0 opted out, 0 refused")]).toEqual([0, true]);
+  const { status, out } = await notify("replay", job);
+  expect([status, out.includes("3 accepted, 0 opted out, 0 refused")]).toEqual([0, true]);
   expect((await sent()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000002", "628125550000"]);
   expect((await notify("replay", job)).out).toContain("no run that failed");
 });
@@ -150,7 +147,7 @@ test("says what to do when the session task is away", async () => {
   own.city.variables = (needed) => ({ ...variables(needed), SESSION_URL: url });
   try {
     expect(await notify("run", job)).toMatchObject({
-      code: 1,
+      status: 1,
       errors: expect.stringContaining("the session task did not take the messages (session_unavailable)"),
     });
   } finally {
@@ -173,5 +170,5 @@ test.each([
   [["stop", job], "There is no «stop»"],
   [["run", job, "--fast"], "Unknown option '--fast'"],
 ])("mends %j by its message", async (args, message) => {
-  expect(await notify(...args)).toMatchObject({ code: 1, errors: expect.stringContaining(message) });
+  expect(await notify(...args)).toMatchObject({ status: 1, errors: expect.stringContaining(message) });
 });

@@ -1,15 +1,14 @@
-import { spawnSync } from "node:child_process";
-import { expect, inject, test } from "vitest";
+import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { digestToken } from "#lib/opaque-token.ts";
+import { callCommand } from "../steps/command.ts";
 import { connectFor } from "../steps/connections.ts";
 
-const partner = (...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["infra/commands/partner.ts", ...args], {
-    env: { DATABASE_URL: inject("city").partnerAdminUrl },
-    encoding: "utf8",
-  });
-  return { status, out: stdout, errors: stderr };
-};
+const partner = (...args: string[]) =>
+  callCommand(
+    () => import("../../infra/commands/partner.ts"),
+    { DATABASE_URL: inject("city").partnerAdminUrl },
+    ...args,
+  );
 
 const keyIn = (out: string) => /^mia_\S+$/m.exec(out)?.[0] ?? "";
 const reads = async (key: string) =>
@@ -18,57 +17,67 @@ const newName = () => `agency-${Math.random().toString(36).slice(2, 8)}`;
 
 test("a key that is added works, is shown once and stored as a digest", async () => {
   const name = newName();
-  const { out } = partner("add", name);
+  const { out } = await partner("add", name);
   const key = keyIn(out);
   expect(await reads(key)).toBe(200);
   const [row] = await connectFor("adminUrl")`select digest from partner.api_key where partner_id = ${name}`;
   expect(row?.digest).toEqual(digestToken(key));
-  const list = partner("list").out;
+  const list = (await partner("list")).out;
   expect(list).toMatch(new RegExp(`${name} +standard +key_\\w+ +resident:read +active`));
   expect(list).not.toContain(key);
 });
 
 test("a partner may hold several keys, and lose one of them", async () => {
   const name = newName();
-  const [first, second] = [partner("add", name), partner("add", name)].map(({ out }) => out);
-  const id = /key_\w+/.exec(first ?? "")?.[0] ?? "";
-  expect(partner("revoke", id).out).toContain(`revoked ${id}`);
-  expect([await reads(keyIn(first ?? "")), await reads(keyIn(second ?? ""))]).toEqual([401, 200]);
-  expect(partner("revoke", id)).toMatchObject({
+  const [first, second] = [(await partner("add", name)).out, (await partner("add", name)).out];
+  const id = /key_\w+/.exec(first)?.[0] ?? "";
+  expect((await partner("revoke", id)).out).toContain(`revoked ${id}`);
+  expect([await reads(keyIn(first)), await reads(keyIn(second))]).toEqual([401, 200]);
+  expect(await partner("revoke", id)).toMatchObject({
     status: 1,
     errors: expect.stringContaining("neither an active key"),
   });
 });
 
-test("one more key leaves the partner's plan as it is, unless another is named", () => {
+test("one more key leaves the partner's plan as it is, unless another is named", async () => {
   const name = newName();
-  const planOf = () => new RegExp(`${name} +(\\w+)`).exec(partner("list").out)?.[1];
-  partner("add", name, "--plan", "trial");
-  partner("add", name);
-  expect(planOf()).toBe("trial");
-  partner("add", name, "--plan", "standard");
-  expect(planOf()).toBe("standard");
+  const planOf = async () => new RegExp(`${name} +(\\w+)`).exec((await partner("list")).out)?.[1];
+  await partner("add", name, "--plan", "trial");
+  await partner("add", name);
+  expect(await planOf()).toBe("trial");
+  await partner("add", name, "--plan", "standard");
+  expect(await planOf()).toBe("standard");
 });
 
 test("a rotated key goes on for its overlap, the new one takes its scopes", async () => {
   const name = newName();
-  const old = keyIn(partner("add", name).out);
-  const next = keyIn(partner("rotate", name, "--overlap", "1").out);
+  const old = keyIn((await partner("add", name)).out);
+  const next = keyIn((await partner("rotate", name, "--overlap", "1")).out);
   expect([await reads(old), await reads(next)]).toEqual([200, 200]);
-  const newest = keyIn(partner("rotate", name, "--overlap", "0").out);
+  const newest = keyIn((await partner("rotate", name, "--overlap", "0")).out);
   expect(await reads(newest)).toBe(200);
-  const states = partner("list")
-    .out.split("\n")
-    .filter((line) => line.startsWith(name));
+  const states = (await partner("list")).out.split("\n").filter((line) => line.startsWith(name));
   expect(states.map((line) => /active|expired/.exec(line)?.[0])).toEqual(["expired", "expired", "active"]);
 });
 
-test("a key that replaces a leaked one keeps the partner's own terms, not the end of an overlap", () => {
+test("a key that replaces a leaked one keeps the partner's own terms, not the end of an overlap", async () => {
   const name = newName();
-  partner("add", name);
-  const leaked = /key_\w+/.exec(partner("rotate", name, "--overlap", "1").out)?.[0] ?? "";
-  partner("revoke", leaked);
-  expect(partner("rotate", name).out).toContain("without end");
+  await partner("add", name);
+  const leaked = /key_\w+/.exec((await partner("rotate", name, "--overlap", "1")).out)?.[0] ?? "";
+  await partner("revoke", leaked);
+  expect((await partner("rotate", name)).out).toContain("without end");
+});
+
+test("a key lives to the end of the day on which it expires, in UTC", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-06-01T23:59:58Z") });
+  onTestFinished(() => void vi.useRealTimers());
+  const name = newName();
+  const { out } = await partner("add", name, "--expires", "2030-06-01");
+  expect(out).toContain("until 2030-06-01 23:59");
+  const [row] = await connectFor("adminUrl")<{ end: Date }[]>`
+    select expires_at as end from partner.api_key where partner_id = ${name}`;
+  expect(row?.end.toISOString()).toBe("2030-06-01T23:59:59.000Z");
+  expect((await partner("add", name, "--expires", "2030-05-31")).errors).toContain("a day to come");
 });
 
 test.each<[string[], RegExp]>([
@@ -83,11 +92,11 @@ test.each<[string[], RegExp]>([
   [["frobnicate"], /choose add, list, rotate, revoke or sync/],
   [["add", "x", "y"], /one word too many/],
   [["sync"], /Name the deployed stage by --stage/],
-])("mends a wrong call %j by its message", (args, message) => {
-  expect(partner(...args)).toMatchObject({ status: 1, errors: expect.stringMatching(message) });
+])("mends a wrong call %j by its message", async (args, message) => {
+  expect(await partner(...args)).toMatchObject({ status: 1, errors: expect.stringMatching(message) });
 });
 
-test("shows its usage when it is called with nothing, or asked for help", () => {
-  expect(partner()).toMatchObject({ status: 1, out: expect.stringContaining("Usage:") });
-  expect(partner("--help")).toMatchObject({ status: 0, out: expect.stringContaining("Usage:") });
+test("shows its usage when it is called with nothing, or asked for help", async () => {
+  expect(await partner()).toMatchObject({ status: 1, out: expect.stringContaining("Usage:") });
+  expect(await partner("--help")).toMatchObject({ status: 0, out: expect.stringContaining("Usage:") });
 });

@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { type PartnerPlan, partnerDirectory } from "#lib/partner/directory.ts";
+import { callCommand } from "../steps/command.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 import { startUsagePlans, type UsagePlans } from "../steps/usage-plans.ts";
 
@@ -21,16 +21,15 @@ beforeEach(async () => {
 });
 
 const run = (settings: Record<string, string>, ...args: string[]) =>
-  new Promise<{ failed: boolean; out: string; errors: string }>((resolve) => {
-    const env = {
+  callCommand(
+    () => import("../../infra/commands/partner.ts"),
+    {
       ...{ AWS_REGION: "local", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" },
       ...{ AWS_ENDPOINT_URL_API_GATEWAY: gateway.url, AWS_MAX_ATTEMPTS: "1" },
       ...settings,
-    };
-    execFile(process.execPath, ["infra/commands/partner.ts", ...args], { env }, (error, out, errors) =>
-      resolve({ failed: error !== null, out, errors }),
-    );
-  });
+    },
+    ...args,
+  );
 const partner = (...args: string[]) =>
   run({ DATABASE_URL: database.urlFor("partnerAdminUrl") }, ...args, "--stage", "test");
 
@@ -79,9 +78,9 @@ test("a partner stays counted while one of its keys is active, and no longer", a
 
 test("the key is shown even when API Gateway refuses, and sync does the rest", async () => {
   gateway.fail("POST /usageplans/*/keys", "AccessDeniedException");
-  const { failed, out, errors } = await partner("add", "agency");
+  const { status, out, errors } = await partner("add", "agency");
   expect(keyIn(out)).not.toBe("");
-  expect([failed, countedBy("agency")]).toEqual([true, []]);
+  expect([status, countedBy("agency")]).toEqual([1, []]);
   expect(errors).toMatch(/AccessDeniedException.*sync --stage test/s);
   expect((await partner("sync")).out).toContain("agency is counted by the plan standard");
   expect(countedBy("agency")).toEqual([standard]);
@@ -102,7 +101,7 @@ test("sync mends what was changed by hand or has expired, on as many pages as th
   await database.connect("adminUrl")`
     update partner.api_key set expires_at = now() - interval '1 second' where id = ${soon.keyId}`;
 
-  expect((await partner("sync")).failed).toBe(false);
+  expect((await partner("sync")).status).toBe(0);
   expect(names.map(countedBy)).toEqual(names.map(() => [standard]));
   expect([held("one").enabled, keyOf("over")]).toEqual([true, undefined]);
   gateway.changes.length = 0;
@@ -116,7 +115,7 @@ test("two operators at once come to the same end", async () => {
   const name = "municipal/test/partner/agency";
   const otherOperator = () => gateway.keys.push({ id: "k", name, value: usageIdentifier, enabled: true });
   gateway.fail("POST /apikeys", "ConflictException", otherOperator);
-  expect((await partner("sync")).failed).toBe(false);
+  expect((await partner("sync")).status).toBe(0);
   expect([gateway.keys.length, countedBy("agency")]).toEqual([1, [standard]]);
 });
 
@@ -126,8 +125,8 @@ test("the database of another stage is noticed before a key is taken away, unles
     { id: "b", name: "municipal/prod/partner/agency", value: "of another stage", enabled: true },
   );
   await directory().add("mine", "standard", { scopes: ["resident:read"] });
-  const { failed, errors } = await partner("sync");
-  expect([failed, gateway.changes]).toEqual([true, []]);
+  const { status, errors } = await partner("sync");
+  expect([status, gateway.changes]).toEqual([1, []]);
   expect(errors).toMatch(/counts agency in the stage test.*Is it the database of test\?/s);
 
   await partner("sync", "--force");
@@ -139,8 +138,8 @@ test("the database of another stage is noticed before a key is taken away, unles
 
 test("a stage that is not deployed here is found out before the database is changed", async () => {
   gateway.plans.delete(trial);
-  const { failed, errors } = await partner("add", "agency");
-  expect([failed, await planOf("agency")]).toEqual([true, undefined]);
+  const { status, errors } = await partner("add", "agency");
+  expect([status, await planOf("agency")]).toEqual([1, undefined]);
   expect(errors).toContain("deploy it first, or check AWS_REGION");
 });
 
@@ -152,6 +151,6 @@ test("a plan that the stage no longer has is named", async () => {
 
 test("a deployed stage's database asks for the stage, so that no partner is left uncounted", async () => {
   const settings = { DATABASE_SECRET_ID: "municipal/test/database/partner-admin" };
-  const { failed, errors } = await run(settings, "add", "agency");
-  expect([failed, errors]).toEqual([true, expect.stringContaining("name it by --stage")]);
+  const { status, errors } = await run(settings, "add", "agency");
+  expect([status, errors]).toEqual([1, expect.stringContaining("name it by --stage")]);
 });

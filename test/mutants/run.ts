@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { CommandError, runCommand } from "../../infra/commands/command.ts";
+import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
 import { applyMutant, type Mutant } from "./mutant.ts";
 import { table } from "./table.ts";
 import { openWorkshop, type Workshop } from "./workshop.ts";
@@ -125,7 +125,7 @@ const printScore = (results: readonly Result[]) => {
   console.log(`${"noticed".padEnd(16)} ${noticed} of ${results.length}`);
 };
 
-await runCommand(usage, async (args) => {
+const run = command(usage, async (args) => {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -162,3 +162,5 @@ await runCommand(usage, async (args) => {
   const share = results.filter(({ noticed }) => noticed).length / results.length;
   return share * 100 >= Number(values.least) ? 0 : 2;
 });
+
+await runCommand(run);

@@ -34,14 +34,13 @@ const codeOf = (error: unknown): string => {
 const knockMs = 5_000;
 
 /** @throws CommandError where nobody answers, which would make every case wait. */
-const knock = async (url: string): Promise<void> => {
-  await fetch(`${url}/`, { redirect: "manual", signal: AbortSignal.timeout(knockMs) }).catch(
-    (error: unknown) => {
-      throw new CommandError(
-        `${url} does not answer (${codeOf(error)}). Is the address right, is the stage deployed, and may this machine reach it?`,
-      );
-    },
-  );
+const knock = async (url: string, timeUp: AbortSignal): Promise<void> => {
+  const signal = AbortSignal.any([timeUp, AbortSignal.timeout(knockMs)]);
+  await fetch(`${url}/`, { redirect: "manual", signal }).catch((error: unknown) => {
+    throw new CommandError(
+      `${url} does not answer (${codeOf(error)}). Is the address right, is the stage deployed, and may this machine reach it?`,
+    );
+  });
 };
 
 const longestWaitSeconds = 5;
@@ -92,12 +91,12 @@ const check = async (one: Case, system: System, signal: AbortSignal): Promise<En
  * @param onResult called as soon as a case is through.
  * @throws CommandError where nobody answers at an address.
  */
-export const run = async (
+export const askStage = async (
   { addresses, credentials }: Target,
   signal: AbortSignal,
   onResult: (result: Result) => void,
 ): Promise<readonly Result[]> => {
-  await Promise.all(Object.values(addresses).map(knock));
+  await Promise.all(Object.values(addresses).map((url) => knock(url, signal)));
   const send = patiently(overHttp(addresses satisfies Record<ApiName, string>, signal), signal);
   const system = openSystem({ credentials, gateway: true, send });
   const results: Result[] = [];

@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Passing, startBentFront } from "../steps/bent-front.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
+import { callCommand, startCommand } from "../steps/command.ts";
 import { useDeliveringCity } from "../steps/delivering-city.ts";
 import { serve, startDeafServer } from "../steps/http-server.ts";
 
@@ -22,29 +20,22 @@ const credentials = () => {
   return { apiKey, basic, employee: upstreams.demo };
 };
 
-/** The command in a process of its own. */
-const start = async (args: readonly string[], env: Record<string, string>) => {
-  const child = spawn(process.execPath, ["test/smoke/smoke.ts", ...args], { env });
-  const ended = once(child, "exit");
-  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [status] = await ended;
-  return { status, out, errors };
-};
-
 interface Addresses {
   readonly baseUrl: string;
   readonly messagingBaseUrl: string;
 }
 
-/** It is told the addresses and, in its environment, the credentials. */
+/** It is given the addresses and, in its environment, the credentials. */
 const smoke = (
   { baseUrl, messagingBaseUrl }: Addresses,
   args: readonly string[] = [],
   given: object | string = credentials(),
 ) =>
-  start(["--base-url", baseUrl, "--messaging-base-url", messagingBaseUrl, ...args], {
-    SMOKE_CREDENTIALS: typeof given === "string" ? given : JSON.stringify(given),
-  });
+  callCommand(
+    () => import("./smoke.ts"),
+    { SMOKE_CREDENTIALS: typeof given === "string" ? given : JSON.stringify(given) },
+    ...["--base-url", baseUrl, "--messaging-base-url", messagingBaseUrl, ...args],
+  );
 
 interface Listed {
   name: string;
@@ -218,7 +209,8 @@ test("a file of the shape of .local/dev.json gives addresses and credentials, wi
   const { baseUrl, messagingBaseUrl, secretsUrl } = own.city;
   const contents = { baseUrl, messagingBaseUrl, secretsUrl, platformUrl: null, ...credentials() };
   writeFileSync(`${folder}/dev.json`, JSON.stringify(contents), { mode: 0o600 });
-  const { status, out } = await start(["--credentials", `${folder}/dev.json`, "--json"], {});
+  const args = ["--credentials", `${folder}/dev.json`, "--json"];
+  const { status, out } = await startCommand("test/smoke/smoke.ts", {}, ...args).ended;
   expect([status, JSON.parse(out)]).toEqual([
     0,
     expect.objectContaining({ integration: baseUrl, messaging: messagingBaseUrl, failed: 0, notAsked: 9 }),
@@ -277,7 +269,8 @@ test("an address where nobody listens, or nobody answers, is said at once", asyn
     1,
     expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 does not answer \(\w+\)\. Is the address right/),
   ]);
-  const deaf = await smoke({ baseUrl: await startDeafServer(), messagingBaseUrl: own.city.messagingBaseUrl });
+  const { messagingBaseUrl } = own.city;
+  const deaf = await smoke({ baseUrl: await startDeafServer(), messagingBaseUrl }, ["--timeout", "1"]);
   expect([deaf.status, deaf.errors]).toEqual([1, expect.stringContaining("does not answer (TimeoutError)")]);
 });
 
@@ -286,7 +279,7 @@ test("a stage that hangs is given up when the time is up, and that is no success
     if (request.url === "/") response.writeHead(404).end();
   });
   const hanging = { baseUrl: url, messagingBaseUrl: url };
-  const { status, out } = await smoke(hanging, ["--json", "--timeout", "2"]);
+  const { status, out } = await smoke(hanging, ["--json", "--timeout", "1"]);
   expect([status, listed(out).every(({ reason }) => reason?.match(/time was up|for want of/))]).toEqual([
     1,
     true,

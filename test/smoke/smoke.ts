@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { CommandError, runCommand } from "../../infra/commands/command.ts";
+import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
 import { printSummary, startReport, summarize } from "./report.ts";
-import { run } from "./run.ts";
+import { askStage } from "./run.ts";
 import { readTarget } from "./target.ts";
 
 const usage = `Usage: npm run smoke -- --base-url URL --messaging-base-url URL [options]
@@ -27,7 +27,7 @@ const readTimeoutMs = (text: string): number => {
   throw new CommandError(`--timeout must be whole seconds from 1 to 9999, not ${text}`);
 };
 
-await runCommand(usage, async (args) => {
+export const run = command(usage, async (args) => {
   const { values } = parseArgs({
     args,
     options: {
@@ -43,10 +43,12 @@ await runCommand(usage, async (args) => {
   const started = performance.now();
   const target = readTarget(values);
   const signal = AbortSignal.timeout(readTimeoutMs(values.timeout));
-  const results = await run(target, signal, values.json ? () => {} : startReport(target));
+  const results = await askStage(target, signal, values.json ? () => {} : startReport(target));
   const summary = summarize(results, started);
   if (values.json) console.log(JSON.stringify({ ...target.addresses, ...summary, cases: results }, null, 2));
   else printSummary(summary, results);
   if (summary.failed > 0) return 2;
   return signal.aborted ? 1 : 0;
 });
+
+if (import.meta.main) await runCommand(run);

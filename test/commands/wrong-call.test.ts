@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { Command } from "../../infra/commands/command.ts";
+import { callCommand } from "../steps/command.ts";
+
+const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>>> = {
+  audit: () => import("../../infra/commands/audit.ts"),
+  import: () => import("../../infra/commands/import.ts"),
+  residents: () => import("../../infra/commands/residents.ts"),
+  seed: () => import("../../infra/commands/seed.ts"),
+  sessions: () => import("../../infra/commands/sessions.ts"),
+  "token-key": () => import("../../infra/commands/token-key.ts"),
+};
+
+/** Where nobody listens: a wrong call is found out before the database is asked. */
+const settings = { DATABASE_URL: "postgres://x:y@127.0.0.1:1/none" };
+
+test.each([
+  ["import residents /nowhere.csv", "There is no file /nowhere.csv"],
+  ["import people x.csv", "people cannot be imported; choose one of residents"],
+  ["import residents", "Give one file"],
+  ["import residents x.csv --fast", "Unknown option '--fast'"],
+  ["seed --residents many", "must be a whole number, not many"],
+  ["seed --residents 1.5", "must be a whole number, not 1.5"],
+  ["residents mend", "Choose one of status"],
+  ["residents verify now", "Choose one of status"],
+  ["audit show", "Say verify"],
+  ["audit verify --seal 1", "Give --seal and --digest together"],
+  ["audit verify --digest 00", "Give --seal and --digest together"],
+  ["sessions end", "Give a session or an account"],
+  ["sessions stop 3", "There is no «stop»; choose list or end"],
+  ["sessions list a", "a is one word too many"],
+  ["sessions list a b", "b is one word too many"],
+  ["token-key rotate now", "Choose new or rotate"],
+])("%s is rejected with a message that says what is wrong", async (line, message) => {
+  const [name = "", ...args] = line.split(" ");
+  const command = commands[name] ?? expect.fail(`no command ${name}`);
+  expect(await callCommand(command, settings, ...args)).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining(message),
+  });
+});

@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { format, stripVTControlCharacters } from "node:util";
+import { type MockInstance, vi } from "vitest";
+import type { Command } from "../../infra/commands/command.ts";
+
+/** What a command printed, and its exit code. */
+export interface Ended {
+  /** Null when it was killed. */
+  readonly status: number | null;
+  readonly out: string;
+  readonly errors: string;
+}
+
+type Settings = Readonly<Record<string, string>>;
+
+const printedBy = (spy: MockInstance<typeof console.log>) =>
+  stripVTControlCharacters(spy.mock.calls.map((values) => `${format(...values)}\n`).join(""));
+
+/**
+ * Calls a command within the test's process, which takes a tenth of the time of a process of its own.
+ *
+ * @param load imports its module, anew for each call: it meets these settings.
+ */
+export const callCommand = async (
+  load: () => Promise<{ readonly run: Command }>,
+  settings: Settings,
+  ...args: string[]
+): Promise<Ended> => {
+  vi.resetModules();
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  const error = vi.spyOn(console, "error").mockImplementation(() => {});
+  try {
+    const status = await (await load()).run(args);
+    return { status, out: printedBy(log), errors: printedBy(error) };
+  } finally {
+    log.mockRestore();
+    error.mockRestore();
+    vi.unstubAllEnvs();
+  }
+};
+
+/** Starts a command in a process of its own, with nothing in its environment but these settings. */
+export const startCommand = (file: string, settings: Settings, ...args: string[]) => {
+  const child = spawn(process.execPath, [file, ...args], { env: settings });
+  const exit = once(child, "exit");
+  const ended: Promise<Ended> = Promise.all([text(child.stdout), text(child.stderr), exit]).then(
+    ([out, errors, [status]]) => ({ status, out, errors }),
+  );
+  return { ended, kill: () => child.kill("SIGKILL") };
+};
