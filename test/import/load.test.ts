@@ -5,42 +5,79 @@ import { migrate } from "#lib/db/migrate.ts";
 import { Batch } from "#lib/import/batch.ts";
 import { importCsv } from "#lib/import/import.ts";
 import { storeBatch } from "#lib/import/load.ts";
+import type { Content } from "#lib/import/table.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { inventResident } from "../../infra/local/seed/residents.ts";
+import { holdResident, untilImportersWait } from "../steps/held-resident.ts";
 import { residentCsv } from "../steps/resident-csv.ts";
-import { createDatabase } from "../steps/temporary-database.ts";
+import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
+let database: TemporaryDatabase;
 let sql: postgres.Sql;
 let importer: postgres.Sql;
 let other: postgres.Sql;
 beforeEach(async () => {
-  const database = await createDatabase();
+  database = await createDatabase();
   sql = database.connect("adminUrl");
   await migrate(sql);
-  // so that what its connections wait for is shown
-  await sql.unsafe("grant municipal_importer to current_user");
   [importer, other] = [database.connect("importerUrl"), database.connect("importerUrl")];
 });
 
 const rows = (from: number, length: number) => Array.from({ length }, (_, i) => inventResident(from + i));
-const waiting = async () =>
-  (
-    await sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
-      and usename = 'municipal_importer'`
-  ).length;
+const nikOf = (row: Content | undefined) => row?.values[0] ?? "";
 
 test("a row that somebody else stores meanwhile is updated, and the others are added", async () => {
   const given = rows(1, 50);
   const [first] = given;
-  await other`begin`;
-  await other`insert into resident.resident (nik, family_card_number, name, mother_name, address, hamlet, village,
-    district, city) values (${first?.values[0] ?? ""}, '9971010101010001', 'LAMA', 'I', 'A', 'D', 'V', 'K', 'C')`;
+  const third = await holdResident(database, nikOf(first));
   const stored = storeBatch(importer, residentImport, Batch.of(given));
-  await expect.poll(waiting).toBe(1);
-  await other`commit`;
+  await untilImportersWait(sql, 1);
+  await third`commit`;
   expect(await stored).toEqual({ inserted: 49, updated: 1, unchanged: 0, repeated: 0 });
-  const [row] = await sql`select name from resident.resident where nik = ${first?.values[0] ?? ""}`;
+  const [row] = await sql`select name from resident.resident where nik = ${nikOf(first)}`;
   expect(row?.name).toBe(first?.values[2]);
+});
+
+/** The same residents under other names. */
+const renamed = (given: readonly Content[]) =>
+  given.map(({ values }) => ({ values: values.map((value, i) => (i === 2 ? `${value} BIN` : value)) }));
+const countRenamed = async () =>
+  (await sql<{ n: number }[]>`select count(*)::int as n from resident.resident where name like '% BIN'`)[0]
+    ?.n;
+
+test("two batches of new rows that deadlock are both stored, each row once", async () => {
+  const third = await holdResident(database, nikOf(inventResident(4_002)));
+  const stored = [
+    storeBatch(importer, residentImport, Batch.of(renamed(rows(4_001, 3)))),
+    storeBatch(other, residentImport, Batch.of(renamed(rows(4_001, 3)).toReversed())),
+  ];
+  await untilImportersWait(sql, 2);
+  // whichever goes on comes to what the other has stored
+  await third`rollback`;
+  const counts = await Promise.all(stored);
+  expect(counts.toSorted((a, b) => a.inserted - b.inserted)).toEqual([
+    { inserted: 0, updated: 0, unchanged: 3, repeated: 0 },
+    { inserted: 3, updated: 0, unchanged: 0, repeated: 0 },
+  ]);
+  expect(await countRenamed()).toBe(3);
+});
+
+test("a batch of known rows that deadlocks with somebody else's transaction is stored after it", async () => {
+  const given = rows(5_001, 30);
+  await storeBatch(importer, residentImport, Batch.of(given));
+  const [first, last] = [given[0], given.at(-1)].map(nikOf);
+  const update = (nik = "") => other`update resident.resident set name = 'LAIN' where nik = ${nik}`;
+  await other`begin`;
+  await update(last);
+  const stored = storeBatch(importer, residentImport, Batch.of(renamed(given)));
+  await untilImportersWait(sql, 1);
+  // PostgreSQL ends the one that has waited for a second: the batch, unless the machine stood still meanwhile
+  await update(first).then(
+    () => other`commit`,
+    () => other`rollback`,
+  );
+  expect(await stored).toEqual({ inserted: 0, updated: 30, unchanged: 0, repeated: 0 });
+  expect(await countRenamed()).toBe(30);
 });
 
 test("over two connections the last of the rows with one key counts, wherever it stands", async () => {
