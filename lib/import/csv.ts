@@ -19,7 +19,7 @@ const parseRecord = (text: string, delimiter: string, lenient: boolean): readonl
       delimiter,
       relax_column_count: true,
       relax_quotes: lenient,
-      record_delimiter: [],
+      record_delimiter: "\n",
     });
     return records.length === 1 ? records[0] : undefined;
   } catch {

@@ -56,6 +56,8 @@ const findLayout = (line: string, table: ImportTable): Layout => {
   const expected = table.columns.map(({ header }) => header).join(",");
   if (line.includes("\0") || line.includes("\uFFFD"))
     throw new HeaderError("The file is not UTF-8 text; save it as «CSV UTF-8»");
+  if (line.includes("\r"))
+    throw new HeaderError("The lines of the file end with CR alone; save it with line ends LF or CRLF");
   if (missing.length > 0)
     throw new HeaderError(
       `The first line lacks ${missing.map(({ header }) => header).join(", ")}; it must name the columns, such as\n${expected}`,

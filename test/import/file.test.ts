@@ -66,6 +66,7 @@ describe("the shape of a file", () => {
     ["nik,nama\n1,2\n", "lacks no_kk, nama_ibu, alamat"],
     [`${header},nik\n`, "names the column nik twice"],
     [Buffer.from(file(line(1)), "utf16le"), "not UTF-8"],
+    [file(line(1)).replaceAll("\n", "\r"), "end with CR alone"],
   ])("is refused whole when the header is of no use: %#", async (text, message) => {
     const refusal = await read(text).catch((error) => error);
     expect(refusal).toBeInstanceOf(HeaderError);
@@ -150,6 +151,17 @@ test("a quoted field may span lines, and the row is counted from its first", asy
   expect(rows.map(({ line, values }) => [line, values[4]])).toEqual([
     [2, "JL A\nNO 1"],
     [4, "JL"],
+  ]);
+});
+
+test("a CR alone is text, no line end, in quotes and beside them", async () => {
+  const lines = [line(1, { name: "A\rB" }), line(2, { name: "C\rD", address: '"JL\r, 1"' }), line(3)];
+  const { rows, refusals } = await read(file(...lines));
+  expect(refusals).toEqual([]);
+  expect(rows.map(({ line, values }) => [line, values[2], values[4]])).toEqual([
+    [2, "A\rB", "JL"],
+    [3, "C\rD", "JL\r, 1"],
+    [4, "NAMA", "JL"],
   ]);
 });
 
