@@ -4,6 +4,7 @@ import { type SecretsServer, startSecretsServer } from "../../infra/local/secret
 import { openStore } from "../../infra/local/secrets/store.ts";
 import { callCommand } from "../steps/command.ts";
 import { employeeClient } from "../steps/employee.ts";
+import { stopClock } from "../steps/secrets.ts";
 
 const { baseUrl, employee, sessionAdminUrl } = inject("city");
 
@@ -69,5 +70,15 @@ describe("token-key", () => {
     const now = JSON.parse(store.find("key")?.value ?? "{}");
     expect([status, out.includes(now.kid), out.includes(now.k)]).toEqual([0, true, false]);
     expect(store.find("key", { stage: "AWSPREVIOUS" })?.id).toBe(before?.id);
+  });
+
+  test("rotate waits until no token of the key before the current one can be valid", async () => {
+    const clock = stopClock();
+    store.put("key", JSON.stringify(mintTokenKey()));
+    // a function signs with a key for 5 minutes after a rotation, a token lives for 15
+    clock.pass(20 * 60_000 - 2_000);
+    expect((await tokenKey("rotate")).status).toBe(1);
+    clock.pass(4_000);
+    expect((await tokenKey("rotate")).status).toBe(0);
   });
 });

@@ -53,6 +53,10 @@ test("a rotated key goes on for its overlap, the new one takes its scopes", asyn
   const name = newName();
   const old = keyIn((await partner("add", name)).out);
   const next = keyIn((await partner("rotate", name, "--overlap", "1")).out);
+  const [left] = await connectFor("adminUrl")<{ hours: number }[]>`
+    select round(extract(epoch from retires_at - now()) / 3600)::int as hours from partner.api_key
+    where digest = ${digestToken(old)}`;
+  expect(left?.hours).toBe(1);
   expect([await reads(old), await reads(next)]).toEqual([200, 200]);
   const newest = keyIn((await partner("rotate", name, "--overlap", "0")).out);
   expect(await reads(newest)).toBe(200);
