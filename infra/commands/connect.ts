@@ -63,6 +63,7 @@ export const withConnection = async <T>(
       throw new CommandError(`The database does not answer (${code}).\n${noDatabase}`);
     throw error;
   } finally {
+    // nothing is under way any more, unless the work failed: a connection that broke would be waited for in vain
     await sql.end({ timeout: 1 });
   }
 };
