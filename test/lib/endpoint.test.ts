@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
 import { endpoint } from "#lib/http/endpoint.ts";
@@ -7,7 +8,7 @@ import { type Auth, type Route, route } from "#lib/routes/route.ts";
 
 vi.spyOn(process.stdout, "write").mockReturnValue(true);
 
-const row: Route<unknown, { n: number }, unknown, "json"> = route({
+const row: Route<unknown, { n: number }, unknown, "json" | "form"> = route({
   fn: "tourism/test",
   method: "POST",
   path: "/test",
@@ -23,8 +24,12 @@ const row: Route<unknown, { n: number }, unknown, "json"> = route({
 
 const identity = { sourceIp: "203.0.113.1" };
 
-const ask = async (work: (n: number) => Promise<unknown>, event: object = {}, remaining = 5_000) => {
-  const handler = endpoint(row).handler(({ body }) => work(body.n));
+const ask = async (
+  work: (n: number) => Promise<unknown>,
+  event: object = {},
+  { remaining = 5_000, of = row } = {},
+) => {
+  const handler = endpoint(of).handler(({ body }) => work(body.n));
   const full = { headers: null, body: null, requestContext: { requestId: "id-1", identity }, ...event };
   const { statusCode, body, headers } = await handler(
     full as never,
@@ -43,11 +48,66 @@ test("a body in base64 is read", async () => {
 });
 
 test("work that takes too long is answered in the area's own shape before Lambda gives up", async () => {
-  const { status, json } = await ask(() => new Promise(() => {}), {}, 350);
+  const { status, json } = await ask(() => new Promise(() => {}), {}, { remaining: 350 });
   expect([status, json]).toEqual([
     504,
     { status: "error", code: "timeout", message: expect.any(String), request_id: "id-1" },
   ]);
+});
+
+test("from 300 ms before Lambda's limit on the answer is 504, however soon the work would be done", async () => {
+  // what Lambda itself ends has no body and no request id: 200 ms must be left for the answer
+  const { status } = await ask(() => setTimeout(50), {}, { remaining: 200 });
+  expect(status).toBe(504);
+});
+
+const encodings = {
+  json: { type: "application/json", write: (n: number, bytes: number) => `{"n":${n}}`.padEnd(bytes) },
+  form: {
+    type: "application/x-www-form-urlencoded",
+    write: (n: number, bytes: number) => `n=${n}&m=`.padEnd(bytes, "x"),
+  },
+} as const;
+
+describe.each(["json", "form"] as const)("a body in the encoding %s", (encoding) => {
+  const { type, write } = encodings[encoding];
+  const send = (text: string, isBase64Encoded: boolean, more: Partial<typeof row>) =>
+    ask(
+      async (n) => ({ n }),
+      { headers: { "content-type": type }, body: isBase64Encoded ? btoa(text) : text, isBase64Encoded },
+      { of: { ...row, encoding, body: z.object({ n: z.coerce.number() }), ...more } },
+    );
+
+  test.each([
+    ["64 KiB", {}, 65_536],
+    ["what its route allows", { maxBodyBytes: 100 }, 100],
+  ])("is read up to %s, and is 413 with one byte more, as text and in base64", async (_, more, limit) => {
+    for (const base64 of [false, true]) {
+      expect(await send(write(7, limit), base64, more)).toMatchObject({ status: 200, json: { n: 7 } });
+      const { status, json } = await send(write(7, limit + 1), base64, more);
+      expect([status, json.code, json.message]).toEqual([
+        ...[413, "payload_too_large", expect.stringContaining(`${limit} bytes`)],
+      ]);
+    }
+  });
+
+  test("is measured in bytes, not in characters", async () =>
+    expect((await send(`${write(7, 98)}é`, false, { maxBodyBytes: 99 })).status).toBe(413));
+});
+
+test("a caller without the scope is 403 before a body is too large, and that before it is wrong", async () => {
+  const of = { ...row, auth: { kind: "bearer", scope: "employee:read" }, maxBodyBytes: 5 } as const;
+  const send = (scopes: string, body: string) => {
+    const authorizer = { account_id: "a", scopes, expires_at: "9999999999" };
+    return ask(
+      async () => "data",
+      { body, requestContext: { requestId: "x", identity, authorizer } },
+      { of },
+    );
+  };
+  expect((await send("employee:ticket", "{broken")).status).toBe(403);
+  expect((await send("employee:read", "{broken")).status).toBe(413);
+  expect((await send("employee:read", "{brok")).status).toBe(400);
 });
 
 describe("whatever is thrown", () => {
