@@ -52,6 +52,13 @@ test.each(["apikey", "APIKEY", "x-api-key", "X-Api-Key"])("accepts a key in the 
   expect((await post("/v1/penduduk", { [name]: apiKey })).status).toBe(200),
 );
 
+test.each([
+  ["apikey", "x-api-key"],
+  ["x-api-key", "apikey"],
+])("accepts a key in the header %s beside an empty %s", async (name, empty) =>
+  expect((await post("/v1/penduduk", { [name]: apiKey, [empty]: "" })).status).toBe(200),
+);
+
 test("answers 403 to a key without the scope, before it looks at the body", async () => {
   const { keyId, key } = await addPartner();
   await connectFor("adminUrl")`update partner.api_key set scopes = '{tourism:write}' where id = ${keyId}`;

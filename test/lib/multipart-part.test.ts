@@ -85,6 +85,17 @@ describe("a part", () => {
     expect(await outcome(parse(write([{ headers, content: "é" }])))).toBe(invalid),
   );
 
+  test("may have headers of 4 KiB, line ends included, and not one byte more", async () => {
+    const headersOf = (bytes: number) => [named, "X: ".padEnd(bytes - named.length - 4, "y")];
+    expect(await outcome(parse(write([{ headers: headersOf(4_096), content: "x" }])))).toBe("parsed");
+    expect(await outcome(parse(write([{ headers: headersOf(4_097), content: "x" }])))).toBe(invalid);
+  });
+
+  test("may have a name of 100 characters and a filename of 255", async () => {
+    const [name, fileName] = ["n".repeat(100), "é".repeat(255)];
+    expect((await parse(write([file(name, fileName, "x")]))).files[name]?.fileName).toBe(fileName);
+  });
+
   test.each(["7bit", "8bit", "binary", "BINARY"])("may say %s of its content", async (encoding) =>
     expect(
       await outcome(

@@ -192,7 +192,16 @@ describe("what is too large is 413", () => {
       code: "PAYLOAD_TOO_LARGE",
       message: expect.stringMatching(/4194304 bytes.*file_url or image_url/),
     });
-    expect(await outcome(parse(`${"x".repeat(5 * 1024 * 1024)}x`))).toBe(tooLarge);
+  });
+
+  test("over 4 MiB and 96 KiB in all, whatever it is", async () => {
+    const most = 4 * 1024 * 1024 + 96 * 1024;
+    const whole = write([file("f", "a", mebibytes(4))]);
+    const bodyOf = (bytes: number) => Buffer.concat([whole, Buffer.alloc(bytes - whole.length, "x")]);
+    expect(await outcome(parse(bodyOf(most)))).toBe("parsed");
+    expect(await outcome(parse(bodyOf(most + 1)))).toBe(tooLarge);
+    expect(await outcome(parse("x".repeat(most)))).toBe(invalid);
+    expect(await outcome(parse("x".repeat(most + 1)))).toBe(tooLarge);
   });
 
   test("over 64 KiB in a field", async () => {
