@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { buildConnector } from "undici";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { guardConnector, isPublic, type Policy } from "#lib/session/address-guard.ts";
 import { openDownload } from "#lib/session/download.ts";
 import { listen, serve } from "../steps/http-server.ts";
@@ -239,6 +239,26 @@ test("gives up a name that does not resolve in time, in the words of any other f
   const nobody = await refusalOf("http://nobody.test/", recordingGuard({}).connector);
   expect(silent).toMatchObject({ status: 400, message: expect.stringContaining("could not be fetched") });
   expect(nobody).toEqual(silent);
+});
+
+test("leaves the connection what the name took of 3 s, and a millisecond at least", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const left: number[] = [];
+  for (const tookMs of [0, 2_000, 3_500]) {
+    const connector = guardConnector({
+      resolve: async () => {
+        vi.advanceTimersByTime(tookMs);
+        return [toAddress("93.184.215.14")];
+      },
+      dial: (_addresses, timeoutMs) => {
+        left.push(timeoutMs);
+        return (_options, callback) => callback(new Error("recorded, not connected"), null);
+      },
+    });
+    await refusalOf("http://files.example.org/", connector);
+  }
+  expect(left).toEqual([3_000, 1_000, 1]);
 });
 
 test("gives up a TLS handshake that nobody answers within the connect time", async () => {

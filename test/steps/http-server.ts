@@ -1,6 +1,12 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import { type AddressInfo, connect, type Server } from "node:net";
+import {
+  type AddressInfo,
+  connect,
+  createServer as createSocketServer,
+  type Server,
+  type Socket,
+} from "node:net";
 import { Worker } from "node:worker_threads";
 import { onTestFinished, vi } from "vitest";
 
@@ -18,6 +24,15 @@ export const serve = async (listener: RequestListener): Promise<string> => {
   onTestFinished(() => server.closeAllConnections());
   return listen(server);
 };
+
+/** A server that answers the first bytes of each connection below HTTP. */
+export const serveRaw = (answer: (socket: Socket) => void): Promise<string> =>
+  listen(
+    createSocketServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => answer(socket));
+    }),
+  );
 
 /** Listens and takes no connection: its thread stands still, and the two that may wait are there already. */
 const deafServer = `
