@@ -141,6 +141,22 @@ describe("an event that asks for a notification", () => {
     expect(new Set(city.task.handed.map(({ submission }) => submission?.idempotency_key)).size).toBe(1);
   });
 
+  test("that was accepted stays so when it comes again too late", async () => {
+    await ask(request("one-time-code", code));
+    const time = new Date(Date.now() - 301_000).toISOString();
+    await ask(request("one-time-code", code, { time }));
+    expect(city.own.logged().at(-1)).toMatchObject({ message: "notification", outcome: "expired" });
+    expect(city.task.handed).toHaveLength(1);
+    expect(await kept()).toMatchObject([{ outcome: "accepted", reason: null }]);
+  });
+
+  test("that failed and is asked for again in time is kept as accepted, with no reason left", async () => {
+    await ask(request("one-time-code", { code: planted.code }));
+    expect(await kept()).toMatchObject([{ outcome: "refused" }]);
+    await ask(request("one-time-code", code));
+    expect(await kept()).toMatchObject([{ outcome: "accepted", reason: null }]);
+  });
+
   test("that cannot be handed over in time is reported as failed, and nobody keeps it to try it again", async () => {
     city.task.behave((_, response) => response.destroy());
     const time = new Date(Date.now() - 297_000).toISOString();
@@ -196,5 +212,39 @@ test("a run waits for a session task that is away, and hands over the same", asy
   expect(others).toEqual([first, first]);
   expect(await admin((sql) => sql`select state, accepted from notification.run`)).toEqual([
     { state: "done", accepted: 1 },
+  ]);
+});
+
+test("of two runs at once, the one that ends later does not overwrite who was accepted by the other", async () => {
+  await admin(async (sql) => {
+    await playAudience(sql, "appointment_reminder");
+    await showRecipients(sql, 2, (row) => (row === 0 ? { phone: "x" } : {}));
+  });
+  const event = { job: "appointment-reminder", scheduled_time: scheduledNow() };
+  const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  city.task.behave(async ({ submission }, response) => {
+    if (city.task.handed.length === 1) {
+      reached.resolve();
+      await release.promise;
+    }
+    reply(response, 201, { ids: submission?.phone === "628111000000" ? ["A", "B"] : ["B"] });
+  });
+  const first = ask(event);
+  // it has refused the first recipient, and waits for the task to take the second
+  await reached.promise;
+  await admin((sql) => sql`update office.played set phone = '628111000000' where phone = 'x'`);
+  await ask(event);
+  release.resolve();
+  await first;
+  expect(
+    await admin(
+      (sql) => sql`select dedupe_key, outcome, reason, message_id from notification.recipient order by 1`,
+    ),
+  ).toEqual([
+    { dedupe_key: "R00000", outcome: "accepted", reason: null, message_id: "A" },
+    { dedupe_key: "R00001", outcome: "accepted", reason: null, message_id: "B" },
+  ]);
+  expect(await admin((sql) => sql`select state, accepted, refused from notification.run`)).toEqual([
+    { state: "done", accepted: 2, refused: 0 },
   ]);
 });
