@@ -132,6 +132,22 @@ describe("whatever is thrown", () => {
   });
 });
 
+test("every answer bears the request's id, and none is cached but what its route allows", async () => {
+  const cached = { ...row, cache: { maxAgeSeconds: 60 } };
+  const failing = async () => {
+    throw new Error("broken");
+  };
+  for (const [of, work, status, cache] of [
+    [row, async () => "data", 200, "no-store"],
+    [row, failing, 500, "no-store"],
+    [cached, async () => "data", 200, "public, max-age=60"],
+    [cached, failing, 500, "no-store"],
+  ] as const)
+    expect(await ask(work, {}, { of })).toMatchObject({
+      ...{ status, headers: { "x-request-id": "id-1", "cache-control": cache } },
+    });
+});
+
 test.each<Auth>([
   { kind: "apiKey", scope: "resident:read" },
   { kind: "bearer", scope: "employee:read" },

@@ -1,5 +1,6 @@
-import type postgres from "postgres";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import postgres from "postgres";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { runJob } from "#lib/notification/dispatch.ts";
 import { requestedType } from "#lib/notification/event.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
 import { useMessagingCity } from "../steps/messaging-city.ts";
@@ -212,6 +213,28 @@ test("a run waits for a session task that is away, and hands over the same", asy
   expect(others).toEqual([first, first]);
   expect(await admin((sql) => sql`select state, accepted from notification.run`)).toEqual([
     { state: "done", accepted: 1 },
+  ]);
+});
+
+test("a run that has no more time hands over nothing more, and leaves it to the next attempt", async () => {
+  await admin(async (sql) => {
+    await playAudience(sql, "appointment_reminder");
+    await showRecipients(sql, 1);
+  });
+  const event = { job: "appointment-reminder", scheduled_time: scheduledNow() };
+  const never = () => expect.unreachable();
+  const reason = "there was no more time; the next attempt goes on from here";
+  const sql = postgres(city.own.city.database.adminUrl, { max: 2 });
+  onTestFinished(() => sql.end());
+  const means = {
+    ...{ sql, submit: never, submitBatch: never, pepper: { version: 1, digest: () => null } },
+    ...{ until: Date.now() - 1, patienceMs: 0 },
+  };
+  await expect(runJob(means, event)).rejects.toThrow(reason);
+  expect(await sql`select state, reason from notification.run`).toEqual([{ state: "failed", reason }]);
+  await ask(event);
+  expect(await sql`select state, reason, accepted from notification.run`).toEqual([
+    { state: "done", reason: null, accepted: 1 },
   ]);
 });
 
