@@ -1,3 +1,130 @@
 import type { Mutant } from "../mutant.ts";
 
-export const notification: readonly Mutant[] = [];
+const request = ["test/notification/request.test.ts"];
+const run = ["test/notification/run.test.ts"];
+
+export const notification: readonly Mutant[] = [
+  {
+    breaks: "A run that ends later overwrites who was accepted by another",
+    file: "lib/notification/recipient.ts",
+    find: "where held.outcome <> 'accepted'`;",
+    replace: "where true`;",
+    tests: request,
+    only: "of two runs at once",
+  },
+  {
+    breaks: "A request that was accepted is noted as expired when it comes again",
+    file: "lib/notification/request.ts",
+    find: "where held.outcome <> 'accepted'`;",
+    replace: "where true`;",
+    tests: request,
+    only: "stays so",
+  },
+  {
+    breaks: "Who was refused is not told when the run is repeated",
+    file: "lib/notification/dispatch.ts",
+    find: 'told.get(key)?.outcome !== "accepted"',
+    replace: "!told.has(key)",
+    tests: run,
+    only: "repeated after",
+  },
+  {
+    breaks: "A run goes on after its time is over",
+    file: "lib/notification/dispatch.ts",
+    find: "if (Date.now() > until) throw",
+    replace: "if (until < 0) throw",
+    tests: request,
+    only: "no more time",
+  },
+  {
+    breaks: "A later run of a job has the keys of the first, so that nobody is told anew",
+    file: "lib/notification/dispatch.ts",
+    find: `\`\${job}|\${at}|\${createHash`,
+    replace: `\`\${job}|\${at.slice(0, 4)}|\${createHash`,
+    tests: run,
+    only: "at another time",
+  },
+  {
+    breaks: "A message's time begins when it is handed over, however late that is",
+    file: "lib/notification/dispatch.ts",
+    find: "scheduledAt.getTime() + template.expiresInMinutes",
+    replace: "Date.now() + template.expiresInMinutes",
+    tests: run,
+    only: "too late",
+  },
+  {
+    breaks: "Why the database cannot read a view is told with the data that it quotes",
+    file: "lib/notification/audience.ts",
+    find: 'const { code = "no answer" } = cause as { code?: string };',
+    replace: 'const { message: code = "no answer" } = cause as { message?: string };',
+    tests: run,
+    only: "in the middle",
+  },
+  {
+    breaks: "Who has opted out is reminded",
+    file: "lib/notification/draft.ts",
+    find: 'kind === "reminder" || kind === "bulk"',
+    replace: 'kind === "bulk"',
+    tests: run,
+    only: "gets no reminder",
+  },
+  {
+    breaks: "Who has opted out does not get the code he asks for",
+    file: "lib/notification/draft.ts",
+    find: 'kind === "reminder" || kind === "bulk"',
+    replace: 'kind !== "bulk"',
+    tests: run,
+    only: "gets what he asked for",
+  },
+  {
+    breaks: "What a job tells once for ever is told in each run",
+    file: "lib/notification/recipient.ts",
+    find: 'at: once === "run" ?',
+    replace: 'at: once === "run" || once === "ever" ?',
+    tests: run,
+    only: "once for ever, but",
+  },
+  {
+    breaks: "What is still shown is forgotten after a month",
+    file: "lib/notification/recipient.ts",
+    find: "seen_at < now() - interval '1 day'",
+    replace: "seen_at < now() - interval '1 month'",
+    tests: run,
+    only: "remembered",
+  },
+  {
+    breaks: "A run counts the recipients of all runs",
+    file: "lib/notification/run.ts",
+    find: "      from notification.recipient where run_id",
+    replace: "      from notification.recipient where run_id is not null or run_id",
+    tests: run,
+    only: "at another time",
+  },
+  {
+    breaks: "A request is known by the event's id although its sender gave one",
+    file: "lib/notification/notify.ts",
+    find: "id: request_id ?? id,",
+    replace: "id: id ?? request_id,",
+    tests: request,
+    only: "sender's own id",
+  },
+  {
+    breaks: "A single notification that fails is thrown, and Lambda keeps number and code to try it again",
+    file: "lib/notification/request.ts",
+    find: `return status < 500
+      ? refused`,
+    replace: `if (status >= 500) throw error;
+    return status < 500
+      ? refused`,
+    tests: request,
+    only: "cannot be handed over in time",
+  },
+  {
+    breaks: "A session task that is away for a moment fails a run",
+    file: "lib/notification/patience.ts",
+    find: "error.status === 503 || error.status === 409",
+    replace: "error.status === 502 || error.status === 409",
+    tests: request,
+    only: "waits for a session task",
+  },
+];
