@@ -121,9 +121,10 @@ describe("a picture that would get smaller", () => {
   };
   const make = () => picture(600, 400).getBuffer("image/jpeg", { quality: 98 });
 
-  test("comes back as it went in when it is cut short, and the log says why", async () => {
+  test("comes back as it went in when its data are cut short, and the log says why", async () => {
     const photo = await make();
-    const cut = photo.subarray(0, photo.length / 2);
+    // with the mark of its end, by which some programs close what they did not get
+    const cut = Buffer.concat([photo.subarray(0, photo.length / 2), Buffer.of(0xff, 0xd9)]);
     const reasons = warnings();
     expect((await compressImage(cut)).bytes === cut).toBe(true);
     expect(reasons()).toEqual(["the picture ends too early"]);
