@@ -132,7 +132,7 @@ describe("whatever is thrown", () => {
   });
 });
 
-test("every answer bears the request's id, and none is cached but what its route allows", async () => {
+test("every answer has the request's id, and only a success of a cacheable route is cached", async () => {
   const cached = { ...row, cache: { maxAgeSeconds: 60 } };
   const failing = async () => {
     throw new Error("broken");

@@ -118,8 +118,8 @@ describe("nothing was accepted, and the caller is told so, when the task", () =>
     expect(task.handed).toHaveLength(1);
   });
 
-  // as the service's own network might say it: the caller's credentials are not what is refused
-  test.each([401, 403])("refuses the internal token with %i, in whatever words", async (status) => {
+  // what was refused are our credentials, not the caller's
+  test.each([401, 403])("refuses the internal token with %i, whatever it says", async (status) => {
     task.behave((_, response) => reply(response, status, { code: "FORBIDDEN", message: "PLANTED" }));
     const error = await (await load()).submit(text).catch((reason) => reason);
     expect(error).toMatchObject(nothing);

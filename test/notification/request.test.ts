@@ -142,7 +142,7 @@ describe("an event that asks for a notification", () => {
     expect(new Set(city.task.handed.map(({ submission }) => submission?.idempotency_key)).size).toBe(1);
   });
 
-  test("that was accepted stays so when it comes again too late", async () => {
+  test("that was accepted stays accepted when it comes again too late", async () => {
     await ask(request("one-time-code", code));
     const time = new Date(Date.now() - 301_000).toISOString();
     await ask(request("one-time-code", code, { time }));

@@ -241,7 +241,7 @@ test("gives up a name that does not resolve in time, in the words of any other f
   expect(nobody).toEqual(silent);
 });
 
-test("leaves the connection what the name took of 3 s, and a millisecond at least", async () => {
+test("gives the connection what is left of 3 s after the name is resolved, and at least a millisecond", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const left: number[] = [];

@@ -130,10 +130,10 @@ describe("a picture that would get smaller", () => {
     expect(reasons()).toEqual(["the picture ends too early"]);
   });
 
-  test("gets smaller with damaged colours too, which nobody can tell from a picture", async () => {
+  test("is compressed although its colours are damaged, where nothing contradicts them", async () => {
     const photo = await make();
     const reasons = warnings();
-    // the first number of the quantization: all brightness is wrong, and nothing contradicts it
+    // the first number of its quantization: all brightness is wrong
     const damaged = Buffer.from(photo);
     const table = damaged.indexOf(Buffer.of(0xff, 0xdb)) + 5;
     damaged[table] = (damaged[table] ?? 0) ^ 0x55;

@@ -52,13 +52,13 @@ test.each([4, 2, 1] as const)(
 const progressive = encodeJpeg({ width: 40, height: 40, h: 2, v: 2, progressive: true });
 const baseline = encodeJpeg({ width: 40, height: 40, h: 2, v: 2, progressive: false, restart: 3 });
 
-/** The picture with bytes behind its first such marker replaced; at 1 it is the marker itself. */
+/** The picture with one byte replaced, counted from its first such marker: 1 is the marker itself. */
 const changed = (bytes: Buffer, marker: number, at: number, value: number): Buffer => {
   const copy = Buffer.from(bytes);
   copy[copy.indexOf(Buffer.of(0xff, marker)) + at] = value;
   return copy;
 };
-/** The first segment of this kind, so many times more. */
+/** The picture with all from one marker to another repeated. */
 const repeated = (bytes: Buffer, marker: number, end: number, times: number): Buffer => {
   const [from, to] = [marker, end].map((one) => bytes.indexOf(Buffer.of(0xff, one)));
   return Buffer.concat([
@@ -110,12 +110,12 @@ const outcomeOf = (bytes: Buffer): string => {
   }
 };
 
-// of damaged colours nobody can tell that they are
+// it cannot tell wrong colours from right ones
 test.each([
   ["progressive", progressive, 0xc2],
   ["baseline", baseline, 0xc0],
 ])(
-  "makes of a %s picture that is damaged in one place one of its header's size, or fails",
+  "decodes a %s picture with one damaged byte to the size in its header, or fails",
   (_kind, good, marker) => {
     const frame = good.indexOf(Buffer.of(0xff, marker));
     const outcomes = { shown: 0, failed: 0 };

@@ -18,7 +18,7 @@ export const notification: readonly Mutant[] = [
     find: "where held.outcome <> 'accepted'`;",
     replace: "where true`;",
     tests: request,
-    only: "stays so",
+    only: "stays accepted",
   },
   {
     breaks: "Who was refused is not told when the run is repeated",
