@@ -43,26 +43,71 @@ describe("two reservations at once", () => {
     expect(await meet(reserve("01", "0a"), reserve("02", "0b"))).toBeUndefined());
 });
 
-test("two that spend tokens of one session wait for each other, those of two sessions do not", async () => {
-  for (const digit of ["a", "b"])
-    await first.unsafe(`select employee.start_session('1', 's', decode(repeat('0${digit}', 32), 'hex'))`);
-  const spend = (digit: string) =>
-    `select outcome from employee.spend_token(decode(repeat('0${digit}', 32), 'hex'), sha256(random()::text::bytea), 'x')`;
-  expect(await meet(spend("a"), spend("a"))).toBe(LOCK_NOT_AVAILABLE);
-  expect(await meet(spend("a"), spend("b"))).toBeUndefined();
+describe("two that spend tokens at once", () => {
+  const digestOf = (digit: string) => `decode(repeat('0${digit}', 32), 'hex')`;
+  const start = (digit: string) =>
+    first.unsafe(`select employee.start_session('1', 's', ${digestOf(digit)})`);
+  const spend = (digit: string, successor: string) =>
+    `select outcome, encode(sealed_successor, 'escape') as sealed
+     from employee.spend_token(${digestOf(digit)}, ${digestOf(successor)}, 'for ${successor}')`;
+
+  /** What each is answered when the second one comes before the first one's transaction has ended. */
+  const overlap = async (earlier: string, later: string) => {
+    const [backend] = await second`select pg_backend_pid() as pid`;
+    await first`begin`;
+    const [one] = await first.unsafe(earlier);
+    const other = second.unsafe(later).execute();
+    const waiting = () => admin`select from pg_locks where pid = ${backend?.pid} and not granted`;
+    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+    await first`commit`;
+    return [one, (await other)[0]];
+  };
+
+  test("get the same successor for one token", async () => {
+    await start("a");
+    expect(await overlap(spend("a", "b"), spend("a", "c"))).toEqual([
+      { outcome: "rotated", sealed: "for b" },
+      { outcome: "replayed", sealed: "for b" },
+    ]);
+  });
+
+  test("both get nothing when the token of the first one ends the session", async () => {
+    await start("a");
+    await first.unsafe(spend("a", "b"));
+    await admin`update employee.refresh_token set spent_at = spent_at - interval '31 seconds'`;
+    expect(await overlap(spend("a", "c"), spend("b", "d"))).toEqual([
+      { outcome: "reused", sealed: null },
+      { outcome: "refused", sealed: null },
+    ]);
+  });
+
+  test("do not wait for each other when their sessions are two", async () => {
+    for (const digit of ["a", "b"]) await start(digit);
+    expect(await meet(spend("a", "c"), spend("b", "d"))).toBeUndefined();
+  });
 });
 
-const fail = (count: number, account: string, address: string) => admin`
-  insert into employee.attempt (account_digest, address_digest, failed_at)
-  select decode(${account}, 'hex'), decode(${address}, 'hex'), now() from generate_series(1, ${count}::int)`;
+const fail = (count: number, account: string, address: string, age = "0 s") => admin`
+  insert into employee.attempt (account_digest, address_digest, made_at, failed_at)
+  select decode(${account}, 'hex'), decode(${address}, 'hex'), now() - ${age}::interval, now()
+  from generate_series(1, ${count}::int)`;
 
 test("of two limits the longer one is told", async () => {
   await fail(5, "01", "0a");
   await fail(5, "02", "0a");
   const [row] = await first.unsafe(reserve("01", "0a"));
   expect(row?.retry_after_seconds).toBeGreaterThan(800);
-  const [other] = await first.unsafe(reserve("03", "0a"));
-  expect(other?.retry_after_seconds).toBeLessThanOrEqual(60);
+});
+
+test.each([
+  ["an account", 5, "14 minutes", () => reserve("01", "0b")],
+  ["an address", 10, "0 s", () => reserve("02", "0a")],
+] as const)("%s waits until the oldest of its failures leaves the window", async (_, most, age, next) => {
+  await fail(1, "01", "0a", age);
+  await fail(most - 1, "01", "0a");
+  const [row] = await first.unsafe(next());
+  expect(row?.retry_after_seconds).toBeGreaterThan(40);
+  expect(row?.retry_after_seconds).toBeLessThanOrEqual(60);
 });
 
 test("a proof forgives the account's failures from the same place, nobody else's and none from elsewhere", async () => {

@@ -81,7 +81,9 @@ describe("the address", () => {
       [401, 10],
       [429, 30],
     ]);
+    await admin((sql) => sql`update employee.attempt set made_at = clock_timestamp()`);
     const { headers } = await wrong("another");
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(45);
     expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(60);
     await age("61 seconds");
     expect((await wrong("another")).status).toBe(401);
@@ -162,6 +164,14 @@ test("guesses at a passphrase for a ticket are throttled too, for the employee",
   expect((await ticket("1".repeat(18), "wrong")).status).toBe(403);
   await age("15 minutes");
   expect((await ticket(demo().nip, demo().passphrase)).status).toBe(200);
+});
+
+test("guesses at a login and at a ticket are counted apart, also for one and the same name", async () => {
+  const { token } = (await client().login(demo().username, demo().password)).json;
+  const ticket = (pass: string) =>
+    client().get("tiket", { user: "servicelogin", username: demo().nip, pass }, token);
+  expect(statuses(await times(5, () => wrong(demo().nip)))).toEqual([[401, 5]]);
+  expect(statuses(await times(5, () => ticket("wrong")))).toEqual([[403, 5]]);
 });
 
 test("one account's guesses over many employees are throttled, another account's tickets are not", async () => {
