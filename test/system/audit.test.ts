@@ -40,12 +40,23 @@ test("each read leaves one row with partner, key, route, count and request id", 
 });
 
 test("a search is audited by the HMAC of its terms, the same for the same person, never by the terms", async () => {
+  let requestId: string | null = null;
   const rows = await auditRows(async () => {
-    await own.ask("/v1/penduduk/search", { p_nik: nik, p_nama: name });
+    const response = await own.ask("/v1/penduduk/search", { p_nik: nik, p_nama: name });
+    requestId = response.headers.get("x-request-id");
     await own.ask("/v1/penduduk/search", { p_nama: name.toUpperCase() });
   });
   expect(rows).toEqual([
-    expect.objectContaining({ route: "search", nik_digest: digest(nik), pepper_version: 1, row_count: 0 }),
+    expect.objectContaining({
+      partner_id: "demo",
+      key_id: expect.stringMatching(/^key_/),
+      route: "search",
+      row_count: 0,
+      request_id: requestId,
+      nik_digest: digest(nik),
+      name_digest: digest(name.toLowerCase()),
+      pepper_version: 1,
+    }),
     expect.objectContaining({ nik_digest: null, name_digest: digest(name.toLowerCase()) }),
   ]);
   expect(rows[0]?.name_digest).toEqual(rows[1]?.name_digest);

@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import type postgres from "postgres";
+import { beforeEach, describe, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { sealReads } from "#lib/maintenance/audit.ts";
+import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
+
+let database: TemporaryDatabase;
+let reader: postgres.Sql;
+let maintenance: postgres.Sql;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  reader = database.connect("adminUrl");
+  await migrate(reader);
+  maintenance = database.connect("maintenanceUrl");
+});
+
+const read = (sql: postgres.ISql, count = 1) =>
+  sql`select (resident.list(1, 10, 'p', 'k', 'request ' || n)).total from generate_series(1, ${count}) n`;
+
+const problems = async () =>
+  (await maintenance`select id::int, problem from audit.verify_seals(0, 1000)`).filter(
+    ({ problem }) => problem !== null,
+  );
+
+describe("a chain of more seals than are read at a time", () => {
+  const seals = 205;
+
+  const verify = async (...args: string[]) => {
+    const child = spawn(process.execPath, ["infra/commands/audit.ts", "verify", ...args], {
+      env: { DATABASE_URL: database.urlFor("maintenanceUrl") },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [out, errors, [code]] = await Promise.all([
+      text(child.stdout as NodeJS.ReadableStream),
+      text(child.stderr as NodeJS.ReadableStream),
+      once(child, "exit"),
+    ]);
+    return { code, out, errors: errors.trim() };
+  };
+
+  beforeEach(async () => {
+    await read(reader, seals);
+    await maintenance`select audit.seal_reads(${seals}, 1, 1) from generate_series(1, ${seals})`;
+  });
+
+  test("is right as it was sealed, up to its end", async () => {
+    expect(await verify()).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(`^All ${seals} seals are right`),
+    });
+    expect(await verify("--seal", `${seals}`, "--digest", "00")).toMatchObject({
+      errors: `seal ${seals}: has another digest than the log`,
+    });
+  });
+
+  test("is searched to its end for what is wrong", async () => {
+    await reader`update audit.resident_read set partner_id = 'q' where id in (7, 203)`;
+    expect(await verify()).toMatchObject({
+      code: 1,
+      errors: "seal 7: its rows were changed\nseal 203: its rows were changed",
+    });
+  });
+});
+
+test("a seal that was made anew for changed rows no longer fits the seal after it", async () => {
+  for (const count of [3, 4, 5]) {
+    await read(reader, count);
+    await sealReads(maintenance, 1);
+  }
+  expect(await problems()).toEqual([]);
+  await reader.unsafe("grant municipal_owner to current_user");
+  await reader`update audit.resident_read set partner_id = 'q' where id = 5`;
+  await reader`update audit.seal set rows_digest = (audit.digest_rows(first_id, last_id)).rows_digest where id = 2`;
+  await reader`update audit.seal s set digest = audit.digest_seal((select digest from audit.seal where id = 1), s)
+    where id = 2`;
+  expect(await problems()).toEqual([{ id: 3, problem: "the seal was changed" }]);
+});
+
+describe("a read that is not committed yet", () => {
+  let slow: postgres.Sql;
+
+  beforeEach(async () => {
+    slow = database.connect("adminUrl");
+    await read(reader, 2);
+    await slow`begin`;
+  });
+
+  test("is waited for by the seal, although later ones are committed", async () => {
+    await read(slow);
+    await read(reader, 2);
+    expect(await sealReads(maintenance, 1)).toEqual({ rows: 0, more: false });
+    await slow`commit`;
+    expect(await sealReads(maintenance, 1)).toEqual({ rows: 5, more: false });
+    expect(await problems()).toEqual([]);
+  });
+
+  test("is not sealed past when it began after the seal had asked what is settled", async () => {
+    const [settled] = await maintenance`select audit.find_settled_id() as id`;
+    await read(slow);
+    await read(reader, 2);
+    const [seal] = await maintenance`select row_count as rows from audit.seal_reads(${settled?.id}, 100, 1)`;
+    expect(seal?.rows).toBe(2);
+    await slow`commit`;
+    expect(await sealReads(maintenance, 1)).toEqual({ rows: 3, more: false });
+    expect(await problems()).toEqual([]);
+  });
+});
