@@ -58,6 +58,15 @@ test("a secret that has a value keeps it", async () => {
   expect(names.map((name) => store.find(name)?.value)).toEqual(before);
 });
 
+test("the secrets behind one that has a value are filled all the same", async () => {
+  const store = emptyStore();
+  const [first = "", ...others] = names;
+  store.put(first, '"kept"');
+  await fill(store);
+  expect(store.find(first)?.value).toBe('"kept"');
+  expect(others.filter((name) => store.find(name) === undefined)).toEqual([]);
+});
+
 test("a secret that is not there fails the deployment", async () => {
   await expect(fill(openStore(undefined))).rejects.toThrow(/can't find/);
 });

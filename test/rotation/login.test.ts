@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
+import { setPassword } from "#lib/db/login.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import type { Lambda } from "../../infra/local/lambda/lambda.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
@@ -129,6 +130,15 @@ test("testSecret fails when the database does not have the coming password", asy
   await rotation.do("createSecret");
   await expect(rotation.do("testSecret")).rejects.toThrow("refuses the coming password");
   await rotation.upTo("finishSecret");
+});
+
+test("setSecret logs in by the version before, where that alone still opens", async () => {
+  await begin("notify").upTo("finishSecret");
+  const before = getHeld("notify", "AWSPREVIOUS");
+  await withAdmin((sql) => setPassword(sql, before.username, before.password));
+  expect(await canLogIn(getHeld("notify"))).toBe(false);
+  await begin("notify").upTo("finishSecret");
+  expect(await canLogIn(getHeld("notify"))).toBe(true);
 });
 
 test("setSecret says who can help when the database takes none of the secret's passwords", async () => {
