@@ -218,10 +218,13 @@ describe("traffic is recorded of", () => {
 
     test("throttles", () => everywhere(answering(response("THROTTLED")), 429, {}));
 
-    test("is behind a firewall that limits an address", async () => {
-      const { perAddress } = api.firewall;
-      const routes = perAddress?.limits.map(({ route }) => route) ?? [];
-      if (perAddress) await everywhere(answering(perAddress.refusal), 429, {}, routes);
+    test("is behind a firewall that limits an address where credentials are tried", async () => {
+      const { limits, refusal } = api.firewall.perAddress ?? { limits: [], refusal: response("THROTTLED") };
+      const routes = limits.map(({ route }) => route);
+      // a backend sends all its messages from one address
+      const expected = api === messagingApi ? [] : ["employee/login", "employee/refresh", "employee/ticket"];
+      expect(routes.map(({ fn }) => fn)).toEqual(expected);
+      await everywhere(answering(refusal), 429, {}, routes);
     });
 
     test("counts by a plan that is used up", async () => {
