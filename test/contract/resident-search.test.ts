@@ -13,6 +13,17 @@ describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
     expect([status, json.total, json.page, json.data[0].nama]).toEqual([200, 1, 1, "Micro Seconds"]);
   });
 
+  test("answers no rows and the true total past the end", async () => {
+    for (const [term, total] of [
+      [{ p_nik: "9999010101000002" }, 1],
+      [{ p_nama: "kembar" }, 12],
+      [{ p_nama: "%" }, 1],
+    ] as const) {
+      const { json } = await search({ ...term, page_number: 2, page_size: 12 });
+      expect(json).toEqual({ data: [], total, page: 2 });
+    }
+  });
+
   test("takes a blank term as absent", async () => {
     expect(await names({ p_nik: "", p_nama: "micro sec" })).toEqual(["Micro Seconds"]);
     expect(await names({ p_nik: "9999010101000002", p_nama: " " })).toEqual(["Micro Seconds"]);
