@@ -1,3 +1,4 @@
+import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
@@ -6,11 +7,13 @@ import { createDatabase } from "../steps/temporary-database.ts";
 const hour = 3_600_000;
 const terms = { scopes: ["resident:read"] } as const;
 
+let admin: postgres.Sql;
 let directory: ReturnType<typeof partnerDirectory>;
 
 beforeEach(async () => {
   const database = await createDatabase();
-  await migrate(database.connect("adminUrl"));
+  admin = database.connect("adminUrl");
+  await migrate(admin);
   directory = partnerDirectory(database.connect("partnerAdminUrl"));
 });
 
@@ -32,6 +35,8 @@ test("a rotation does not prolong a key beyond the end that was agreed, which th
   await directory.add("health", undefined, { ...terms, expiresAt });
   await directory.rotate("health", 24 * hour);
   expect(await ends()).toEqual([expiresAt, expiresAt]);
+  await admin`update partner.api_key set expires_at = expires_at - interval '1 hour'`;
+  expect((await directory.list()).map(({ state }) => state)).toEqual(["expired", "expired"]);
 });
 
 test("a rotation takes the terms of the newest active key, and touches no other partner", async () => {
