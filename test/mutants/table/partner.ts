@@ -1,3 +1,66 @@
 import type { Mutant } from "../mutant.ts";
 
-export const partner: readonly Mutant[] = [];
+const sql = "lib/db/migrations/0005.do.partner.sql";
+const directory = "lib/partner/directory.ts";
+const directoryTest = ["test/partner/directory.test.ts"];
+const authenticateTest = ["test/lib/authenticate.test.ts"];
+const refusals = ["test/gateway/refusals.test.ts"];
+
+export const partner: readonly Mutant[] = [
+  {
+    breaks: "A second rotation with a longer overlap prolongs the key of the first one",
+    file: directory,
+    find: "set retires_at = least(retires_at, now() + ",
+    replace: "set retires_at = greatest(retires_at, now() + ",
+    tests: directoryTest,
+  },
+  {
+    breaks: "A rotation prolongs a key beyond the end that was agreed",
+    file: sql,
+    find: "coalesce(least((key).expires_at, (key).retires_at), 'infinity')",
+    replace: "coalesce((key).retires_at, (key).expires_at, 'infinity')",
+    tests: directoryTest,
+  },
+  {
+    breaks: "Revoking a partner leaves its keys active",
+    file: directory,
+    find: " or partner_id = ",
+    replace: " or id = ",
+    tests: directoryTest,
+  },
+  {
+    breaks: "A key that has expired opens the endpoints",
+    file: sql,
+    find: "where k.digest = presented and partner.is_active(k);",
+    replace: "where k.digest = presented and k.revoked_at is null;",
+    tests: refusals,
+  },
+  {
+    breaks: "A revoked key goes on for five minutes in a warm environment",
+    file: "lib/partner/authenticate.ts",
+    find: "const cacheMs = 30_000;",
+    replace: "const cacheMs = 300_000;",
+    tests: authenticateTest,
+  },
+  {
+    breaks: "A key is kept beyond its expiry",
+    file: "lib/partner/authenticate.ts",
+    find: "until: Math.min(Date.now() + cacheMs, expiry)",
+    replace: "until: Math.max(Date.now() + cacheMs, expiry)",
+    tests: authenticateTest,
+  },
+  {
+    breaks: "The gateway counts by the partner's name, which is in no usage plan",
+    file: "functions/authorizers/api-key.ts",
+    find: "usageIdentifierKey: partner.usageIdentifier,",
+    replace: "usageIdentifierKey: partner.partnerId,",
+    tests: refusals,
+  },
+  {
+    breaks: "A key without the scope of a route is admitted",
+    file: "lib/http/caller.ts",
+    find: "if (!scopes.includes(auth.scope))",
+    replace: "if (scopes.length === 0)",
+    tests: refusals,
+  },
+];

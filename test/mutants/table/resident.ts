@@ -1,3 +1,121 @@
 import type { Mutant } from "../mutant.ts";
 
-export const resident: readonly Mutant[] = [];
+const reading = "lib/db/migrations/0003.do.resident-reading.sql";
+const search = "lib/db/migrations/0011.do.name-search.sql";
+const seals = "lib/db/migrations/0012.do.audit-seals.sql";
+const counting = "lib/db/migrations/0015.do.noted-positions.sql";
+const auditTest = ["test/system/audit.test.ts"];
+const sealsTest = ["test/maintenance/audit-seals.test.ts"];
+const listTest = ["test/contract/resident-list.test.ts"];
+const searchTest = ["test/contract/resident-search.test.ts"];
+const bulkTest = ["test/resident/bulk.test.ts"];
+
+export const resident: readonly Mutant[] = [
+  {
+    breaks: "Partner and key are swapped in a search's audit row",
+    file: reading,
+    find: "(partner_id, key_id, request_id, 'search',",
+    replace: "(key_id, partner_id, request_id, 'search',",
+    tests: auditTest,
+  },
+  {
+    breaks: "A search's audit row has the key's id as request id",
+    file: "lib/resident/residents.ts",
+    find: "reader.requestId},\n",
+    replace: "reader.keyId},\n",
+    tests: auditTest,
+  },
+  {
+    breaks: "A list that cannot be audited gives its data all the same",
+    file: reading,
+    find: `  insert into audit.resident_read (partner_id, key_id, request_id, route, row_count)
+  values (partner_id, key_id, request_id, 'list', json_array_length(page.residents));
+`,
+    replace: `  begin
+    insert into audit.resident_read (partner_id, key_id, request_id, route, row_count)
+    values (partner_id, key_id, request_id, 'list', json_array_length(page.residents));
+  exception when others then null;
+  end;
+`,
+    tests: ["test/system/outage.test.ts"],
+    only: "audit",
+  },
+  {
+    breaks: "The audit is verified up to the 200th seal",
+    file: "infra/commands/audit.ts",
+    find: "more = verdicts.length === sealsAtOnce;",
+    replace: "more = verdicts.length > sealsAtOnce;",
+    tests: sealsTest,
+  },
+  {
+    breaks: "A sound chain of more than 200 seals is said to lack one",
+    file: seals,
+    find: "from audit.seal s where s.id >= after_id",
+    replace: "from audit.seal s where s.id > after_id",
+    tests: sealsTest,
+  },
+  {
+    breaks: "A seal skips a read that is not committed yet",
+    file: seals,
+    find: "lock table audit.resident_read in share row exclusive mode;",
+    replace: "lock table audit.resident_read in share update exclusive mode;",
+    tests: sealsTest,
+  },
+  {
+    breaks: "A seal takes reads after the settled id, and skips one before them",
+    file: seals,
+    find: "where id between fresh.first_id and settled_id order by id",
+    replace: "where id >= fresh.first_id order by id",
+    tests: sealsTest,
+  },
+  {
+    breaks: "A seal does not depend on the one before it",
+    file: seals,
+    find: "return sha256(coalesce(previous, '') || (seal).rows_digest || ",
+    replace: "return sha256((seal).rows_digest || ",
+    tests: sealsTest,
+  },
+  {
+    breaks: "A NIK shows its last four digits",
+    file: reading,
+    find: "repeat('*', length(number) - 6) || right(number, 2)",
+    replace: "repeat('*', length(number) - 8) || right(number, 4)",
+    tests: listTest,
+  },
+  {
+    breaks: "The page of a list has rows of one time in the order of their making",
+    file: counting,
+    find: "order by created_at desc, id desc offset skipped limit page_size);",
+    replace: "order by created_at desc, id offset skipped limit page_size);",
+    tests: listTest,
+  },
+  {
+    breaks: "The total of a list lacks what upkeep has not folded yet",
+    file: counting,
+    find: `(select sum(row_count) from resident.block)
+    + coalesce((select sum(difference) from resident.noted_change), 0);`,
+    replace: "(select sum(row_count) from resident.block);",
+    tests: bulkTest,
+  },
+  {
+    breaks: "An underscore in a name part stands for any letter",
+    file: search,
+    find: "return '%' || replace(replace(replace(term, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%';",
+    replace: "return '%' || replace(replace(term, '\\', '\\\\'), '%', '\\%') || '%';",
+    tests: searchTest,
+  },
+  {
+    breaks: "A search by NIK has its resident on every page",
+    file: search,
+    find: "    if skipped > 0 then\n      finding.ids := '{}';\n    end if;\n",
+    replace: "",
+    tests: searchTest,
+  },
+  {
+    breaks: "Blocks are split under a writer of many rows",
+    file: counting,
+    find: "    perform pg_catalog.pg_advisory_xact_lock_shared(7206307);\n",
+    replace: "",
+    tests: ["test/resident/waiting.test.ts"],
+  },
+];
