@@ -1,16 +1,26 @@
 import postgres from "postgres";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { runSteps } from "#lib/maintenance/run.ts";
 import type { Step } from "#lib/maintenance/step.ts";
+import { stopClock } from "../steps/secrets.ts";
 
 /** No step here asks a database. */
 const sql = postgres({ max: 0 });
 const never = new AbortController().signal;
 const soon = () => Date.now() + 300;
 
+let clock: ReturnType<typeof stopClock>;
+beforeEach(() => {
+  clock = stopClock();
+});
+
+/** Has always more to do; each piece takes 10 ms. */
 const endless: Step = {
   name: "endless",
-  work: () => new Promise((resolve) => setImmediate(resolve, { rows: 1, more: true })),
+  async work() {
+    clock.pass(10);
+    return { rows: 1, more: true };
+  },
 };
 
 /** Has so many pieces of ten rows to do; what is done stays done. */
@@ -32,9 +42,9 @@ test("does pieces of a step until nothing is left, and counts their rows", async
 
 test("breaks off a step that has no end, and still does the ones behind it", async () => {
   const reports = await runSteps(sql, [endless, pieces("behind", 3)], soon(), never);
-  expect(reports.map(({ step, finished }) => [step, finished])).toEqual([
-    ["endless", false],
-    ["behind", true],
+  expect(reports.map(({ step, rows, finished }) => [step, rows, finished])).toEqual([
+    ["endless", 15, false],
+    ["behind", 30, true],
   ]);
 });
 
