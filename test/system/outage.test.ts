@@ -19,10 +19,10 @@ const paths = [
 const statuses = () => Promise.all(paths.map(async ([path, body]) => (await own.ask(path, body)).status));
 const whole = [200, 200, 200, 200];
 
-/** Each answer is a 500 that says nothing but its request id. */
+/** Each answer is a 500 that says nothing but its request id, within the 3 s that a caller is promised. */
 const expectFailures = async () => {
   for (const [path, body] of paths) {
-    const response = await own.ask(path, body);
+    const response = await own.ask(path, body, AbortSignal.timeout(3_000));
     const text = await response.text();
     expect([path, response.status]).toEqual([path, 500]);
     expect(JSON.parse(text)).toEqual({
