@@ -99,6 +99,13 @@ export const functions: readonly Mutant[] = [
     only: "under way",
   },
   {
+    breaks: "A step of the upkeep that has no end takes the time of those behind it",
+    file: "lib/maintenance/run.ts",
+    find: "(until - Date.now()) / (steps.length - index)",
+    replace: "until - Date.now()",
+    tests: ["test/maintenance/run.test.ts"],
+  },
+  {
     breaks: "A step of the upkeep that fails is not reported as a failed run",
     file: "lib/maintenance/maintain.ts",
     find: "  if (failed.length > 0) throw",
