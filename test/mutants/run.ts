@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
+import { leadsTo } from "./imports.ts";
 import { applyMutant, type Mutant } from "./mutant.ts";
 import { table } from "./table.ts";
-import { openWorkshop, type Workshop } from "./workshop.ts";
+import { Workshop } from "./workshop.ts";
 
 const usage = `Usage: npm run mutants -- all | AREA… [options]
 
@@ -80,12 +81,27 @@ const checkTests = async (workshop: Workshop, mutants: readonly Placed[]) => {
   if (failed.length > 0) throw new CommandError(`The tests fail without any mutant:\n${failed.join("\n")}`);
 };
 
+/** What is started from bundles, or has its own city, is to have the mutant in it. */
+const startsFromBundles = (tests: readonly string[]) =>
+  tests.some((test) =>
+    leadsTo(test, ["infra/local/city.ts", "infra/local/session/process.ts", "infra/build.ts"]),
+  );
+
+const testMutant = async (workshop: Workshop, { file, tests, only }: Placed) => {
+  if (!startsFromBundles(tests)) {
+    const soon = await workshop.testSoon({ changed: file, files: tests, only });
+    if (soon.failed.length > 0) return soon;
+  }
+  // the running city may be what shows it
+  return workshop.test(tests, only);
+};
+
 const tryMutant = async (workshop: Workshop, mutant: Placed): Promise<Result> => {
   const started = performance.now();
   const text = workshop.read(mutant.file);
   workshop.write(mutant.file, applyMutant(mutant, text));
   try {
-    const { failed, passed } = await workshop.test(mutant.tests, mutant.only);
+    const { failed, passed } = await testMutant(workshop, mutant);
     if (failed.length + passed === 0)
       throw new CommandError(`«${mutant.breaks}»: no test has a name that fits /${mutant.only}/`);
     const seconds = Math.round((performance.now() - started) / 100) / 10;
@@ -100,7 +116,7 @@ const tryAll = async (mutants: readonly Placed[], onResult: (result: Result) => 
   const results: Result[] = [];
   const waiting = [...mutants];
   const lane = async () => {
-    const workshop = openWorkshop();
+    const workshop = new Workshop();
     try {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const result = await tryMutant(workshop, next);
@@ -108,7 +124,7 @@ const tryAll = async (mutants: readonly Placed[], onResult: (result: Result) => 
         onResult(result);
       }
     } finally {
-      workshop.remove();
+      await workshop.remove();
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, lane));
@@ -144,12 +160,12 @@ const run = command(usage, async (args) => {
   const fitting = all.filter(({ breaks, file }) => `${breaks} ${file}`.includes(values.match));
   const mutants = drawSample(fitting, Number(values.sample), values.seed);
   if (mutants.length === 0) throw new CommandError("There is no such mutant");
-  const workshop = openWorkshop();
+  const workshop = new Workshop();
   try {
     await checkTests(workshop, mutants);
     await checkTypes(workshop, mutants);
   } finally {
-    workshop.remove();
+    await workshop.remove();
   }
   const results = await tryAll(mutants, ({ noticed, area, file, breaks, by, seconds }) => {
     if (values.json) return;

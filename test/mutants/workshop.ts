@@ -1,41 +1,24 @@
-import { execFile, execFileSync } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import type { Outcome, Request } from "./lane.ts";
 
 const run = promisify(execFile);
-
-/** What a run of tests came to. */
-export interface Outcome {
-  readonly failed: readonly string[];
-  readonly passed: number;
-}
 
 interface Report {
   readonly numPassedTests: number;
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
-    readonly message: string;
     readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
   }[];
 }
 
-/** A test file that hangs has noticed the breakage, too. */
+/** Tests that hang have noticed the breakage, too. */
 const mostMs = 240_000;
-
-/** A copy of the working tree, in which files may be broken. */
-export interface Workshop {
-  readonly folder: string;
-  read(file: string): string;
-  write(file: string, text: string): void;
-  /** Runs test files; @param only is a regular expression for the names of the tests. */
-  test(files: readonly string[], only?: string): Promise<Outcome>;
-  /** Checks the types of everything. @returns what the compiler says; nothing when all is well. */
-  checkTypes(): Promise<string>;
-  remove(): void;
-}
 
 const installed = ["node_modules", "test/runtime-client/node_modules"];
 
@@ -44,47 +27,104 @@ const listFiles = (): string[] =>
     .split("\0")
     .filter((file) => file !== "" && existsSync(file));
 
-/** Copies what git tracks or would track; what npm has installed is shared. */
-export const openWorkshop = (): Workshop => {
-  const folder = mkdtempSync(join(tmpdir(), "mutants-"));
-  const at = (file: string) => join(folder, file);
-  for (const file of listFiles()) cpSync(file, at(file), { recursive: true });
-  for (const name of installed)
-    if (existsSync(name) && existsSync(dirname(at(name)))) symlinkSync(resolve(name), at(name));
-  const report = at("report.json");
-  return {
-    folder,
-    read: (file) => readFileSync(at(file), "utf8"),
-    write: (file, text) => writeFileSync(at(file), text),
-    async test(files, only) {
-      rmSync(report, { force: true });
-      const args = ["run", ...files, "--project", "!template", "--bail", "1", "--reporter", "json"];
-      const options = [...(only ? ["--testNamePattern", only] : []), "--outputFile", report];
-      const failure = await run(process.execPath, ["node_modules/vitest/vitest.mjs", ...args, ...options], {
-        cwd: folder,
-        timeout: mostMs,
-        killSignal: "SIGTERM",
-        maxBuffer: 2 ** 26,
-      }).catch((error: Error & { killed?: boolean; stderr?: string }) => error);
-      if (!existsSync(report)) {
-        const why = failure instanceof Error ? (failure.killed ? "it hung" : failure.stderr) : "no report";
-        return { failed: [`the run itself: ${why?.trim().slice(0, 300)}`], passed: 0 };
-      }
-      const { numPassedTests, testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
-      const failed = testResults.flatMap(({ name, status, message, assertionResults }) => {
-        const names = assertionResults.filter((one) => one.status === "failed").map((one) => one.fullName);
-        // a set-up that fails has no test of its own
-        return names.length === 0 && status === "failed" ? [`${name}: ${message.slice(0, 200)}`] : names;
-      });
-      return { failed, passed: numPassedTests };
-    },
-    async checkTypes() {
-      const failure = await run(process.execPath, ["node_modules/typescript/bin/tsc"], {
-        cwd: folder,
-        maxBuffer: 2 ** 26,
-      }).catch((error: Error & { stdout?: string }) => error);
-      return failure instanceof Error ? (failure.stdout ?? failure.message) : "";
-    },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
-};
+/** A copy of the working tree, in which files may be broken. What npm has installed is shared. */
+export class Workshop {
+  readonly #folder = mkdtempSync(join(tmpdir(), "mutants-"));
+  #lane: ChildProcess | undefined;
+
+  constructor() {
+    for (const file of listFiles()) cpSync(file, this.#at(file), { recursive: true });
+    for (const name of installed)
+      if (existsSync(name) && existsSync(dirname(this.#at(name)))) symlinkSync(resolve(name), this.#at(name));
+  }
+
+  #at(file: string): string {
+    return join(this.#folder, file);
+  }
+
+  read(file: string): string {
+    return readFileSync(this.#at(file), "utf8");
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(this.#at(file), text);
+  }
+
+  /** Runs tests against bundles and a city that are made anew. @param only is for the names of the tests. */
+  async test(files: readonly string[], only?: string): Promise<Outcome> {
+    const report = this.#at("report.json");
+    rmSync(report, { force: true });
+    const args = ["run", ...files, "--project", "!template", "--bail", "1", "--reporter", "json"];
+    const options = [...(only ? ["--testNamePattern", only] : []), "--outputFile", report];
+    const failure = await run(process.execPath, ["node_modules/vitest/vitest.mjs", ...args, ...options], {
+      cwd: this.#folder,
+      timeout: mostMs,
+      maxBuffer: 2 ** 26,
+    }).catch((error: Error & { killed?: boolean; stderr?: string }) => error);
+    if (!existsSync(report)) {
+      const why = failure instanceof Error ? (failure.killed ? "it hung" : failure.stderr) : "no report";
+      return { failed: [`the run itself: ${why?.trim().slice(0, 300)}`], passed: 0 };
+    }
+    const { numPassedTests, testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
+    const failed = testResults.flatMap(({ name, status, assertionResults }) => {
+      const names = assertionResults.filter((one) => one.status === "failed").map((one) => one.fullName);
+      // a set-up that fails has no test of its own
+      return names.length === 0 && status === "failed" ? [name] : names;
+    });
+    return { failed, passed: numPassedTests };
+  }
+
+  /** Runs tests in a process that goes on, whose city has the code of the beginning: in a third of the time. */
+  async testSoon(request: Request): Promise<Outcome> {
+    const lane = await this.#startLane();
+    const signal = AbortSignal.timeout(mostMs);
+    lane.send(request);
+    try {
+      const [outcome] = await Promise.race([
+        once(lane, "message", { signal }),
+        once(lane, "exit", { signal }).then(() => {
+          throw new Error("it ended");
+        }),
+      ]);
+      return outcome as Outcome;
+    } catch (error) {
+      await this.#endLane();
+      return {
+        failed: [`the run itself: ${signal.aborted ? "it hung" : (error as Error).message}`],
+        passed: 0,
+      };
+    }
+  }
+
+  async #startLane(): Promise<ChildProcess> {
+    if (this.#lane?.connected) return this.#lane;
+    this.#lane = fork("test/mutants/lane.ts", {
+      cwd: this.#folder,
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    await once(this.#lane, "message");
+    return this.#lane;
+  }
+
+  async #endLane(): Promise<void> {
+    const lane = this.#lane;
+    this.#lane = undefined;
+    if (!lane?.connected) return;
+    lane.disconnect();
+    await once(lane, "exit");
+  }
+
+  /** Checks the types of everything. @returns what the compiler says; nothing when all is well. */
+  async checkTypes(): Promise<string> {
+    const failure = await run(process.execPath, ["node_modules/typescript/bin/tsc"], {
+      cwd: this.#folder,
+      maxBuffer: 2 ** 26,
+    }).catch((error: Error & { stdout?: string }) => error);
+    return failure instanceof Error ? (failure.stdout ?? failure.message) : "";
+  }
+
+  async remove(): Promise<void> {
+    await this.#endLane();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
