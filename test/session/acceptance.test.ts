@@ -85,6 +85,19 @@ test("accepts nothing when the media breaks off, and sweeps up what came of it",
 });
 
 test.each([
+  [0, "PENDING"],
+  [0, "SENDING"],
+  [1, "SENT"],
+])("sweeps up %i media of a message that has been %s for two hours", async (swept, state) => {
+  await take(file(), Buffer.from("x"));
+  await sql`update messaging.message set state = ${state}, changed_at = now() - interval '2 hours'`;
+  await sql`update messaging.media set created_at = now() - interval '2 hours'`;
+  // media that were taken from their message go in the next sweep
+  expect((await sweepMedia(sql)) + (await sweepMedia(sql))).toBe(swept);
+  expect(await count("media")).toBe(1 - swept);
+});
+
+test.each([
   ["a text without text", { kind: "text", text: "" }, undefined],
   ["a text with media", { kind: "text" }, Buffer.from("x")],
   ["a file without media", { kind: "file" }, undefined],

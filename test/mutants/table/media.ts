@@ -146,7 +146,7 @@ export const media: readonly Mutant[] = [
     find: "if (claim) await releaseClaim(sql, claim).catch(() => {});",
     replace: "",
     tests: ["test/session/acceptance.test.ts"],
-    only: "an Idempotency-Key",
+    only: "breaks off",
   },
   {
     breaks: "Media of a message that is just being sent are swept away",
@@ -154,7 +154,7 @@ export const media: readonly Mutant[] = [
     find: "state not in ('PENDING', 'SENDING')",
     replace: "state not in ('PENDING')",
     tests: ["test/session/acceptance.test.ts"],
-    only: "media",
+    only: "sweeps up",
   },
   {
     breaks: "Quiet hours over midnight end a day late in the morning",
