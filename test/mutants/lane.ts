@@ -1,60 +1,68 @@
-import { resolve } from "node:path";
-import { createVitest } from "vitest/node";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import type { Outcome, Request } from "./lane-process.ts";
+import { mostMs, Workshop } from "./workshop.ts";
 
-/** What a lane is asked: to run test files after a source file was changed. */
-export interface Request {
-  readonly changed: string;
-  readonly files: readonly string[];
-  /** Regular expression for the names of the tests. */
-  readonly only: string | undefined;
-}
+/** A test of each project that mutants are tried in: with it, what they start is there before any mutant. */
+const warmUp = { files: ["test/lib/lazy.test.ts", "test/infra/config.test.ts"] };
 
-/** What a run of tests came to: the names of the tests that failed, or why there was none. */
-export interface Outcome {
-  readonly failed: readonly string[];
-  readonly passed: number;
-}
-
-/*
- * Runs tests again and again in one process, so that the city of the global set-up is started once. That city has
- * the code of the beginning: what tests start themselves, or call in their own process, has the code as it is.
+/**
+ * A copy of the tree whose tests run in one process that goes on: in a few seconds, as its city and its bundles
+ * are made once. They have the code of the beginning.
  */
-const failed: string[] = [];
-let passed = 0;
-const vitest = await createVitest("test", {
-  watch: false,
-  project: ["!template"],
-  bail: 1,
-  reporters: [
-    {
-      onTestCaseResult(test) {
-        const { state } = test.result();
-        if (state === "failed") failed.push(test.fullName);
-        if (state === "passed") passed += 1;
-      },
-      onTestModuleEnd(module) {
-        if (module.errors().length > 0) failed.push(module.moduleId);
-      },
-    },
-  ],
-});
-await vitest.standalone();
+export class Lane {
+  readonly workshop = new Workshop();
+  #process: ChildProcess | undefined;
 
-const run = async ({ changed, files, only }: Request): Promise<Outcome> => {
-  failed.length = passed = 0;
-  vitest.invalidateFile(resolve(changed));
-  if (only) vitest.setGlobalTestNamePattern(only);
-  else vitest.resetGlobalTestNamePattern();
-  const { unhandledErrors } = await vitest.runTestFiles(files.map((file) => resolve(file)));
-  vitest.invalidateFile(resolve(changed));
-  for (const error of unhandledErrors) failed.push(String((error as Error).message));
-  return { failed, passed };
-};
+  /** @throws Error unless it is started. */
+  async test(request: Request): Promise<Outcome> {
+    if (!this.#process) throw new Error("the lane is not started");
+    return this.#ask(this.#process, request);
+  }
 
-process.on("message", async (request: Request) => {
-  process.send?.(
-    await run(request).catch((error: Error) => ({ failed: [`the run itself: ${error.message}`], passed: 0 })),
-  );
-});
-process.on("disconnect", () => vitest.exit(true));
-process.send?.("ready");
+  async #ask(child: ChildProcess, request: Request): Promise<Outcome> {
+    const signal = AbortSignal.timeout(mostMs);
+    const ended = once(child, "exit", { signal }).then(() => {
+      throw new Error("it ended");
+    });
+    child.send(request);
+    try {
+      const [outcome] = await Promise.race([once(child, "message", { signal }), ended]);
+      return outcome as Outcome;
+    } catch (error) {
+      await this.#end();
+      return {
+        failed: [`the run itself: ${signal.aborted ? "it hung" : (error as Error).message}`],
+        passed: 0,
+      };
+    } finally {
+      ended.catch(() => {});
+    }
+  }
+
+  /** Makes sure that it runs. Nothing in its copy of the tree may be broken. */
+  async start(): Promise<void> {
+    if (this.#process?.connected) return;
+    const child = fork("test/mutants/lane-process.ts", {
+      cwd: this.workshop.folder,
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    this.#process = child;
+    await once(child, "message");
+    await this.#ask(child, warmUp);
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (!child?.connected) return;
+    const exited = once(child, "exit");
+    child.disconnect();
+    await exited;
+  }
+
+  async remove(): Promise<void> {
+    await this.#end();
+    this.workshop.remove();
+  }
+}

@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
 import { leadsTo } from "./imports.ts";
+import { Lane } from "./lane.ts";
 import { applyMutant, type Mutant } from "./mutant.ts";
 import { table } from "./table.ts";
 import { Workshop } from "./workshop.ts";
@@ -87,47 +88,52 @@ const startsFromBundles = (tests: readonly string[]) =>
     leadsTo(test, ["infra/local/city.ts", "infra/local/session/process.ts", "infra/build.ts"]),
   );
 
-const testMutant = async (workshop: Workshop, { file, tests, only }: Placed) => {
-  if (!startsFromBundles(tests)) {
-    const soon = await workshop.testSoon({ changed: file, files: tests, only });
-    if (soon.failed.length > 0) return soon;
-  }
-  // the running city may be what shows it
-  return workshop.test(tests, only);
-};
-
-const tryMutant = async (workshop: Workshop, mutant: Placed): Promise<Result> => {
-  const started = performance.now();
+/** Breaks a copy of the tree while work is done. */
+const withMutant = async <T>(workshop: Workshop, mutant: Mutant, work: () => Promise<T>): Promise<T> => {
   const text = workshop.read(mutant.file);
   workshop.write(mutant.file, applyMutant(mutant, text));
   try {
-    const { failed, passed } = await testMutant(workshop, mutant);
-    if (failed.length + passed === 0)
-      throw new CommandError(`«${mutant.breaks}»: no test has a name that fits /${mutant.only}/`);
-    const seconds = Math.round((performance.now() - started) / 100) / 10;
-    return { ...mutant, noticed: failed.length > 0, by: failed[0], seconds };
+    return await work();
   } finally {
     workshop.write(mutant.file, text);
   }
 };
 
-/** Tries all of them, in as many copies of the tree as there are cores. */
+const tryMutant = async (lane: Lane, workshop: Workshop, mutant: Placed): Promise<Result> => {
+  const { breaks, file, tests: files, only } = mutant;
+  const started = performance.now();
+  const inLane = async () => {
+    await lane.start();
+    return withMutant(lane.workshop, mutant, () => lane.test({ changed: file, files, only }));
+  };
+  const anew = () => withMutant(workshop, mutant, () => workshop.test(files, only));
+  const soon = startsFromBundles(files) ? undefined : await inLane();
+  // the city that the lane has may be where it shows
+  const { failed, passed } = soon && soon.failed.length > 0 ? soon : await anew();
+  if (failed.length + passed === 0)
+    throw new CommandError(`«${breaks}»: no test has a name that fits /${only}/`);
+  const seconds = Math.round((performance.now() - started) / 100) / 10;
+  return { ...mutant, noticed: failed.length > 0, by: failed[0], seconds };
+};
+
+/** Tries all of them, as many at a time as there are cores. */
 const tryAll = async (mutants: readonly Placed[], onResult: (result: Result) => void): Promise<Result[]> => {
   const results: Result[] = [];
   const waiting = [...mutants];
-  const lane = async () => {
-    const workshop = new Workshop();
+  const work = async () => {
+    const [lane, workshop] = [new Lane(), new Workshop()];
     try {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
-        const result = await tryMutant(workshop, next);
+        const result = await tryMutant(lane, workshop, next);
         results.push(result);
         onResult(result);
       }
     } finally {
-      await workshop.remove();
+      await lane.remove();
+      workshop.remove();
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
   return results;
 };
 
@@ -165,7 +171,7 @@ const run = command(usage, async (args) => {
     await checkTests(workshop, mutants);
     await checkTypes(workshop, mutants);
   } finally {
-    await workshop.remove();
+    workshop.remove();
   }
   const results = await tryAll(mutants, ({ noticed, area, file, breaks, by, seconds }) => {
     if (values.json) return;

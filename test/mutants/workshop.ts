@@ -1,10 +1,9 @@
-import { type ChildProcess, execFile, execFileSync, fork } from "node:child_process";
-import { once } from "node:events";
+import { execFile, execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import type { Outcome, Request } from "./lane.ts";
+import type { Outcome } from "./lane-process.ts";
 
 const run = promisify(execFile);
 
@@ -17,8 +16,8 @@ interface Report {
   }[];
 }
 
-/** Tests that hang have noticed the breakage, too. */
-const mostMs = 240_000;
+/** For the tests of one mutant: if they hang they have noticed the breakage, too. */
+export const mostMs = 240_000;
 
 const installed = ["node_modules", "test/runtime-client/node_modules"];
 
@@ -29,8 +28,7 @@ const listFiles = (): string[] =>
 
 /** A copy of the working tree, in which files may be broken. What npm has installed is shared. */
 export class Workshop {
-  readonly #folder = mkdtempSync(join(tmpdir(), "mutants-"));
-  #lane: ChildProcess | undefined;
+  readonly folder = mkdtempSync(join(tmpdir(), "mutants-"));
 
   constructor() {
     for (const file of listFiles()) cpSync(file, this.#at(file), { recursive: true });
@@ -39,7 +37,7 @@ export class Workshop {
   }
 
   #at(file: string): string {
-    return join(this.#folder, file);
+    return join(this.folder, file);
   }
 
   read(file: string): string {
@@ -57,7 +55,7 @@ export class Workshop {
     const args = ["run", ...files, "--project", "!template", "--bail", "1", "--reporter", "json"];
     const options = [...(only ? ["--testNamePattern", only] : []), "--outputFile", report];
     const failure = await run(process.execPath, ["node_modules/vitest/vitest.mjs", ...args, ...options], {
-      cwd: this.#folder,
+      cwd: this.folder,
       timeout: mostMs,
       maxBuffer: 2 ** 26,
     }).catch((error: Error & { killed?: boolean; stderr?: string }) => error);
@@ -74,57 +72,16 @@ export class Workshop {
     return { failed, passed: numPassedTests };
   }
 
-  /** Runs tests in a process that goes on, whose city has the code of the beginning: in a third of the time. */
-  async testSoon(request: Request): Promise<Outcome> {
-    const lane = await this.#startLane();
-    const signal = AbortSignal.timeout(mostMs);
-    lane.send(request);
-    try {
-      const [outcome] = await Promise.race([
-        once(lane, "message", { signal }),
-        once(lane, "exit", { signal }).then(() => {
-          throw new Error("it ended");
-        }),
-      ]);
-      return outcome as Outcome;
-    } catch (error) {
-      await this.#endLane();
-      return {
-        failed: [`the run itself: ${signal.aborted ? "it hung" : (error as Error).message}`],
-        passed: 0,
-      };
-    }
-  }
-
-  async #startLane(): Promise<ChildProcess> {
-    if (this.#lane?.connected) return this.#lane;
-    this.#lane = fork("test/mutants/lane.ts", {
-      cwd: this.#folder,
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-    });
-    await once(this.#lane, "message");
-    return this.#lane;
-  }
-
-  async #endLane(): Promise<void> {
-    const lane = this.#lane;
-    this.#lane = undefined;
-    if (!lane?.connected) return;
-    lane.disconnect();
-    await once(lane, "exit");
-  }
-
   /** Checks the types of everything. @returns what the compiler says; nothing when all is well. */
   async checkTypes(): Promise<string> {
     const failure = await run(process.execPath, ["node_modules/typescript/bin/tsc"], {
-      cwd: this.#folder,
+      cwd: this.folder,
       maxBuffer: 2 ** 26,
     }).catch((error: Error & { stdout?: string }) => error);
     return failure instanceof Error ? (failure.stdout ?? failure.message) : "";
   }
 
-  async remove(): Promise<void> {
-    await this.#endLane();
-    rmSync(this.#folder, { recursive: true, force: true });
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
