@@ -19,13 +19,15 @@ async function* streamOf(...pieces: (Uint8Array | Error)[]): AsyncGenerator<Uint
   }
 }
 
+let database: Awaited<ReturnType<typeof createSessionDatabase>>;
 let sql: postgres.Sql;
 let store: ReturnType<typeof openIntake>;
 let notified: number;
 let source: Source;
 
 beforeEach(async () => {
-  sql = (await createSessionDatabase()).connect(10);
+  database = await createSessionDatabase();
+  sql = database.connect(10);
   store = openIntake(sql);
   notified = 0;
 });
@@ -157,14 +159,33 @@ describe("an Idempotency-Key", () => {
     });
   });
 
-  test("is free again after 24 hours, and after its task was killed before it stored the message", async () => {
+  test("is free again after 24 hours, and two minutes after its task was killed before it stored the message", async () => {
+    const age = (interval: string) =>
+      sql`update messaging.idempotency set created_at = now() - ${interval}::text::interval`;
     const first = await take(keyed());
-    await sql`update messaging.idempotency set created_at = created_at - interval '25 hours'`;
+    await age("23 hours 59 minutes");
+    expect(await take(keyed())).toEqual(first);
+    await age("24 hours");
     expect((await take(keyed())).id).not.toBe(first.id);
     await sql`update messaging.idempotency set message_id = null`;
+    await age("1 minute 30 seconds");
     await expect(take(keyed())).rejects.toMatchObject({ status: 409, retryAfterSeconds: 1 });
-    await sql`update messaging.idempotency set created_at = now() - interval '3 minutes'`;
+    await age("2 minutes");
     expect((await take(keyed())).status).toBe("PENDING");
+  });
+
+  test("of a file is not free when the connection is lost after the message was stored", async () => {
+    const submission = file({ idempotency_key: "f" });
+    const whole = store;
+    store = async (message) => {
+      await whole(message);
+      throw new Error("the connection is lost");
+    };
+    await expect(take(submission, Buffer.from("a"))).rejects.toThrow("lost");
+    store = whole;
+    const [stored] = await sql<{ id: string }[]>`select id from messaging.message`;
+    expect((await take(submission, Buffer.from("a"))).id).toBe(stored?.id);
+    expect(await count("message")).toBe(1);
   });
 });
 
@@ -184,11 +205,11 @@ describe("a batch", () => {
   });
 
   test("that was taken in part gets the first ids again, whatever it says now, and the rest is stored", async () => {
-    const first = await takeBatch(batch(0, 3));
-    const again = await takeBatch(batch(0, 5, "other words"));
-    expect(again.slice(0, 3)).toEqual(first);
-    expect([await count("message"), new Set(again).size]).toEqual([5, 5]);
-    expect(await takeBatch(batch(0, 5))).toEqual(again);
+    const first = await takeBatch(batch(2, 5));
+    const again = await takeBatch(batch(0, 6, "other words"));
+    expect(again.slice(2, 5)).toEqual(first);
+    expect([await count("message"), new Set(again).size]).toEqual([6, 6]);
+    expect(await takeBatch(batch(0, 6))).toEqual(again);
     expect(notified).toBe(2);
   });
 
@@ -197,6 +218,23 @@ describe("a batch", () => {
     const given = answers.filter(({ status }) => status === "fulfilled");
     expect(new Set(given.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(await count("message")).toBe(50);
+  });
+
+  test("that comes to two tasks at once in opposite orders is stored once, and neither fails", async () => {
+    const holder = database.connect(1);
+    const claim = (key: string) => holder`
+      insert into messaging.idempotency (key_digest, payload_digest)
+      values (sha256(${`${key.length} ${key}`}::text::bytea), sha256(''))`;
+    await holder`begin`;
+    await claim("k5"); // both wait for it, halfway through their own claims
+    const answers = Promise.all([takeBatch(batch(0, 10)), takeBatch(batch(0, 10).toReversed())]);
+    const waiting = () => sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(2);
+    await holder`rollback`;
+    const [ids, reversed] = await answers;
+    expect(reversed.toReversed()).toEqual(ids);
+    expect(await count("message")).toBe(10);
   });
 
   test("is 409 while another request with one of its keys is under way, and nothing is lost when it comes again", async () => {

@@ -6,14 +6,18 @@ import { expire, findState, storeMessages } from "#lib/session/outbox.ts";
 import { noPace, Pacing } from "#lib/session/pacing.ts";
 import { runSender } from "#lib/session/sender.ts";
 import { Wakeup } from "#lib/session/wakeup.ts";
+import { failFirstWrite } from "../steps/first-write.ts";
+import { beginTerm, putMessage } from "../steps/outbox.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
 
 vi.stubEnv("LOG_LEVEL", "error");
 
 let sql: postgres.Sql;
+let admin: postgres.Sql;
 let sent: string[];
 beforeEach(async () => {
-  sql = (await createSessionDatabase()).connect(4);
+  const database = await createSessionDatabase();
+  [sql, admin] = [database.connect(4), database.admin];
   sent = [];
 });
 
@@ -23,17 +27,14 @@ const around = (beforeMinutes: number, afterMinutes: number): QuietHours => {
   return { from: clock(-beforeMinutes), to: clock(afterMinutes), time_zone: "UTC" };
 };
 
-const put = async (id: string, more: Partial<Submission> = {}) => {
-  const submission = Submission.parse({ kind: "text", phone: "6281200000001", text: "x", ...more });
-  await storeMessages(sql, [{ id, submission, mediaId: null }]);
-};
+const put = (id: string, more: Partial<Submission> = {}) => putMessage(sql, id, more);
 
 /** Sends whatever may be sent, to a platform that takes everything. */
 const lead = async () => {
-  await sql`insert into messaging.leadership (epoch, holder) values (1, 'test')`;
+  const epoch = await beginTerm(sql);
   const end = new AbortController();
   const done = runSender({
-    ...{ sql, epoch: 1, wakeup: new Wakeup(), signal: end.signal },
+    ...{ sql, epoch, wakeup: new Wakeup(), signal: end.signal },
     pacing: new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 0 }),
     messenger: {
       isOpen: () => true,
@@ -120,6 +121,18 @@ describe("what is due in its quiet hours", () => {
     await put("alert", { class: "transactional" });
     await becomes("alert", "SENT");
     expect(sent).toEqual(["alert"]);
+  });
+
+  test("is taken up again by the same leader when the database fails before it is put off", async () => {
+    const quiet = around(60, 60);
+    await put("status", { quiet_hours: quiet });
+    await sql`update messaging.message set not_before = now()`;
+    await failFirstWrite(admin, { table: "message", when: "new.state = 'PENDING'" });
+    await lead();
+    await expect.poll(() => waitsUntil("status"), { timeout: 5_000 }).toBe(nextOf(quiet.to));
+    await pass(61);
+    await becomes("status", "SENT");
+    expect(sent).toEqual(["status"]);
   });
 
   test("and expires before their end is never sent", async () => {
