@@ -1,8 +1,9 @@
 import { BufferJSON, type SignalDataSet } from "baileys";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type AuthState, openAuthState } from "#lib/session/auth-state.ts";
 import { mintSealingKey, SealingKey, sealingWith } from "#lib/session/sealing.ts";
+import { holdFirstWrite } from "../steps/first-write.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
 
 const sealing = sealingWith(mintSealingKey());
@@ -38,8 +39,8 @@ describe("a sealed value", () => {
 });
 
 describe("the auth state", () => {
-  let sql: Awaited<ReturnType<typeof createSessionDatabase>>["sql"];
-  let url: string;
+  let database: Awaited<ReturnType<typeof createSessionDatabase>>;
+  let sql: postgres.Sql;
   const open = (epoch?: number): Promise<AuthState> =>
     openAuthState({ sql, sealing, ...(epoch !== undefined && { epoch }) });
   const count = async () => Number((await sql`select count(*)::int as n from messaging.session_key`)[0]?.n);
@@ -49,7 +50,8 @@ describe("the auth state", () => {
   const pair = { public: Buffer.from("public-key"), private: Buffer.from("private-key") };
 
   beforeEach(async () => {
-    ({ sql, url } = await createSessionDatabase());
+    database = await createSessionDatabase();
+    sql = database.connect(3);
   });
 
   test("keeps credentials and keys of every kind for the next process", async () => {
@@ -139,18 +141,66 @@ describe("the auth state", () => {
     expect(auth.isPaired()).toBe(false);
   });
 
-  test("refuses what comes from a connection that is over, and waits for what was under way", async () => {
+  test("refuses what comes from a connection that is over", async () => {
     const lease = (await open()).lend();
-    const written = lease.state.keys.set({ "pre-key": { 1: pair } });
-    const saved = lease.saveCreds();
+    await lease.saveCreds();
     await lease.takeBack();
-    expect(await count()).toBe(2);
-    await Promise.all([written, saved]);
     await expect(Promise.resolve(lease.state.keys.set({ "pre-key": { 2: pair } }))).rejects.toThrow(
       "is over",
     );
     await expect(lease.saveCreds()).rejects.toThrow("is over");
-    expect(await count()).toBe(2);
+    expect(await count()).toBe(1);
+  });
+
+  test("is taken back only when the keys that were under way are written", async () => {
+    const held = await holdFirstWrite(database, { table: "session_key" });
+    const lease = (await open()).lend();
+    const order: string[] = [];
+    const written = Promise.resolve(lease.state.keys.set({ "pre-key": { 1: pair } }));
+    const all = [written.then(() => order.push("written")), lease.takeBack().then(() => order.push("over"))];
+    await held.untilWaiting();
+    await held.release();
+    await Promise.all(all);
+    expect([order, await count()]).toEqual([["written", "over"], 1]);
+  });
+
+  test("is taken back only when the credentials are saved, those included that wait for an earlier save", async () => {
+    const held = await holdFirstWrite(database, { table: "session_key" });
+    const lease = (await open()).lend();
+    const first = lease.saveCreds();
+    await held.untilWaiting();
+    lease.state.creds.nextPreKeyId = 32;
+    const all = [first, lease.saveCreds(), lease.takeBack()];
+    await held.release();
+    await Promise.all(all);
+    expect((await open()).lend().state.creds.nextPreKeyId).toBe(32);
+  });
+
+  test("keeps the last credentials, though an earlier save takes longer than a later one would", async () => {
+    const held = await holdFirstWrite(database, { table: "session_key" });
+    const { state, saveCreds } = (await open()).lend();
+    const saves = [saveCreds()];
+    await held.untilWaiting();
+    state.creds.nextPreKeyId = 32;
+    saves.push(saveCreds());
+    // a save that does not wait for the first one is through before these
+    await state.keys.set({ "pre-key": { 1: pair } });
+    await held.release();
+    await Promise.all(saves);
+    expect((await open()).lend().state.creds.nextPreKeyId).toBe(32);
+  });
+
+  test("has a later term begin only when the write under way has ended", async () => {
+    await lead(1);
+    const held = await holdFirstWrite(database, { table: "session_key" });
+    const { state } = (await open(1)).lend();
+    const written = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
+    await held.untilWaiting();
+    const next = lead(2).execute();
+    await held.untilWaiting(2);
+    await held.release();
+    await Promise.all([written, next]);
+    expect(await count()).toBe(1);
   });
 
   test("refuses every write of a leader that leads no more", async () => {
@@ -169,17 +219,11 @@ describe("the auth state", () => {
 
   test("waits five seconds for a database that is silent, and takes the late write back", async () => {
     const { state, takeBack } = (await open()).lend();
-    const other = postgres(url, { max: 1, onnotice: () => {} });
-    await other
-      .begin(async (tx) => {
-        await tx`lock table messaging.session_key in share mode`;
-        const late = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
-        await expect(late).rejects.toThrow("did not answer within 5000 ms");
-        const waiting = () => tx`select from pg_locks where not granted and database = (
-          select oid from pg_database where datname = current_database())`;
-        await expect.poll(async () => (await waiting()).length).toBe(0);
-      })
-      .finally(() => other.end());
+    const held = await holdFirstWrite(database, { table: "session_key" });
+    const late = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
+    await expect(late).rejects.toThrow("did not answer within 5000 ms");
+    await held.untilWaiting(0);
+    await held.release();
     await takeBack();
     expect(await count()).toBe(0);
   });

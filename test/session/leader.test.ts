@@ -1,20 +1,23 @@
 import { once } from "node:events";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { standForLeader } from "#lib/session/leader.ts";
+import { type LeaderOptions, standForLeader } from "#lib/session/leader.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
+import { startSilentProxy } from "../steps/silent-proxy.ts";
 
 /** Candidates on one database; each notes when it leads. */
 const openElection = async () => {
-  const { connect, open } = await createSessionDatabase();
+  const { connect, open, url } = await createSessionDatabase();
   const leading: { name: string; epoch: number }[] = [];
   const epochs: number[] = [];
   let most = 0;
   const waiting: (() => void)[] = [];
-  const stand = (name: string) => {
+  const watching: (() => void)[] = [];
+  const connectPlainly: LeaderOptions["connect"] = async (onClose) => open(1, onClose);
+  const stand = (name: string, connectCandidate = connectPlainly) => {
     const end = new AbortController();
     const done = standForLeader({
-      connect: async (onClose) => open(1, onClose),
+      connect: connectCandidate,
       signal: end.signal,
       async lead(epoch, signal) {
         const term = { name, epoch };
@@ -24,6 +27,7 @@ const openElection = async () => {
         for (const tell of waiting.splice(0)) tell();
         if (!signal.aborted) await once(signal, "abort");
         leading.splice(leading.indexOf(term), 1);
+        for (const tell of watching.splice(0)) tell();
       },
     });
     const withdraw = async () => {
@@ -34,7 +38,8 @@ const openElection = async () => {
     return withdraw;
   };
   const elected = () => new Promise<void>((resolve) => waiting.push(resolve));
-  return { stand, leading, epochs, sql: connect(1), elected, most: () => most };
+  const ended = () => new Promise<void>((resolve) => watching.push(resolve));
+  return { stand, leading, epochs, sql: connect(1), open, url, elected, ended, most: () => most };
 };
 
 /** A role may end its own connections. */
@@ -80,4 +85,47 @@ test("a leader whose connection the database ends hears of it at once, before an
     await next;
   }
   expect(most()).toBe(1);
+});
+
+test("a leader that hears late of its lost connection has ended before the next one leads", async () => {
+  const { stand, sql, open, epochs, elected, most } = await openElection();
+  const closed = Promise.withResolvers<void>();
+  const first = elected();
+  stand("late", async (onClose) =>
+    open(1, () => {
+      closed.resolve();
+      setTimeout(onClose, 200);
+    }),
+  );
+  await first;
+  const next = elected();
+  // tries the moment the lock is free
+  stand("next", async (onClose) => closed.promise.then(() => open(1, onClose)));
+  await killHolder(sql);
+  await next;
+  expect([epochs, most()]).toEqual([[1, 2], 1]);
+});
+
+test("a leader whose driver has connected anew without a word leads no more: the lock is gone", async () => {
+  const { stand, sql, open, epochs, elected } = await openElection();
+  const first = elected();
+  stand("deaf", async () => open(1));
+  await first;
+  const next = elected();
+  await killHolder(sql);
+  await next;
+  expect(epochs).toEqual([1, 2]);
+});
+
+test("a leader whose connection has fallen silent leads no more", async () => {
+  const { stand, open, url, elected, ended, leading } = await openElection();
+  const proxy = await startSilentProxy(Number(new URL(url).port));
+  const address = Object.assign(new URL(url), { port: String(proxy.port) }).href;
+  const first = elected();
+  stand("cut off", async (onClose) => open(1, onClose, address));
+  await first;
+  const end = ended();
+  proxy.silence();
+  await end;
+  expect(leading).toEqual([]);
 });

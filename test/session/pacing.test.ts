@@ -26,11 +26,14 @@ test("never sends more in a minute, an hour or a day than the pace allows", () =
   expect(most(times, 86_400_000)).toBe(1_500);
 });
 
-test("leaves gaps of three to eight seconds", () => {
-  const pacing = new Pacing(carefulPace, none);
+test.each([
+  [0, 3_000],
+  [0.5, 5_500],
+  [1, 8_000],
+])("leaves gaps of three to eight seconds at random: at %d, %d ms", (random, gapMs) => {
+  const pacing = new Pacing(carefulPace, none, () => random);
   pacing.note("62", false, start);
-  expect(pacing.nextAt() - start).toBeGreaterThanOrEqual(3_000);
-  expect(pacing.nextAt() - start).toBeLessThanOrEqual(8_000);
+  expect(pacing.nextAt() - start).toBe(gapMs);
 });
 
 test("leaves gaps twice as long after a new connection", () => {
@@ -67,6 +70,22 @@ test("holds new contacts back when the platform says so, or their budget is used
   pacing.note("622", true, start);
   expect(pacing.allowsNewContacts(start + 3_600_000)).toBe(false);
   expect(pacing.allowsNewContacts(start + 86_400_000)).toBe(true);
+});
+
+test("counts a new contact for a whole day, whatever is sent meanwhile and whoever wrote to it", () => {
+  const hourMs = 3_600_000;
+  const history = { ...none, newContactsAt: [start - 12 * hourMs] };
+  const pacing = new Pacing({ ...carefulPace, newContactsPerDay: 2 }, history, midway);
+  expect(pacing.allowsNewContacts(start)).toBe(true);
+  pacing.note("621", true, start);
+  for (let hour = 1; hour < 12; hour++) {
+    pacing.note("622", false, start + hour * hourMs);
+    expect(pacing.allowsNewContacts(start + hour * hourMs)).toBe(false);
+  }
+  expect(pacing.allowsNewContacts(start + 12 * hourMs)).toBe(true);
+  pacing.note("623", true, start + 12 * hourMs);
+  expect(pacing.allowsNewContacts(start + 24 * hourMs - 1)).toBe(false);
+  expect(pacing.allowsNewContacts(start + 24 * hourMs)).toBe(true);
 });
 
 test("does not hold anything back when it is off", () => {

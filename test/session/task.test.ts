@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
-import { noPace } from "#lib/session/pacing.ts";
+import { noPace, type Pace } from "#lib/session/pacing.ts";
 import { mintSealingKey, sealingWith } from "#lib/session/sealing.ts";
 import { startTask, type Task } from "#lib/session/task.ts";
 import { type Platform, startPlatform } from "../../infra/local/platform/platform.ts";
@@ -22,7 +22,7 @@ let platform: Platform;
 let database: Awaited<ReturnType<typeof createSessionDatabase>>;
 let sql: postgres.Sql;
 
-const start = async (): Promise<Task> => {
+const start = async (pace: Pace = noPace): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
     sealing,
@@ -31,7 +31,7 @@ const start = async (): Promise<Task> => {
       reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
       answerTimeoutMs: 3_000,
     },
-    pace: noPace,
+    pace,
     findTokens: async () => [token],
     findCredentials: async () => [],
     host: "127.0.0.1",
@@ -209,6 +209,17 @@ describe("when the platform", () => {
     expect(platform.phone(phone).inbox.map(({ text }) => Number(text))).toEqual(
       Array.from({ length: 21 }, (_, i) => i),
     );
+  });
+
+  test("has taken messages in this hour from an earlier task, they count for this one", async () => {
+    await sql`
+      insert into messaging.message (id, kind, phone, content, state, expires_at, sent_at)
+      values ('EARLIER', 'text', ${phone}, '{}', 'READ', now(), now())`;
+    const task = await start({ ...noPace, perHour: 2 });
+    const [first, second] = [await submit(task, {}), await submit(task, {})];
+    await untilOpen(task);
+    await eventually(task, first.id, "READ");
+    expect((await stateOf(task, second.id)).status).toBe("PENDING");
   });
 
   test("refuses a message, it has failed with the platform's code", async () => {

@@ -45,10 +45,10 @@ export const createSessionDatabase = async () => {
   const admin = database.connect("adminUrl");
   await empty(admin);
   const url = database.urlFor("sessionUrl");
-  /** For tests that end it themselves. */
-  const open = (max: number, onclose: () => void = () => {}): postgres.Sql => {
+  /** For whoever ends it by himself. @param address another way to the same database */
+  const open = (max: number, onclose: () => void = () => {}, address = url): postgres.Sql => {
     const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
-    return postgres(url, { max, fetch_types: false, types, onclose, onnotice: () => {} });
+    return postgres(address, { max, fetch_types: false, types, onclose, onnotice: () => {} });
   };
   const connect = (max = 4): postgres.Sql => {
     const sql = open(max);
