@@ -14,7 +14,7 @@ const openElection = async () => {
   const waiting: (() => void)[] = [];
   const watching: (() => void)[] = [];
   const connectPlainly: LeaderOptions["connect"] = async (onClose) => open(1, onClose);
-  const stand = (name: string, connectCandidate = connectPlainly) => {
+  const stand = (name: string, connectCandidate = connectPlainly, farewell = Promise.resolve()) => {
     const end = new AbortController();
     const done = standForLeader({
       connect: connectCandidate,
@@ -26,6 +26,7 @@ const openElection = async () => {
         most = Math.max(most, leading.length);
         for (const tell of waiting.splice(0)) tell();
         if (!signal.aborted) await once(signal, "abort");
+        await farewell;
         leading.splice(leading.indexOf(term), 1);
         for (const tell of watching.splice(0)) tell();
       },
@@ -60,6 +61,28 @@ test("of two candidates one leads, and the other follows when it withdraws", asy
   expect(leading[0]?.name).not.toBe(leader?.name);
   expect(leading[0]?.epoch).toBe(2);
   expect(most()).toBe(1);
+});
+
+test("a leader that withdraws keeps the lock until its session has ended", async () => {
+  const { stand, open, epochs, elected, most } = await openElection();
+  const farewell = Promise.withResolvers<void>();
+  const first = elected();
+  const withdraw = stand("a", undefined, farewell.promise);
+  await first;
+  let tries = 0;
+  stand("b", async (onClose) => {
+    tries += 1;
+    return open(1, onClose);
+  });
+  const next = elected();
+  const withdrawn = withdraw();
+  const before = tries;
+  // the last but one has failed
+  await expect.poll(() => tries, { timeout: 10_000 }).toBe(before + 2);
+  expect(epochs).toEqual([1]);
+  farewell.resolve();
+  await Promise.all([withdrawn, next]);
+  expect([epochs, most()]).toEqual([[1, 2], 1]);
 });
 
 test("a leader that loses its connection ends before anybody leads again, in a later epoch", async () => {
