@@ -138,6 +138,10 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     with term as materialized (
       -- the next leader's term begins after this has ended, so that what it takes over holds all of it
       select from messaging.leadership where epoch = ${epoch} for share
+    ), held as materialized (
+      -- read once: to look for them beside each waiting message takes the square of the queue's length
+      select phone, seq, priority from messaging.message
+      where state = 'PENDING' and epoch is not null and not_before > now()
     )
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, changed_at = now()
@@ -151,9 +155,8 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
           select from messaging.message earlier
           where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq < waiting.seq)
         and not exists (
-          select from messaging.message earlier
-          where earlier.state = 'PENDING' and earlier.epoch is not null and earlier.not_before > now()
-            and earlier.phone = waiting.phone and earlier.seq < waiting.seq
+          select from held earlier
+          where earlier.phone = waiting.phone and earlier.seq < waiting.seq
             and earlier.priority <= waiting.priority)
       -- one that is locked is waited for: to skip it would be to send a later one first
       order by priority, seq limit 1 for update)
