@@ -2,11 +2,11 @@ import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type QuietHours, QuietHours as Schema } from "#lib/messaging/quiet-hours.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
-import { expire, findState, storeMessages } from "#lib/session/outbox.ts";
+import { expire, findState } from "#lib/session/outbox.ts";
 import { noPace, Pacing } from "#lib/session/pacing.ts";
 import { runSender } from "#lib/session/sender.ts";
 import { Wakeup } from "#lib/session/wakeup.ts";
-import { failFirstWrite } from "../steps/first-write.ts";
+import { failWrite } from "../steps/one-write.ts";
 import { beginTerm, putMessage } from "../steps/outbox.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
 
@@ -127,7 +127,7 @@ describe("what is due in its quiet hours", () => {
     const quiet = around(60, 60);
     await put("status", { quiet_hours: quiet });
     await sql`update messaging.message set not_before = now()`;
-    await failFirstWrite(admin, { table: "message", when: "new.state = 'PENDING'" });
+    await failWrite(admin, { table: "message", when: "new.state = 'PENDING'" });
     await lead();
     await expect.poll(() => waitsUntil("status"), { timeout: 5_000 }).toBe(nextOf(quiet.to));
     await pass(61);

@@ -105,9 +105,12 @@ test("a task that is told to end lets the next one lead, and takes messages unti
 describe("a message", () => {
   test("reaches the phone under the id that was answered, byte for byte, and its receipts become its state", async () => {
     const task = await startOpen();
+    platform.behave({ receipts: ["delivered"] });
     const text = "*b* _i_ ~s~ ```m``` é 🔑\n\ttab";
     const { id, status } = await submit(task, { text });
     expect(status).toBe("PENDING");
+    await eventually(task, id, "DELIVERED");
+    platform.sendReceipts(id, ["read"]);
     await eventually(task, id, "READ");
     expect(platform.phone(phone).inbox.map((received) => [received.id, received.text])).toEqual([[id, text]]);
   });

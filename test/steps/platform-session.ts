@@ -28,12 +28,13 @@ export interface Scene {
   readonly sql: postgres.Sql;
   /** Of the database. */
   readonly url: string;
+  readonly database: Awaited<ReturnType<typeof createSessionDatabase>>;
 }
 
 /** A fake platform and a session's empty database, gone with the test. */
 export const createScene = async (): Promise<Scene> => {
-  const [{ sql, url }, fake] = await Promise.all([createSessionDatabase(), startFake()]);
-  return { sql, url, fake };
+  const [database, fake] = await Promise.all([createSessionDatabase(), startFake()]);
+  return { sql: database.sql, url: database.url, fake, database };
 };
 
 export const settingsOf = ({ url, rootKey, mediaCa }: FakePlatform): PlatformSettings => ({

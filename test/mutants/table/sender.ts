@@ -163,7 +163,7 @@ export const sender: readonly Mutant[] = [
   await relay.catch(() => {});
   const { answer, stop } = listen(socket, id);`,
     tests: ofSending,
-    only: "ack",
+    only: "still stores its keys",
   },
   {
     breaks: "A message for nobody goes out when the question for the recipient's devices is not answered",
