@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type AuthState, openAuthState } from "#lib/session/auth-state.ts";
 import { mintSealingKey, SealingKey, sealingWith } from "#lib/session/sealing.ts";
-import { holdWrite } from "../steps/one-write.ts";
+import { holdNextWrite } from "../steps/next-write.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
 
 const sealing = sealingWith(mintSealingKey());
@@ -153,7 +153,7 @@ describe("the auth state", () => {
   });
 
   test("is taken back only when the keys that were under way are written", async () => {
-    const held = await holdWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "session_key" });
     const lease = (await open()).lend();
     const order: string[] = [];
     const written = Promise.resolve(lease.state.keys.set({ "pre-key": { 1: pair } }));
@@ -165,7 +165,7 @@ describe("the auth state", () => {
   });
 
   test("is taken back only when the credentials are saved, those included that wait for an earlier save", async () => {
-    const held = await holdWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "session_key" });
     const lease = (await open()).lend();
     const first = lease.saveCreds();
     await held.untilWaiting();
@@ -177,7 +177,7 @@ describe("the auth state", () => {
   });
 
   test("keeps the last credentials, though an earlier save takes longer than a later one would", async () => {
-    const held = await holdWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "session_key" });
     const { state, saveCreds } = (await open()).lend();
     const saves = [saveCreds()];
     await held.untilWaiting();
@@ -192,7 +192,7 @@ describe("the auth state", () => {
 
   test("has a later term begin only when the write under way has ended", async () => {
     await lead(1);
-    const held = await holdWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "session_key" });
     const { state } = (await open(1)).lend();
     const written = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
     await held.untilWaiting();
@@ -219,7 +219,7 @@ describe("the auth state", () => {
 
   test("waits five seconds for a database that is silent, and takes the late write back", async () => {
     const { state, takeBack } = (await open()).lend();
-    const held = await holdWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "session_key" });
     const late = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
     await expect(late).rejects.toThrow("did not answer within 5000 ms");
     await held.untilWaiting(0);

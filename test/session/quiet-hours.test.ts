@@ -6,7 +6,7 @@ import { expire, findState } from "#lib/session/outbox.ts";
 import { noPace, Pacing } from "#lib/session/pacing.ts";
 import { runSender } from "#lib/session/sender.ts";
 import { Wakeup } from "#lib/session/wakeup.ts";
-import { failWrite } from "../steps/one-write.ts";
+import { failNextWrite } from "../steps/next-write.ts";
 import { beginTerm, putMessage } from "../steps/outbox.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
 
@@ -127,7 +127,7 @@ describe("what is due in its quiet hours", () => {
     const quiet = around(60, 60);
     await put("status", { quiet_hours: quiet });
     await sql`update messaging.message set not_before = now()`;
-    await failWrite(admin, { table: "message", when: "new.state = 'PENDING'" });
+    await failNextWrite(admin, { table: "message", when: "new.state = 'PENDING'" });
     await lead();
     await expect.poll(() => waitsUntil("status"), { timeout: 5_000 }).toBe(nextOf(quiet.to));
     await pass(61);

@@ -8,7 +8,7 @@ import { noPace, type Pace, Pacing } from "#lib/session/pacing.ts";
 import { type Messenger, runSender } from "#lib/session/sender.ts";
 import type { SendOutcome } from "#lib/session/sending.ts";
 import { Wakeup } from "#lib/session/wakeup.ts";
-import { failWrite } from "../steps/one-write.ts";
+import { failNextWrite } from "../steps/next-write.ts";
 import { beginTerm, putMessage, takeAny } from "../steps/outbox.ts";
 import { createSessionDatabase } from "../steps/session-database.ts";
 
@@ -241,7 +241,7 @@ test("a number is a new contact once; when their budget is used up, known ones g
 
 test("a message that the platform has is not sent again when the database fails just then", async () => {
   const [first, second] = [await put(), await put()];
-  await failWrite(database.admin, { table: "message", when: "new.state = 'SENT'" });
+  await failNextWrite(database.admin, { table: "message", when: "new.state = 'SENT'" });
   await lead();
   await eventually(second, "SENT");
   expect([await stateOf(first), sent]).toEqual(["SENT", [first, second]]);

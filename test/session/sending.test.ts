@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Receipt } from "#lib/session/receipt.ts";
-import { holdWrite } from "../steps/one-write.ts";
 import {
   citizen,
   createScene,
@@ -188,23 +187,6 @@ describe("a message", () => {
     const platform = await openPaired(scene);
     scene.fake.behave({ ackDelayMs: 60_000, receiptsBeforeAck: true });
     expect((await sendNew(platform, text("quick"))).answer).toEqual({ outcome: "acked" });
-  });
-
-  test("whose ack comes while the library still stores its keys counts as taken", async () => {
-    const platform = await openPaired({ ...scene, sql: scene.database.connect(3) });
-    await sendNew(platform, text("first"));
-    scene.fake.behave({ receipts: [] });
-    // those of both phones, the account's own too, are stored before the frame leaves and once more after
-    const held = await holdWrite(scene.database, {
-      ...{ table: "session_key", when: "new.type = 'session'", nth: 3 },
-    });
-    const second = text("second");
-    const sent = sendNew(platform, second);
-    await held.untilWaiting();
-    await scene.fake.until(() => scene.fake.arrivalsOf(second.id) === 1);
-    await platform.isRegistered(citizen); // what the platform says comes in order: the ack has come before
-    await held.release();
-    expect((await sent).answer).toEqual({ outcome: "acked" });
   });
 
   test("whose ack does not come may have left, and its second send is the same", async () => {

@@ -28,13 +28,12 @@ export interface Scene {
   readonly sql: postgres.Sql;
   /** Of the database. */
   readonly url: string;
-  readonly database: Awaited<ReturnType<typeof createSessionDatabase>>;
 }
 
 /** A fake platform and a session's empty database, gone with the test. */
 export const createScene = async (): Promise<Scene> => {
-  const [database, fake] = await Promise.all([createSessionDatabase(), startFake()]);
-  return { sql: database.sql, url: database.url, fake, database };
+  const [{ sql, url }, fake] = await Promise.all([createSessionDatabase(), startFake()]);
+  return { sql, url, fake };
 };
 
 export const settingsOf = ({ url, rootKey, mediaCa }: FakePlatform): PlatformSettings => ({

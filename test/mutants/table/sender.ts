@@ -147,25 +147,6 @@ export const sender: readonly Mutant[] = [
     only: "overtakes the ack",
   },
   {
-    breaks: "The platform's answer is listened for only once the library has sent the message",
-    file: sendingFile,
-    find: `  const { answer, stop } = listen(socket, id);
-  const end = giveUp(options, passage);
-  const relay = passages.run(passage, async () => {
-    await requireDevices(socket, own, jid);
-    await socket.relayMessage(jid, message, { messageId: id });
-  });`,
-    replace: `  const end = giveUp(options, passage);
-  const relay = passages.run(passage, async () => {
-    await requireDevices(socket, own, jid);
-    await socket.relayMessage(jid, message, { messageId: id });
-  });
-  await relay.catch(() => {});
-  const { answer, stop } = listen(socket, id);`,
-    tests: ofSending,
-    only: "still stores its keys",
-  },
-  {
     breaks: "A message for nobody goes out when the question for the recipient's devices is not answered",
     file: sendingFile,
     find: "    await requireDevices(socket, own, jid);\n",

@@ -7,29 +7,27 @@ interface Write {
   readonly table: "message" | "session_key";
   /** Condition on the row as it will be, such as `new.state = 'SENT'`. */
   readonly when?: string;
-  /** Which of these writes is meant; 1 is the next. */
-  readonly nth?: number;
 }
 
-const intercept = (admin: postgres.Sql, { table, when = "true", nth = 1 }: Write, action: string) =>
+const intercept = (admin: postgres.Sql, { table, when = "true" }: Write, action: string) =>
   admin.unsafe(`
     create sequence messaging.writes;
     create function messaging.meet_write() returns trigger language plpgsql security definer as $$
     begin
       -- a sequence counts what is rolled back, too
-      if nextval('messaging.writes') = ${nth} then ${action}; end if;
+      if nextval('messaging.writes') = 1 then ${action}; end if;
       return new;
     end $$;
     create trigger meet_write before insert or update on messaging.${table}
       for each row when (${when}) execute function messaging.meet_write()`);
 
-/** Makes one write fail, and no other. */
-export const failWrite = async (admin: postgres.Sql, write: Write): Promise<void> => {
+/** Makes the next such write fail, and no other. */
+export const failNextWrite = async (admin: postgres.Sql, write: Write): Promise<void> => {
   await intercept(admin, write, "raise exception 'the database fails'");
 };
 
-/** Makes one write wait until it is released; later ones overtake it. */
-export const holdWrite = async (
+/** Makes the next such write wait until it is released; later ones overtake it. */
+export const holdNextWrite = async (
   { admin, connect }: Pick<Awaited<ReturnType<typeof createSessionDatabase>>, "admin" | "connect">,
   write: Write,
 ) => {
