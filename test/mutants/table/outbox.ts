@@ -21,7 +21,7 @@ export const outbox: readonly Mutant[] = [
     find: "order by priority, seq limit 1",
     replace: "order by seq limit 1",
     tests: ofSender,
-    only: "the order is by class",
+    only: "is by class, then by acceptance",
   },
   {
     breaks: "A later message is taken while an earlier one to the same number is under way",
