@@ -24,6 +24,7 @@ const header = "nik,no_kk,nama,nama_ibu,alamat,t_dusun_lingkungan,t_desakel,t_ke
 const nik = (n: number) => `99990101010${String(n).padStart(5, "0")}`;
 const line = (n: number, { name = "NAMA", created = "2024-01-02T03:04:05.000001", address = "JL" } = {}) =>
   `${nik(n)},${nik(0)},${name},IBU,${address},D,V,K,C,${created}`;
+const quoted = (text: string) => text.replace(/[^,\n]+/g, '"$&"');
 const file = (...lines: string[]) => [header, ...lines, ""].join("\n");
 
 describe("the shape of a file", () => {
@@ -37,7 +38,8 @@ describe("the shape of a file", () => {
       "headers in capitals, with spaces",
       (text: string) => text.replace(header, header.toUpperCase().replaceAll(",", " , ")),
     ],
-    ["every field in quotes", (text: string) => text.replace(/[^,\n]+/g, '"$&"')],
+    ["every field in quotes", quoted],
+    ["a byte order mark before a quote", (text: string) => `\uFEFF${quoted(text)}`],
     ["blank lines", (text: string) => text.replaceAll("\n", "\n\n")],
   ])("may have %s", async (_, change) => {
     const { rows, refusals } = await read(change(file(line(1), line(2, { name: "ÉLÈNE" }))));
