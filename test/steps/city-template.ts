@@ -8,7 +8,7 @@ import { startCity } from "../../infra/local/city.ts";
 const run = promisify(execFile);
 
 /** Where nobody listens: a city that needs no messaging starts sooner without. */
-export const nobody = { url: "http://127.0.0.1:1" };
+const nobody = { url: "http://127.0.0.1:1" };
 
 /** What every city of a test has; those that need more say so. */
 export const cityDefaults = {
