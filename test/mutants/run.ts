@@ -78,7 +78,8 @@ const checkTypes = async (workshop: Workshop, mutants: readonly Placed[]) => {
 
 /** Without a mutant the tests must pass; otherwise they notice anything. */
 const checkTests = async (workshop: Workshop, mutants: readonly Placed[]) => {
-  const { failed } = await workshop.test([...new Set(mutants.flatMap(({ tests }) => tests))]);
+  const files = [...new Set(mutants.flatMap(({ tests }) => tests))];
+  const { failed } = await workshop.test(files, undefined, 60_000 + files.length * 20_000);
   if (failed.length > 0) throw new CommandError(`The tests fail without any mutant:\n${failed.join("\n")}`);
 };
 

@@ -49,14 +49,14 @@ export class Workshop {
   }
 
   /** Runs tests against bundles and a city that are made anew. @param only is for the names of the tests. */
-  async test(files: readonly string[], only?: string): Promise<Outcome> {
+  async test(files: readonly string[], only?: string, limitMs = mostMs): Promise<Outcome> {
     const report = this.#at("report.json");
     rmSync(report, { force: true });
     const args = ["run", ...files, "--project", "!template", "--bail", "1", "--reporter", "json"];
     const options = [...(only ? ["--testNamePattern", only] : []), "--outputFile", report];
     const failure = await run(process.execPath, ["node_modules/vitest/vitest.mjs", ...args, ...options], {
       cwd: this.folder,
-      timeout: mostMs,
+      timeout: limitMs,
       maxBuffer: 2 ** 26,
     }).catch((error: Error & { killed?: boolean; stderr?: string }) => error);
     if (!existsSync(report)) {

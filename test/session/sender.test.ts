@@ -1,98 +1,30 @@
-import type postgres from "postgres";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import type { MessageClass } from "#lib/messaging/submission.ts";
-import { loadHistory } from "#lib/session/history.ts";
+import { describe, expect, test, vi } from "vitest";
 import type { Outgoing } from "#lib/session/message.ts";
 import { applyReceipt, findState, undo } from "#lib/session/outbox.ts";
-import { noPace, type Pace, Pacing } from "#lib/session/pacing.ts";
-import { type Messenger, runSender } from "#lib/session/sender.ts";
+import { noPace } from "#lib/session/pacing.ts";
+import { PlatformFailure } from "#lib/session/platform-failure.ts";
 import type { SendOutcome } from "#lib/session/sending.ts";
-import { Wakeup } from "#lib/session/wakeup.ts";
 import { failNextWrite } from "../steps/next-write.ts";
-import { beginTerm, putMessage, takeAny } from "../steps/outbox.ts";
-import { createSessionDatabase } from "../steps/session-database.ts";
+import { beginTerm, takeAny } from "../steps/outbox.ts";
+import {
+  acked,
+  composed,
+  database,
+  eventually,
+  lead,
+  platform,
+  put,
+  sent,
+  sql,
+  stateOf,
+  untilIdle,
+  useSender,
+  wakeup,
+} from "../steps/sender.ts";
 
 vi.stubEnv("LOG_LEVEL", "error");
 
-const acked: SendOutcome = { outcome: "acked" };
-
-let database: Awaited<ReturnType<typeof createSessionDatabase>>;
-let sql: postgres.Sql;
-let wakeup: Wakeup;
-let sent: string[];
-let composed: string[];
-let compose: (message: Outgoing) => Promise<void>;
-let verdicts: (message: Outgoing) => Promise<SendOutcome>;
-let isOpen: boolean;
-let registered: (phone: string) => boolean;
-let made: number;
-
-beforeEach(async () => {
-  database = await createSessionDatabase();
-  sql = database.connect(4);
-  wakeup = new Wakeup();
-  [sent, composed, isOpen, made] = [[], [], true, 0];
-  compose = async () => {};
-  verdicts = async () => acked;
-  registered = () => true;
-});
-
-/** A platform that does what the test says; the real one is met in platform tests. */
-const messenger: Messenger = {
-  isOpen: () => isOpen,
-  isRegistered: async (phone) => registered(phone),
-  async compose(message) {
-    composed.push(message.id);
-    await compose(message);
-    return Buffer.from(`payload of ${message.id}`);
-  },
-  async send(payload, message) {
-    expect(Buffer.from(payload).toString()).toBe(`payload of ${message.id}`);
-    sent.push(message.id);
-    return verdicts(message);
-  },
-};
-
-const put = async (phone = "6281200000001", kind: MessageClass = "transactional") => {
-  made += 1;
-  const id = `M${made}`;
-  await putMessage(sql, id, { phone, class: kind });
-  return id;
-};
-const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 255));
-
-const lead = async (pace: Pace = noPace) => {
-  const epoch = await beginTerm(sql);
-  const end = new AbortController();
-  const pacing = new Pacing(pace, await loadHistory(sql));
-  const done = runSender({
-    ...{ sql, epoch, messenger, pacing, wakeup, signal: end.signal },
-    seal: (_, payload) => flip(payload),
-    open: (_, sealed) => flip(sealed),
-  });
-  const stop = async () => {
-    end.abort();
-    await done;
-  };
-  onTestFinished(stop);
-  return stop;
-};
-
-const stateOf = async (id: string) => (await findState(sql, id))?.status;
-const eventually = (id: string, status: string) =>
-  expect.poll(() => stateOf(id), { timeout: 5_000 }).toBe(status);
-
-/** Resolves once the sender has looked at everything that there is now, and has found nothing to do. */
-const untilIdle = async () => {
-  const waits = vi.spyOn(wakeup, "wait").mock.calls;
-  const before = waits.length;
-  const look = () => {
-    wakeup.notify();
-    return waits.length - before;
-  };
-  // the first may be the end of a look that began earlier
-  await expect.poll(look, { timeout: 5_000 }).toBeGreaterThanOrEqual(2);
-};
+useSender();
 
 describe("the order", () => {
   test("is by class, then by acceptance", async () => {
@@ -107,7 +39,7 @@ describe("the order", () => {
 
   test("of one number's messages is kept when a send gets no answer", async () => {
     let failures = 2;
-    verdicts = async () => {
+    platform.verdicts = async () => {
       if (failures-- > 0) throw new Error("cut");
       return acked;
     };
@@ -153,12 +85,12 @@ describe("the order", () => {
 });
 
 test("nothing is sent while the platform is away, and everything after", async () => {
-  isOpen = false;
+  platform.isOpen = false;
   const id = await put();
   await lead();
   await untilIdle();
   expect([await stateOf(id), sent]).toEqual(["PENDING", []]);
-  isOpen = true;
+  platform.isOpen = true;
   wakeup.notify();
   await eventually(id, "SENT");
 });
@@ -174,7 +106,7 @@ test("nothing is sent while the operator has paused it", async () => {
 });
 
 test("a message that gets no answer five times is uncertain, and not sent again", async () => {
-  verdicts = () => Promise.reject(new Error("silence"));
+  platform.verdicts = () => Promise.reject(new Error("silence"));
   const id = await put();
   await lead();
   await eventually(id, "UNCERTAIN");
@@ -185,7 +117,7 @@ test("a message that gets no answer five times is uncertain, and not sent again"
 });
 
 test("a refused message has failed, with the platform's code", async () => {
-  verdicts = async () => ({ outcome: "refused", code: "479" });
+  platform.verdicts = async () => ({ outcome: "refused", code: "479" });
   const id = await put();
   await lead();
   await eventually(id, "FAILED");
@@ -194,7 +126,7 @@ test("a refused message has failed, with the platform's code", async () => {
 
 test("a number that the platform does not know has failed, and is not asked for again", async () => {
   let asked = 0;
-  registered = () => {
+  platform.registered = async () => {
     asked += 1;
     return false;
   };
@@ -206,7 +138,8 @@ test("a number that the platform does not know has failed, and is not asked for 
 
 test("code 463 holds back new contacts alone, and loses no message", async () => {
   await sql`insert into messaging.contact (phone) values ('6281200000009')`;
-  verdicts = async ({ phone }) => (phone.endsWith("9") ? acked : { outcome: "refused", code: "463" });
+  platform.verdicts = async ({ phone }) =>
+    phone.endsWith("9") ? acked : { outcome: "refused", code: "463" };
   const stranger = await put("6281200000001");
   const other = await put("6281200000002");
   const friend = await put("6281200000009");
@@ -218,7 +151,7 @@ test("code 463 holds back new contacts alone, and loses no message", async () =>
 test("code 463 for a known contact holds its message back for an hour, and counts as no send", async () => {
   const friend = await put("6281200000009");
   await sql`insert into messaging.contact (phone) values ('6281200000009')`;
-  verdicts = async () => (sent.length === 1 ? { outcome: "refused", code: "463" } : acked);
+  platform.verdicts = async () => (sent.length === 1 ? { outcome: "refused", code: "463" } : acked);
   await lead();
   await untilIdle();
   expect([await stateOf(friend), sent]).toEqual(["PENDING", [friend]]);
@@ -248,7 +181,7 @@ test("a message that the platform has is not sent again when the database fails 
 });
 
 test("a message that cannot be made waits, has failed after the fifth time, and holds no other number up", async () => {
-  compose = async ({ phone }) => {
+  platform.compose = async ({ phone }) => {
     if (phone.endsWith("1")) throw new Error("the picture is broken");
   };
   const [broken, hopeless] = [await put("6281200000001"), await put("6281200000011")];
@@ -270,10 +203,10 @@ test("a message that cannot be made waits, has failed after the fifth time, and 
 test("what an earlier leader left under way is sent again with the same payload", async () => {
   const id = await put();
   const answer = Promise.withResolvers<SendOutcome>();
-  verdicts = () => answer.promise;
+  platform.verdicts = () => answer.promise;
   const stop = await lead();
   await expect.poll(() => sent.length).toBe(1);
-  verdicts = async () => acked;
+  platform.verdicts = async () => acked;
   await lead();
   await eventually(id, "SENT");
   answer.resolve(acked);
@@ -300,7 +233,7 @@ describe("receipts", () => {
   });
 
   test("that overtake the platform's answer are not undone by it", async () => {
-    verdicts = async ({ id }) => {
+    platform.verdicts = async ({ id }) => {
       await applyReceipt(sql, id, "READ");
       return acked;
     };
@@ -311,5 +244,40 @@ describe("receipts", () => {
       .poll(async () => (await sql`select sent_at from messaging.message where id = ${id}`)[0]?.sent_at)
       .toBeInstanceOf(Date);
     expect(await stateOf(id)).toBe("READ");
+  });
+});
+
+describe("the loss of the database", () => {
+  /** Ends the sender's connections, as a server that is restarted does. */
+  const cut = () => database.connect(1)`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`;
+  const attemptsOf = async (id: string) =>
+    (await sql`select attempts from messaging.message where id = ${id}`)[0]?.attempts;
+
+  test("while a message is prepared counts as no attempt, however often it comes", async () => {
+    let cuts = 0;
+    platform.registered = async () => {
+      // the answer is to be stored, over the connection that was just ended
+      if (cuts++ < 2) await cut();
+      return true;
+    };
+    const id = await put();
+    await sql`update messaging.message set attempts = 4`;
+    await lead();
+    await eventually(id, "SENT");
+    expect([cuts, await attemptsOf(id)]).toEqual([3, 5]);
+  });
+
+  test("while the keys of a send are stored counts as no attempt, as nothing has left", async () => {
+    const lost = Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
+    platform.verdicts = async () => {
+      if (sent.length < 3) throw new PlatformFailure("failed", false, lost);
+      return acked;
+    };
+    const id = await put();
+    await lead();
+    await eventually(id, "SENT");
+    expect([sent.length, await attemptsOf(id)]).toEqual([3, 1]);
   });
 });

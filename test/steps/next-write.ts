@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { createSessionDatabase } from "./session-database.ts";
 
 /** A row of the session's that is about to be written. */
@@ -9,8 +9,8 @@ interface Write {
   readonly when?: string;
 }
 
-const intercept = (admin: postgres.Sql, { table, when = "true" }: Write, action: string) =>
-  admin.unsafe(`
+const intercept = async (admin: postgres.Sql, { table, when = "true" }: Write, action: string) => {
+  await admin.unsafe(`
     create sequence messaging.writes;
     create function messaging.meet_write() returns trigger language plpgsql security definer as $$
     begin
@@ -20,6 +20,11 @@ const intercept = (admin: postgres.Sql, { table, when = "true" }: Write, action:
     end $$;
     create trigger meet_write before insert or update on messaging.${table}
       for each row when (${when}) execute function messaging.meet_write()`);
+  // the next test of the file has the same database
+  onTestFinished(async () => {
+    await admin.unsafe("drop function messaging.meet_write cascade; drop sequence messaging.writes").simple();
+  });
+};
 
 /** Makes the next such write fail, and no other. */
 export const failNextWrite = async (admin: postgres.Sql, write: Write): Promise<void> => {

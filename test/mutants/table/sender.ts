@@ -154,4 +154,20 @@ export const sender: readonly Mutant[] = [
     tests: ofSending,
     only: "without an account",
   },
+  {
+    breaks: "A message is blamed for a database that was lost while it was prepared",
+    file: senderFile,
+    find: "if (isLost || !messenger.isOpen()) {",
+    replace: "if (!messenger.isOpen()) {",
+    tests: ofSender,
+    only: "the loss of the database",
+  },
+  {
+    breaks: "A send that the database broke off before anything left counts as an attempt",
+    file: senderFile,
+    find: 'const again = verdict === "unknown" ? putBack : undo;',
+    replace: 'const again = verdict === "kept" ? undo : putBack;',
+    tests: ofSender,
+    only: "the loss of the database",
+  },
 ];
