@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
@@ -18,7 +18,7 @@ guardian.unref();
 export default defineConfig({
   test: {
     // the default leaves one core free, of two; but tests wait more than they work
-    maxWorkers: "100%",
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     projects: [

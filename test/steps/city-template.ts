@@ -1,9 +1,20 @@
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { loginRoles } from "#lib/db/roles.ts";
 import { startCity } from "../../infra/local/city.ts";
+import { localStage } from "../../infra/local/dev-file.ts";
+import { secretName } from "../../infra/secret-name.ts";
 
 const run = promisify(execFile);
 
@@ -21,6 +32,13 @@ export const cityDefaults = {
   onLog: () => {},
 };
 
+/** A copy has another port: the roles' credentials are made at its start, and none before them is worth a try. */
+const forgetLogins = (file: string): void => {
+  const secrets = Object.entries(JSON.parse(readFileSync(file, "utf8")));
+  const logins = Object.keys(loginRoles).map((role) => secretName(localStage, `database/${role}`));
+  writeFileSync(file, JSON.stringify(Object.fromEntries(secrets.filter(([name]) => !logins.includes(name)))));
+};
+
 /**
  * The folder of a stopped city: a copy of it starts in a fifth of the time that a new database takes. Made once
  * in a run.
@@ -32,6 +50,7 @@ export const makeCityTemplate = async (): Promise<string> => {
   mkdirSync(partial, { mode: 0o711 });
   const city = await startCity({ ...cityDefaults, folder: partial });
   await city.stop();
+  forgetLogins(`${partial}/secrets.json`);
   renameSync(partial, template);
   return template;
 };
