@@ -1,6 +1,4 @@
-import { build } from "../../infra/build.ts";
+import { buildBundles } from "../steps/bundles.ts";
 
 /** Templates need the bundles, and nothing that runs. */
-export default async function setup() {
-  await build();
-}
+export default buildBundles;

@@ -97,6 +97,18 @@ describe("while it runs", () => {
     writeFileSync(fn, before);
   });
 
+  test("keeps its data and its key when it is killed and started again, with the database left running", async () => {
+    const { apiKey } = devFile();
+    const database = serverPid();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(isAlive(database)).toBe(true);
+    rmSync(`${folder}/dev.json`);
+    child = await startReady();
+    expect([devFile().apiKey, (await listResidents()).total]).toEqual([apiKey, 30]);
+    expect(serverPid()).not.toBe(database);
+  });
+
   test("leaves nothing behind at SIGTERM, also when nobody reads what it prints any more", async () => {
     const database = serverPid();
     child.stdout?.destroy();
@@ -111,27 +123,11 @@ describe("while it runs", () => {
   });
 });
 
-test("keeps its data and its key between starts, also after it was killed with the database left running", async () => {
-  const first = await startReady();
-  const { apiKey } = devFile();
-  const database = serverPid();
-  first.kill("SIGKILL");
-  await once(first, "exit");
-  expect(isAlive(database)).toBe(true);
-  rmSync(`${folder}/dev.json`);
-
-  const second = await startReady();
-  expect([devFile().apiKey, (await listResidents()).total]).toEqual([apiKey, 30]);
-  expect(serverPid()).not.toBe(database);
-  second.kill("SIGINT");
-  expect((await once(second, "exit"))[0]).toBe(0);
-});
-
 test("throws the old data away when it is asked for a fresh start", async () => {
   const child = await startReady("--fresh", "--residents", "7");
   expect((await listResidents()).total).toBe(7);
-  child.kill("SIGTERM");
-  await once(child, "exit");
+  child.kill("SIGINT");
+  expect((await once(child, "exit"))[0]).toBe(0);
 });
 
 test("stops soon when it is interrupted while it is still starting", async () => {

@@ -1,11 +1,11 @@
 import type { TestProject } from "vitest/node";
-import { build } from "../../infra/build.ts";
+import { buildBundles } from "./bundles.ts";
 import { makeCityTemplate } from "./city-template.ts";
 import { startRunningCity } from "./running-city.ts";
 
 /** Builds the bundles and starts one city for all tests. */
 export default async function setup(project: TestProject) {
-  const [template] = await Promise.all([makeCityTemplate(), build()]);
+  const [template] = await Promise.all([makeCityTemplate(), buildBundles()]);
   const { described, stop } = await startRunningCity(template);
   project.provide("city", { ...described, ways: ["over HTTP", "in process"], assembly: undefined });
   return stop;
