@@ -1,3 +1,4 @@
+import { Stack } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -53,6 +54,20 @@ export class Alarms extends Construct {
       masterKey: key,
       enforceSSL: true,
     });
+    // with a policy of its own, the topic no longer has the one by which SNS lets the whole account publish
+    const { partition, region, account } = Stack.of(this);
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
+        actions: ["sns:Publish"],
+        resources: [topic.topicArn],
+        conditions: {
+          ArnLike: {
+            "aws:SourceArn": `arn:${partition}:cloudwatch:${region}:${account}:alarm:municipal-${stage}-*`,
+          },
+        },
+      }),
+    );
     topic.addSubscription(new EmailSubscription(email));
     return topic;
   }

@@ -123,6 +123,21 @@ test("the topic is encrypted with a key that CloudWatch may use, and writes to w
   expect(JSON.stringify(key?.KeyPolicy)).toContain("cloudwatch.amazonaws.com");
 });
 
+test("the alarms of the stage may publish to the topic, whose own policy replaces the one of SNS", () => {
+  const [policy] = stages.aurora.all<{ PolicyDocument: { Statement: Record<string, unknown>[] } }>(
+    "SNS::TopicPolicy",
+  );
+  const [allowed, ...more] =
+    policy?.PolicyDocument.Statement.filter(({ Effect }) => Effect === "Allow") ?? [];
+  expect(more).toEqual([]);
+  expect(allowed).toMatchObject({
+    Action: "sns:Publish",
+    Principal: { Service: "cloudwatch.amazonaws.com" },
+    Resource: { Ref: expect.stringMatching(/^AlarmsTopic/) },
+  });
+  expect(JSON.stringify(allowed?.Condition)).toMatch(/"ArnLike":.*:alarm:municipal-test-\*"/);
+});
+
 test("the budget tells at 80 per cent spent and when the month will take all of it", () => {
   const { all, config } = stages.aurora;
   const [budget] = all<{
