@@ -33,10 +33,11 @@ describe.each([
   test("takes encrypted connections only, and writes no parameter of a statement to its log", () => {
     const [, group] =
       [...stage.list("RDS::DBClusterParameterGroup"), ...stage.list("RDS::DBParameterGroup")][0] ?? [];
-    expect(group?.Properties.Parameters).toMatchObject({
+    expect(group?.Properties.Parameters).toEqual({
       "rds.force_ssl": "1",
       password_encryption: "scram-sha-256",
       log_parameter_max_length: "0",
+      log_parameter_max_length_on_error: "0",
     });
   });
 
@@ -60,11 +61,34 @@ describe.each([
 test("of a stage that is not production nothing is kept", () => {
   const cluster = find(inDev, "AWS::RDS::DBCluster");
   expect([cluster.DeletionPolicy, cluster.Properties.DeletionProtection]).toEqual(["Delete", false]);
+  expect([inDev.data.terminationProtection, onAurora.data.terminationProtection]).toEqual([false, true]);
+});
+
+test("in production the keys, the database's log and that of its network outlive their stack, too", () => {
+  const isKept = ([, { Properties, DeletionPolicy }]: ReturnType<Stage["list"]>[number]) =>
+    [Properties.LogGroupName ?? Properties.Description, DeletionPolicy] as const;
+  const logs = onAurora.list("Logs::LogGroup").filter(([id]) => /^(Database|NetworkFlow)Logs/.test(id));
+  const keys = onAurora.list("KMS::Key").filter(([id]) => id.startsWith("DeadLetters"));
+  expect([...logs, ...keys].map(isKept)).toEqual([
+    [undefined, "Retain"],
+    ["/aws/rds/cluster/municipal-prod/postgresql", "Retain"],
+    ["What could not be done in prod", "Retain"],
+  ]);
 });
 
 test("in production every secret outlives its stack", () => {
   for (const [id, { DeletionPolicy }] of onAurora.list("SecretsManager::Secret"))
     expect([id, DeletionPolicy]).toEqual([id, "Retain"]);
+});
+
+test.each([
+  ["a cluster", onAurora],
+  ["an instance", onInstance],
+])("%s stands in the subnets that nothing leaves", (_, stage) => {
+  const [, group] = stage.list("RDS::DBSubnetGroup")[0] ?? [];
+  expect(group?.Properties.SubnetIds).toEqual(
+    [1, 2].map((n) => ({ Ref: expect.stringMatching(`^NetworkVpcdatabaseSubnet${n}Subnet`) })),
+  );
 });
 
 test("an existing database is given roles, and no server is made", () => {

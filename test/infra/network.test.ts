@@ -22,6 +22,41 @@ const ingress = ({ list }: Stage) =>
     ].join(" "),
   );
 
+type Rule = Readonly<Record<string, string>>;
+
+/** Who may reach what by which port, by the rules within a group and those that stand by themselves. */
+const egress = ({ list }: Stage): string[] => {
+  const rules: [string, Rule][] = [
+    ...list("EC2::SecurityGroup").flatMap(([id, { Properties }]) =>
+      (Properties.SecurityGroupEgress ?? []).map((rule: Rule): [string, Rule] => [id, rule]),
+    ),
+    ...list("EC2::SecurityGroupEgress").map(({ 1: { Properties } }): [string, Rule] => [
+      Properties.GroupId,
+      Properties,
+    ]),
+  ];
+  return rules
+    .map(([from, { CidrIp, CidrIpv6, DestinationSecurityGroupId, IpProtocol, FromPort, ToPort }]) =>
+      [
+        groupName(from),
+        CidrIp ?? CidrIpv6 ?? groupName(DestinationSecurityGroupId),
+        `${IpProtocol} ${FromPort}-${ToPort}`,
+      ].join(" "),
+    )
+    .toSorted();
+};
+
+const toAnywhere = (from: string, port: number) =>
+  ["0.0.0.0/0", "::/0"].map((to) => `${from} ${to} tcp ${port}-${port}`);
+
+/** What leaves every stage; the database is reached in another way when it was there already. */
+const always = [
+  "Functions Session tcp 8080-8080",
+  ...toAnywhere("Functions", 443),
+  ...toAnywhere("Session", 443),
+  ...toAnywhere("Session", 80),
+];
+
 describe.each([
   ["a network of its own", own],
   ["one with NAT", withNat],
@@ -37,14 +72,16 @@ describe.each([
       expect(Properties.SecurityGroupIngress ?? []).toEqual([]);
   });
 
-  test("nothing leaves to everywhere by every port", () => {
-    for (const [, { Properties }] of stage.list("EC2::SecurityGroup"))
-      for (const { IpProtocol, FromPort, ToPort } of Properties.SecurityGroupEgress ?? [])
-        expect([IpProtocol, FromPort === ToPort || ToPort === 86]).toEqual([
-          expect.stringMatching(/tcp|icmp/),
-          true,
-        ]);
-  });
+  test("a security group lets out exactly what functions and the session task call, and nothing of the database", () =>
+    expect(egress(stage)).toEqual(
+      [
+        ...always,
+        "Functions Database tcp 5433-5433",
+        "Session Database tcp 5433-5433",
+        // how CloudFormation is told that nothing may leave a group
+        "Database 255.255.255.255/32 icmp 252-86",
+      ].toSorted(),
+    ));
 
   test("functions that need the database, the session or an old system stand in it, and no others", () => {
     const needing = stage.list("Lambda::Function").filter(([, { Properties }]) => {
@@ -84,6 +121,21 @@ test("an existing network is used as it is", () => {
   expect(inExisting.list("EC2::VPC")).toEqual([]);
   for (const [, { Properties }] of inExisting.list("Lambda::Function"))
     if (Properties.VpcConfig) expect(Properties.VpcConfig.Ipv6AllowedForDualStack ?? false).toBe(false);
+});
+
+test.each([
+  ["a database that was there already is reached by its port, wherever it is", {}, ["0.0.0.0/0", "::/0"]],
+  [
+    "with its group named, within that group only",
+    { securityGroupId: "sg-0123456789abcdef0" },
+    ['"sg-0123456789abcdef0"'],
+  ],
+])("%s", (_, more, places) => {
+  const database = { ...(examples.database[2] as object), port: 6432, ...more };
+  const toDatabase = ["Functions", "Session"].flatMap((from) =>
+    places.map((to) => `${from} ${to} tcp 6432-6432`),
+  );
+  expect(egress(synthesizeWith({ database }))).toEqual([...always, ...toDatabase].toSorted());
 });
 
 test("an old system at another port than that of HTTPS can be reached", () => {
