@@ -39,6 +39,14 @@ describe.each(apis)("the $api.name API", (stack) => {
     },
   );
 
+  test("the gateway waits longer than Lambda lets any function run: a 504 is the endpoint's own", () => {
+    // API Gateway waits for 29 s unless a template says otherwise
+    for (const { method, path, timeoutSeconds } of routes)
+      expect(
+        (methodAt(`${method} ${path}`).Integration.TimeoutInMillis ?? 29_000) - timeoutSeconds * 1_000,
+      ).toBeGreaterThanOrEqual(1_000);
+  });
+
   test("every function runs a bundle of its own on Node 24, by a role of its own", () => {
     const functions = all("Lambda::Function");
     expect(functions.length).toBe(routes.length + authorizers.length);
@@ -142,13 +150,21 @@ describe.each(apis)("the $api.name API", (stack) => {
 
   test.each(authorizers.map((authorizer) => [authorizer.fn, authorizer] as const))(
     "the authorizer %s is called and kept by the headers and for the time of the definition",
-    (_, { kind, identityHeaders, cacheSeconds }) =>
+    (fn, { kind, identityHeaders, cacheSeconds, timeoutSeconds, memoryMb }) => {
       template.hasResourceProperties("AWS::ApiGateway::Authorizer", {
         Name: Match.stringLikeRegexp(kind),
         Type: "REQUEST",
         AuthorizerResultTtlInSeconds: cacheSeconds,
         IdentitySource: identityHeaders.map((name) => `method.request.header.${name}`).join(),
-      }),
+      });
+      const own = Object.entries(resources("Lambda::Function")).find(([id]) =>
+        id.includes(`${fn.replaceAll(/[/-]/g, "")}Function`),
+      );
+      expect([own?.[1].Properties.Timeout, own?.[1].Properties.MemorySize]).toEqual([
+        timeoutSeconds,
+        memoryMb,
+      ]);
+    },
   );
 
   test("the gateway writes no execution log, in which a passphrase would stand", () => {
