@@ -73,8 +73,17 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
       api.name === "messaging" ? ["JavaDeserializationRCE_BODY", "Log4JRCE_BODY", "ReactJSRCE_BODY"] : [],
     ));
 
-  test("no rule goes before another by chance", () =>
-    expect(rules.map(({ Priority }) => Priority)).toEqual(rules.map((_, i) => i)));
+  test("bad addresses are refused first, then calls are counted, then contents are looked at", () => {
+    expect(rules.map(({ Priority }) => Priority)).toEqual(rules.map((_, i) => i));
+    const isIntegration = api.name === "integration";
+    expect(rules.map(({ Name }) => Name)).toEqual([
+      "AWSManagedRulesAmazonIpReputationList",
+      ...(isIntegration ? ["employee-login", "employee-refresh", "employee-ticket"] : []),
+      "AWSManagedRulesCommonRuleSet",
+      "AWSManagedRulesKnownBadInputsRuleSet",
+      ...(isIntegration ? ["AWSManagedRulesSQLiRuleSet"] : []),
+    ]);
+  });
 
   test("no part of a request is kept: no samples, no log, and nothing to see in one that is turned on later", () => {
     expect(all("WAFv2::LoggingConfiguration")).toEqual([]);
@@ -89,6 +98,7 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     expect(hidden).toEqual(
       expect.arrayContaining([
         ["SUBSTITUTION", "QUERY_STRING", undefined],
+        ["SUBSTITUTION", "SINGLE_QUERY_ARGUMENT", undefined],
         ["SUBSTITUTION", "BODY", undefined],
         ["SUBSTITUTION", "SINGLE_HEADER", credentials],
       ]),
@@ -143,6 +153,10 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
 test("credentials are tried against a limit for each address: login, refresh and ticket", () => {
   const limited = apis
     .flatMap(({ api }) => api.firewall.perAddress?.limits ?? [])
-    .map(({ route }) => route.fn);
-  expect(limited).toEqual(["employee/login", "employee/refresh", "employee/ticket"]);
+    .map(({ route, requestsPerMinute }) => [route.fn, requestsPerMinute]);
+  expect(limited).toEqual([
+    ["employee/login", 120],
+    ["employee/refresh", 300],
+    ["employee/ticket", 300],
+  ]);
 });

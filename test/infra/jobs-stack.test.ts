@@ -45,6 +45,12 @@ test("the upkeep is started as often as its row says, and the next run makes up 
   expect(config?.MaximumRetryAttempts).toBe(0);
 });
 
+test("a run of the upkeep is over before the next one starts", () => {
+  const seconds = functionOf("maintain")?.Timeout;
+  expect(seconds).toBe(maintain.timeoutSeconds);
+  expect(seconds).toBeLessThan((maintain.everyMinutes ?? 0) * 60);
+});
+
 test.each(jobs.map((job) => [job.name, job] as const))(
   "the job %s is started by the clock of its zone, with its name and the scheduled time",
   (name, { summary, schedule, timeZone }) => {
@@ -81,6 +87,28 @@ test("a notification that is asked for on the bus reaches the same function, and
   expect(idOf(rule?.Targets[0].DeadLetterConfig.Arn)).toBe(all("SQS::Queue")[0]?.id);
 });
 
+test("EventBridge may put into the queue, encrypted, what it could not hand over for its rule", () => {
+  const allowed = (statements: Properties[]) =>
+    statements
+      .filter(({ Effect, Principal }) => Effect === "Allow" && Principal.Service === "events.amazonaws.com")
+      .map(({ Action, Condition }) => [[Action].flat().toSorted(), idOf(Condition)]);
+  const [queue] = all("SQS::QueuePolicy");
+  const [key] = all("KMS::Key");
+  expect(allowed(queue?.PolicyDocument.Statement)).toEqual([
+    [["sqs:SendMessage"], all("Events::Rule")[0]?.id],
+  ]);
+  expect(allowed(key?.KeyPolicy.Statement)).toEqual([[["kms:Decrypt", "kms:GenerateDataKey"], ""]]);
+});
+
+test("a notification that is asked for is given up after an hour, since nobody uses a code so old", () => {
+  const [rule] = all("Events::Rule");
+  const [config] = all("Lambda::EventInvokeConfig").filter(({ FunctionName }) =>
+    idOf(FunctionName).startsWith("notify"),
+  );
+  expect(rule?.Targets[0].RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 3_600 });
+  expect(config?.MaximumEventAgeInSeconds).toBe(3_600);
+});
+
 test("what the function failed for is tried twice again, and then laid aside as it was", () => {
   const called = functionOf("notify");
   expect(called?.Timeout).toBe(notify.timeoutSeconds);
@@ -106,6 +134,15 @@ test("dead letters are encrypted with a key of their own that is rotated, taken 
     Effect: "Deny",
     Action: "sqs:*",
     Condition: { Bool: { "aws:SecureTransport": "false" } },
+  });
+});
+
+test("the command for dead letters finds the queue's address and the name of the function", () => {
+  expect(template.findOutputs("DeadLetterQueue")).toEqual({
+    DeadLetterQueue: { Value: { Ref: all("SQS::Queue")[0]?.id } },
+  });
+  expect(template.findOutputs("NotifyFunction")).toEqual({
+    NotifyFunction: { Value: { Ref: functionOf("notify")?.id } },
   });
 });
 

@@ -140,20 +140,22 @@ test("the alarms of the stage may publish to the topic, whose own policy replace
 
 test("the budget tells at 80 per cent spent and when the month will take all of it", () => {
   const { all, config } = stages.aurora;
-  const [budget] = all<{
-    Budget: unknown;
-    NotificationsWithSubscribers: { Notification: unknown; Subscribers: unknown }[];
-  }>("Budgets::Budget");
-  expect(budget?.Budget).toMatchObject({
-    BudgetLimit: { Amount: config.monthlyBudgetUsd, Unit: "USD" },
-    TimeUnit: "MONTHLY",
-  });
-  expect(budget?.NotificationsWithSubscribers).toMatchObject([
-    { Notification: { NotificationType: "ACTUAL", Threshold: 80 } },
-    { Notification: { NotificationType: "FORECASTED", Threshold: 100 } },
+  const perCent = { ThresholdType: "PERCENTAGE", ComparisonOperator: "GREATER_THAN" };
+  const Subscribers = [{ SubscriptionType: "EMAIL", Address: config.alarmEmail }];
+  expect(all("Budgets::Budget")).toEqual([
+    {
+      Budget: {
+        BudgetName: "municipal-test",
+        BudgetType: "COST",
+        TimeUnit: "MONTHLY",
+        BudgetLimit: { Amount: config.monthlyBudgetUsd, Unit: "USD" },
+      },
+      NotificationsWithSubscribers: [
+        { Notification: { ...perCent, NotificationType: "ACTUAL", Threshold: 80 }, Subscribers },
+        { Notification: { ...perCent, NotificationType: "FORECASTED", Threshold: 100 }, Subscribers },
+      ],
+    },
   ]);
-  for (const { Subscribers } of budget?.NotificationsWithSubscribers ?? [])
-    expect(Subscribers).toEqual([{ SubscriptionType: "EMAIL", Address: config.alarmEmail }]);
 });
 
 test("the dashboard is one page in the order of looking: alarms, doors, database, session, jobs", () => {

@@ -8,6 +8,7 @@ import { infrastructure } from "./table/infrastructure.ts";
 import { leader } from "./table/leader.ts";
 import { media } from "./table/media.ts";
 import { notification } from "./table/notification.ts";
+import { operations } from "./table/operations.ts";
 import { outbox } from "./table/outbox.ts";
 import { partner } from "./table/partner.ts";
 import { resident } from "./table/resident.ts";
@@ -26,6 +27,7 @@ export const table: MutantTable = {
   notification,
   import: imports,
   infrastructure,
+  operations,
   commands,
   functions,
 };

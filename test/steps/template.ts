@@ -62,3 +62,12 @@ export const readTemplate = (stack: Stack) => {
 
   return { template, resources, all, only, methodAt, functionOf, statements };
 };
+
+/** The value with weak references to other stacks as names, such as `GatewayemployeeloginFunction`. */
+export const nameReferences = <T>(value: T): T =>
+  JSON.parse(
+    JSON.stringify(value).replaceAll(
+      /\{"Fn::GetStackOutput":\{[^{}]*\{[^{}]*\},"OutputName":"PublishOutput(?:Ref|FnGetAtt)(\w+?)[\dA-F]{8}\w*"\}\}/g,
+      '"$1"',
+    ),
+  );
