@@ -58,6 +58,9 @@ describe.each([
   });
 });
 
+test("the backups of an instance outlive it in production", () =>
+  expect(find(onInstance, "AWS::RDS::DBInstance").Properties.DeleteAutomatedBackups).toBe(false));
+
 test("of a stage that is not production nothing is kept", () => {
   const cluster = find(inDev, "AWS::RDS::DBCluster");
   expect([cluster.DeletionPolicy, cluster.Properties.DeletionProtection]).toEqual(["Delete", false]);

@@ -25,6 +25,11 @@ test("one task runs, and while a new one takes over two do: the old one is not s
   });
 });
 
+test("the console can be reached through the task's agent, and what passes there is not logged", () => {
+  expect(service.EnableExecuteCommand).toBe(true);
+  expect(only("ECS::Cluster").Configuration.ExecuteCommandConfiguration).toEqual({ Logging: "NONE" });
+});
+
 test("the container is the smallest of its kind, no root, and cannot write to its file system", () => {
   expect([definition.Cpu, definition.Memory, definition.RuntimePlatform.CpuArchitecture]).toEqual([
     ...["256", "512", "ARM64"],

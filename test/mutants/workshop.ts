@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { CommandError } from "../../infra/commands/command.ts";
 import type { Outcome } from "./lane-process.ts";
 
 const run = promisify(execFile);
@@ -58,8 +59,11 @@ export class Workshop {
       cwd: this.folder,
       timeout: limitMs,
       maxBuffer: 2 ** 26,
-    }).catch((error: Error & { killed?: boolean; stderr?: string }) => error);
+    }).catch((error: Error & { killed?: boolean; signal?: string; stderr?: string }) => error);
     if (!existsSync(report)) {
+      // it may be the set-up that fails, but not that somebody ended the run
+      if (failure instanceof Error && failure.signal && !failure.killed)
+        throw new CommandError(`The tests were ended by ${failure.signal}`);
       const why = failure instanceof Error ? (failure.killed ? "it hung" : failure.stderr) : "no report";
       return { failed: [`the run itself: ${why?.trim().slice(0, 300)}`], passed: 0 };
     }

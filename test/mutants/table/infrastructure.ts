@@ -283,4 +283,18 @@ export const infrastructure: readonly Mutant[] = [
     replace: `{ notificationType: "ACTUAL", threshold: 200 },`,
     tests: on("operations-stack"),
   },
+  {
+    breaks: "The backups of an instance are deleted with it",
+    file: "infra/constructs/database.ts",
+    find: "deleteAutomatedBackups: !keepsData",
+    replace: "deleteAutomatedBackups: keepsData",
+    tests: ["test/infra/data-stack.test.ts"],
+  },
+  {
+    breaks: "The console's traffic is logged, with phone numbers",
+    file: "infra/stacks/messaging.ts",
+    find: "ecs.ExecuteCommandLogging.NONE",
+    replace: "ecs.ExecuteCommandLogging.DEFAULT",
+    tests: ["test/infra/messaging-stack.test.ts"],
+  },
 ];
