@@ -45,7 +45,7 @@ export const createSessionDatabase = async () => {
   const admin = database.connect("adminUrl");
   await empty(admin);
   const url = database.urlFor("sessionUrl");
-  /** For whoever ends it by himself. @param address another way to the same database */
+  /** For tests that end it themselves. @param address another way to the same database */
   const open = (max: number, onclose: () => void = () => {}, address = url): postgres.Sql => {
     const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
     return postgres(address, { max, fetch_types: false, types, onclose, onnotice: () => {} });
