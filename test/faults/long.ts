@@ -5,7 +5,7 @@ import { startScene } from "./scene.ts";
 import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform } from "./trial.ts";
 
 /*
- * The long form of faults.test.ts: some minutes. `npm run test:faults`
+ * The long form of the tests beside it: some minutes. `npm run test:faults`
  */
 const awayMs = 10_000;
 const trials = {

@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, test, vi } from "vitest";
+import { useDevProgram } from "../steps/dev-program.ts";
+
+/** Some of them start the whole system. */
+vi.setConfig({ testTimeout: 120_000 });
+
+const { checkout, folder, start, startReady, listResidents } = useDevProgram();
+
+test("throws the old data away when it is asked for a fresh start", async () => {
+  const first = await startReady("--residents", "8");
+  expect((await listResidents()).total).toBe(8);
+  first.kill("SIGTERM");
+  await once(first, "exit");
+  const child = await startReady("--fresh", "--residents", "7");
+  expect((await listResidents()).total).toBe(7);
+  child.kill("SIGINT");
+  expect((await once(child, "exit"))[0]).toBe(0);
+});
+
+test("stops soon when it is interrupted while it is still starting", async () => {
+  const child = start("--port", "0", "--fresh", "--residents", "2000000");
+  child.stdout?.on("data", (chunk) => {
+    if (String(chunk).includes("inventing")) child.kill("SIGINT");
+  });
+  expect((await once(child, "exit"))[0]).toBe(0);
+  expect(existsSync(`${folder}/dev.pid`)).toBe(false);
+  expect(existsSync(`${folder}/postgres/postmaster.pid`)).toBe(false);
+});
+
+test("does not take a port that somebody has", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  expect(await text(start("--port", String(port)).stderr as NodeJS.ReadableStream)).toContain(
+    `port ${port} is taken`,
+  );
+  other.close();
+});
+
+test("touches nothing in a folder that is not a database of its own", async () => {
+  const other = mkdtempSync(join(tmpdir(), "other-"));
+  mkdirSync(`${other}/postgres`);
+  writeFileSync(`${other}/postgres/thesis.txt`, "years of work");
+  const child = spawn(process.execPath, [checkout.devProgram, "--folder", other, "--fresh"], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  expect(await text(child.stderr)).toContain("holds something else than a database");
+  expect(readFileSync(`${other}/postgres/thesis.txt`, "utf8")).toBe("years of work");
+  rmSync(other, { recursive: true });
+});
+
+test.each([
+  [["--port", "x"], "--port must be a whole number"],
+  [["--port", "70000"], "--port must be a whole number"],
+  [["--residents", "-1"], "--residents"],
+  [["--fast"], "Unknown option '--fast'"],
+])("mends a wrong option %j by its message", async (args, message) => {
+  const child = start(...args);
+  expect(await text(child.stderr as NodeJS.ReadableStream)).toContain(message);
+});
