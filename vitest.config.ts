@@ -19,7 +19,8 @@ export default defineConfig({
   test: {
     // the default leaves one core free, of two; but tests wait more than they work
     maxWorkers: availableParallelism() + 1,
-    testTimeout: 20_000,
+    // for a machine that is busy with something else, too
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
       {

@@ -96,6 +96,11 @@ describe.each([
   });
 });
 
+test("nothing in a public subnet gets an address by being there", () => {
+  const given = own.list("EC2::Subnet").map(([, { Properties }]) => Properties.MapPublicIpOnLaunch ?? false);
+  expect(new Set(given)).toEqual(new Set([false]));
+});
+
 test("without NAT there is none, functions leave by IPv6, and the session task by an address of its own", () => {
   expect(own.list("EC2::NatGateway")).toEqual([]);
   expect(own.list("EC2::EgressOnlyInternetGateway")).toHaveLength(1);

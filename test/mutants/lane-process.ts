@@ -25,6 +25,8 @@ const vitest = await createVitest("test", {
   watch: false,
   project: ["!template"],
   bail: 1,
+  testTimeout: 20_000,
+  hookTimeout: 20_000,
   reporters: [
     {
       onTestCaseResult(test) {

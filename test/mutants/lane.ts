@@ -20,23 +20,23 @@ export class Lane {
     return this.#ask(this.#process, request);
   }
 
+  /** A process that has ended, whoever ended it, has noticed nothing: the tests are to be run anew. */
   async #ask(child: ChildProcess, request: Request): Promise<Outcome> {
-    const signal = AbortSignal.timeout(mostMs);
-    const ended = once(child, "exit", { signal }).then(() => {
-      throw new Error("it ended");
-    });
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, AbortSignal.timeout(mostMs)]);
+    const ended = once(child, "exit", { signal }).then(
+      () => ({ failed: [], passed: 0 }),
+      () => ({ failed: ["the run itself: it hung"], passed: 0 }),
+    );
+    const answered = once(child, "message", { signal }).then(([outcome]) => outcome as Outcome);
+    answered.catch(() => {}); // `ended` tells
     child.send(request);
     try {
-      const [outcome] = await Promise.race([once(child, "message", { signal }), ended]);
-      return outcome as Outcome;
-    } catch (error) {
-      await this.#end();
-      return {
-        failed: [`the run itself: ${signal.aborted ? "it hung" : (error as Error).message}`],
-        passed: 0,
-      };
+      const outcome = await Promise.race([answered.catch(() => ended), ended]);
+      if (outcome.passed + outcome.failed.length === 0 || signal.aborted) await this.#end();
+      return outcome;
     } finally {
-      ended.catch(() => {});
+      over.abort();
     }
   }
 

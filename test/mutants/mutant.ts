@@ -26,7 +26,7 @@ export const applyMutant = ({ breaks, file, find, replace }: Mutant, text: strin
   const parts = text.split(find);
   if (parts.length !== 2)
     throw new Error(
-      `${file}: the pattern of «${breaks}» occurs ${parts.length - 1} times instead of once; adapt it to the code`,
+      `${file}: the text to find for «${breaks}» (test/mutants/table/) occurs ${parts.length - 1} times instead of once; adapt it to the code`,
     );
   return parts.join(replace);
 };

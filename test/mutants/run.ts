@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
@@ -9,7 +9,7 @@ import { applyMutant, type Mutant } from "./mutant.ts";
 import { table } from "./table.ts";
 import { Workshop } from "./workshop.ts";
 
-const usage = `Usage: npm run mutants -- all | AREA… [options]
+const usage = `Usage: npm run mutants -- [all | AREA…] [options]
 
 Breaks the product in small ways, one at a time and in a copy of the tree, and tells which breakages no test notices.
 
@@ -38,7 +38,7 @@ const findAreas = (names: readonly string[]): readonly string[] => {
   const unknown = names.filter((name) => name !== "all" && !known.includes(name));
   if (unknown.length > 0)
     throw new CommandError(`There is no area ${unknown.join(", ")}; choose from all, ${known.join(", ")}`);
-  return names.includes("all") ? known : names;
+  return names.length === 0 || names.includes("all") ? known : names;
 };
 
 /** So many of them, the same ones for the same seed. */
@@ -52,12 +52,22 @@ const drawSample = (mutants: readonly Placed[], count: number, seed: string): Pl
     .slice(0, count)
     .map(({ mutant }) => mutant);
 
-/** Every pattern must fit before any time is spent. */
+const readWhole = (name: string, text: string, most: number): number => {
+  if (/^\d{1,6}$/.test(text) && Number(text) <= most) return Number(text);
+  throw new CommandError(`--${name} must be a whole number up to ${most}, not ${text}`);
+};
+
+/** Every pattern must fit, and every test be there, before any time is spent. */
 const checkPatterns = (mutants: readonly Placed[]) => {
   const wrongs = mutants.flatMap((mutant) => {
     try {
       applyMutant(mutant, readFileSync(mutant.file, "utf8"));
-      return [];
+      return mutant.tests
+        .filter((test) => !existsSync(test))
+        .map(
+          (test) =>
+            `${test}: the test of «${mutant.breaks}» is not there; name the one that covers ${mutant.file}`,
+        );
     } catch (error) {
       return [(error as Error).message];
     }
@@ -136,14 +146,24 @@ const tryAll = async (mutants: readonly Placed[], onResult: (result: Result) => 
   return results;
 };
 
-const printScore = (results: readonly Result[]) => {
-  console.log("");
-  for (const area of new Set(results.map((result) => result.area))) {
-    const own = results.filter((result) => result.area === area);
-    console.log(`${area.padEnd(16)} ${own.filter(({ noticed }) => noticed).length} of ${own.length}`);
-  }
-  const noticed = results.filter((result) => result.noticed).length;
-  console.log(`${"noticed".padEnd(16)} ${noticed} of ${results.length}`);
+const share = (results: readonly Result[]): number =>
+  (100 * results.filter(({ noticed }) => noticed).length) / results.length;
+
+const printResult = ({ noticed, area, file, breaks, by, seconds, tests }: Result) => {
+  console.log(
+    `${noticed ? "noticed " : "SURVIVED"} ${seconds.toFixed(1).padStart(5)} s  ${area}: ${breaks} (${file})`,
+  );
+  const ran = `no test fails in ${tests.join(", ")}: add one there, or name the file that has it`;
+  console.log(`${" ".repeat(18)}${noticed ? `by: ${by}` : ran}`);
+};
+
+const printScore = (results: readonly Result[], least: number) => {
+  const areas = Object.entries(Object.groupBy(results, ({ area }) => area));
+  const lines = [...areas, ["all", results] as const].map(([name, own = []]) => {
+    const noticed = own.filter((result) => result.noticed).length;
+    return `${name.padEnd(16)} ${noticed} of ${own.length} noticed, ${share(own).toFixed(0)} %`;
+  });
+  console.log(`\n${lines.join("\n")}; at least ${least} % are wanted`);
 };
 
 const run = command(usage, async (args) => {
@@ -152,19 +172,21 @@ const run = command(usage, async (args) => {
     allowPositionals: true,
     options: {
       match: { type: "string", default: "" },
-      sample: { type: "string", default: String(Number.MAX_SAFE_INTEGER) },
+      sample: { type: "string", default: "999999" },
       seed: { type: "string", default: new Date().toISOString() },
       least: { type: "string", default: "90" },
       json: { type: "boolean", default: false },
     },
   });
-  const all = findAreas(positionals).flatMap((area) =>
-    (table[area] ?? []).map((mutant) => ({ ...mutant, area })),
-  );
-  checkPatterns(all);
-  const fitting = all.filter(({ breaks, file }) => `${breaks} ${file}`.includes(values.match));
-  const mutants = drawSample(fitting, Number(values.sample), values.seed);
-  if (mutants.length === 0) throw new CommandError("There is no such mutant");
+  const least = readWhole("least", values.least, 100);
+  const count = readWhole("sample", values.sample, 999_999);
+  const fitting = findAreas(positionals)
+    .flatMap((area) => (table[area] ?? []).map((mutant) => ({ ...mutant, area })))
+    .filter(({ breaks, file }) => `${breaks} ${file}`.includes(values.match));
+  const mutants = drawSample(fitting, count, values.seed);
+  if (mutants.length === 0) throw new CommandError("There is no such mutant; --help says how to choose some");
+  checkPatterns(mutants);
+  console.error(`${mutants.length} mutants, after their tests have passed without any …`);
   const workshop = new Workshop();
   try {
     await checkTests(workshop, mutants);
@@ -172,16 +194,10 @@ const run = command(usage, async (args) => {
   } finally {
     workshop.remove();
   }
-  const results = await tryAll(mutants, ({ noticed, area, file, breaks, by, seconds }) => {
-    if (values.json) return;
-    console.log(
-      `${noticed ? "noticed " : "SURVIVED"} ${seconds.toFixed(1).padStart(5)} s  ${area}: ${breaks} (${file})${by ? `\n${" ".repeat(18)}by: ${by}` : ""}`,
-    );
-  });
+  const results = await tryAll(mutants, values.json ? () => {} : printResult);
   if (values.json) console.log(JSON.stringify(results, null, 2));
-  else printScore(results);
-  const share = results.filter(({ noticed }) => noticed).length / results.length;
-  return share * 100 >= Number(values.least) ? 0 : 2;
+  else printScore(results, least);
+  return share(results) >= least ? 0 : 2;
 });
 
 await runCommand(run);

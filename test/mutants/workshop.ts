@@ -53,8 +53,14 @@ export class Workshop {
   async test(files: readonly string[], only?: string, limitMs = mostMs): Promise<Outcome> {
     const report = this.#at("report.json");
     rmSync(report, { force: true });
-    const args = ["run", ...files, "--project", "!template", "--bail", "1", "--reporter", "json"];
-    const options = [...(only ? ["--testNamePattern", only] : []), "--outputFile", report];
+    const args = ["run", ...files, "--project", "!template", "--bail", "1", "--testTimeout", "20000"];
+    const options = [
+      ...(only ? ["--testNamePattern", only] : []),
+      "--reporter",
+      "json",
+      "--outputFile",
+      report,
+    ];
     const failure = await run(process.execPath, ["node_modules/vitest/vitest.mjs", ...args, ...options], {
       cwd: this.folder,
       timeout: limitMs,

@@ -131,6 +131,26 @@ test("a receipt makes its message DELIVERED or READ from every state but the fin
   expect(await findState(sql, "READ on UNCERTAIN")).not.toHaveProperty("reason");
 });
 
+test("what a receipt says has arrived counts as sent, though nobody noted its send", async () => {
+  await put("message");
+  await putBack(sql, await take(await beginTerm(sql)), 0);
+  await applyReceipt(sql, "message", "DELIVERED");
+  const { sentAt } = await loadHistory(sql);
+  expect(sentAt).toHaveLength(1);
+});
+
+test("what waits for longer than the end of the quiet hours waits on", async () => {
+  const quiet_hours = { from: "00:00", to: "23:59", time_zone: "UTC" };
+  for (const id of ["taken", "later"]) await put(id, { quiet_hours });
+  await sql`update messaging.message set not_before = now() where id = 'taken'`;
+  await sql`update messaging.message set not_before = now() + interval '3 days' where id = 'later'`;
+  const taken = await take(await beginTerm(sql));
+  await waitForQuietEnd(sql, { ...taken, quietUntil: new Date(Date.now() + 60_000) });
+  const [row] =
+    await sql`select not_before > now() + interval '2 days' as waits from messaging.message where id = 'later'`;
+  expect(row?.waits).toBe(true);
+});
+
 test("a message expires when it was not sent in time; one that may have left is uncertain, under way five minutes later", async () => {
   await sql`
     insert into messaging.message (id, kind, phone, content, state, attempts, expires_at)

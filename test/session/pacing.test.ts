@@ -51,6 +51,23 @@ test("lets a number rest for six seconds", () => {
   expect([pacing.resting(start + 5_999), pacing.resting(start + 6_000)]).toEqual([["62"], []]);
 });
 
+test("lets a number rest until the later of two times, whichever was said first", () => {
+  const pacing = new Pacing(carefulPace, none, midway);
+  pacing.rest("62", start + 60_000);
+  pacing.note("62", false, start);
+  expect([pacing.resting(start + 59_999), pacing.resting(start + 60_000)]).toEqual([["62"], []]);
+});
+
+test("does not end a pause of new contacts by a shorter one", () => {
+  const pacing = new Pacing(carefulPace, none, midway);
+  pacing.pauseNewContacts(start + 60_000);
+  pacing.pauseNewContacts(start + 1_000);
+  expect([pacing.allowsNewContacts(start + 59_999), pacing.allowsNewContacts(start + 60_000)]).toEqual([
+    false,
+    true,
+  ]);
+});
+
 test("counts what was sent before it began", () => {
   const sentAt = Array.from({ length: 8 }, (_, i) => start - 30_000 + i);
   expect(new Pacing(carefulPace, { ...none, sentAt }).nextAt()).toBe(start + 30_000);

@@ -4,7 +4,7 @@ import type { createSessionDatabase } from "./session-database.ts";
 
 /** A row of the session's that is about to be written. */
 interface Write {
-  readonly table: "message" | "session_key";
+  readonly table: "message" | "number_check" | "session_key";
   /** Condition on the row as it will be, such as `new.state = 'SENT'`. */
   readonly when?: string;
 }
@@ -26,9 +26,9 @@ const intercept = async (admin: postgres.Sql, { table, when = "true" }: Write, a
   });
 };
 
-/** Makes the next such write fail, and no other. */
-export const failNextWrite = async (admin: postgres.Sql, write: Write): Promise<void> => {
-  await intercept(admin, write, "raise exception 'the database fails'");
+/** Makes the next such write fail, and no other. @param code SQLSTATE of the failure */
+export const failNextWrite = async (admin: postgres.Sql, write: Write, code = "P0001"): Promise<void> => {
+  await intercept(admin, write, `raise exception 'the database fails' using errcode = '${code}'`);
 };
 
 /** Makes the next such write wait until it is released; later ones overtake it. */

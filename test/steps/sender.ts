@@ -85,7 +85,7 @@ export const lead = async (pace: Pace = noPace) => {
 
 export const stateOf = async (id: string) => (await findState(sql, id))?.status;
 export const eventually = (id: string, status: string) =>
-  expect.poll(() => stateOf(id), { timeout: 5_000 }).toBe(status);
+  expect.poll(() => stateOf(id), { timeout: 15_000 }).toBe(status);
 
 /** Resolves once the sender has looked at everything that there is now, and has found nothing to do. */
 export const untilIdle = async () => {
@@ -96,5 +96,5 @@ export const untilIdle = async () => {
     return waits.length - before;
   };
   // the first may be the end of a look that began earlier
-  await expect.poll(look, { timeout: 5_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(look, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
 };

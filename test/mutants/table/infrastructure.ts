@@ -297,4 +297,11 @@ export const infrastructure: readonly Mutant[] = [
     replace: "ecs.ExecuteCommandLogging.DEFAULT",
     tests: ["test/infra/messaging-stack.test.ts"],
   },
+  {
+    breaks: "A public subnet gives everything in it a public address",
+    file: "infra/constructs/network.ts",
+    find: "mapPublicIpOnLaunch: false",
+    replace: "mapPublicIpOnLaunch: true",
+    tests: ["test/infra/network.test.ts"],
+  },
 ];

@@ -55,7 +55,7 @@ export const leader: readonly Mutant[] = [
     find: "pg_try_advisory_lock(",
     replace: "pg_try_advisory_lock_shared(",
     tests: ofLeader,
-    only: "of two candidates one leads",
+    only: "until its session has ended",
   },
   {
     breaks: "The lock is given up before the session has ended",

@@ -170,4 +170,18 @@ export const sender: readonly Mutant[] = [
     tests: ofSender,
     only: "the loss of the database",
   },
+  {
+    breaks: "A shorter rest ends a longer one",
+    file: "lib/session/pacing.ts",
+    find: "Math.max(until, this.#byRecipient.get(phone) ?? 0)",
+    replace: "until",
+    tests: ["test/session/pacing.test.ts"],
+  },
+  {
+    breaks: "A shorter pause of new contacts ends a longer one",
+    file: "lib/session/pacing.ts",
+    find: "this.#newContactsFrom = Math.max(this.#newContactsFrom, until);",
+    replace: "this.#newContactsFrom = until;",
+    tests: ["test/session/pacing.test.ts"],
+  },
 ];
