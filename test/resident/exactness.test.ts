@@ -20,8 +20,13 @@ test("list and search agree with a direct count in the same snapshot while eight
   });
   let compared = 0;
   let progress = Promise.withResolvers<void>();
-  const enough = () => compared >= 700;
   const upkeep = { folded: 0, split: 0, profiled: 0, vocabularies: 0, rebuilt: 0 };
+  /** Everything that may disturb a reader has happened, and readers have compared often meanwhile. */
+  const enough = () =>
+    compared >= 700 &&
+    Object.values(upkeep).every((times) => times > 0) &&
+    writers.every(({ traffic }) => traffic.committed > 10) &&
+    writers.some(({ traffic }) => traffic.rolledBack > 0);
 
   const write = async (writer: Writer) => {
     while (!enough()) {
@@ -57,8 +62,6 @@ test("list and search agree with a direct count in the same snapshot while eight
   };
   await Promise.all([...writers.map(write), keepUp(), check(100), check(101)]);
 
-  expect(compared).toBeGreaterThanOrEqual(700);
-  for (const { traffic } of writers) expect(traffic.committed).toBeGreaterThan(10);
-  expect(writers.some(({ traffic }) => traffic.rolledBack > 0)).toBe(true);
-  for (const happened of Object.values(upkeep)) expect(happened).toBeGreaterThan(0);
+  // each comparison has failed by itself where it had to
+  expect(enough()).toBe(true);
 }, 120_000);
