@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const temporary = mkdtempSync(join(tmpdir(), "test-run-"));
 chmodSync(temporary, 0o711); // a database that root starts runs under another account
@@ -15,8 +16,20 @@ const guardian = spawn(process.execPath, ["test/steps/guardian.ts", temporary], 
 });
 guardian.unref();
 
+/** Files that mostly wait are short: the default, which starts long ones first, would have all wait for them. */
+const slow = /test\/(faults|local\/dev|smoke|browser|resident\/exactness)/;
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isSlow = ({ moduleId }: TestSpecification) => slow.test(moduleId);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowFirst },
     // the default leaves one core free, of two; but tests wait more than they work
     maxWorkers: availableParallelism() + 1,
     // for a machine that is busy with something else, too
