@@ -152,7 +152,8 @@ export class Platform {
 
   /** Asks the platform whether a number has an account. @throws PlatformFailure when it does not say. */
   async isRegistered(phone: string): Promise<boolean> {
-    const answers = await ask(this.#requireOpen().socket.onWhatsApp(phone));
+    const { socket, ended } = this.#requireOpen();
+    const answers = await ask(whileOpen(socket.onWhatsApp(phone), ended));
     if (!answers) throw new PlatformFailure("no-answer", false);
     return answers.some(({ exists }) => exists === true);
   }
@@ -164,8 +165,8 @@ export class Platform {
    * @throws PlatformFailure
    */
   async compose(composition: Composition, signal: AbortSignal): Promise<Uint8Array> {
-    const { socket } = this.#requireOpen();
-    return ask(compose(socket, ownJid(socket), composition, signal), signal);
+    const { socket, ended } = this.#requireOpen();
+    return ask(whileOpen(compose(socket, ownJid(socket), composition, signal), ended), signal);
   }
 
   /**
@@ -274,6 +275,15 @@ const ownJid = (socket: WASocket): string => {
   const [user] = socket.user?.id.split(/[:@]/) ?? [];
   return `${user}@s.whatsapp.net`;
 };
+
+/** What is answered before the connection ends: baileys waits 20 s for an answer that cannot come any more. */
+const whileOpen = <T>(answer: Promise<T>, ended: Promise<unknown>): Promise<T> =>
+  Promise.race([
+    answer,
+    ended.then((): never => {
+      throw new PlatformFailure("connection-lost", false);
+    }),
+  ]);
 
 /** Lets every failure of the library be one of ours; its own carry stanzas. */
 const ask = async <T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> => {

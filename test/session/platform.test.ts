@@ -175,3 +175,10 @@ describe("a connection", () => {
     expect(most).toBe(1);
   });
 });
+
+test("a number that is asked about as the connection ends is not waited for", async () => {
+  const platform = await openPaired(scene);
+  const asking = failureOf(platform.isRegistered(citizen));
+  await platform.stop();
+  expect(await asking).toMatchObject({ reason: "connection-lost", mayHaveLeft: false });
+});

@@ -155,4 +155,12 @@ export const leader: readonly Mutant[] = [
     tests: ofTask,
     only: "told to end",
   },
+  {
+    breaks: "A question to the platform is waited for after its connection has ended",
+    file: "lib/session/platform.ts",
+    find: "whileOpen(socket.onWhatsApp(phone), ended)",
+    replace: "socket.onWhatsApp(phone)",
+    tests: ["test/session/platform.test.ts"],
+    only: "a number that is asked about",
+  },
 ];
