@@ -40,9 +40,9 @@ export default defineConfig({
         // loading the CDK takes longer than any of these tests: files share it, and the stages that they compose
         extends: true,
         test: {
-          name: "infra",
-          include: ["test/infra/**/*.test.ts"],
-          globalSetup: "test/infra/global-setup.ts",
+          name: "aws",
+          include: ["test/aws/**/*.test.ts"],
+          globalSetup: "test/aws/global-setup.ts",
           isolate: false,
         },
       },
@@ -51,7 +51,7 @@ export default defineConfig({
         test: {
           name: "local",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{infra,template}/**", "**/node_modules/**"],
+          exclude: ["test/{aws,template}/**", "**/node_modules/**"],
           globalSetup: "test/steps/global-setup.ts",
         },
       },

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
-import { inventions } from "#lib/inventions.ts";
 import { log } from "#lib/log.ts";
-import { findSecret } from "#lib/secret.ts";
-import { writeVersion } from "#lib/secret-version.ts";
+import { inventions } from "#lib/secrets/inventions.ts";
+import { findSecret } from "#lib/secrets/secret.ts";
+import { writeVersion } from "#lib/secrets/secret-version.ts";
 
 /**
  * Runs within a deployment: gives each secret that is still empty its first value. Only its owner's hand or a

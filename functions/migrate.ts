@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
-import { withLogin } from "#lib/db/login.ts";
-import { giveLogin } from "#lib/db/logins.ts";
 import { migrate } from "#lib/db/migrate.ts";
+import { withLogin } from "#lib/db/password.ts";
+import { giveLogin } from "#lib/db/role-login.ts";
 import { loginRoles } from "#lib/db/roles.ts";
 import { log } from "#lib/log.ts";
-import { readSecret } from "#lib/secret.ts";
+import { readSecret } from "#lib/secrets/secret.ts";
 
 /** Of the administrator; a secret that RDS keeps by itself holds no more than these. */
 const Admin = z.object({ username: z.string(), password: z.string() });

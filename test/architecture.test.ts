@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions } from "#lib/routes/internal.ts";
-import { listFunctions } from "../infra/build.ts";
+import { listFunctions } from "../infra/build/build.ts";
 
 /** What each folder may import besides packages. A function is alone: its siblings are other Lambdas. */
 const mayImport: Record<string, readonly string[]> = {

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { routes } from "#lib/routes/index.ts";
-import { bundleFolder, listFunctions, sessionBundle } from "../infra/build.ts";
-import { memoryFlags } from "../infra/local/session/process.ts";
+import { bundleFolder, listFunctions, sessionBundle } from "../infra/build/build.ts";
+import { memoryFlags } from "../infra/local/messenger/process.ts";
 
 /** What a cold start has to read, in units of 1024 bytes: measured, with little room. */
 const limit = { withSdk: 230, withoutSdk: 62 };
@@ -24,7 +24,7 @@ test.each(listFunctions())("the bundle of %s is small", (fn) => {
 });
 
 test("the session task's image starts it with the flags that the tests of its memory use", () => {
-  const dockerfile = readFileSync("infra/session.Dockerfile", "utf8");
+  const dockerfile = readFileSync("infra/aws/messenger.Dockerfile", "utf8");
   expect(JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "[]")).toEqual([
     ...["node", ...memoryFlags, "session.mjs"],
   ]);

@@ -2,8 +2,8 @@ import { prepareDatabase } from "#lib/db/database.ts";
 import { login } from "#lib/employee/login.ts";
 import { prepareSigning } from "#lib/employee/token-key.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { preparePepper } from "#lib/pepper.ts";
 import { login as route } from "#lib/routes/employee.ts";
+import { preparePepper } from "#lib/secrets/pepper.ts";
 
 prepareDatabase();
 preparePepper();

@@ -3,8 +3,8 @@ import { throttled } from "#lib/employee/attempt.ts";
 import { findTicket } from "#lib/employee/employee-system.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { Fault } from "#lib/http/fault.ts";
-import { preparePepper } from "#lib/pepper.ts";
 import { getTicket as route } from "#lib/routes/employee.ts";
+import { preparePepper } from "#lib/secrets/pepper.ts";
 
 prepareDatabase();
 preparePepper();

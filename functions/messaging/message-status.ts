@@ -1,6 +1,6 @@
 import { endpoint } from "#lib/http/endpoint.ts";
 import { Fault } from "#lib/http/fault.ts";
-import { findMessage, prepareSession } from "#lib/messaging/session-client.ts";
+import { findMessage, prepareSession } from "#lib/messaging/messenger-client.ts";
 import { readMessage as route } from "#lib/routes/messaging.ts";
 
 prepareSession();

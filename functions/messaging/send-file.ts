@@ -1,6 +1,6 @@
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
 import { fileName } from "#lib/messaging/file-name.ts";
-import { prepareSession, submit } from "#lib/messaging/session-client.ts";
+import { prepareSession, submit } from "#lib/messaging/messenger-client.ts";
 import { sendFile as route } from "#lib/routes/messaging.ts";
 
 prepareSession();

@@ -1,5 +1,5 @@
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
-import { prepareSession, submit } from "#lib/messaging/session-client.ts";
+import { prepareSession, submit } from "#lib/messaging/messenger-client.ts";
 import { sendImage as route } from "#lib/routes/messaging.ts";
 
 prepareSession();

@@ -1,5 +1,5 @@
 import { endpoint } from "#lib/http/endpoint.ts";
-import { prepareSession, submit } from "#lib/messaging/session-client.ts";
+import { prepareSession, submit } from "#lib/messaging/messenger-client.ts";
 import { sendMessage as route } from "#lib/routes/messaging.ts";
 
 prepareSession();

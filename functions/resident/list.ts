@@ -1,6 +1,6 @@
 import { prepareDatabase } from "#lib/db/database.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { listResidents } from "#lib/resident/residents.ts";
+import { listResidents } from "#lib/resident/reader.ts";
 import { listResidents as route } from "#lib/routes/resident.ts";
 
 prepareDatabase();

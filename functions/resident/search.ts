@@ -1,8 +1,8 @@
 import { prepareDatabase } from "#lib/db/database.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { preparePepper } from "#lib/pepper.ts";
-import { searchResidents } from "#lib/resident/residents.ts";
+import { searchResidents } from "#lib/resident/reader.ts";
 import { searchResidents as route } from "#lib/routes/resident.ts";
+import { preparePepper } from "#lib/secrets/pepper.ts";
 
 prepareDatabase();
 preparePepper();

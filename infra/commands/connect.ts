@@ -2,10 +2,10 @@ import postgres from "postgres";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
-import { secret } from "#lib/secret.ts";
+import { secret } from "#lib/secrets/secret.ts";
+import { secretName } from "../aws/secret-name.ts";
 import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
 import { openStore } from "../local/secrets/store.ts";
-import { secretName } from "../secret-name.ts";
 import { CommandError } from "./command.ts";
 
 const noDatabase = `There is no database to talk to. Start one with «npm run dev» in another terminal,

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { build } from "../build.ts";
-import { costDocument, replaceCost } from "../cost/document.ts";
+import { costDocument, replaceCost } from "../aws/cost/cost-text.ts";
+import { build } from "../build/build.ts";
 
 // `npm run cost`: counts anew what a stage costs, and writes it into the README
 await build();

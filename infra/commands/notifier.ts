@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { findSetting, getSetting } from "#lib/config.ts";
-import { type Door, submit, submitBatch } from "#lib/messaging/session-client.ts";
-import type { Means } from "#lib/notification/means.ts";
-import { digestTerm, digestWith, Pepper } from "#lib/pepper.ts";
-import { readSecret } from "#lib/secret.ts";
+import { type Door, submit, submitBatch } from "#lib/messaging/messenger-client.ts";
+import type { Means } from "#lib/notification/context.ts";
+import { digestTerm, digestWith, Pepper } from "#lib/secrets/pepper.ts";
+import { readSecret } from "#lib/secrets/secret.ts";
+import { secretName } from "../aws/secret-name.ts";
 import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
 import { openStore } from "../local/secrets/store.ts";
-import { secretName } from "../secret-name.ts";
 import { CommandError } from "./command.ts";
 import { withConnection } from "./connect.ts";
 

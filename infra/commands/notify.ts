@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
+import type { Means } from "#lib/notification/context.ts";
 import { type Decision, previewJob, RunError, runJob } from "#lib/notification/dispatch.ts";
 import { scheduleInput } from "#lib/notification/event.ts";
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
-import type { Means } from "#lib/notification/means.ts";
 import { optIn, optOut } from "#lib/notification/opt-out.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";

@@ -3,7 +3,7 @@ import { findSetting } from "#lib/config.ts";
 import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/directory.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
-import { integrationApi } from "../integration-api.ts";
+import { integrationApi } from "../aws/integration-api.ts";
 import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { findSetting } from "#lib/config.ts";
-import { inventedRegion } from "../local/seed/residents.ts";
+import { inventedRegion } from "../local/seed/resident-rows.ts";
 import { storeSeed } from "../local/seed/seed.ts";
 import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";

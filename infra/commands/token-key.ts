@@ -7,8 +7,8 @@ import {
 import { findSetting } from "#lib/config.ts";
 import { lifetimeSeconds } from "#lib/employee/access-token.ts";
 import { maxAgeSeconds, mintTokenKey } from "#lib/employee/token-key.ts";
+import { secretName } from "../aws/secret-name.ts";
 import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
-import { secretName } from "../secret-name.ts";
 import { CommandError, command, runCommand } from "./command.ts";
 
 const usage = `Usage:

@@ -13,8 +13,8 @@ import {
   UpdateApiKeyCommand,
 } from "@aws-sdk/client-api-gateway";
 import type { PartnerPlan } from "#lib/partner/directory.ts";
-import { integrationApi } from "../integration-api.ts";
-import { usagePlanName } from "../usage-plan-name.ts";
+import { integrationApi } from "../aws/integration-api.ts";
+import { usagePlanName } from "../aws/usage-plan-name.ts";
 import { CommandError } from "./command.ts";
 
 /** The largest page that API Gateway gives. */

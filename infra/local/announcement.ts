@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { City } from "./city.ts";
-import { demoPhone } from "./session/session.ts";
+import { demoPhone } from "./messenger/messenger.ts";
 
 export const consoleOf = ({ sessionUrl }: City): string => `${sessionUrl}/console`;
 

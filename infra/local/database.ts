@@ -1,9 +1,9 @@
 import postgres from "postgres";
 import { Credentials, connectionTo } from "#lib/db/credentials.ts";
-import { newPassword, setPassword } from "#lib/db/login.ts";
 import { migrate } from "#lib/db/migrate.ts";
+import { newPassword, setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import { secretName } from "../secret-name.ts";
+import { secretName } from "../aws/secret-name.ts";
 import { localStage } from "./dev-file.ts";
 import { type Server, startServer } from "./postgres/server.ts";
 import type { SecretStore } from "./secrets/store.ts";

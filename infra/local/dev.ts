@@ -2,14 +2,14 @@ import { once } from "node:events";
 import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { parseArgs, styleText } from "node:util";
-import { buildSession, watch } from "../build.ts";
+import { buildSession, watch } from "../build/build.ts";
 import { announce, consoleOf, docsOf } from "./announcement.ts";
 import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
 import { takeLock } from "./lock.ts";
+import { demoPhone } from "./messenger/messenger.ts";
 import { findPort } from "./port.ts";
 import { destroyServer } from "./postgres/server.ts";
-import { demoPhone } from "./session/session.ts";
 
 const usage = `Usage: npm run dev -- [--port N] [--messaging-port N] [--residents N] [--fresh] [--platform fake|real] [--folder DIR]
 

@@ -1,6 +1,6 @@
-import { findSecret, readSecret } from "#lib/secret.ts";
+import { findSecret, readSecret } from "#lib/secrets/secret.ts";
 import { Credentials } from "./credentials.ts";
-import { logsIn } from "./login.ts";
+import { logsIn } from "./password.ts";
 
 /*
  * A rotation gives the server the coming password before Secrets Manager calls it the current one. Whoever

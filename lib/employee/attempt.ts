@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { withDatabase } from "#lib/db/database.ts";
 import { tooManyRequests } from "#lib/http/fault.ts";
-import { digestTerm } from "#lib/pepper.ts";
+import { digestTerm } from "#lib/secrets/pepper.ts";
 import { networkOf } from "./network.ts";
 
 /** Whose identity is to be proved, and from where it is tried. */

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import * as z from "zod/mini";
+import { keep, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
-import { keep, prepare } from "#lib/keep.ts";
-import { readBothStages, readSecret } from "#lib/secret.ts";
+import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 
 const kidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
+import { keep, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
-import { keep, prepare } from "#lib/keep.ts";
 import { isSameText } from "#lib/same-text.ts";
-import { readSecret } from "#lib/secret.ts";
+import { readSecret } from "#lib/secrets/secret.ts";
 
 /** A colon would end the username (RFC 7617, 2); a password may hold any. */
 const Credential = z.object({

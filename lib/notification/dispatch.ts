@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { Fault } from "#lib/http/fault.ts";
-import type { Draft } from "#lib/messaging/session-client.ts";
+import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { AudienceError, readAudience, type Shown } from "./audience.ts";
+import type { Means } from "./context.ts";
 import { draftOf, heedsOptOut } from "./draft.ts";
 import type { ScheduleInput } from "./event.ts";
 import { findJob, type Job } from "./jobs.ts";
-import type { Means } from "./means.ts";
 import { listOptedOut } from "./opt-out.ts";
-import { patienceOf, withPatience } from "./patience.ts";
 import { listTold, noteSeen, type Occasion, occasionOf, recordTold, type Told } from "./recipient.ts";
+import { patienceOf, withPatience } from "./retry.ts";
 import { closeRun, openRun, type Run } from "./run.ts";
 import { getTemplate } from "./templates.ts";
 

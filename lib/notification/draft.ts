@@ -1,5 +1,5 @@
+import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { isPhone } from "#lib/messaging/phone.ts";
-import type { Draft } from "#lib/messaging/session-client.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { render, type Template, ValueError } from "./template.ts";
 

@@ -1,12 +1,12 @@
 import { connect } from "#lib/db/pool.ts";
 import { log } from "#lib/log.ts";
-import { submit, submitBatch } from "#lib/messaging/session-client.ts";
-import { digestTerm } from "#lib/pepper.ts";
+import { submit, submitBatch } from "#lib/messaging/messenger-client.ts";
+import { digestTerm } from "#lib/secrets/pepper.ts";
+import type { Means } from "./context.ts";
 import { RunError, runJob } from "./dispatch.ts";
 import { Requested, RequestedEvent, ScheduleInput } from "./event.ts";
-import type { Means } from "./means.ts";
-import { withPatience } from "./patience.ts";
 import { type RequestOutcome, refuseRequest, requestNotification } from "./request.ts";
+import { withPatience } from "./retry.ts";
 
 /** What is left to end in order when no more is begun: one hand-over, and its record. */
 const reserveMs = 20_000;

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Means } from "./means.ts";
+import type { Means } from "./context.ts";
 
 type Pepper = Means["pepper"];
 

@@ -1,10 +1,10 @@
 import { Fault } from "#lib/http/fault.ts";
 import { log } from "#lib/log.ts";
-import type { Draft } from "#lib/messaging/session-client.ts";
+import type { Draft } from "#lib/messaging/messenger-client.ts";
+import type { Means } from "./context.ts";
 import { draftOf, heedsOptOut } from "./draft.ts";
-import type { Means } from "./means.ts";
 import { listOptedOut } from "./opt-out.ts";
-import { patienceOf, withPatience } from "./patience.ts";
+import { patienceOf, withPatience } from "./retry.ts";
 import { findTemplate } from "./templates.ts";
 
 /** A single notification that somebody asks for. */

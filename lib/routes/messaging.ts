@@ -3,9 +3,9 @@
 import * as z from "zod/mini";
 import { messagingEnvelope } from "#lib/http/messaging-envelope.ts";
 import type { Upload } from "#lib/http/multipart.ts";
+import { findImageHeader } from "#lib/messaging/image-type.ts";
 import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
 import { MessageState } from "#lib/messaging/submission.ts";
-import { findImageHeader } from "#lib/session/image-type.ts";
 import { route } from "./route.ts";
 
 /** The platform's own limits of a text and of what stands below an image or a file. */
@@ -144,7 +144,7 @@ const shared = {
   memoryMb: 512,
 } as const;
 
-/** The session is given 8 s (lib/messaging/session-client.ts). */
+/** The session is given 8 s (lib/messaging/messenger-client.ts). */
 const quick = { timeoutSeconds: 12 };
 /** It is given 25 s to fetch what an address leads to; the gateway itself gives up after 29. */
 const patient = { timeoutSeconds: 28 };

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 import postgres from "postgres";
 import { Pool } from "undici";
-import { build } from "../../infra/build.ts";
-import { demoPhone } from "../../infra/local/session/session.ts";
+import { build } from "../../infra/build/build.ts";
+import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { median, printTable, writeResult } from "./result.ts";
 import { withCity } from "./temporary-city.ts";
 

@@ -4,7 +4,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayProxyResult } from "aws-lamb
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
-import { build, bundleFolder } from "../../infra/build.ts";
+import { build, bundleFolder } from "../../infra/build/build.ts";
 import type { City } from "../../infra/local/city.ts";
 import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import postgres from "postgres";
-import { setPassword } from "#lib/db/login.ts";
 import { migrate } from "#lib/db/migrate.ts";
+import { setPassword } from "#lib/db/password.ts";
 import { Batch } from "#lib/import/batch.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
-import { inventResident } from "../../infra/local/seed/residents.ts";
+import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 
 export interface ResidentDatabase {
   /** One connection, or more, of a role that may do everything with residents. */

@@ -4,7 +4,7 @@ import type postgres from "postgres";
 import { importCsv } from "#lib/import/import.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
-import { inventResident } from "../../infra/local/seed/residents.ts";
+import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { residentCsv } from "../steps/resident-csv.ts";
 import {
   copyCsv,

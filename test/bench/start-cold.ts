@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { functionName } from "../../infra/build.ts";
+import { functionName } from "../../infra/build/build.ts";
 import { startEnvironment } from "../runtime-client/environment.ts";
 
 /** A function and the event that it is asked first. */

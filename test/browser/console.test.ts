@@ -2,9 +2,9 @@ import { Jimp } from "jimp";
 import type { Browser, Page } from "playwright-core";
 import { create } from "qrcode";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import type { ConsoleState } from "#lib/session/console/state.ts";
-import { launchBrowser } from "../steps/browser.ts";
+import type { ConsoleState } from "#lib/messenger/console/state.ts";
 import { connected, createConsole, operator, pairing, qrText } from "../steps/console.ts";
+import { launchBrowser } from "./browser.ts";
 
 let browser: Browser;
 let close: () => Promise<void>;

@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { languages } from "#lib/openapi/text.ts";
-import { guideNames } from "../../infra/documentation/guide.ts";
-import { launchBrowser } from "../steps/browser.ts";
+import { guideNames } from "../../infra/docs/guide.ts";
+import { launchBrowser } from "./browser.ts";
 
 const { baseUrl } = inject("city");
 let browser: Browser;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { playAwsCli } from "../steps/aws-cli.ts";
 import { callCommand } from "../steps/command.ts";
+import { playAwsCli } from "./aws-cli.ts";
 
 const run = { job: "queue-ticket", scheduled_time: "2026-01-05T02:00:00Z" };
 const requested = (id: string, phone: string) => ({

@@ -8,7 +8,7 @@ import { migrate } from "#lib/db/migrate.ts";
 import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
-import { inventResident } from "../../infra/local/seed/residents.ts";
+import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { callCommand, startCommand } from "../steps/command.ts";
 import { holdResident, untilImportersWait } from "../steps/held-resident.ts";
 import { residentHeader as header, residentCsv } from "../steps/resident-csv.ts";

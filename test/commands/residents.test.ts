@@ -5,7 +5,7 @@ import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { steps } from "#lib/maintenance/steps.ts";
 import { residentImport } from "#lib/resident/import.ts";
-import { inventResident } from "../../infra/local/seed/residents.ts";
+import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { callCommand } from "../steps/command.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 

@@ -3,7 +3,7 @@ import { migrate } from "#lib/db/migrate.ts";
 import { type PartnerPlan, partnerDirectory } from "#lib/partner/directory.ts";
 import { callCommand } from "../steps/command.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
-import { startUsagePlans, type UsagePlans } from "../steps/usage-plans.ts";
+import { startUsagePlans, type UsagePlans } from "./usage-plans.ts";
 
 const [standard, trial, others] = [
   "municipal-test-standard",

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { testContract } from "../steps/contract.ts";
-import { systemOf, ways } from "../steps/when.ts";
+import { testContract } from "./contract-cases.ts";
+import { systemOf, ways } from "./when.ts";
 
 describe.each(ways)("the city %s:", (way) => testContract(systemOf(way)));

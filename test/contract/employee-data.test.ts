@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { employeeClient, seenBy } from "../steps/employee.ts";
-import { ways, when } from "../steps/when.ts";
 import { wrongLists, wrongTickets } from "./cases/employee-data.ts";
+import { ways, when } from "./when.ts";
 
 const { baseUrl, employee, employeeSystemUrl } = inject("city");
 const ticketPath = "/v1/simpeg/tiket";

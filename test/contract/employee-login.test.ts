@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { seenBy } from "../steps/employee.ts";
-import { ways, when } from "../steps/when.ts";
+import { ways, when } from "./when.ts";
 
 const { employee, legacyAuthUrl } = inject("city");
 const loginPath = "/v1/simpeg/auth/login";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { formOf } from "../steps/messaging.ts";
 import { useMessagingCity } from "../steps/messaging-city.ts";
-import { acceptedAt, reply } from "../steps/session-task.ts";
+import { acceptedAt, reply } from "../steps/messenger-task.ts";
 import { wrongDurations, wrongFiles, wrongFormPhones, wrongImages } from "./cases/messaging-media.ts";
 
 const city = useMessagingCity();

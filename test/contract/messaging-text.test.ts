@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { messagingClient } from "../steps/messaging.ts";
 import { useMessagingCity } from "../steps/messaging-city.ts";
-import { acceptedAt, reply } from "../steps/session-task.ts";
+import { acceptedAt, reply } from "../steps/messenger-task.ts";
 import { wrongKeys, wrongMessages, wrongPhones } from "./cases/messaging-text.ts";
 import { basicHeader } from "./system.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from "vitest";
 import { connectFor } from "../steps/connections.ts";
 import { fixtures, seededResidents } from "../steps/residents.ts";
-import { ways, when } from "../steps/when.ts";
+import { ways, when } from "./when.ts";
 
 const total = seededResidents + fixtures.length;
 describe.each(ways)("POST /v1/penduduk, %s", (way) => {

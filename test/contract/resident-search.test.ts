@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { connectFor } from "../steps/connections.ts";
-import { ways, when } from "../steps/when.ts";
+import { ways, when } from "./when.ts";
 
 describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
   const ask = when(way);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ways, when } from "../steps/when.ts";
+import { ways, when } from "./when.ts";
 
 /** What the seeded data shows beside the contract's cases. */
 describe.each(ways)("tourism, %s", (way) => {

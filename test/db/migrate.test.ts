@@ -62,7 +62,7 @@ test("lets only one of two at once work", async () => {
 });
 
 test("keeps the password itself out of the statement that sets it", async () => {
-  const { setPassword } = await import("#lib/db/login.ts");
+  const { setPassword } = await import("#lib/db/password.ts");
   const sent: string[] = [];
   const sql = { unsafe: async (text: string) => void sent.push(text) } as unknown as postgres.Sql;
   await setPassword(sql, "municipal_resident", "opensesame");

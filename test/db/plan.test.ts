@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
-import { inventResident } from "../../infra/local/seed/residents.ts";
+import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { storeSeed } from "../../infra/local/seed/seed.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { inventions } from "#lib/inventions.ts";
-import { bundleFolder } from "../../infra/build.ts";
+import { inventions } from "#lib/secrets/inventions.ts";
+import { bundleFolder } from "../../infra/build/build.ts";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";
 import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts";

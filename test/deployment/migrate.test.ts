@@ -6,7 +6,7 @@ import postgres from "postgres";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
 import { loginRoles } from "#lib/db/roles.ts";
-import { bundleFolder } from "../../infra/build.ts";
+import { bundleFolder } from "../../infra/build/build.ts";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
 import { canLogIn } from "../steps/connections.ts";

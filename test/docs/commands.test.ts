@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { withAddresses } from "#lib/openapi/addresses.ts";
 import { languages } from "#lib/openapi/text.ts";
-import { guideNames } from "../../infra/documentation/guide.ts";
+import { guideNames } from "../../infra/docs/guide.ts";
 import type { DevFile } from "../../infra/local/dev-file.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { makeCheckout } from "../steps/checkout.ts";
@@ -48,7 +48,7 @@ const prepareVariables = async () => {
   const { token, refresh_token } = (await client.login(username, password)).json;
   const ticket = await client.get("tiket", { user: "servicelogin", username: nip, pass: passphrase }, token);
   const sent = await messagingClient(dev.messagingBaseUrl, basic).sendMessage({ phone, message: "x" });
-  copyFileSync("infra/local/session/console.png", `${checkout}/receipt.png`);
+  copyFileSync("infra/local/messenger/console.png", `${checkout}/receipt.png`);
   writeFileSync(`${checkout}/letter.txt`, "a letter");
   return {
     ...{ KEY: apiKey, AUTH: `${basic.username}:${basic.password}`, PHONE: phone ?? "" },

@@ -1,4 +1,4 @@
-import { type SessionProcess, startSessionProcess } from "../../infra/local/session/process.ts";
+import { type SessionProcess, startSessionProcess } from "../../infra/local/messenger/process.ts";
 
 const keptLines = 2_000;
 

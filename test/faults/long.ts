@@ -1,4 +1,4 @@
-import { build } from "../../infra/build.ts";
+import { build } from "../../infra/build/build.ts";
 import { withCity } from "../bench/temporary-city.ts";
 import { killRun } from "./notification.ts";
 import { startScene } from "./scene.ts";

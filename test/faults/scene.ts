@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type postgres from "postgres";
-import { mintSealingKey } from "#lib/session/sealing.ts";
+import { mintSealingKey } from "#lib/messenger/encryption.ts";
+import { secretName } from "../../infra/aws/secret-name.ts";
 import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
-import { type Platform, startPlatform } from "../../infra/local/platform/platform.ts";
+import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";
 import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts";
-import { keepPaired } from "../../infra/local/session/pairing.ts";
-import { secretName } from "../../infra/secret-name.ts";
+import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { Fleet } from "./fleet.ts";
 
 /** Everything around the session's tasks, which are processes that can be killed. */

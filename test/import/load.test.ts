@@ -7,7 +7,7 @@ import { importCsv } from "#lib/import/import.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import type { Content } from "#lib/import/table.ts";
 import { residentImport } from "#lib/resident/import.ts";
-import { inventResident } from "../../infra/local/seed/residents.ts";
+import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { holdResident, untilImportersWait } from "../steps/held-resident.ts";
 import { residentCsv } from "../steps/resident-csv.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";

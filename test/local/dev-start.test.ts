@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test, vi } from "vitest";
-import { useDevProgram } from "../steps/dev-program.ts";
+import { useDevProgram } from "./dev-program.ts";
 
 /** Some of them start the whole system. */
 vi.setConfig({ testTimeout: 120_000 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { useDevProgram } from "../steps/dev-program.ts";
+import { useDevProgram } from "./dev-program.ts";
 
 /** It starts the whole system twice. */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

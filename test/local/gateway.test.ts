@@ -6,8 +6,8 @@ import * as z from "zod/mini";
 import { integrationEnvelope } from "#lib/http/envelope.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Route } from "#lib/routes/route.ts";
-import type { Api } from "../../infra/api.ts";
-import { integrationApi } from "../../infra/integration-api.ts";
+import type { Api } from "../../infra/aws/api.ts";
+import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { startGateway } from "../../infra/local/gateway/gateway.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 

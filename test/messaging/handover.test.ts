@@ -1,7 +1,7 @@
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "#lib/http/fault.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
-import { buildServer, type ServerOptions } from "#lib/session/server.ts";
+import { buildServer, type ServerOptions } from "#lib/messenger/server.ts";
 import { startSecrets } from "../steps/secrets.ts";
 
 /** Both ends of `lib/messaging/submission.ts`: the client of the endpoints and the server of the task. */
@@ -27,7 +27,7 @@ const start = async (options: Partial<ServerOptions> = {}) => {
   onTestFinished(() => server.close());
   const { store } = await startSecrets({ SESSION_TOKEN_SECRET_ID: "session" });
   store.put("session", JSON.stringify({ token }));
-  return import("#lib/messaging/session-client.ts");
+  return import("#lib/messaging/messenger-client.ts");
 };
 
 beforeEach(() => {

@@ -4,7 +4,7 @@ import type { Outcome, Request } from "./lane-process.ts";
 import { mostMs, Workshop } from "./workshop.ts";
 
 /** A test of each project that mutants are tried in: with it, what they start is there before any mutant. */
-const warmUp = { files: ["test/lib/lazy.test.ts", "test/infra/config.test.ts"] };
+const warmUp = { files: ["test/lib/lazy.test.ts", "test/aws/config.test.ts"] };
 
 /**
  * A copy of the tree whose tests run in one process that goes on: in a few seconds, as its city and its bundles

@@ -3,6 +3,6 @@ import { defineConfig } from "vitest/config";
 /** The tests of the modules that Stryker mutates, which need no city. */
 export default defineConfig({
   test: {
-    include: ["test/lib/lazy.test.ts", "test/session/{pacing,reconnection}.test.ts"],
+    include: ["test/lib/lazy.test.ts", "test/messenger/{send/pacing,channels/whatsapp/reconnection}.test.ts"],
   },
 });

@@ -95,7 +95,7 @@ const checkTests = async (workshop: Workshop, mutants: readonly Placed[]) => {
 
 /** What is started from bundles, or has its own city, is to have the mutant in it. */
 const startsFromBundles = (tests: readonly string[]) =>
-  tests.some((test) => leadsTo(test, ["infra/local/city.ts", "infra/local/session/process.ts"]));
+  tests.some((test) => leadsTo(test, ["infra/local/city.ts", "infra/local/messenger/process.ts"]));
 
 /** Breaks a copy of the tree while work is done. */
 const withMutant = async <T>(workshop: Workshop, mutant: Mutant, work: () => Promise<T>): Promise<T> => {

@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
-import { bundleFolder } from "../../infra/build.ts";
+import { bundleFolder } from "../../infra/build/build.ts";
 
 /*
  * The bundle of the function `notify` in a process of its own, which can be killed as a Lambda environment can.

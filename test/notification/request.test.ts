@@ -4,8 +4,8 @@ import { runJob } from "#lib/notification/dispatch.ts";
 import { requestedType } from "#lib/notification/event.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
 import { useMessagingCity } from "../steps/messaging-city.ts";
+import { reply } from "../steps/messenger-task.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
-import { reply } from "../steps/session-task.ts";
 
 /** A city whose session task is played: what the function hands over, and how it bears what the task says. */
 const city = useMessagingCity();

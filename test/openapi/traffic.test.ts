@@ -4,19 +4,19 @@ import postgres from "postgres";
 import { beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import type { Route } from "#lib/routes/route.ts";
-import type { Api, GatewayResponse } from "../../infra/api.ts";
-import { integrationApi } from "../../infra/integration-api.ts";
-import { demoPhone } from "../../infra/local/session/session.ts";
-import { messagingApi } from "../../infra/messaging-api.ts";
+import type { Api, GatewayResponse } from "../../infra/aws/api.ts";
+import { integrationApi } from "../../infra/aws/integration-api.ts";
+import { messagingApi } from "../../infra/aws/messaging-api.ts";
+import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { contract } from "../contract/contract.ts";
 import { type Credentials, openSystem, overHttp, type Question, type System } from "../contract/system.ts";
 import { startBentFront } from "../steps/bent-front.ts";
 import { setMood } from "../steps/employee.ts";
 import { formOf } from "../steps/messaging.ts";
+import { acceptedAt, type PlayedTask, playTask, reply } from "../steps/messenger-task.ts";
 import { useOwnCity } from "../steps/own-city.ts";
-import { type Played, startPlayedGateway } from "../steps/played-gateway.ts";
-import { acceptedAt, type PlayedTask, playTask, reply } from "../steps/session-task.ts";
-import { judge, startRecording } from "../steps/traffic.ts";
+import { type Played, startPlayedGateway } from "./played-gateway.ts";
+import { judge, startRecording } from "./traffic.ts";
 
 /** Some wait for what times out, or for the end of a token's life. */
 vi.setConfig({ testTimeout: 60_000 });

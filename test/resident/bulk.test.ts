@@ -3,9 +3,9 @@ import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { Random } from "../steps/random.ts";
-import { checkPages } from "../steps/resident-check.ts";
 import { insertSeries } from "../steps/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
+import { checkPages } from "./resident-check.ts";
 
 let sql: postgres.Sql;
 

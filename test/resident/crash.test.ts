@@ -10,8 +10,8 @@ import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
 import { destroyServer, startServer } from "../../infra/local/postgres/server.ts";
 import { Random } from "../steps/random.ts";
-import { checkPages } from "../steps/resident-check.ts";
-import { Writer } from "../steps/resident-traffic.ts";
+import { checkPages } from "./resident-check.ts";
+import { Writer } from "./resident-traffic.ts";
 
 const rounds = 8;
 

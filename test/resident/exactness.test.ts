@@ -3,9 +3,9 @@ import { migrate } from "#lib/db/migrate.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
 import { Random } from "../steps/random.ts";
-import { checkPages } from "../steps/resident-check.ts";
-import { Writer } from "../steps/resident-traffic.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
+import { checkPages } from "./resident-check.ts";
+import { Writer } from "./resident-traffic.ts";
 
 /** Small blocks, so that a few thousand rows have many boundaries that move. */
 const target = 32;

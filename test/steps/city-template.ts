@@ -12,9 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { loginRoles } from "#lib/db/roles.ts";
+import { secretName } from "../../infra/aws/secret-name.ts";
 import { startCity } from "../../infra/local/city.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
-import { secretName } from "../../infra/secret-name.ts";
 
 const run = promisify(execFile);
 

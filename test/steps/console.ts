@@ -1,7 +1,7 @@
 import Fastify from "fastify";
-import { type ConsoleOptions, registerConsole } from "#lib/session/console/console.ts";
-import type { ConsoleState } from "#lib/session/console/state.ts";
-import type { Listed } from "#lib/session/message.ts";
+import { type ConsoleOptions, registerConsole } from "#lib/messenger/console/console.ts";
+import type { ConsoleState } from "#lib/messenger/console/state.ts";
+import type { Listed } from "#lib/messenger/outbox/message.ts";
 
 /** Demo credentials. */
 export const operator = { username: "operator", password: "correct horse" };

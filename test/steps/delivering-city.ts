@@ -1,8 +1,8 @@
 import { normalizeMessageContent } from "baileys";
 import { beforeAll, expect } from "vitest";
-import type { Misbehaviour } from "../../infra/local/platform/behaviour.ts";
-import type { Received } from "../../infra/local/platform/phone.ts";
-import type { Platform } from "../../infra/local/platform/platform.ts";
+import type { Misbehaviour } from "../../infra/local/whatsapp/behaviour.ts";
+import type { Received } from "../../infra/local/whatsapp/phone.ts";
+import type { Platform } from "../../infra/local/whatsapp/platform.ts";
 import { messagingClient } from "./messaging.ts";
 import { type OwnCity, useOwnCity } from "./own-city.ts";
 

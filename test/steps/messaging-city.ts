@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { messagingClient } from "./messaging.ts";
+import { type PlayedTask, playTask } from "./messenger-task.ts";
 import { type OwnCity, useOwnCity } from "./own-city.ts";
-import { type PlayedTask, playTask } from "./session-task.ts";
 
 interface MessagingCity {
   readonly own: OwnCity;

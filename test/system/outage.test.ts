@@ -5,7 +5,7 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
-import { setPassword } from "#lib/db/login.ts";
+import { setPassword } from "#lib/db/password.ts";
 import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Route } from "#lib/routes/route.ts";
-import { integrationApi } from "../../infra/integration-api.ts";
+import { integrationApi } from "../../infra/aws/integration-api.ts";
+import { messagingApi } from "../../infra/aws/messaging-api.ts";
+import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
-import { messagingApi } from "../../infra/messaging-api.ts";
-import { usagePlanName } from "../../infra/usage-plan-name.ts";
 import { readAssembly } from "./assembly.ts";
 import { place } from "./deploy.ts";
 import { formStacks } from "./formation.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { bundleFolder, listFunctions } from "../../infra/build.ts";
+import { bundleFolder, listFunctions } from "../../infra/build/build.ts";
 import type { FunctionSettings } from "../runtime-client/environment.ts";
 import type { Formation, Formed } from "./formation.ts";
 import { covers, type Statement } from "./policy.ts";

@@ -1,8 +1,8 @@
-import type { Api } from "../../infra/api.ts";
+import type { Api } from "../../infra/aws/api.ts";
+import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import { startGateway as startLocalGateway } from "../../infra/local/gateway/gateway.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
-import { usagePlanName } from "../../infra/usage-plan-name.ts";
 import type { Invoke } from "./authorization.ts";
 import { startGateway } from "./gateway.ts";
 import type { Place } from "./identity.ts";

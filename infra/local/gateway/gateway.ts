@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Route } from "#lib/routes/route.ts";
-import type { Api } from "../../api.ts";
+import type { Api } from "../../aws/api.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { startAuthorization } from "./authorization.ts";
 import { answeredHeaders, findHeader, proxyEvent, type Request, readRequest, readResult } from "./event.ts";

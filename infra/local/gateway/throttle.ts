@@ -1,5 +1,5 @@
 import type { Rate } from "#lib/routes/route.ts";
-import type { UsagePlan } from "../../api.ts";
+import type { UsagePlan } from "../../aws/api.ts";
 
 /** Token buckets, one for each name, as API Gateway throttles. */
 export class Throttle {

@@ -3,7 +3,7 @@ import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
-import { inventResident } from "./residents.ts";
+import { inventResident } from "./resident-rows.ts";
 import { inventCategories, inventPhotos } from "./tourism.ts";
 
 const batchRows = 20_000;

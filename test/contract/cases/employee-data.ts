@@ -83,7 +83,7 @@ export const employeeData: Section = {
     {
       name: "answers 401 and a challenge without a valid token, to ticket, list and detail",
       needs: ["gateway"],
-      mend: "the bearer authorizer of both routes, and the gateway response UNAUTHORIZED with WWW-Authenticate: infra/integration-api.ts",
+      mend: "the bearer authorizer of both routes, and the gateway response UNAUTHORIZED with WWW-Authenticate: infra/aws/integration-api.ts",
       check: async ({ ask }) => {
         const unsigned = `${btoa('{"alg":"none"}')}.${btoa('{"sub":"1","scope":"employee:read"}')}.`;
         const callers: [string, string | undefined][] = [
@@ -110,7 +110,7 @@ export const employeeData: Section = {
     {
       name: "answers 404 to another method",
       needs: ["gateway"],
-      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/integration-api.ts",
+      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/aws/integration-api.ts",
       check: async ({ ask }) => {
         for (const path of ["/v1/simpeg/auth/login", "/v1/simpeg/auth/refresh"])
           expectRefusal(await ask({ method: "GET", path }), 404, "not_found");

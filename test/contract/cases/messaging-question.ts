@@ -13,5 +13,5 @@ export const ask = (system: System, question: Omit<Question, "api">) =>
 export const askAs = (system: System, question: Omit<Question, "api" | "as">) =>
   ask(system, { as: "backend", ...question });
 
-export const gatewayMend = "infra/messaging-api.ts: the API's own gateway responses";
+export const gatewayMend = "infra/aws/messaging-api.ts: the API's own gateway responses";
 export const schemaMend = "the schemas in lib/routes/messaging.ts";

@@ -58,7 +58,7 @@ export const residentList: Section = {
     {
       name: "answers 401 and a challenge without an active key, before it looks at the body",
       needs: ["gateway"],
-      mend: "the api-key authorizer of both routes, and the gateway responses UNAUTHORIZED and INVALID_API_KEY with WWW-Authenticate: infra/integration-api.ts",
+      mend: "the api-key authorizer of both routes, and the gateway responses UNAUTHORIZED and INVALID_API_KEY with WWW-Authenticate: infra/aws/integration-api.ts",
       check: async (system) => {
         const wrong = mintKey();
         const callers: [string, string, Record<string, string>][] = [
@@ -79,7 +79,7 @@ export const residentList: Section = {
     ...([[], needs] as const).map((needed) => ({
       name: `answers 404 in JSON to another method or address ${needed.length > 0 ? "with" : "without"} a key`,
       needs: ["gateway", ...needed] as const,
-      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/integration-api.ts",
+      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/aws/integration-api.ts",
       check: async ({ ask }: System) => {
         const as = needed.length > 0 ? ({ as: "partner" } as const) : {};
         for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])
@@ -125,7 +125,7 @@ export const residentList: Section = {
     {
       name: "gives total and page as JSON integers, and the page that was asked for",
       needs,
-      mend: "a driver gives a bigint as text: lib/resident/residents.ts",
+      mend: "a driver gives a bigint as text: lib/resident/reader.ts",
       check: async (system) => {
         const answer = await list(system, { page_number: 3, page_size: 1 }, "page 3");
         expectStatus(answer, 200);

@@ -120,7 +120,7 @@ export const tourism: Section = {
     {
       name: "carries a request id in every answer, and repeats it in the body of an error",
       needs: ["gateway"],
-      mend: "lib/http/endpoint.ts and infra/integration-api.ts; a proxy before the API may have taken the header away",
+      mend: "lib/http/endpoint.ts and infra/aws/integration-api.ts; a proxy before the API may have taken the header away",
       check: async (system) => {
         expectHeader(await get(system, categoryPath), "x-request-id", /^[\w-]+$/);
         for (const path of [galleryPath, "/v1"]) {
@@ -134,7 +134,7 @@ export const tourism: Section = {
     {
       name: "lets a page ask before it reads",
       needs: ["gateway"],
-      mend: "the preflight of routes with `cors`: infra/stacks/api.ts",
+      mend: "the preflight of routes with `cors`: infra/aws/stacks/api.ts",
       check: async (system) => {
         const headers = { origin: "https://app.example", "access-control-request-method": "GET" };
         const answer = await system.ask({ method: "OPTIONS", path: categoryPath, headers });
@@ -146,7 +146,7 @@ export const tourism: Section = {
     {
       name: "answers 404 to another method, another spelling and what is not there",
       needs: ["gateway"],
-      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/integration-api.ts",
+      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/aws/integration-api.ts",
       check: async (system) => {
         const places = [
           ["POST", categoryPath],

@@ -1,7 +1,7 @@
 import type { Mutant } from "../mutant.ts";
 
 const outage = ["test/system/outage.test.ts"];
-const rotation = ["test/rotation/login.test.ts"];
+const rotation = ["test/secrets/rotation/login.test.ts"];
 const migrate = ["test/deployment/migrate.test.ts"];
 const maintain = ["test/maintenance/maintain.test.ts"];
 
@@ -22,7 +22,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "A rotation fails where only the version before still logs in",
-    file: "lib/rotation/steps.ts",
+    file: "lib/secrets/rotation/steps.ts",
     find: `previous: find("AWSPREVIOUS")`,
     replace: `previous: find("AWSPENDING")`,
     tests: rotation,
@@ -30,7 +30,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "A rotation proves nothing before it makes the coming password the current one",
-    file: "lib/rotation/steps.ts",
+    file: "lib/secrets/rotation/steps.ts",
     find: "return rotation.prove(next);",
     replace: "return rotation.prove(value);",
     tests: rotation,
@@ -77,7 +77,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "A deployment sets back the password of a rotation that is under way",
-    file: "lib/db/logins.ts",
+    file: "lib/db/role-login.ts",
     find: "coming.password !== current.password && (await logsIn(coming))) return false;",
     replace: "coming.password === current.password && (await logsIn(coming))) return false;",
     tests: migrate,
@@ -85,7 +85,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "Tokens of the key before a rotation are rejected",
-    file: "lib/secret.ts",
+    file: "lib/secrets/secret.ts",
     find: "return previous === undefined ? [current] : [current, previous];",
     replace: "return previous === undefined ? [current] : [current];",
     tests: ["test/employee/token-key.test.ts"],

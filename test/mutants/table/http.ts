@@ -1,9 +1,9 @@
 import type { Mutant } from "../mutant.ts";
 
-const endpoint = ["test/lib/endpoint.test.ts"];
-const multipart = ["test/lib/multipart.test.ts"];
-const part = ["test/lib/multipart-part.test.ts"];
-const client = ["test/messaging/session-client.test.ts"];
+const endpoint = ["test/http/endpoint.test.ts"];
+const multipart = ["test/http/multipart.test.ts"];
+const part = ["test/http/multipart-part.test.ts"];
+const client = ["test/messaging/messenger-client.test.ts"];
 const basic = ["test/messaging/basic-auth.test.ts"];
 const text = ["test/contract/messaging-text.test.ts"];
 const media = ["test/contract/messaging-media.test.ts"];
@@ -22,14 +22,14 @@ export const http: readonly Mutant[] = [
     file: "lib/http/authorizer.ts",
     find: 'throw new Error("The authorizer failed");',
     replace: 'throw new Error("Unauthorized");',
-    tests: ["test/lib/authorizer.test.ts"],
+    tests: ["test/http/authorizer.test.ts"],
   },
   {
     breaks: "The policy admits to one route, and the gateway denies the next one from its cache",
     file: "lib/http/authorizer.ts",
     find: '.slice(0, 2).join("/")',
     replace: '.slice(0, 3).join("/")',
-    tests: ["test/lib/authorizer.test.ts"],
+    tests: ["test/http/authorizer.test.ts"],
   },
   {
     breaks: "The 504 comes less than 200 ms before Lambda's limit",
@@ -137,7 +137,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "What the task says to a 403 of ours is told to the caller",
-    file: "lib/messaging/session-client.ts",
+    file: "lib/messaging/messenger-client.ts",
     find: "const internal = [401, 403, 500];",
     replace: "const internal = [401, 500];",
     tests: client,
@@ -145,7 +145,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "A message whose outcome is unknown is said not to have been accepted",
-    file: "lib/messaging/session-client.ts",
+    file: "lib/messaging/messenger-client.ts",
     find: "throw error.unsent ? notAccepted() : outcomeUnknown(draft);",
     replace: "throw error.timedOut ? outcomeUnknown(draft) : notAccepted();",
     tests: client,
@@ -153,7 +153,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "A download is given no more time than a text",
-    file: "lib/messaging/session-client.ts",
+    file: "lib/messaging/messenger-client.ts",
     find: "draft.url === undefined ? totalTimeoutMs : fetchingTimeoutMs",
     replace: "draft.url !== undefined ? totalTimeoutMs : fetchingTimeoutMs",
     tests: client,

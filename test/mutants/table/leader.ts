@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: patterns of source text
 import type { Mutant } from "../mutant.ts";
 
-const leaderFile = "lib/session/leader.ts";
-const ofLeader = ["test/session/leader.test.ts"];
-const authFile = "lib/session/auth-state.ts";
-const ofAuth = ["test/session/auth-state.test.ts"];
-const taskFile = "lib/session/task.ts";
-const ofTask = ["test/session/task.test.ts"];
+const leaderFile = "lib/messenger/leader.ts";
+const ofLeader = ["test/messenger/leader.test.ts"];
+const authFile = "lib/messenger/channels/whatsapp/auth-state.ts";
+const ofAuth = ["test/messenger/channels/whatsapp/auth-state.test.ts"];
+const taskFile = "lib/messenger/task.ts";
+const ofTask = ["test/messenger/task.test.ts"];
 
 export const leader: readonly Mutant[] = [
   {
@@ -157,10 +157,10 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A question to the platform is waited for after its connection has ended",
-    file: "lib/session/platform.ts",
+    file: "lib/messenger/channels/whatsapp/whatsapp.ts",
     find: "whileOpen(socket.onWhatsApp(phone), ended)",
     replace: "socket.onWhatsApp(phone)",
-    tests: ["test/session/platform.test.ts"],
+    tests: ["test/messenger/channels/whatsapp/whatsapp.test.ts"],
     only: "a number that is asked about",
   },
 ];

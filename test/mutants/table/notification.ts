@@ -121,7 +121,7 @@ export const notification: readonly Mutant[] = [
   },
   {
     breaks: "A session task that is away for a moment fails a run",
-    file: "lib/notification/patience.ts",
+    file: "lib/notification/retry.ts",
     find: "error.status === 503 || error.status === 409",
     replace: "error.status === 502 || error.status === 409",
     tests: request,

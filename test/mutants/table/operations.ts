@@ -1,34 +1,34 @@
 import type { Mutant } from "../mutant.ts";
 
-const alarms = "infra/constructs/alarms.ts";
-const alarmsTest = ["test/infra/alarms.test.ts"];
-const figuresTest = ["test/infra/figures.test.ts"];
-const operationsTest = ["test/infra/operations-stack.test.ts"];
-const firewall = "infra/constructs/firewall.ts";
-const firewallTest = ["test/infra/firewall.test.ts"];
-const timetable = "infra/constructs/timetable.ts";
-const jobs = "infra/stacks/jobs.ts";
-const jobsTest = ["test/infra/jobs-stack.test.ts"];
-const apiTest = ["test/infra/api-stack.test.ts"];
+const alarms = "infra/aws/constructs/alarms.ts";
+const alarmsTest = ["test/aws/alarms.test.ts"];
+const figuresTest = ["test/aws/figures.test.ts"];
+const operationsTest = ["test/aws/operations-stack.test.ts"];
+const firewall = "infra/aws/constructs/firewall.ts";
+const firewallTest = ["test/aws/firewall.test.ts"];
+const timetable = "infra/aws/constructs/timetable.ts";
+const jobs = "infra/aws/stacks/jobs.ts";
+const jobsTest = ["test/aws/jobs-stack.test.ts"];
+const apiTest = ["test/aws/api-stack.test.ts"];
 
 export const operations: readonly Mutant[] = [
   {
     breaks: "Sends count as failing only when a hundred fail in a quarter of an hour",
-    file: "infra/operations/session-alarms.ts",
+    file: "infra/aws/operations/messenger-alarms.ts",
     find: "failed >= 10 AND",
     replace: "failed >= 100 AND",
     tests: alarmsTest,
   },
   {
     breaks: "Functions that callers use ring for a single error",
-    file: "infra/operations/door-alarms.ts",
+    file: "infra/aws/operations/api-alarms.ts",
     find: "isCalled(fn) ? 3 : 1",
     replace: "isCalled(fn) ? 1 : 3",
     tests: alarmsTest,
   },
   {
     breaks: "The certificate's alarm rings three days before it expires",
-    file: "infra/operations/certificate-alarms.ts",
+    file: "infra/aws/operations/certificate-alarms.ts",
     find: "rings: { below: 30 }",
     replace: "rings: { below: 3 }",
     tests: alarmsTest,
@@ -49,7 +49,7 @@ export const operations: readonly Mutant[] = [
   },
   {
     breaks: "The upkeep's alarms and graphs watch the notifications' function",
-    file: "infra/stacks/operations.ts",
+    file: "infra/aws/stacks/operations.ts",
     find: "fn === maintain.fn",
     replace: 'fn === "notify"',
     tests: alarmsTest,
@@ -63,28 +63,28 @@ export const operations: readonly Mutant[] = [
   },
   {
     breaks: "A figure of the session counts lines instead of taking the line's number",
-    file: "infra/operations/log-metric.ts",
+    file: "infra/aws/operations/log-metric.ts",
     find: "metricValue: of.value,",
     replace: 'metricValue: "1",',
     tests: figuresTest,
   },
   {
     breaks: "Failures of functions are searched for in the session's log",
-    file: "infra/stacks/operations.ts",
+    file: "infra/aws/stacks/operations.ts",
     find: "stage, lambda.logGroup, figure",
     replace: "stage, sessionLog, figure",
     tests: figuresTest,
   },
   {
     breaks: "The dashboard shows the upkeep's average duration, which hides a run near its limit",
-    file: "infra/operations/dashboard.ts",
+    file: "infra/aws/operations/dashboard.ts",
     find: 'maintenance.metricDuration({ statistic: "Maximum" })',
     replace: "maintenance.metricDuration()",
     tests: figuresTest,
   },
   {
     breaks: "The budget's notices come at 80 and 100 dollars instead of per cent",
-    file: "infra/constructs/budget.ts",
+    file: "infra/aws/constructs/budget.ts",
     find: 'thresholdType: "PERCENTAGE"',
     replace: 'thresholdType: "ABSOLUTE_VALUE"',
     tests: operationsTest,
@@ -100,7 +100,7 @@ export const operations: readonly Mutant[] = [
   },
   {
     breaks: "Login attempts of an address are limited to ten times as many",
-    file: "infra/integration-api.ts",
+    file: "infra/aws/integration-api.ts",
     find: "requestsPerMinute: 120",
     replace: "requestsPerMinute: 1_200",
     tests: firewallTest,
@@ -135,7 +135,7 @@ export const operations: readonly Mutant[] = [
   },
   {
     breaks: "API Gateway gives up before the function has answered",
-    file: "infra/constructs/gateway.ts",
+    file: "infra/aws/constructs/gateway.ts",
     find: "{ allowTestInvoke: false }",
     replace: "{ allowTestInvoke: false, timeout: Duration.seconds(10) }",
     tests: apiTest,

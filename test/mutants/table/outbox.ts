@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: patterns of source text
 import type { Mutant } from "../mutant.ts";
 
-const outboxFile = "lib/session/outbox.ts";
-const ofOutbox = ["test/session/outbox.test.ts"];
-const ofAcceptance = ["test/session/acceptance.test.ts"];
-const ofSender = ["test/session/sender.test.ts"];
+const outboxFile = "lib/messenger/outbox/outbox.ts";
+const ofOutbox = ["test/messenger/outbox/outbox.test.ts"];
+const ofAcceptance = ["test/messenger/accept/acceptance.test.ts"];
+const ofSender = ["test/messenger/send/sender.test.ts"];
 
 export const outbox: readonly Mutant[] = [
   {
@@ -12,7 +12,7 @@ export const outbox: readonly Mutant[] = [
     file: outboxFile,
     find: "where state = 'SENDING' and epoch <= ${epoch}",
     replace: "where state = 'SENDING' and epoch < ${epoch}",
-    tests: ["test/session/quiet-hours.test.ts"],
+    tests: ["test/messenger/send/quiet-hours.test.ts"],
     only: "taken up again by the same leader",
   },
   {
@@ -115,7 +115,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "The number check trusts a missing account for as long as a known one",
-    file: "lib/session/number-check.ts",
+    file: "lib/messenger/send/number-check.ts",
     find: "else ${keepUnknown}::interval end`;",
     replace: "else ${keepKnown}::interval end`;",
     tests: ofOutbox,
@@ -123,7 +123,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "The number check asks for every message once its first answer is old",
-    file: "lib/session/number-check.ts",
+    file: "lib/messenger/send/number-check.ts",
     find: "set registered = excluded.registered, checked_at = now()`;",
     replace: "set registered = excluded.registered`;",
     tests: ofOutbox,
@@ -131,7 +131,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "The history of sends is in the order of acceptance",
-    file: "lib/session/history.ts",
+    file: "lib/messenger/send/history.ts",
     find: "interval '1 day' order by sent_at`",
     replace: "interval '1 day' order by seq`",
     tests: ofOutbox,
@@ -139,7 +139,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "The history of new contacts is in the order of their numbers",
-    file: "lib/session/history.ts",
+    file: "lib/messenger/send/history.ts",
     find: "interval '1 day' order by since`",
     replace: "interval '1 day' order by phone`",
     tests: ofOutbox,
@@ -147,7 +147,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "The warm-up counts from the newest contact, so that it never ends",
-    file: "lib/session/history.ts",
+    file: "lib/messenger/send/history.ts",
     find: "select min(since) as at",
     replace: "select max(since) as at",
     tests: ofOutbox,
@@ -155,7 +155,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key answers for other bytes than it was used for",
-    file: "lib/session/idempotency.ts",
+    file: "lib/messenger/accept/idempotency.ts",
     find: 'digest(JSON.stringify(rest), media ?? "")',
     replace: 'digest(JSON.stringify(rest), media ? "media" : "")',
     tests: ofAcceptance,
@@ -163,7 +163,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key is forgotten two minutes after its message was accepted",
-    file: "lib/session/idempotency.ts",
+    file: "lib/messenger/accept/idempotency.ts",
     find: "or (held.message_id is null and held.created_at < now() - interval '2 minutes')",
     replace: "or held.created_at < now() - interval '2 minutes'",
     tests: ofAcceptance,
@@ -171,7 +171,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key is free while the media of its first request are still downloaded",
-    file: "lib/session/idempotency.ts",
+    file: "lib/messenger/accept/idempotency.ts",
     find: "interval '2 minutes'",
     replace: "interval '2 seconds'",
     tests: ofAcceptance,
@@ -179,7 +179,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key is given back though its message is stored",
-    file: "lib/session/idempotency.ts",
+    file: "lib/messenger/accept/idempotency.ts",
     find: "where key_digest = ${keyDigest} and message_id is null`;",
     replace: "where key_digest = ${keyDigest}`;",
     tests: ofAcceptance,
@@ -187,7 +187,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key stays claimed when its media are rejected",
-    file: "lib/session/acceptance.ts",
+    file: "lib/messenger/accept/acceptance.ts",
     find: "if (claim) await releaseClaim(sql, claim).catch(() => {});",
     replace:
       "if (claim) await releaseClaim(sql, { ...claim, keyDigest: claim.payloadDigest }).catch(() => {});",
@@ -196,7 +196,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "A batch that was taken in part is answered with the ids of other messages",
-    file: "lib/session/acceptance.ts",
+    file: "lib/messenger/accept/acceptance.ts",
     find: "new Map(others.map(({ id }, index)",
     replace: "new Map(messages.map(({ id }, index)",
     tests: ofAcceptance,
@@ -204,37 +204,37 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "A message whose receipt overtook its answer does not count for the pace",
-    file: "lib/session/outbox.ts",
+    file: "lib/messenger/outbox/outbox.ts",
     find: "reason = null, sent_at = coalesce(sent_at, now()), changed_at",
     replace: "reason = null, changed_at",
-    tests: ["test/session/outbox.test.ts"],
+    tests: ["test/messenger/outbox/outbox.test.ts"],
   },
   {
     breaks: "The end of quiet hours brings forward what was to wait longer",
-    file: "lib/session/outbox.ts",
+    file: "lib/messenger/outbox/outbox.ts",
     find: "      and waiting.not_before < ${quietUntil} and",
     replace: "      and",
-    tests: ["test/session/outbox.test.ts"],
+    tests: ["test/messenger/outbox/outbox.test.ts"],
   },
   {
     breaks: "An Idempotency-Key is forgotten before its 24 hours",
-    file: "lib/session/upkeep.ts",
+    file: "lib/messenger/outbox/retention.ts",
     find: "interval '25 hours'",
     replace: "interval '23 hours'",
-    tests: ["test/session/upkeep.test.ts"],
+    tests: ["test/messenger/outbox/retention.test.ts"],
   },
   {
     breaks: "Numbers that were checked once are kept for ever",
-    file: "lib/session/upkeep.ts",
+    file: "lib/messenger/outbox/retention.ts",
     find: "where checked_at < now() - interval '30 days'",
     replace: "where checked_at < now() - interval '30 years'",
-    tests: ["test/session/upkeep.test.ts"],
+    tests: ["test/messenger/outbox/retention.test.ts"],
   },
   {
     breaks: "What a message under way consists of is erased after seven days",
-    file: "lib/session/upkeep.ts",
+    file: "lib/messenger/outbox/retention.ts",
     find: "where payload is not null and state not in ('PENDING', 'SENDING')",
     replace: "where payload is not null and state not in ('PENDING')",
-    tests: ["test/session/upkeep.test.ts"],
+    tests: ["test/messenger/outbox/retention.test.ts"],
   },
 ];

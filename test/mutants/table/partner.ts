@@ -3,7 +3,7 @@ import type { Mutant } from "../mutant.ts";
 const sql = "lib/db/migrations/0005.do.partner.sql";
 const directory = "lib/partner/directory.ts";
 const directoryTest = ["test/partner/directory.test.ts"];
-const authenticateTest = ["test/lib/authenticate.test.ts"];
+const authenticateTest = ["test/partner/authenticate.test.ts"];
 const refusals = ["test/gateway/refusals.test.ts"];
 
 export const partner: readonly Mutant[] = [

@@ -20,7 +20,7 @@ export const resident: readonly Mutant[] = [
   },
   {
     breaks: "A search's audit row has the key's id as request id",
-    file: "lib/resident/residents.ts",
+    file: "lib/resident/reader.ts",
     find: "reader.requestId},\n",
     replace: "reader.keyId},\n",
     tests: auditTest,

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: patterns of source text
 import type { Mutant } from "../mutant.ts";
 
-const senderFile = "lib/session/sender.ts";
-const ofSender = ["test/session/sender.test.ts"];
-const pacingFile = "lib/session/pacing.ts";
-const ofPacing = ["test/session/pacing.test.ts"];
-const sendingFile = "lib/session/sending.ts";
-const ofSending = ["test/session/sending.test.ts"];
+const senderFile = "lib/messenger/send/sender.ts";
+const ofSender = ["test/messenger/send/sender.test.ts"];
+const pacingFile = "lib/messenger/send/pacing.ts";
+const ofPacing = ["test/messenger/send/pacing.test.ts"];
+const sendingFile = "lib/messenger/channels/whatsapp/relay.ts";
+const ofSending = ["test/messenger/channels/whatsapp/relay.test.ts"];
 
 export const sender: readonly Mutant[] = [
   {
@@ -27,7 +27,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "Messages go out while the operator has paused them",
-    file: "lib/session/outbox.ts",
+    file: "lib/messenger/outbox/outbox.ts",
     find: "and not exists (select from messaging.control where paused)",
     replace: "and exists (select from messaging.control)",
     tests: ofSender,
@@ -43,7 +43,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "A leader whose epoch is over goes on taking messages",
-    file: "lib/session/outbox.ts",
+    file: "lib/messenger/outbox/outbox.ts",
     find: "    and exists (select from term)\n",
     replace: "",
     tests: ofSender,
@@ -51,7 +51,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "A term begins while the leader before is still taking a message",
-    file: "lib/session/outbox.ts",
+    file: "lib/messenger/outbox/outbox.ts",
     find: "where epoch = ${epoch} for share\n",
     replace: "where epoch = ${epoch}\n",
     tests: ofSender,
@@ -83,7 +83,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "A number stays a new contact after it was written to, and uses their budget up",
-    file: "lib/session/outbox.ts",
+    file: "lib/messenger/outbox/outbox.ts",
     find: 'not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"',
     replace: 'exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"',
     tests: ofSender,
@@ -172,16 +172,16 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "A shorter rest ends a longer one",
-    file: "lib/session/pacing.ts",
+    file: "lib/messenger/send/pacing.ts",
     find: "Math.max(until, this.#byRecipient.get(phone) ?? 0)",
     replace: "until",
-    tests: ["test/session/pacing.test.ts"],
+    tests: ["test/messenger/send/pacing.test.ts"],
   },
   {
     breaks: "A shorter pause of new contacts ends a longer one",
-    file: "lib/session/pacing.ts",
+    file: "lib/messenger/send/pacing.ts",
     find: "this.#newContactsFrom = Math.max(this.#newContactsFrom, until);",
     replace: "this.#newContactsFrom = until;",
-    tests: ["test/session/pacing.test.ts"],
+    tests: ["test/messenger/send/pacing.test.ts"],
   },
 ];

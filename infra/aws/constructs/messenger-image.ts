@@ -1,0 +1,35 @@
+import { fileURLToPath } from "node:url";
+import { Aws, IgnoreMode } from "aws-cdk-lib";
+import { Repository } from "aws-cdk-lib/aws-ecr";
+import { Platform } from "aws-cdk-lib/aws-ecr-assets";
+import { ContainerImage } from "aws-cdk-lib/aws-ecs";
+import type { Construct } from "constructs";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** What the image is made from, and nothing else of the repository. */
+const contents = ["session.mjs", "LICENSES.txt", "rds-ca.pem"].map((file) => `dist/session/${file}`);
+
+const ecrReference =
+  /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[\w-]+)\.amazonaws\.com\/(?<repository>[^:@]+)[:@](?<version>.+)$/;
+
+/**
+ * The session task's image: built when the stack is deployed, which needs Docker there, or one that is in a
+ * registry already.
+ */
+export const sessionImage = (scope: Construct, reference: string | undefined): ContainerImage => {
+  if (!reference)
+    return ContainerImage.fromAsset(root, {
+      file: "infra/aws/messenger.Dockerfile",
+      platform: Platform.LINUX_ARM64,
+      ignoreMode: IgnoreMode.DOCKER,
+      exclude: ["**", ...["infra/aws/messenger.Dockerfile", ...contents].map((file) => `!${file}`)],
+    });
+  const { account, region, repository, version } = ecrReference.exec(reference)?.groups ?? {};
+  if (!repository || !version) return ContainerImage.fromRegistry(reference);
+  const repositoryArn = `arn:${Aws.PARTITION}:ecr:${region}:${account}:repository/${repository}`;
+  return ContainerImage.fromEcrRepository(
+    Repository.fromRepositoryAttributes(scope, "Image", { repositoryArn, repositoryName: repository }),
+    version,
+  );
+};

@@ -1,0 +1,100 @@
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import * as ecs from "aws-cdk-lib/aws-ecs";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { Construct } from "constructs";
+import type { Config } from "../config.ts";
+import { sessionSecrets } from "../messenger-secrets.ts";
+import { secretName } from "../secret-name.ts";
+import { sessionImage } from "./messenger-image.ts";
+import { sessionPort } from "./network.ts";
+
+/** Account of `node` in the image. */
+const user = "1000:1000";
+
+/**
+ * Where the agent behind `aws ssm start-session` writes; everything else of the file system is read-only.
+ * @see https://github.com/aws/containers-roadmap/issues/1359
+ */
+const agentFolders = {
+  "agent-program": "/managed-agents",
+  "agent-state": "/var/lib/amazon/ssm",
+  "agent-log": "/var/log/amazon/ssm",
+};
+
+/** The container of the session task, with a role that reads its own secrets. */
+export class SessionTask extends Construct {
+  readonly definition: ecs.FargateTaskDefinition;
+  readonly logGroup: LogGroup;
+  /** How long the address of a task may be remembered in the network. */
+  readonly rememberedSeconds = 10;
+
+  constructor(scope: Construct, id: string, { stage, logRetention, messagingImage }: Config) {
+    super(scope, id);
+    this.logGroup = new LogGroup(this, "Logs", {
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.definition = new ecs.FargateTaskDefinition(this, "Definition", {
+      cpu: 256,
+      memoryLimitMiB: 512,
+      runtimePlatform: {
+        cpuArchitecture: ecs.CpuArchitecture.ARM64,
+        operatingSystemFamily: ecs.OperatingSystemFamily.LINUX,
+      },
+      volumes: Object.keys(agentFolders).map((name) => ({ name })),
+    });
+    const named = Object.entries(sessionSecrets).map(
+      ([variable, name]) => [variable, secretName(stage, name)] as const,
+    );
+    const container = this.definition.addContainer("session", {
+      image: sessionImage(this, messagingImage),
+      user,
+      readonlyRootFilesystem: true,
+      linuxParameters: new ecs.LinuxParameters(this, "Linux", { initProcessEnabled: true }),
+      portMappings: [{ containerPort: sessionPort }],
+      environment: {
+        ...Object.fromEntries(named),
+        SESSION_LINGER_SECONDS: String(this.rememberedSeconds + 5),
+      },
+      healthCheck: {
+        command: [
+          ...["CMD", "node", "-e"],
+          `fetch("http://127.0.0.1:${sessionPort}/health").then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`,
+        ],
+        interval: Duration.seconds(15),
+        timeout: Duration.seconds(5),
+        startPeriod: Duration.seconds(60),
+      },
+      // lingers, then fetches what it has been asked to fetch, then writes what it has under way
+      stopTimeout: Duration.seconds(90),
+      logging: ecs.LogDrivers.awsLogs({
+        streamPrefix: "session",
+        logGroup: this.logGroup,
+        mode: ecs.AwsLogDriverMode.NON_BLOCKING,
+      }),
+    });
+    container.addMountPoints(
+      ...Object.entries(agentFolders).map(([sourceVolume, containerPath]) => ({
+        ...{ sourceVolume, containerPath, readOnly: false },
+      })),
+    );
+    for (const [variable, name] of named)
+      Secret.fromSecretNameV2(this, variable, name).grantRead(this.definition.taskRole);
+    this.#accept();
+  }
+
+  #accept() {
+    Validations.of(this.definition).acknowledge(
+      {
+        id: "AwsSolutions-ECS2",
+        reason: "The variables hold names of secrets, never a secret: the task reads each by its own role",
+      },
+      {
+        id: "AwsSolutions-IAM5[Resource::*]",
+        reason:
+          "ecr:GetAuthorizationToken and the four channel actions of ssmmessages, by which the console is reached, take no resource in a policy",
+      },
+    );
+  }
+}

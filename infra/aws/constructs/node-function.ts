@@ -1,0 +1,122 @@
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+} from "aws-cdk-lib/aws-lambda";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import type { Secrets, Upstream } from "#lib/routes/route.ts";
+import { bundleFolder, functionName } from "../../build/build.ts";
+import type { Config } from "../config.ts";
+import { secretName } from "../secret-name.ts";
+import { upstreamUrls } from "../upstream-urls.ts";
+import type { Network } from "./network.ts";
+
+/** What every function of a stage stands in. */
+export interface Surroundings {
+  readonly config: Config;
+  readonly network: Network;
+}
+
+export interface NodeFunctionProps extends Surroundings {
+  /** Module under `functions/`; its bundle must have been built. */
+  readonly fn: string;
+  readonly secrets: Secrets;
+  /** The systems that the function calls. */
+  readonly upstreams?: readonly Upstream[];
+  /** Settings that are the same in no other stage, beside secrets and systems. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Whether the function stands in the network; unless it is said, whoever calls more than Secrets Manager does. */
+  readonly isInside?: boolean;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  /** Keeps the events of an asynchronous call that failed for good. */
+  readonly deadLetters?: IQueue;
+}
+
+/**
+ * Lambda makes and removes the function's network interfaces by the function's own role.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
+ */
+const networkInterfaces = () =>
+  new PolicyStatement({
+    actions: [
+      "ec2:CreateNetworkInterface",
+      "ec2:DescribeNetworkInterfaces",
+      "ec2:DescribeSubnets",
+      "ec2:DeleteNetworkInterface",
+      "ec2:AssignPrivateIpAddresses",
+      "ec2:UnassignPrivateIpAddresses",
+    ],
+    resources: ["*"],
+  });
+
+/** A function from its bundle, with a role of its own that may read exactly the secrets it names. */
+export class NodeFunction extends Construct {
+  /** Module under `functions/`. */
+  readonly fn: string;
+  readonly lambda: LambdaFunction;
+
+  constructor(scope: Construct, props: NodeFunctionProps) {
+    const { config, network, fn, secrets, upstreams = [], environment, timeoutSeconds, memoryMb } = props;
+    const { isInside = "DATABASE_SECRET_ID" in secrets || upstreams.length > 0, deadLetters } = props;
+    super(scope, functionName(fn));
+    this.fn = fn;
+    const named = Object.entries(secrets).map(
+      ([variable, name]) => [variable, secretName(config.stage, name)] as const,
+    );
+    const urls = upstreamUrls(config);
+    const { securityGroup, ...place } = network.functions;
+    const logGroup = new LogGroup(this, "Logs", {
+      retention: config.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.lambda = new LambdaFunction(this, "Function", {
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      code: Code.fromAsset(bundleFolder(fn)),
+      handler: "index.handler",
+      timeout: Duration.seconds(timeoutSeconds),
+      memorySize: memoryMb,
+      loggingFormat: LoggingFormat.JSON,
+      logGroup,
+      role: this.#role(isInside),
+      ...(deadLetters && { deadLetterQueue: deadLetters }),
+      ...(isInside && { ...place, securityGroups: [securityGroup] }),
+      environment: {
+        // an address of IPv4 leads nowhere where there is no NAT, and is tried first for 250 ms if it comes first
+        ...(isInside && place.ipv6AllowedForDualStack && { NODE_OPTIONS: "--dns-result-order=ipv6first" }),
+        ...Object.fromEntries(named),
+        ...Object.fromEntries(upstreams.map((name) => [name, urls[name]])),
+        ...environment,
+        // the runtime's own file holds the CAs of RDS; Node 20 and later do not read it by themselves
+        NODE_EXTRA_CA_CERTS: "/var/runtime/ca-cert.pem",
+      },
+    });
+    logGroup.grantWrite(this.lambda);
+    for (const [variable, name] of named)
+      Secret.fromSecretNameV2(this, variable, name).grantRead(this.lambda);
+  }
+
+  #role(isInside: boolean) {
+    const role = new Role(this, "Role", {
+      assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
+      ...(isInside && {
+        inlinePolicies: { network: new PolicyDocument({ statements: [networkInterfaces()] }) },
+      }),
+    });
+    if (isInside)
+      Validations.of(role).acknowledge({
+        id: "AwsSolutions-IAM5[Resource::*]",
+        reason:
+          "Lambda attaches the function to the network by these actions on network interfaces, which do not exist before and take no resource in a policy",
+      });
+    return role;
+  }
+}

@@ -1,0 +1,52 @@
+import { App } from "aws-cdk-lib";
+import { type DatabaseChoice, examples, readConfig } from "../config.ts";
+import { composeStage } from "../stage.ts";
+import { billTable } from "./bill-table.ts";
+import { idleLines, requestLines, totalOf } from "./estimate.ts";
+import { takeInventory } from "./inventory.ts";
+import { source } from "./prices.ts";
+
+const databases: Readonly<Record<DatabaseChoice["kind"], unknown>> = {
+  aurora: { kind: "aurora" },
+  instance: { kind: "instance" },
+  existing: examples.database.find((choice) => (choice as DatabaseChoice).kind === "existing"),
+};
+const kinds = Object.keys(databases) as DatabaseChoice["kind"][];
+
+/** A stage as `cdk.json` has it but for its database; `context` is that file's. */
+const idle = (context: Record<string, unknown>, stage: string, kind: DatabaseChoice["kind"]) => {
+  // its templates are counted and never deployed: they need no validation, and no copies of the bundles
+  const app = new App({
+    context: { ...context, stage, database: databases[kind], "aws:cdk:disable-asset-staging": true },
+    outdir: "cdk.out/cost",
+    builtinCloudFormationValidation: false,
+  });
+  composeStage(app, readConfig(app.node));
+  return idleLines(kind, takeInventory(app));
+};
+
+const byKind = <T>(make: (kind: DatabaseChoice["kind"]) => T) =>
+  Object.fromEntries(kinds.map((kind) => [kind, make(kind)]));
+
+/** The README's words on what a stage costs, counted from its templates. The bundles must have been built. */
+export const costDocument = (context: Record<string, unknown>): string => {
+  const small = kinds.map((kind) => `${kind} ${totalOf(idle(context, "dev", kind)).toFixed(2)}`);
+  return [
+    `A month of production that nobody calls, by \`database.kind\`, at the list prices of ${source.region} of ${source.asOf}:`,
+    billTable(byKind((kind) => idle(context, "prod", kind))),
+    `Any other stage, with everything in one zone: ${small.join(", ")}.`,
+    "A million lists of residents beside that:",
+    billTable(byKind(requestLines)),
+  ].join("\n\n");
+};
+
+/** A text with the document in its place, between two comments. @throws Error when it has no such place. */
+export const replaceCost = (text: string, document: string): string => {
+  const [before, after] = [
+    text.split("<!-- npm run cost -->")[0],
+    text.split("<!-- end of npm run cost -->")[1],
+  ];
+  if (before === undefined || after === undefined)
+    throw new Error("the text has no place for what a stage costs");
+  return `${before}<!-- npm run cost -->\n\n${document}\n\n<!-- end of npm run cost -->${after}`;
+};

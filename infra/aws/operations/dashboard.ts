@@ -1,0 +1,100 @@
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  TextWidget,
+} from "aws-cdk-lib/aws-cloudwatch";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import type { Api } from "../api.ts";
+import type { Server } from "../constructs/database.ts";
+import { gatewayMetric, unexplained } from "./api-alarms.ts";
+import { databaseFailures, figureOf } from "./log-metric.ts";
+import { sessionMetric } from "./messenger-alarms.ts";
+
+export interface DashboardParts {
+  readonly stage: string;
+  readonly alarms: readonly Alarm[];
+  readonly apis: readonly Api[];
+  readonly server: Server;
+  readonly maintenance: IFunction;
+  readonly deadLetters: IQueue;
+}
+
+const pageWidth = 24;
+
+/** Graphs beside each other, under their heading. */
+const section = (heading: string, graphs: Readonly<Record<string, readonly IMetric[]>>): IWidget[][] => {
+  const width = Math.floor(pageWidth / Object.keys(graphs).length);
+  return [
+    [new TextWidget({ markdown: `## ${heading}`, width: pageWidth, height: 1 })],
+    Object.entries(graphs).map(([title, left]) => new GraphWidget({ title, left: [...left], width })),
+  ];
+};
+
+const doorGraphs = ({ stage, apis }: DashboardParts) =>
+  Object.fromEntries(
+    apis.flatMap((api) => [
+      [
+        `${api.name}: requests and errors`,
+        [
+          gatewayMetric(stage, api, "Count", "Sum"),
+          gatewayMetric(stage, api, "4XXError", "Sum"),
+          unexplained(stage, api),
+        ],
+      ],
+      [
+        `${api.name}: milliseconds`,
+        ["p50", "p99"].map((statistic) => gatewayMetric(stage, api, "Latency", statistic)),
+      ],
+    ]),
+  );
+
+const serverGraphs = (server: Server): Readonly<Record<string, readonly IMetric[]>> => {
+  if (server.kind === "existing") return {};
+  const database = server.kind === "aurora" ? server.cluster : server.instance;
+  const load =
+    server.kind === "aurora"
+      ? { "Capacity units": [server.cluster.metricServerlessDatabaseCapacity()] }
+      : { "Free disk": [server.instance.metricFreeStorageSpace()] };
+  return {
+    "CPU, per cent": [database.metricCPUUtilization()],
+    ...load,
+    Connections: [database.metricDatabaseConnections()],
+  };
+};
+
+/** One page, in the order in which an operator looks: what callers meet, and then what may be the reason. */
+export const dashboardRows = (parts: DashboardParts): IWidget[][] => {
+  const { stage, alarms, server, maintenance, deadLetters } = parts;
+  const session = (figure: Parameters<typeof sessionMetric>[1], statistic: string) =>
+    sessionMetric(stage, figure, statistic, 5);
+  return [
+    [new AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: pageWidth, height: 6 })],
+    ...section("Doors", doorGraphs(parts)),
+    ...section("Database", {
+      "Requests that it failed": [figureOf(stage, databaseFailures, "Sum", 5)],
+      ...serverGraphs(server),
+    }),
+    ...section("Session", {
+      "Connected, paused, limited": [
+        session("connected", "Minimum"),
+        session("paused", "Maximum"),
+        session("limited", "Maximum"),
+      ],
+      "Messages that wait": [session("pending", "Maximum")],
+      "Age of the oldest, in seconds": [
+        session("oldest_urgent_seconds", "Maximum"),
+        session("oldest_seconds", "Maximum"),
+      ],
+      "Sent and failed": [session("sent", "Sum"), session("failed", "Sum")],
+    }),
+    ...section("Jobs", {
+      "Upkeep: runs, failures": [maintenance.metricInvocations(), maintenance.metricErrors()],
+      "Upkeep: milliseconds": [maintenance.metricDuration({ statistic: "Maximum" })],
+      "Dead letters": [deadLetters.metricApproximateNumberOfMessagesVisible()],
+    }),
+  ];
+};

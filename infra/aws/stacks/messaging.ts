@@ -1,0 +1,51 @@
+import { Duration, Stack } from "aws-cdk-lib";
+import * as ecs from "aws-cdk-lib/aws-ecs";
+import { DnsRecordType, PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
+import type { Construct } from "constructs";
+import { SessionTask } from "../constructs/messenger-task.ts";
+import type { Surroundings } from "../constructs/node-function.ts";
+import { sessionHost } from "../upstream-urls.ts";
+
+/** The session task, which holds the connection to WhatsApp, at a name within the network. */
+export class MessagingStack extends Stack {
+  readonly cluster: ecs.ICluster;
+  readonly service: ecs.FargateService;
+  readonly task: SessionTask;
+
+  constructor(scope: Construct, id: string, { config, network }: Surroundings) {
+    super(scope, id);
+    const { vpc, vpcSubnets, securityGroup, assignPublicIp } = network.session;
+    this.cluster = new ecs.Cluster(this, "Cluster", {
+      clusterName: `municipal-${config.stage}`,
+      vpc,
+      containerInsightsV2: ecs.ContainerInsights.ENABLED,
+      // what passes through a forwarded port is the console, with phone numbers on it
+      executeCommandConfiguration: { logging: ecs.ExecuteCommandLogging.NONE },
+    }) as ecs.ICluster;
+    this.task = new SessionTask(this, "Session", config);
+    this.service = new ecs.FargateService(this, "Service", {
+      cluster: this.cluster,
+      taskDefinition: this.task.definition,
+      vpcSubnets,
+      securityGroups: [securityGroup],
+      assignPublicIp,
+      desiredCount: 1,
+      // a new task takes messages while the old one still leads; it drives the session when the old one has let go
+      minHealthyPercent: 100,
+      maxHealthyPercent: 200,
+      availabilityZoneRebalancing: ecs.AvailabilityZoneRebalancing.DISABLED,
+      circuitBreaker: { enable: true, rollback: true },
+      enableExecuteCommand: true,
+      propagateTags: ecs.PropagatedTagSource.SERVICE,
+      cloudMapOptions: {
+        name: sessionHost.name,
+        cloudMapNamespace: new PrivateDnsNamespace(this, "Zone", {
+          name: sessionHost.zone(config.stage),
+          vpc,
+        }),
+        dnsRecordType: DnsRecordType.A,
+        dnsTtl: Duration.seconds(this.task.rememberedSeconds),
+      },
+    });
+  }
+}

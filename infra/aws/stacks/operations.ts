@@ -1,0 +1,73 @@
+import { CrossStackReferences, Duration, ReferenceStrength, Stack } from "aws-cdk-lib";
+import { Dashboard } from "aws-cdk-lib/aws-cloudwatch";
+import type { ILogGroup } from "aws-cdk-lib/aws-logs";
+import type { Construct, IConstruct } from "constructs";
+import { maintain } from "#lib/routes/internal.ts";
+import type { Config } from "../config.ts";
+import { Alarms } from "../constructs/alarms.ts";
+import { Budget } from "../constructs/budget.ts";
+import type { Server } from "../constructs/database.ts";
+import { NodeFunction } from "../constructs/node-function.ts";
+import { doorAlarms } from "../operations/api-alarms.ts";
+import { certificateAlarms } from "../operations/certificate-alarms.ts";
+import { dashboardRows } from "../operations/dashboard.ts";
+import { databaseAlarms } from "../operations/database-alarms.ts";
+import { figuresOf } from "../operations/function-figures.ts";
+import { jobAlarms } from "../operations/job-alarms.ts";
+import { extract, sessionFigure } from "../operations/log-metric.ts";
+import { sessionAlarms, usedFigures } from "../operations/messenger-alarms.ts";
+import type { ApiStack } from "./api.ts";
+import type { JobsStack } from "./jobs.ts";
+
+export interface OperationsStackProps {
+  readonly config: Config;
+  readonly server: Server;
+  readonly apis: readonly ApiStack[];
+  readonly jobs: JobsStack;
+  /** Where the functions are; each is watched. */
+  readonly watched: readonly IConstruct[];
+  readonly sessionLog: ILogGroup;
+}
+
+const functionsIn = (scopes: readonly IConstruct[]): NodeFunction[] =>
+  scopes.flatMap((scope) => scope.node.findAll()).filter((found) => found instanceof NodeFunction);
+
+/** What tells that something is wrong: figures, alarms, one page to look at, and the bill. */
+export class OperationsStack extends Stack {
+  constructor(scope: Construct, id: string, props: OperationsStackProps) {
+    super(scope, id);
+    // a function that is taken away must not be held back by the alarm on it
+    CrossStackReferences.of(this).consume(ReferenceStrength.WEAK);
+    const { config, server, jobs, watched, sessionLog } = props;
+    const { stage } = config;
+    const apis = props.apis.map(({ api }) => api);
+    const functions = functionsIn(watched);
+    this.#count(stage, functions, sessionLog);
+
+    const maintenance = functions.find(({ fn }) => fn === maintain.fn)?.lambda;
+    if (!maintenance) throw new Error("no function does the upkeep");
+    const deadLetters = jobs.deadLetters.queue;
+    const { all: alarms } = new Alarms(this, "Alarms", config, [
+      ...doorAlarms(stage, apis, functions),
+      ...databaseAlarms(server, config),
+      ...sessionAlarms(stage),
+      ...jobAlarms(stage, maintenance, deadLetters),
+      ...certificateAlarms(config),
+    ]);
+    new Dashboard(this, "Dashboard", {
+      dashboardName: `municipal-${stage}`,
+      defaultInterval: Duration.hours(12),
+      widgets: dashboardRows({ stage, alarms, apis, server, maintenance, deadLetters }),
+    });
+    new Budget(this, "Budget", config);
+  }
+
+  /** Makes figures of what functions and session task log. */
+  #count(stage: string, functions: readonly NodeFunction[], sessionLog: ILogGroup) {
+    for (const { fn, lambda, node } of functions)
+      for (const figure of figuresOf(fn))
+        extract(this, `${node.id}-${figure.name}`, stage, lambda.logGroup, figure);
+    for (const figure of usedFigures)
+      extract(this, `Session-${figure}`, stage, sessionLog, sessionFigure(figure));
+  }
+}

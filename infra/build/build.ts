@@ -1,0 +1,197 @@
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as esbuild from "esbuild";
+import { listGuideFiles } from "../docs/guide.ts";
+import { writeDocumentation } from "../docs/write.ts";
+import { writeLicences } from "./licences.ts";
+import { listAuthorities } from "./rds-authorities.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The session task's module: a container's program, not a Lambda. */
+const sessionEntry = "session";
+
+/** Every Lambda's module under `functions/`, such as `resident/list`: each is one deployable. */
+export const listFunctions = (): string[] =>
+  globSync("**/*.ts", { cwd: `${root}functions` })
+    .map((file) => file.replace(/\.ts$/, "").replaceAll("\\", "/"))
+    .filter((fn) => fn !== sessionEntry);
+
+/** The session task in one file, as its image starts it. */
+export const sessionBundle = `${root}dist/session/session.mjs`;
+
+/** A module's name where a slash has another meaning: in folders, AWS names and construct ids. */
+export const functionName = (fn: string): string => fn.replaceAll("/", "-");
+
+/** The folder of a function's bundle: `index.mjs` with the export `handler`, as Lambda starts it. */
+export const bundleFolder = (fn: string): string => `${root}dist/${functionName(fn)}`;
+
+/**
+ * `import "node:http"` in ESM costs about 25 ms of cold start: its facade touches lazy getters that load
+ * undici. The AWS SDK and middy import it; the built-in itself has no such cost.
+ */
+const builtinHttp: esbuild.Plugin = {
+  name: "builtin-http",
+  setup(build) {
+    build.onResolve({ filter: /^(node:)?https?$/ }, ({ path }) => ({
+      path: path.replace(/^node:/, ""),
+      namespace: "builtin-http",
+    }));
+    build.onLoad({ filter: /.*/, namespace: "builtin-http" }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule("node:${path}")`,
+    }));
+  },
+};
+
+/** Modules that the bundles carry but never call: what stands in their place, and why. */
+const leftOut = {
+  // credentials come from the environment (lib/secrets/secret.ts): the discovery chain is 130 KB and 10 ms
+  "@aws-sdk/credential-provider-node": "export const defaultProvider = undefined",
+  // Secrets Manager has no streaming operation: 13 KB
+  "@smithy/core/event-streams":
+    "export const EventStreamSerde = undefined, eventStreamSerdeProvider = undefined",
+  // logical replication: 4 KB
+  "./subscribe.js": "export default () => () => { throw new Error('replication is left out of the bundle') }",
+};
+
+const leaveOut: esbuild.Plugin = {
+  name: "leave-out",
+  setup(build) {
+    build.onResolve(
+      { filter: /^(@aws-sdk\/credential-provider-node|@smithy\/core\/event-streams)$/ },
+      ({ path }) => ({
+        path,
+        namespace: "left-out",
+      }),
+    );
+    build.onResolve({ filter: /^\.\/subscribe\.js$/ }, ({ path, importer }) =>
+      /[\\/]postgres[\\/]/.test(importer) ? { path, namespace: "left-out" } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: "left-out" }, ({ path }) => ({
+      contents: leftOut[path as keyof typeof leftOut],
+    }));
+  },
+};
+
+/**
+ * libsignal prints whole sessions, private ratchet keys included, to the console, and has no logger to
+ * replace. Its calls are cut out; a use of the console that this does not know fails the build.
+ */
+export const silenceLibsignal = (): esbuild.Plugin => ({
+  name: "silence-libsignal",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]libsignal[\\/].*\.js$/ }, ({ path }) => {
+      const contents = readFileSync(path, "utf8").replace(/\bconsole\.\w+\(/g, "void (");
+      return /\bconsole\b/.test(contents)
+        ? { errors: [{ text: `${path} uses the console in a way that is not cut out` }] }
+        : { contents, loader: "js" };
+    });
+  },
+});
+
+/** Packages that are CommonJS call `require`, which an ES module does not have. */
+const requireBanner =
+  'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);';
+
+const shared: esbuild.BuildOptions = {
+  absWorkingDir: root,
+  outdir: "dist",
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  format: "esm",
+  minify: true,
+  mainFields: ["module", "main"],
+  sourcemap: "linked",
+  sourcesContent: false,
+  legalComments: "none",
+  banner: { js: requireBanner },
+  logLevel: "silent",
+};
+
+/** Writes the documentation beside the functions that answer it, and again when a guide changes. */
+const documentation: esbuild.Plugin = {
+  name: "documentation",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]functions[\\/]docs[\\/]/ }, () => ({ watchFiles: listGuideFiles() }));
+    build.onEnd(({ errors }) => {
+      if (errors.length === 0) writeDocumentation(bundleFolder, `${root}dist`);
+    });
+  },
+};
+
+const functions = (): esbuild.BuildOptions => ({
+  ...shared,
+  entryPoints: listFunctions().map((fn) => ({
+    in: `functions/${fn}.ts`,
+    out: `${functionName(fn)}/index`,
+  })),
+  plugins: [builtinHttp, leaveOut, documentation],
+});
+
+/** What the platform library would load if it were there, for things that we do ourselves or not at all. */
+const optionalOfLibrary = ["sharp", "link-preview-js", "audio-decode", "bufferutil", "utf-8-validate"];
+
+const session = (): esbuild.BuildOptions => ({
+  ...shared,
+  entryPoints: [{ in: `functions/${sessionEntry}.ts`, out: "session/session" }],
+  external: optionalOfLibrary,
+  plugins: [leaveOut, silenceLibsignal()],
+});
+
+/**
+ * Builds the session task, with the licences of what it holds and the authorities of RDS, which Node does not know.
+ *
+ * @throws esbuild.BuildFailure
+ */
+export const buildSession = async () => {
+  const built = await esbuild.build({ ...session(), metafile: true });
+  const folder = dirname(sessionBundle);
+  writeLicences(built.metafile, root, `${folder}/LICENSES.txt`);
+  writeFileSync(`${folder}/rds-ca.pem`, listAuthorities().join(""));
+  return built;
+};
+
+/** The migrations, as files beside the function that runs them. */
+const copyMigrations = (): void => {
+  const folder = `${bundleFolder("migrate")}/migrations`;
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(`${root}lib/db/migrations`, folder, { recursive: true });
+};
+
+/** Builds every bundle. @throws esbuild.BuildFailure with the places that do not build. */
+export const build = async (): Promise<Record<string, number>> => {
+  const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildSession()]);
+  copyMigrations();
+  const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
+  return Object.fromEntries(outputs.map(([file, { bytes }]) => [file, bytes]));
+};
+
+/**
+ * Builds every bundle and again after each change of its sources, until `dispose()`. The files are written
+ * here: esbuild itself would remove the last good bundles after a build that failed.
+ */
+export const watch = async (onBuilt: (errors: esbuild.Message[]) => void): Promise<esbuild.BuildContext> => {
+  const report: esbuild.Plugin = {
+    name: "report",
+    setup: (build) =>
+      build.onEnd(({ errors, outputFiles = [] }) => {
+        for (const { path, contents } of errors.length === 0 ? outputFiles : []) {
+          mkdirSync(dirname(path), { recursive: true });
+          writeFileSync(path, contents);
+        }
+        onBuilt(errors);
+      }),
+  };
+  const { plugins = [], ...rest } = functions();
+  const context = await esbuild.context({ ...rest, write: false, plugins: [...plugins, report] });
+  await context.watch();
+  return context;
+};
+
+if (import.meta.main) {
+  for (const [file, bytes] of Object.entries(await build()))
+    if (file.endsWith(".mjs")) console.log(`${(bytes / 1024).toFixed(0).padStart(5)} KB  ${file}`);
+}

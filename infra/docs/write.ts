@@ -1,0 +1,53 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { languages } from "#lib/openapi/text.ts";
+import { guideNames, readGuide } from "./guide.ts";
+import { renderGuide, renderIndex } from "./page.ts";
+import { describeProduct } from "./product.ts";
+import { referenceScript, referenceStyle } from "./reference.ts";
+import { pageStyle, referenceFit } from "./style.ts";
+
+const serialize = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
+
+/** The files of each function of the documentation, by their names in its folder `docs/`. */
+const composeFiles = () => {
+  const documents = languages.map(
+    (language) => [`openapi.${language}.json`, serialize(describeProduct(language))] as const,
+  );
+  const guides = languages.flatMap((language) =>
+    guideNames.map((name) => ({ language, guide: readGuide(name, language) })),
+  );
+  return {
+    document: Object.fromEntries(documents),
+    page: Object.fromEntries(
+      languages.map((language) => [
+        `index.${language}.html`,
+        renderIndex(
+          guides.filter((one) => one.language === language).map(({ guide }) => guide),
+          language,
+        ),
+      ]),
+    ),
+    file: {
+      ...Object.fromEntries(
+        guides.map(({ language, guide }) => [`${guide.name}.${language}.html`, renderGuide(guide, language)]),
+      ),
+      "page.css": pageStyle,
+      "reference.css": `${referenceStyle()}\n${referenceFit}`,
+      "reference.js": referenceScript(),
+    },
+  };
+};
+
+/**
+ * Writes what the functions of the documentation answer beside their bundles, and `openapi.json` for tools.
+ *
+ * @param folderOf the folder of a function's bundle. @param output folder of the build.
+ */
+export const writeDocumentation = (folderOf: (fn: string) => string, output: string): void => {
+  for (const [name, files] of Object.entries(composeFiles())) {
+    const folder = `${folderOf(`docs/${name}`)}/docs`;
+    mkdirSync(folder, { recursive: true });
+    for (const [file, text] of Object.entries(files)) writeFileSync(`${folder}/${file}`, text);
+  }
+  writeFileSync(`${output}/openapi.json`, serialize(describeProduct("en")));
+};

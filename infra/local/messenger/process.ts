@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { sessionBundle } from "../../build/build.ts";
+
+/** The session task as a process of its own, as its container runs it. */
+export interface SessionProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<unknown>;
+  /** Asks it to end, and waits until it has. */
+  stop(): Promise<void>;
+  /** Ends it as a machine that loses its power does. */
+  kill(): Promise<void>;
+}
+
+const lifeline = new URL("./lifeline.ts", import.meta.url).href;
+/** As in `session.Dockerfile`: V8 collects before it asks for more. */
+export const memoryFlags = ["--max-semi-space-size=1", "--max-old-space-size=96"];
+const patienceMs = 15_000;
+
+const urlIn = (line: string): string | undefined => {
+  try {
+    const { message, url } = JSON.parse(line) as { message?: string; url?: string };
+    return message === "listening" ? url : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Starts the session task from its bundle.
+ *
+ * @param variables all that it sees of the environment.
+ * @param onLine receives each line that it writes.
+ * @throws Error when it ends before it listens.
+ */
+export const startSessionProcess = async (
+  variables: Readonly<Record<string, string>>,
+  onLine: (line: string) => void,
+): Promise<SessionProcess> => {
+  const child = spawn(process.execPath, [...memoryFlags, "--import", lifeline, sessionBundle], {
+    env: variables,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const listening = Promise.withResolvers<string>();
+  const last: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface(stream).on("line", (line) => {
+      onLine(line);
+      last.push(line);
+      if (last.length > 5) last.shift();
+      const url = urlIn(line);
+      if (url) listening.resolve(url);
+    });
+  const exited = once(child, "exit");
+  exited.then(() => listening.reject(new Error(`the session task ended:\n${last.join("\n")}`)));
+  const url = await listening.promise;
+  const end = async (signal: "SIGTERM" | "SIGKILL") => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await exited;
+  };
+  return {
+    url,
+    pid: child.pid ?? 0,
+    exited,
+    async stop() {
+      const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+      await end("SIGTERM");
+      clearTimeout(timer);
+    },
+    kill: () => end("SIGKILL"),
+  };
+};

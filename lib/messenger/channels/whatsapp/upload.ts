@@ -1,0 +1,160 @@
+import { createCipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { DEFAULT_ORIGIN, getMediaKeys, MEDIA_PATH_MAP, type WASocket } from "baileys";
+import * as z from "zod/mini";
+import { PlatformFailure } from "../channel-failure.ts";
+
+/** Media that can be read from the start as often as needed. */
+export interface MediaSource {
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** What a message says of media that the platform holds. */
+export interface UploadedMedia {
+  readonly url: string;
+  readonly directPath: string;
+  readonly mediaKey: Uint8Array;
+  readonly fileSha256: Uint8Array;
+  readonly fileEncSha256: Uint8Array;
+  readonly fileLength: number;
+}
+
+const silenceMs = 30_000;
+const maxReplyBytes = 65_536;
+
+const Reply = z.object({ url: z.string(), direct_path: z.string() });
+
+interface Keys {
+  readonly cipherKey: Uint8Array;
+  readonly iv: Uint8Array;
+  readonly macKey: Uint8Array;
+}
+
+/** The encrypted form: AES-256-CBC, then ten bytes of an HMAC over it. */
+async function* encrypt(media: MediaSource, { cipherKey, iv, macKey }: Keys): AsyncGenerator<Buffer> {
+  const cipher = createCipheriv("aes-256-cbc", cipherKey, iv);
+  const hmac = createHmac("sha256", macKey).update(iv);
+  for await (const bytes of media.open()) {
+    const encrypted = cipher.update(bytes);
+    hmac.update(encrypted);
+    if (encrypted.length > 0) yield encrypted;
+  }
+  const last = cipher.final();
+  yield Buffer.concat([last, hmac.update(last).digest().subarray(0, 10)]);
+}
+
+/** Passes the media on, counting and hashing what goes by. */
+const measure = (media: MediaSource) => {
+  const hash = createHash("sha256");
+  const measured = { bytes: 0, digest: () => hash.digest() };
+  async function* open() {
+    for await (const bytes of media.open()) {
+      hash.update(bytes);
+      measured.bytes += bytes.length;
+      yield bytes;
+    }
+  }
+  return { measured, source: { open } };
+};
+
+const readReply = async (response: IncomingMessage): Promise<z.infer<typeof Reply> | undefined> => {
+  let text = "";
+  for await (const piece of response.setEncoding("utf8")) {
+    text += piece;
+    if (text.length > maxReplyBytes) throw new Error("the media server's reply is too long");
+  }
+  try {
+    return z.parse(Reply, JSON.parse(text));
+  } catch {
+    throw new Error(`the media server answered with status ${response.statusCode}`);
+  }
+};
+
+interface Post {
+  readonly url: string;
+  readonly bytes: number;
+  readonly agent: WASocket["ws"]["config"]["fetchAgent"];
+  readonly signal: AbortSignal;
+}
+
+const post = async ({ url, bytes, agent, signal }: Post, body: AsyncIterable<Buffer>) => {
+  const outgoing = request(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-length": bytes,
+      origin: DEFAULT_ORIGIN,
+    },
+    ...(agent && { agent }),
+    timeout: silenceMs,
+    signal,
+  });
+  outgoing.on("timeout", () => outgoing.destroy(new Error("the media server is silent")));
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once("response", resolve);
+    outgoing.once("error", reject);
+  });
+  answered.catch(() => {});
+  await pipeline(Readable.from(body), outgoing, { signal });
+  return readReply(await answered);
+};
+
+/**
+ * Encrypts media and uploads them, in constant memory and without a file.
+ *
+ * The address of an upload names the digest of what is uploaded, so the media are read twice: once for the
+ * digest, once for the bytes. baileys writes a file between the two; where the disk is full or read-only,
+ * its write fails as an event that nobody listens to, and that ends the process.
+ *
+ * @throws PlatformFailure "upload-failed" when no media server takes it.
+ */
+export const uploadMedia = async (
+  socket: WASocket,
+  media: MediaSource,
+  kind: "image" | "document",
+  signal: AbortSignal,
+): Promise<UploadedMedia> => {
+  const mediaKey = randomBytes(32);
+  const { cipherKey, iv, macKey } = await getMediaKeys(mediaKey, kind);
+  if (!macKey) throw new Error("no key for the media's authentication");
+  const keys = { cipherKey, iv, macKey };
+
+  const { measured, source } = measure(media);
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const piece of encrypt(source, keys)) {
+    signal.throwIfAborted();
+    hash.update(piece);
+    bytes += piece.length;
+  }
+  const fileEncSha256 = hash.digest();
+  const token = fileEncSha256.toString("base64url");
+
+  let cause: unknown;
+  for (const forceGet of [false, true]) {
+    const { hosts, auth } = await socket.refreshMediaConn(forceGet);
+    for (const { hostname } of hosts) {
+      const url = `https://${hostname}${MEDIA_PATH_MAP[kind]}/${token}?auth=${encodeURIComponent(auth)}&token=${token}`;
+      try {
+        const agent = socket.ws.config.fetchAgent;
+        const reply = await post({ url, bytes, agent, signal }, encrypt(media, keys));
+        if (reply)
+          return {
+            url: reply.url,
+            directPath: reply.direct_path,
+            mediaKey,
+            fileSha256: measured.digest(),
+            fileEncSha256,
+            fileLength: measured.bytes,
+          };
+      } catch (error) {
+        signal.throwIfAborted();
+        cause = error;
+      }
+    }
+  }
+  throw new PlatformFailure("upload-failed", false, cause);
+};

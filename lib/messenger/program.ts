@@ -1,0 +1,83 @@
+import { setTimeout } from "node:timers/promises";
+import { fromHttp } from "@aws-sdk/credential-provider-http";
+import * as z from "zod/mini";
+import { keep } from "#lib/cached.ts";
+import { findSetting, getSetting } from "#lib/config.ts";
+import { connect } from "#lib/db/pool.ts";
+import { log } from "#lib/log.ts";
+import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
+import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
+import { errorCode, errorName } from "./channels/channel-failure.ts";
+import type { PlatformSettings } from "./channels/whatsapp/whatsapp.ts";
+import { SealingKey, sealingWith } from "./encryption.ts";
+import { carefulPace, noPace } from "./send/pacing.ts";
+import { startTask } from "./task.ts";
+
+const Token = z.object({ token: z.string().check(z.minLength(32)) });
+const Credentials = z.object({
+  credentials: z
+    .array(z.object({ username: z.string(), password: z.string().check(z.minLength(12)) }))
+    .check(z.minLength(1), z.maxLength(2)),
+});
+
+/** What was taken back in Secrets Manager opens nothing after this time. */
+const maxAgeMs = 60_000;
+/** A token that is not known may be a new one; who invents them asks Secrets Manager no more often. */
+const minRefreshMs = 1_000;
+
+const readTokens = async (): Promise<readonly string[]> => {
+  const both = await readBothStages(getSetting("SESSION_TOKEN_SECRET_ID"), Token);
+  return both.map(({ token }) => token);
+};
+
+const tokens = keep("the session's tokens", maxAgeMs, readTokens);
+const credentials = keep("the console's credentials", maxAgeMs, async () => {
+  const secret = await readSecret(getSetting("CONSOLE_SECRET_ID"), Credentials);
+  return secret.credentials;
+});
+
+const findTokens = (again: boolean) =>
+  again && tokens.ageMs() > minRefreshMs ? tokens.refresh() : tokens.get();
+
+const readPlatform = (): PlatformSettings => {
+  const url = findSetting("PLATFORM_URL");
+  const rootKey = findSetting("PLATFORM_ROOT_KEY");
+  const mediaCa = findSetting("PLATFORM_MEDIA_CA");
+  return {
+    ...(url && { url }),
+    ...(rootKey && { rootKey: Buffer.from(rootKey, "base64") }),
+    ...(mediaCa && { mediaCa }),
+  };
+};
+
+/** An error that nobody caught may hold keys or numbers: its name and code are all that is told. */
+const die = (error: unknown): never => {
+  const known = error instanceof Error ? { name: errorName(error), code: errorCode(error) } : {};
+  log.error("the task ends by a failure that nobody handled", known);
+  process.exit(1);
+};
+
+/** Runs the session task until the process is told to end. */
+export const runSession = async (): Promise<void> => {
+  process.on("uncaughtException", die).on("unhandledRejection", die);
+  if (!findSetting("AWS_ACCESS_KEY_ID")) takeCredentialsFrom(fromHttp());
+  const sealing = sealingWith(await readSecret(getSetting("SESSION_KEY_SECRET_ID"), SealingKey));
+  const task = await startTask({
+    connect,
+    sealing,
+    platform: readPlatform(),
+    pace: findSetting("SESSION_PACE") === "off" ? noPace : carefulPace,
+    findTokens,
+    findCredentials: () => credentials.get(),
+    host: findSetting("SESSION_HOST"),
+    port: Number(findSetting("SESSION_PORT")),
+  });
+  log.info("listening", { url: task.url });
+  const stop = async () => {
+    log.info("stopping");
+    await task.stop(setTimeout(Number(findSetting("SESSION_LINGER_SECONDS")) * 1_000));
+    // the platform library leaves timers behind
+    process.exit(0);
+  };
+  process.once("SIGTERM", stop).once("SIGINT", stop);
+};

@@ -1,0 +1,23 @@
+import { randomBytes } from "node:crypto";
+import { newPassword } from "#lib/db/password.ts";
+import { mintTokenKey } from "#lib/employee/token-key.ts";
+import type { BasicCredentials } from "#lib/messaging/basic-auth.ts";
+import { mintSealingKey } from "#lib/messenger/encryption.ts";
+
+const inventPepper = () => ({ version: 1, pepper: randomBytes(32).toString("base64url") });
+
+const inventCredentials = (username: string) => (): BasicCredentials => ({
+  credentials: [{ username, password: newPassword() }],
+});
+
+/** The first value of each secret that no database role has, by the secret's name within its stage. */
+export const inventions = {
+  "audit-pepper": inventPepper,
+  "attempt-pepper": inventPepper,
+  "opt-out-pepper": inventPepper,
+  "token-key": mintTokenKey,
+  "messaging-basic": inventCredentials("city-backend"),
+  "session-token": () => ({ token: newPassword() }),
+  "session-key": mintSealingKey,
+  "session-console": inventCredentials("operator"),
+} satisfies Readonly<Record<string, () => unknown>>;

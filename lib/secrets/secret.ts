@@ -1,0 +1,72 @@
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import type * as z from "zod/mini";
+import { type Lazy, lazy } from "../lazy.ts";
+import { secretsManager } from "./secrets-manager.ts";
+
+/** Which version of a secret: the one in use, the one before its last rotation, or the one that a rotation makes. */
+type Stage = "AWSCURRENT" | "AWSPREVIOUS" | "AWSPENDING";
+
+/** Whether a secret could not be read because it, or its version of that stage, is not there. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && error.cause.name === "ResourceNotFoundException";
+
+/**
+ * A JSON secret of Secrets Manager as it is now.
+ *
+ * @param name name or ARN.
+ * @throws Error that names the secret, never its content, when it cannot be read or has another shape.
+ */
+export const readSecret = async <T>(
+  name: string,
+  schema: z.ZodMiniType<T>,
+  stage: Stage = "AWSCURRENT",
+): Promise<T> => {
+  const sdk = await secretsManager();
+  const command = new GetSecretValueCommand({ SecretId: name, VersionStage: stage });
+  const reply = await sdk.send(command).catch((cause: unknown) => {
+    throw new Error(`secret ${name} cannot be read`, { cause });
+  });
+  const parsed = schema.safeParse(parse(reply.SecretString));
+  if (!parsed.success) {
+    const fields = parsed.error.issues.map((issue) => issue.path.join(".") || "(whole)");
+    throw new Error(`secret ${name} has another shape than expected at ${fields.join(", ")}`);
+  }
+  return parsed.data;
+};
+
+/** A secret's version of a stage, or undefined where it has none. @throws Error as `readSecret` does. */
+export const findSecret = <T>(name: string, schema: z.ZodMiniType<T>, stage: Stage): Promise<T | undefined> =>
+  readSecret(name, schema, stage).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+
+/**
+ * The secret as it is now and, once it has been rotated, as it was before: what the one before opened or
+ * signed is good until the next rotation.
+ *
+ * @throws Error as `readSecret` does.
+ */
+export const readBothStages = async <T>(name: string, schema: z.ZodMiniType<T>): Promise<T[]> => {
+  const [current, previous] = await Promise.all([
+    readSecret(name, schema),
+    findSecret(name, schema, "AWSPREVIOUS"),
+  ]);
+  return previous === undefined ? [current] : [current, previous];
+};
+
+/**
+ * A JSON secret of Secrets Manager, read once and kept until `reset()`.
+ *
+ * @param id name or ARN, read when the secret is first needed.
+ */
+export const secret = <T>(id: () => string, schema: z.ZodMiniType<T>): Lazy<T> =>
+  lazy(async () => readSecret(id(), schema));
+
+const parse = (text: string | undefined): unknown => {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return undefined;
+  }
+};

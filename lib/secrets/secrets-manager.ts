@@ -1,0 +1,49 @@
+import { SecretsManagerClient, type SecretsManagerClientConfig } from "@aws-sdk/client-secrets-manager";
+import { findSetting, getSetting } from "../config.ts";
+import { lazy } from "../lazy.ts";
+
+const requestTimeoutMs = 1_500;
+
+type CredentialSource = NonNullable<SecretsManagerClientConfig["credentials"]>;
+
+let source: CredentialSource | undefined;
+
+/** Has the credentials come from somewhere else than the environment. To be called before the first use. */
+export const takeCredentialsFrom = (provider: CredentialSource): void => {
+  source = provider;
+};
+
+const readEnvironment = () => {
+  const sessionToken = findSetting("AWS_SESSION_TOKEN");
+  return {
+    accessKeyId: getSetting("AWS_ACCESS_KEY_ID"),
+    secretAccessKey: getSetting("AWS_SECRET_ACCESS_KEY"),
+    ...(sessionToken && { sessionToken }),
+  };
+};
+
+/**
+ * Secrets Manager. The endpoint that the SDK takes by itself answers by IPv6 and by IPv4: it is reached from a
+ * network without NAT, and `useDualstackEndpoint` would only give it another name.
+ * @see https://docs.aws.amazon.com/secretsmanager/latest/userguide/ip-access.html
+ *
+ * Region, endpoint and credentials are given, not discovered: the default chains read files and cost
+ * about 10 ms and 130 KB in a cold start. In Lambda all three stand in the environment; a container gets its
+ * credentials by HTTP instead, and says so by `takeCredentialsFrom`.
+ */
+export const secretsManager = lazy(async () => {
+  const endpoint = findSetting("AWS_ENDPOINT_URL_SECRETS_MANAGER");
+  return new SecretsManagerClient({
+    region: getSetting("AWS_REGION"),
+    credentials: source ?? readEnvironment(),
+    ...(endpoint && { endpoint }),
+    maxAttempts: 2,
+    retryMode: "standard",
+    defaultsMode: "standard",
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    authSchemePreference: [],
+    userAgentAppId: "municipal-integration-api",
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: requestTimeoutMs },
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import { examples } from "../../infra/aws/config.ts";
+import { composeWith } from "./composed-stage.ts";
+import { readTemplate } from "./template.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+type Properties = Record<string, any>;
+
+const signs: Readonly<Record<string, string>> = {
+  GreaterThanOrEqualToThreshold: "≥",
+  LessThanThreshold: "<",
+};
+
+/** What a figure is of, such as ` of maintainFunction`: by the construct's name where it stands in another stack. */
+const subjectOf = ({ Dimensions = [] }: Properties): string =>
+  Dimensions.map(({ Value }: Properties) => {
+    const output = Value["Fn::GetStackOutput"]?.OutputName;
+    return ` of ${output?.replace(/^PublishOutput(Ref|FnGetAtt)/, "").replace(/[\dA-F]{8,}.*/, "") ?? Value}`;
+  }).join("");
+
+/** A figure with its statistic, such as `Sum(Errors of maintainFunction)`, and its period in minutes. */
+const figureOf = ({ MetricName, Statistic, Period, Metrics, ...alarm }: Properties) => {
+  if (!Metrics) return { figure: `${Statistic}(${MetricName}${subjectOf(alarm)})`, minutes: Period / 60 };
+  const [{ Expression }, ...parts] = Metrics;
+  const figure = parts.reduce(
+    (text: string, { Id, MetricStat: { Metric, Stat } }: Properties) =>
+      text.replaceAll(
+        new RegExp(`\\b${Id}\\b(?!\\()`, "g"),
+        `${Stat}(${Metric.MetricName}${subjectOf(Metric)})`,
+      ),
+    Expression,
+  );
+  const periods = new Set<number>(parts.map(({ MetricStat }: Properties) => MetricStat.Period));
+  expect([figure, periods.size]).toEqual([figure, 1]);
+  return { figure, minutes: ([...periods][0] ?? 0) / 60 };
+};
+
+type Row = readonly [name: string, rings: string, when: string, silence: string, figure: string];
+
+const rowOf = (alarm: Properties): Row => {
+  const { AlarmName, ComparisonOperator, Threshold, EvaluationPeriods, TreatMissingData } = alarm;
+  const { figure, minutes } = figureOf(alarm);
+  return [
+    AlarmName.replace("municipal-test-", ""),
+    `${signs[ComparisonOperator] ?? ComparisonOperator} ${Number(Threshold.toFixed(3))}`,
+    `${alarm.DatapointsToAlarm ?? EvaluationPeriods} of ${EvaluationPeriods} × ${minutes} min`,
+    TreatMissingData,
+    figure,
+  ];
+};
+
+const rowsOf = (changed: Properties): readonly Row[] =>
+  readTemplate(composeWith({ stage: "test", ...changed }).operations)
+    .all("CloudWatch::Alarm")
+    .map(rowOf);
+
+const [aurora, instance] = examples.database;
+const rows = rowsOf({ database: aurora, domain: examples.domain[0] });
+const ofOthers = ["integration-api-fails", "messaging-api-fails", "maintenance-fails"];
+const isOfFunction = ([name]: Row) => name.endsWith("-fails") && !ofOthers.includes(name);
+
+const good = "notBreaching";
+const bad = "breaching";
+
+test("each alarm rings at exactly this", () =>
+  expect(rows.filter((row) => !isOfFunction(row))).toEqual([
+    [
+      ...["integration-api-fails", "≥ 5", "2 of 2 × 5 min", good],
+      "FILL(Sum(5XXError of municipal-test-integration of test), 0) - FILL(Sum(UpstreamFailures-LEGACY_AUTH_URL), 0) - FILL(Sum(UpstreamFailures-EMPLOYEE_SYSTEM_URL), 0)",
+    ],
+    [
+      ...["messaging-api-fails", "≥ 5", "2 of 2 × 5 min", good],
+      "FILL(Sum(5XXError of municipal-test-messaging of test), 0) - FILL(Sum(BadBoundaries), 0)",
+    ],
+    ["authorizers-fail", "≥ 3", "1 of 1 × 5 min", good, "Sum(AuthorizerFailures)"],
+    ["legacy-login-system-down", "≥ 5", "2 of 2 × 5 min", good, "Sum(UpstreamFailures-LEGACY_AUTH_URL)"],
+    ["employee-system-down", "≥ 5", "2 of 2 × 5 min", good, "Sum(UpstreamFailures-EMPLOYEE_SYSTEM_URL)"],
+    ["database-unreachable", "≥ 5", "1 of 1 × 5 min", good, "Sum(DatabaseFailures)"],
+    ["database-silent", "< 1", "1 of 1 × 5 min", bad, "Maximum(DatabaseConnections of DatabaseCluster)"],
+    ["database-busy", "≥ 90", "3 of 3 × 5 min", good, "Average(ACUUtilization of DatabaseCluster)"],
+    [
+      "database-connections",
+      "≥ 600",
+      "2 of 2 × 5 min",
+      good,
+      "Maximum(DatabaseConnections of DatabaseCluster)",
+    ],
+    ["session-silent", "< 1", "1 of 1 × 5 min", bad, "SampleCount(Session-connected)"],
+    ["phone-unlinked", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Session-unlinked)"],
+    [
+      ...["session-disconnected", "≥ 1", "3 of 3 × 5 min", good],
+      "1 - Maximum(Session-connected) - Maximum(Session-unlinked)",
+    ],
+    ["number-limited", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Session-limited)"],
+    ["queue-old", "≥ 600", "1 of 1 × 5 min", good, "Minimum(Session-oldest_urgent_seconds)"],
+    ["queue-long", "≥ 86400", "1 of 1 × 60 min", good, "Minimum(Session-oldest_seconds)"],
+    ["sending-paused", "≥ 1", "2 of 2 × 60 min", good, "Minimum(Session-paused)"],
+    [
+      ...["sends-fail", "≥ 1", "1 of 1 × 15 min", good],
+      "IF(Sum(Session-failed) >= 10 AND Sum(Session-failed) > FILL(Sum(Session-sent), 0), 1, 0)",
+    ],
+    ["maintenance-fails", "≥ 2", "1 of 1 × 15 min", good, "Sum(Errors of maintainFunction)"],
+    ["maintenance-missing", "< 1", "2 of 2 × 15 min", bad, "Sum(Invocations of maintainFunction)"],
+    ["notifications-fail", "≥ 1", "1 of 1 × 5 min", good, "Sum(RequestFailures)"],
+    [
+      ...["dead-letters", "≥ 1", "1 of 1 × 5 min", good],
+      "Maximum(ApproximateNumberOfMessagesVisible of DeadLettersQueue)",
+    ],
+    [
+      ...["certificate-expires", "< 30", "1 of 1 × 1440 min", good],
+      `Minimum(DaysToExpiry of ${(examples.domain[0] as Properties).certificateArn})`,
+    ],
+  ]));
+
+describe("the alarm on a function", () => {
+  const own = rows.filter(isOfFunction);
+  const figureFor = (prefix: string, name: string) => {
+    const of = `of ${prefix}${name.replace(/-fails$/, "").replaceAll("-", "")}Function`;
+    return name.startsWith("authorizers-")
+      ? `Sum(Throttles ${of})`
+      : `FILL(Sum(Errors ${of}), 0) + FILL(Sum(Throttles ${of}), 0)`;
+  };
+  /** The functions that a deployment or a clock calls, by the construct that each is in. */
+  const uncalled: Readonly<Record<string, string>> = {
+    "migrate-fails": "Migration",
+    "fill-secrets-fails": "Filling",
+    "rotate-fails": "Rotation",
+  };
+
+  test("rings at the first failure where no caller would try again, and else at the third in five minutes", () => {
+    expect(own.length).toBeGreaterThan(10);
+    expect(own).toEqual(
+      own.map(([name]) => [
+        ...[name, uncalled[name] ? "≥ 1" : "≥ 3", "1 of 1 × 5 min", good],
+        figureFor(uncalled[name] ?? "Gateway", name),
+      ]),
+    );
+    expect(Object.keys(uncalled).filter((name) => !own.some(([found]) => found === name))).toEqual([]);
+  });
+});
+
+test("an instance's alarms go by its memory and its disk", () =>
+  expect(rowsOf({ database: instance }).filter(([name]) => name.startsWith("database"))).toEqual([
+    ["database-unreachable", "≥ 5", "1 of 1 × 5 min", good, "Sum(DatabaseFailures)"],
+    ["database-silent", "< 1", "1 of 1 × 5 min", bad, "Maximum(DatabaseConnections of DatabaseInstance)"],
+    ["database-busy", "≥ 90", "3 of 3 × 5 min", good, "Average(CPUUtilization of DatabaseInstance)"],
+    [
+      "database-connections",
+      "≥ 150",
+      "2 of 2 × 5 min",
+      good,
+      "Maximum(DatabaseConnections of DatabaseInstance)",
+    ],
+    // 7 per cent of 50 GiB
+    [
+      "database-storage",
+      "< 3758096384",
+      "1 of 1 × 5 min",
+      good,
+      "Minimum(FreeStorageSpace of DatabaseInstance)",
+    ],
+  ]));

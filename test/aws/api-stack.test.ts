@@ -1,0 +1,249 @@
+import { Match } from "aws-cdk-lib/assertions";
+import { describe, expect, test } from "vitest";
+import { upstreamUrls as urlsOf } from "../../infra/aws/upstream-urls.ts";
+import { functionName } from "../../infra/build/build.ts";
+import { composeWith } from "./composed-stage.ts";
+import { idOf, readTemplate } from "./template.ts";
+
+const { apis, config } = composeWith({ stage: "test" });
+const upstreamUrls = urlsOf(config);
+
+const secretsIn = (value: unknown) =>
+  [
+    ...new Set(
+      [...JSON.stringify(value).matchAll(/municipal\/test\/([a-z/-]+?)(?=-\?|")/g)].map(([, name]) => name),
+    ),
+  ].toSorted();
+
+describe.each(apis)("the $api.name API", (stack) => {
+  const { api } = stack;
+  const { routes, authorizers } = api;
+  const { template, resources, all, only, methodAt, functionOf, statements } = readTemplate(stack);
+
+  test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    "%s has its own auth, function, limits and secrets",
+    (place, route) => {
+      const method = methodAt(place);
+      const isPublic = route.auth.kind === "public";
+      expect(method.AuthorizationType).toBe(isPublic ? "NONE" : "CUSTOM");
+      expect(idOf(method.AuthorizerId)).toMatch(isPublic ? /^$/ : new RegExp(`${route.auth.kind}Authorizer`));
+      expect(method.ApiKeyRequired ?? false).toBe(route.auth.kind === "apiKey");
+      const { Timeout, MemorySize, Environment, policies } = functionOf(method);
+      expect([Timeout, MemorySize]).toEqual([route.timeoutSeconds, route.memoryMb]);
+      const secrets = Object.values(route.secrets).toSorted();
+      expect(secretsIn(Environment)).toEqual(secrets);
+      expect(secretsIn(policies)).toEqual(secrets);
+      const told = Object.entries(Environment.Variables);
+      expect(told.filter(([name]) => name in upstreamUrls)).toEqual(
+        (route.upstreams ?? []).map((name) => [name, upstreamUrls[name]]),
+      );
+    },
+  );
+
+  test("the gateway waits longer than Lambda lets any function run: a 504 is the endpoint's own", () => {
+    // API Gateway waits for 29 s unless a template says otherwise
+    for (const { method, path, timeoutSeconds } of routes)
+      expect(
+        (methodAt(`${method} ${path}`).Integration.TimeoutInMillis ?? 29_000) - timeoutSeconds * 1_000,
+      ).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test.each(authorizers.map((authorizer) => [authorizer.fn, authorizer] as const))(
+    "the authorizer %s has the time and memory of its row",
+    (fn, { timeoutSeconds, memoryMb }) => {
+      const [found] = Object.entries(resources("Lambda::Function")).filter(([id]) =>
+        id.includes(`${functionName(fn).replaceAll("-", "")}Function`),
+      );
+      const { Timeout, MemorySize } = found?.[1].Properties ?? {};
+      expect([Timeout, MemorySize]).toEqual([timeoutSeconds, memoryMb]);
+    },
+  );
+
+  test("every function runs a bundle of its own on Node 24, by a role of its own", () => {
+    const functions = all("Lambda::Function");
+    expect(functions.length).toBe(routes.length + authorizers.length);
+    expect(new Set(functions.map(({ Code }) => JSON.stringify(Code))).size).toBe(functions.length);
+    expect(new Set(functions.map(({ Role }) => idOf(Role))).size).toBe(functions.length);
+    for (const { Runtime, Architectures, Handler } of functions)
+      expect([Runtime, Architectures, Handler]).toEqual(["nodejs24.x", ["arm64"], "index.handler"]);
+  });
+
+  test("a function's role reads secrets, writes its log and does nothing else", () => {
+    for (const { PolicyDocument } of all("IAM::Policy")) {
+      const actions = PolicyDocument.Statement.flatMap(({ Action }: { Action: string | string[] }) => Action);
+      const allowed =
+        /^(secretsmanager:(DescribeSecret|GetSecretValue)|logs:(CreateLogStream|PutLogEvents))$/;
+      expect(actions.filter((action: string) => !allowed.test(action))).toEqual([]);
+    }
+  });
+
+  test("no policy allows an action by a wildcard", () =>
+    expect(
+      statements()
+        .flatMap(({ Action }) => Action)
+        .filter((action) => action.includes("*")),
+    ).toEqual([]));
+
+  test("the gateway may call a function by its own route only, and not from the console's test", () => {
+    const sources = all("Lambda::Permission").map(({ SourceArn }) => JSON.stringify(SourceArn));
+    expect(sources.length).toBe(routes.length + authorizers.length);
+    expect(sources.filter((source) => source.includes("test-invoke-stage"))).toEqual([]);
+    for (const { method, path } of routes)
+      expect(
+        sources.filter((source) => source.includes(`/${method}${path.replace(/\{\w+\}/, "*")}"`)),
+      ).toHaveLength(1);
+  });
+
+  test("the gateway's own answers are those of the local gateway", () => {
+    const responses = Object.fromEntries(
+      all("ApiGateway::GatewayResponse").map(
+        ({ ResponseType, StatusCode, ResponseTemplates, ResponseParameters }) => [
+          ResponseType,
+          [StatusCode && Number(StatusCode), ResponseTemplates["application/json"], ResponseParameters],
+        ],
+      ),
+    );
+    const mapped = (headers: Record<string, string>) =>
+      Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [
+          `gatewayresponse.header.${name}`,
+          value === "$context.requestId" ? "context.requestId" : `'${value}'`,
+        ]),
+      );
+    const expected = Object.entries(api.responses).map(([type, { status, body, headers }]) => [
+      type,
+      [status, body, mapped(headers)],
+    ]);
+    expect(responses).toEqual(Object.fromEntries(expected));
+  });
+
+  test("usage plans, binary types and the source of keys are those of the definition", () => {
+    template.hasResourceProperties("AWS::ApiGateway::RestApi", {
+      ApiKeySourceType: "AUTHORIZER",
+      BinaryMediaTypes: ["multipart/form-data"],
+      EndpointConfiguration: { Types: ["REGIONAL"] },
+    });
+    template.resourceCountIs("AWS::ApiGateway::UsagePlan", Object.keys(api.usagePlans).length);
+    for (const [name, { requestsPerSecond, burst, requestsPerDay }] of Object.entries(api.usagePlans))
+      template.hasResourceProperties("AWS::ApiGateway::UsagePlan", {
+        UsagePlanName: `municipal-test-${name}`,
+        Throttle: { RateLimit: requestsPerSecond, BurstLimit: burst },
+        Quota: { Limit: requestsPerDay, Period: "DAY" },
+      });
+  });
+
+  test("every method has the API's throttle, but those whose route has its own", () => {
+    const settings = only("ApiGateway::Stage").MethodSettings.map(
+      ({ HttpMethod, ResourcePath, ThrottlingRateLimit, ThrottlingBurstLimit }: Record<string, string>) => [
+        `${HttpMethod} ${ResourcePath?.slice(1).replaceAll("~1", "/")}`,
+        { requestsPerSecond: ThrottlingRateLimit, burst: ThrottlingBurstLimit },
+      ],
+    );
+    const own = routes.flatMap(({ method, path, throttle }) =>
+      throttle ? [[`${method} ${path}`, throttle]] : [],
+    );
+    expect(Object.fromEntries(settings)).toEqual({ "* *": api.throttle, ...Object.fromEntries(own) });
+  });
+
+  test("pages of any origin may ask before a route that is open to them, and no other", () => {
+    const preflights = all("ApiGateway::Method").filter(({ HttpMethod }) => HttpMethod === "OPTIONS");
+    const open = routes.filter(({ cors }) => cors);
+    expect(preflights.length).toBe(open.length);
+    for (const { method, path } of open) {
+      const { AuthorizationType, Integration } = methodAt(`OPTIONS ${path}`);
+      const headers = Integration.IntegrationResponses[0].ResponseParameters;
+      expect([
+        AuthorizationType,
+        headers["method.response.header.Access-Control-Allow-Origin"],
+        headers["method.response.header.Access-Control-Allow-Methods"],
+      ]).toEqual(["NONE", "'*'", `'${method},OPTIONS'`]);
+    }
+  });
+
+  test.each(authorizers.map((authorizer) => [authorizer.fn, authorizer] as const))(
+    "the authorizer %s is called and kept by the headers and for the time of the definition",
+    (fn, { kind, identityHeaders, cacheSeconds, timeoutSeconds, memoryMb }) => {
+      template.hasResourceProperties("AWS::ApiGateway::Authorizer", {
+        Name: Match.stringLikeRegexp(kind),
+        Type: "REQUEST",
+        AuthorizerResultTtlInSeconds: cacheSeconds,
+        IdentitySource: identityHeaders.map((name) => `method.request.header.${name}`).join(),
+      });
+      const own = Object.entries(resources("Lambda::Function")).find(([id]) =>
+        id.includes(`${fn.replaceAll(/[/-]/g, "")}Function`),
+      );
+      expect([own?.[1].Properties.Timeout, own?.[1].Properties.MemorySize]).toEqual([
+        timeoutSeconds,
+        memoryMb,
+      ]);
+    },
+  );
+
+  test("the gateway writes no execution log, in which a passphrase would stand", () => {
+    for (const { LoggingLevel, DataTraceEnabled } of only("ApiGateway::Stage").MethodSettings)
+      expect([LoggingLevel, DataTraceEnabled]).toEqual(["OFF", false]);
+  });
+
+  test("the access log says of a request what it was, and nothing that it held or who sent it", () => {
+    const { Format, DestinationArn } = only("ApiGateway::Stage").AccessLogSetting;
+    const noted = Object.values(JSON.parse(Format)) as string[];
+    expect(noted).toEqual(
+      expect.arrayContaining(["$context.requestId", "$context.resourcePath", "$context.status"]),
+    );
+    const revealing =
+      /query|override|context\.path|identity\.(?!apiKeyId$)|authorizer|error\.message|domainName/i;
+    expect(noted.filter((variable) => revealing.test(variable))).toEqual([]);
+    const [, , group] = JSON.stringify(DestinationArn).match(/(log-group:.*?"Ref":"(\w+)")/) ?? [];
+    expect(resources("Logs::LogGroup")[group ?? ""]?.Properties.RetentionInDays).toBe(config.logRetention);
+  });
+
+  test("every log is kept for a stated time", () => {
+    for (const { RetentionInDays } of all("Logs::LogGroup"))
+      expect(RetentionInDays).toBe(config.logRetention);
+  });
+
+  test("the account's role for access logs is set before the stage is made, and outlives the stack", () => {
+    const [[account, { Properties, DeletionPolicy }] = ["", { Properties: {}, DeletionPolicy: "" }]] =
+      Object.entries(resources("ApiGateway::Account"));
+    const role = resources("IAM::Role")[idOf(Properties.CloudWatchRoleArn)];
+    expect([DeletionPolicy, role?.DeletionPolicy]).toEqual(["Retain", "Retain"]);
+    expect(Object.values(resources("ApiGateway::Stage"))[0]?.DependsOn).toContain(account);
+  });
+
+  test("has a policy for the operator of its partners, if it counts any", () =>
+    expect(all("IAM::ManagedPolicy").length).toBe(Object.keys(api.usagePlans).length > 0 ? 1 : 0));
+
+  test("is far from the 500 resources that a stack may have", () =>
+    expect(Object.keys(template.toJSON().Resources).length).toBeLessThan(400));
+});
+
+/** An ARN with its references by name, such as `arn:<Partition>:apigateway:<Region>::/apikeys`. */
+const shown = (arn: unknown): string =>
+  JSON.stringify(arn)
+    .replaceAll(/\{"Ref":"(?:AWS::)?(\w+)"\}/g, "<$1>")
+    .replaceAll(/[^\w<>:/*?-]/g, "");
+
+test("the operator of partners may do to API Gateway what the command does, to keys and this stage's plans only", () => {
+  const { PolicyDocument } = readTemplate(apis[0] ?? expect.fail()).only("IAM::ManagedPolicy");
+  const granted = PolicyDocument.Statement.flatMap(
+    ({ Action, Resource }: { Action: string | string[]; Resource: unknown }) =>
+      [Action]
+        .flat()
+        .flatMap((action) =>
+          [Resource].flat().map((arn) => `${action} ${/(?:::\/|secret:)(.*)$/.exec(shown(arn))?.[1]}`),
+        ),
+  ).map((line: string) => line.replaceAll(/<\w*?(standard|trial)Plan\w*>/g, "<$1>"));
+  const keysOf = (plan: string) => `usageplans/<${plan}>/keys`;
+  expect(granted.toSorted()).toEqual(
+    [
+      ...["apikeys", "usageplans", keysOf("standard"), keysOf("trial")].map(
+        (path) => `apigateway:GET ${path}`,
+      ),
+      ...["apikeys", keysOf("standard"), keysOf("trial")].map((path) => `apigateway:POST ${path}`),
+      ...["apikeys", keysOf("standard"), keysOf("trial")].map((path) => `apigateway:DELETE ${path}/*`),
+      "apigateway:PATCH apikeys/*",
+      "secretsmanager:DescribeSecret municipal/test/database/partner-admin-??????",
+      "secretsmanager:GetSecretValue municipal/test/database/partner-admin-??????",
+    ].toSorted(),
+  );
+});

@@ -1,0 +1,68 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "aws-cdk-lib";
+import { readConfig } from "../../infra/aws/config.ts";
+import { composeStage } from "../../infra/aws/stage.ts";
+
+const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
+
+/** What CloudFormation is given of one resource. */
+export interface Resource {
+  readonly Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  readonly Properties: any;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+  readonly DependsOn?: readonly string[];
+}
+
+type Changes = Readonly<Record<string, unknown>>;
+
+const compose = (changed: Changes, isValidated: boolean) => {
+  const app = new App({
+    // the bundles are read where they are, not copied for each test
+    context: { ...context, ...changed, "aws:cdk:disable-asset-staging": true },
+    outdir: mkdtempSync(join(tmpdir(), "cdk.out-")),
+    builtinCloudFormationValidation: isValidated,
+  });
+  const config = readConfig(app.node);
+  return { app, config, ...composeStage(app, config) };
+};
+
+const composed = new Map<string, ReturnType<typeof compose>>();
+
+/**
+ * The stacks of a stage, from the context of `cdk.json` and what a test puts in its place. They are shared by the
+ * tests of a process, since no test changes them.
+ */
+export const composeWith = (changed: Changes = {}) => {
+  const key = JSON.stringify(changed);
+  const stage = composed.get(key) ?? compose(changed, false);
+  composed.set(key, stage);
+  return stage;
+};
+
+/**
+ * Checks a stage's templates by the schemas of CloudFormation.
+ *
+ * @throws Error when they do not fit; what is wrong is printed.
+ */
+export const validateWith = (changed: Changes) => compose(changed, true).app.synth();
+
+/** The resources of a stage's stacks, by logical id, as CloudFormation is given them. */
+export const synthesizeWith = (changed?: Changes) => {
+  const stage = composeWith(changed);
+  const assembly = stage.app.synth();
+  const resourcesOf = (stackName: string): Readonly<Record<string, Resource>> =>
+    assembly.getStackByName(stackName).template.Resources;
+  const all = assembly.stacks.flatMap(({ stackName }) => Object.entries(resourcesOf(stackName)));
+  return {
+    ...stage,
+    assembly,
+    resourcesOf,
+    /** Of all stacks, those of a type such as `Lambda::Function`, with their logical ids. */
+    list: (type: string) => all.filter(([, { Type }]) => Type === `AWS::${type}`),
+    all,
+  };
+};

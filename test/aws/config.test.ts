@@ -1,0 +1,61 @@
+import { App } from "aws-cdk-lib";
+import { describe, expect, test } from "vitest";
+import { examples, readConfig } from "../../infra/aws/config.ts";
+
+const right = Object.fromEntries(Object.entries(examples).map(([key, [first]]) => [key, first]));
+const read = (changed: Readonly<Record<string, unknown>>) =>
+  readConfig(new App({ context: { ...right, ...changed } }).node);
+
+describe("a wrong value is named by its key, with right ones beside it", () => {
+  test.each([
+    ["stage", { stage: "Production" }, '"prod"'],
+    ["stage", { stage: undefined }, '"prod"'],
+    ["alarmEmail", { alarmEmail: "nobody" }, '"operations@city.example"'],
+    ["monthlyBudgetUsd", { monthlyBudgetUsd: "much" }, "150"],
+    ["database.kind", { database: { kind: "mysql" } }, '"kind":"instance"'],
+    ["database.kind", { database: '{"kind":"mysql"}' }, '"kind":"existing"'],
+    ["database", { database: '{"kind":' }, '"kind":"aurora"'],
+    ["database.host", { database: { kind: "existing", dbname: "city", adminSecret: "a" } }, '"host":'],
+    ["database.storageGb", { database: { kind: "instance", storageGb: 1 } }, '"storageGb":50'],
+    ["upstream.employeeSystemUrl", { upstream: { legacyAuthUrl: "https://a.example" } }, "https://simpeg."],
+    [
+      "upstream.legacyAuthUrl",
+      { upstream: { ...(examples.upstream[0] as object), legacyAuthUrl: "ftp://a" } },
+      "https://legacy.",
+    ],
+    ["network.egress", { network: { egress: "vpn" } }, '"egress":"nat"'],
+    [
+      "domain.certificateArn",
+      { domain: { ...(examples.domain[0] as object), certificateArn: "arn" } },
+      "arn:aws:acm:",
+    ],
+    ["messagingImage", { messagingImage: "latest" }, "municipal-session:1.0.0"],
+  ])("%s of %o", (key, changed, example) => {
+    expect(() => read(changed)).toThrow(`context key "${key}"`);
+    expect(() => read(changed)).toThrow(example);
+  });
+
+  test("and so is a key within an object that nobody knows, which may be a right one misspelt", () => {
+    const upstream = { ...(examples.upstream[0] as object), legacyAuthURL: "https://a.example" };
+    expect(() => read({ upstream })).toThrow('context key "upstream"');
+  });
+
+  test("all of them at once", () => {
+    expect(() => read({ stage: "-", alarmEmail: "-" })).toThrow(/"stage"[\s\S]*"alarmEmail"/);
+  });
+});
+
+test.each(Object.entries(examples).flatMap(([key, values]) => values.map((value) => [key, value] as const)))(
+  "the example of %s that an error shows is right: %o",
+  (key, value) => expect(read({ [key]: value })).toMatchObject({ [key]: value }),
+);
+
+test("what the command line passes as text is read as what it says", () => {
+  const { monthlyBudgetUsd, database } = read({ monthlyBudgetUsd: "75", database: '{"kind":"aurora"}' });
+  expect([monthlyBudgetUsd, database]).toEqual([75, { kind: "aurora" }]);
+});
+
+test("only production keeps its data, and stands in two zones", () => {
+  const [prod, dev] = [read({ stage: "prod" }), read({ stage: "dev" })];
+  expect([prod.keepsData, dev.keepsData, prod.zones, dev.zones]).toEqual([true, false, 2, 1]);
+});

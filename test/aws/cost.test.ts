@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { billTable } from "../../infra/aws/cost/bill-table.ts";
+import { costDocument, replaceCost } from "../../infra/aws/cost/cost-text.ts";
+import { costOf, idleLines, totalOf } from "../../infra/aws/cost/estimate.ts";
+import { takeInventory } from "../../infra/aws/cost/inventory.ts";
+import { hoursPerMonth, prices } from "../../infra/aws/cost/prices.ts";
+import { composeWith } from "./composed-stage.ts";
+
+const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
+const readme = readFileSync("README.md", "utf8");
+
+test("a line costs the sum of its terms, and a bill that of its lines", () => {
+  const task = { what: "Task", terms: [{ amount: 182.5, unit: "vCPU hours", price: 0.03238 }] };
+  const keys = { what: "Keys", terms: [{ amount: 2, unit: "keys", price: 1 }] };
+  expect(costOf(task)).toBeCloseTo(5.90935, 9);
+  expect(totalOf([task, keys])).toBeCloseTo(7.90935, 9);
+});
+
+test("a table shows each line's arithmetic, and a dash where a bill has no such line", () => {
+  const keys = { what: "Keys", terms: [{ amount: 2, unit: "keys", price: 1 }] };
+  const disk = { what: "Disk", terms: [{ amount: 1_460, unit: "GB", price: 0.115 }] };
+  expect(
+    billTable({ one: [keys, disk], other: [keys] })
+      .split("\n")
+      .slice(2),
+  ).toEqual([
+    "| Keys | 2 keys × $1 | 2.00 | 2.00 |",
+    "| Disk | 1,460 GB × $0.115 | 167.90 | – |",
+    "| **Together** |  | **169.90** | **2.00** |",
+  ]);
+});
+
+test("the README says what the templates cost now; npm run cost writes it", () =>
+  expect(replaceCost(readme, costDocument(context))).toBe(readme));
+
+test("a NAT gateway costs what the README says of it, in each zone, and takes the task's own address away", () => {
+  const inventory = takeInventory(composeWith({ stage: "prod", network: { egress: "nat" } }).app);
+  expect([inventory.natGateways, inventory.publicAddresses]).toEqual([2, 2]);
+  const gateways = idleLines("aurora", inventory).find(({ what }) => what === "NAT gateways");
+  expect(costOf(gateways ?? expect.fail())).toBeCloseTo(2 * 32.85, 9);
+  for (const hourly of [prices.natGatewayHour, prices.publicAddressHour])
+    expect(readme).toContain(`$${(hourly * hoursPerMonth).toFixed(2)}`);
+  expect(readme).toContain(`$${prices.natGatewayGb} for each GB`);
+});

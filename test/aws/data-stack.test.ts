@@ -1,0 +1,191 @@
+import { describe, expect, test } from "vitest";
+import { loginRoles } from "#lib/db/roles.ts";
+import { inventions } from "#lib/secrets/inventions.ts";
+import { examples } from "../../infra/aws/config.ts";
+import { synthesizeWith } from "./composed-stage.ts";
+
+const [aurora, instance, existing] = examples.database;
+const onAurora = synthesizeWith({ stage: "prod", database: aurora });
+const onInstance = synthesizeWith({ stage: "prod", database: instance });
+const onExisting = synthesizeWith({ stage: "prod", database: existing });
+const inDev = synthesizeWith({ stage: "dev", database: aurora });
+
+type Stage = ReturnType<typeof synthesizeWith>;
+
+const find = ({ all }: Stage, type: string) => {
+  const found = all.find(([, { Type }]) => Type === type);
+  if (!found) throw new Error(`no ${type}`);
+  return { id: found[0], ...found[1] };
+};
+
+describe.each([
+  ["aurora", onAurora, "AWS::RDS::DBCluster"],
+  ["instance", onInstance, "AWS::RDS::DBInstance"],
+])("the database of the kind %s", (_, stage, type) => {
+  const server = find(stage, type);
+
+  test("is kept and protected in production, encrypted, and backed up for a month", () => {
+    expect([server.DeletionPolicy, server.UpdateReplacePolicy]).toEqual(["Retain", "Retain"]);
+    const { DeletionProtection, StorageEncrypted, BackupRetentionPeriod } = server.Properties;
+    expect([DeletionProtection, StorageEncrypted, BackupRetentionPeriod]).toEqual([true, true, 30]);
+  });
+
+  test("takes encrypted connections only, and writes no parameter of a statement to its log", () => {
+    const [, group] =
+      [...stage.list("RDS::DBClusterParameterGroup"), ...stage.list("RDS::DBParameterGroup")][0] ?? [];
+    expect(group?.Properties.Parameters).toEqual({
+      "rds.force_ssl": "1",
+      password_encryption: "scram-sha-256",
+      log_parameter_max_length: "0",
+      log_parameter_max_length_on_error: "0",
+    });
+  });
+
+  test("is in no public subnet, and in two zones", () => {
+    const [, group] = stage.list("RDS::DBSubnetGroup")[0] ?? [];
+    expect(JSON.stringify(group?.Properties.SubnetIds)).not.toContain("public");
+    for (const [, { Properties }] of stage.list("RDS::DBInstance"))
+      expect(Properties.PubliclyAccessible ?? false).toBe(false);
+    const servers = stage.list("RDS::DBInstance");
+    expect(servers.length > 1 || servers[0]?.[1].Properties.MultiAZ).toBe(true);
+  });
+
+  test("writes its log to a group that is kept for a stated time", () => {
+    const name = `/aws/rds/${type === "AWS::RDS::DBCluster" ? "cluster" : "instance"}/municipal-prod/postgresql`;
+    const group = stage.list("Logs::LogGroup").find(([, { Properties }]) => Properties.LogGroupName === name);
+    expect(group?.[1].Properties.RetentionInDays).toBe(90);
+    expect(server.Properties.EnableCloudwatchLogsExports).toEqual(["postgresql"]);
+  });
+});
+
+test("the backups of an instance outlive it in production", () =>
+  expect(find(onInstance, "AWS::RDS::DBInstance").Properties.DeleteAutomatedBackups).toBe(false));
+
+test("of a stage that is not production nothing is kept", () => {
+  const cluster = find(inDev, "AWS::RDS::DBCluster");
+  expect([cluster.DeletionPolicy, cluster.Properties.DeletionProtection]).toEqual(["Delete", false]);
+  expect([inDev.data.terminationProtection, onAurora.data.terminationProtection]).toEqual([false, true]);
+});
+
+test("in production the keys, the database's log and that of its network outlive their stack, too", () => {
+  const isKept = ([, { Properties, DeletionPolicy }]: ReturnType<Stage["list"]>[number]) =>
+    [Properties.LogGroupName ?? Properties.Description, DeletionPolicy] as const;
+  const logs = onAurora.list("Logs::LogGroup").filter(([id]) => /^(Database|NetworkFlow)Logs/.test(id));
+  const keys = onAurora.list("KMS::Key").filter(([id]) => id.startsWith("DeadLetters"));
+  expect([...logs, ...keys].map(isKept)).toEqual([
+    [undefined, "Retain"],
+    ["/aws/rds/cluster/municipal-prod/postgresql", "Retain"],
+    ["What could not be done in prod", "Retain"],
+  ]);
+});
+
+test("in production every secret outlives its stack", () => {
+  for (const [id, { DeletionPolicy }] of onAurora.list("SecretsManager::Secret"))
+    expect([id, DeletionPolicy]).toEqual([id, "Retain"]);
+});
+
+test.each([
+  ["a cluster", onAurora],
+  ["an instance", onInstance],
+])("%s stands in the subnets that nothing leaves", (_, stage) => {
+  const [, group] = stage.list("RDS::DBSubnetGroup")[0] ?? [];
+  expect(group?.Properties.SubnetIds).toEqual(
+    [1, 2].map((n) => ({ Ref: expect.stringMatching(`^NetworkVpcdatabaseSubnet${n}Subnet`) })),
+  );
+});
+
+test("an existing database is given roles, and no server is made", () => {
+  expect(onExisting.all.filter(([, { Type }]) => Type.startsWith("AWS::RDS::"))).toEqual([]);
+  const [, migrate] = onExisting.list("Lambda::Function").find(([id]) => id.includes("migrate")) ?? [];
+  expect(migrate?.Properties.Environment.Variables).toMatchObject({
+    DATABASE_SECRET_ID: "municipal/admin",
+    DATABASE_HOST: "database.city.example",
+    DATABASE_PORT: "5432",
+  });
+});
+
+describe.each([
+  ["aurora", onAurora],
+  ["instance", onInstance],
+  ["existing", onExisting],
+])("with a database of the kind %s", (kind, stage) => {
+  const trigger = (fn: string) => {
+    const found = stage.all.find(([id, { Type }]) => Type === "Custom::Trigger" && id.startsWith(fn));
+    if (!found) throw new Error(`no trigger of ${fn}`);
+    return { id: found[0], ...found[1] };
+  };
+
+  test("each login role and each use has a secret, whose value is in no template", () => {
+    const names = stage.list("SecretsManager::Secret").map(([, { Properties }]) => Properties.Name);
+    expect(names.toSorted()).toEqual(
+      [
+        ...(kind === "existing" ? [] : ["database/admin"]),
+        ...Object.keys(loginRoles).map((role) => `database/${role}`),
+        ...Object.keys(inventions),
+      ]
+        .map((name) => `municipal/prod/${name}`)
+        .toSorted(),
+    );
+    for (const [, { Properties }] of stage.list("SecretsManager::Secret"))
+      expect(Properties.SecretString).toBeUndefined();
+  });
+
+  test("the migration runs after the database, its network and its secrets, before any rotation and API", () => {
+    const migration = trigger("Migration");
+    const before = migration.DependsOn ?? [];
+    const needed = [
+      ...stage.list("RDS::DBInstance"),
+      ...stage.list("EC2::SecurityGroupEgress"),
+      ...stage.list("EC2::SecurityGroupIngress"),
+      ...stage
+        .list("SecretsManager::Secret")
+        .filter(([, { Properties }]) => Properties.Name.includes("database/")),
+    ].map(([id]) => id);
+    expect(needed.filter((id) => !before.includes(id))).toEqual([]);
+    for (const [, { DependsOn = [] }] of stage.list("SecretsManager::RotationSchedule"))
+      expect(DependsOn).toEqual(expect.arrayContaining([migration.id, trigger("Filling").id]));
+    const dataStack = stage.data.stackName;
+    for (const { stackName, dependencies } of stage.assembly.stacks)
+      if (stackName !== dataStack)
+        expect([stackName, dependencies.map(({ id }) => id)]).toEqual([
+          stackName,
+          expect.arrayContaining([stage.data.artifactId]),
+        ]);
+  });
+
+  test("the deployment waits for the migration's end, and calls the version whose code it has just made", () => {
+    const { Properties } = trigger("Migration");
+    expect(Properties.InvocationType).toBe("RequestResponse");
+    expect(Properties.HandlerArn.Ref).toMatch(/migrateFunctionCurrentVersion/);
+  });
+
+  test("every secret is rotated each month, but those whose reason is acknowledged", () => {
+    const scheduled = stage.list("SecretsManager::RotationSchedule").map(([, { Properties }]) => Properties);
+    expect(new Set(scheduled.map(({ RotationRules }) => RotationRules.ScheduleExpression))).toEqual(
+      new Set(["rate(30 days)"]),
+    );
+    const ids = new Set(scheduled.map(({ SecretId }) => SecretId.Ref));
+    const others = stage.list("SecretsManager::Secret").filter(([id]) => !ids.has(id));
+    expect(
+      others.map(([, { Properties }]) => Properties.Name.replace("municipal/prod/", "")).toSorted(),
+    ).toEqual([
+      "attempt-pepper",
+      "audit-pepper",
+      "messaging-basic",
+      "opt-out-pepper",
+      "session-console",
+      "session-key",
+    ]);
+  });
+});
+
+test("every log is kept for a stated time, and every function has a group for its own", () => {
+  for (const stage of [onAurora, inDev]) {
+    for (const [id, { Properties }] of stage.list("Logs::LogGroup"))
+      expect([id, Properties.RetentionInDays]).toEqual([id, stage === inDev ? 30 : 90]);
+    const groups = stage
+      .list("Lambda::Function")
+      .map(([, { Properties }]) => Properties.LoggingConfig.LogGroup.Ref);
+    expect(new Set(groups).size).toBe(stage.list("Lambda::Function").length);
+  }
+});

@@ -1,0 +1,150 @@
+import { Template } from "aws-cdk-lib/assertions";
+import { expect, test } from "vitest";
+import { jobs } from "#lib/notification/jobs.ts";
+import { maintain, notify } from "#lib/routes/internal.ts";
+import { composeWith } from "./composed-stage.ts";
+
+const template = Template.fromStack(composeWith({ stage: "test" }).jobs);
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+type Properties = Record<string, any>;
+const resources: Record<string, { Type: string; Properties: Properties }> = template.toJSON().Resources;
+const all = (type: string): Properties[] =>
+  Object.entries(resources)
+    .filter(([, { Type }]) => Type === `AWS::${type}`)
+    .map(([id, { Properties }]) => ({ ...Properties, id }));
+const propertiesOf = (id: string): Properties =>
+  resources[id]?.Properties ?? expect.fail(`no resource ${id}`);
+const idOf = (value: unknown) => /"(?:Ref|Fn::GetAtt)":\[?"(\w+)"/.exec(JSON.stringify(value))?.[1] ?? "";
+const functionOf = (fn: string) => all("Lambda::Function").find(({ id }) => id.startsWith(`${fn}Function`));
+const statementsOf = (roleId: string): Properties[] =>
+  [
+    ...(propertiesOf(roleId).Policies ?? []),
+    ...all("IAM::Policy").filter(({ Roles }) => idOf(Roles) === roleId),
+  ].flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+const actionsOf = (roleId: string) =>
+  statementsOf(roleId)
+    .flatMap(({ Action }) => Action)
+    .toSorted();
+
+const schedules = all("Scheduler::Schedule");
+const scheduleOf = (description: string) =>
+  schedules.find(({ Description }) => Description === description) ?? expect.fail(description);
+
+test("there is a schedule for the upkeep and for each job, and no other", () =>
+  expect(schedules.length).toBe(1 + jobs.length));
+
+test("the upkeep is started as often as its row says, and the next run makes up for one that failed", () => {
+  const { ScheduleExpression, Target } = scheduleOf("Upkeep of the database");
+  expect(ScheduleExpression).toBe(`rate(${maintain.everyMinutes} minutes)`);
+  expect(idOf(Target.Arn)).toBe(functionOf("maintain")?.id);
+  expect(Target.RetryPolicy.MaximumRetryAttempts).toBe(0);
+  const [config] = all("Lambda::EventInvokeConfig").filter(({ FunctionName }) =>
+    idOf(FunctionName).startsWith("maintain"),
+  );
+  expect(config?.MaximumRetryAttempts).toBe(0);
+});
+
+test("a run of the upkeep is over before the next one starts", () => {
+  const seconds = functionOf("maintain")?.Timeout;
+  expect(seconds).toBe(maintain.timeoutSeconds);
+  expect(seconds).toBeLessThan((maintain.everyMinutes ?? 0) * 60);
+});
+
+test.each(jobs.map((job) => [job.name, job] as const))(
+  "the job %s is started by the clock of its zone, with its name and the scheduled time",
+  (name, { summary, schedule, timeZone }) => {
+    const { ScheduleExpression, ScheduleExpressionTimezone, Target, FlexibleTimeWindow } =
+      scheduleOf(summary);
+    expect([ScheduleExpression, ScheduleExpressionTimezone]).toEqual([schedule, timeZone]);
+    expect(FlexibleTimeWindow.Mode).toBe("OFF");
+    expect(JSON.parse(Target.Input)).toEqual({ job: name, scheduled_time: "<aws.scheduler.scheduled-time>" });
+    expect(idOf(Target.Arn)).toBe(functionOf("notify")?.id);
+    expect(idOf(Target.DeadLetterConfig.Arn)).toBe(all("SQS::Queue")[0]?.id);
+    expect(Target.RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 3_600, MaximumRetryAttempts: 10 });
+  },
+);
+
+test("the scheduler may start its one function and lay aside what it cannot, for this group alone", () => {
+  for (const { Target } of schedules) {
+    const roleId = idOf(Target.RoleArn);
+    const keeps = Target.DeadLetterConfig ? ["kms:Decrypt", "kms:GenerateDataKey", "sqs:SendMessage"] : [];
+    expect(actionsOf(roleId)).toEqual([...keeps.slice(0, 2), "lambda:InvokeFunction", ...keeps.slice(2)]);
+    const [invoke] = statementsOf(roleId);
+    expect(invoke?.Resource).toEqual(Target.Arn);
+    const [trust] = propertiesOf(roleId).AssumeRolePolicyDocument.Statement;
+    expect(trust?.Principal).toEqual({ Service: "scheduler.amazonaws.com" });
+    expect(idOf(trust?.Condition)).toBe(all("Scheduler::ScheduleGroup")[0]?.id);
+  }
+});
+
+test("a notification that is asked for on the bus reaches the same function, and is laid aside when it cannot", () => {
+  const [rule] = all("Events::Rule");
+  expect(rule?.EventPattern).toEqual({ "detail-type": ["NotificationRequested"] });
+  expect(idOf(rule?.EventBusName)).toBe(all("Events::EventBus")[0]?.id);
+  expect(rule?.Targets.length).toBe(1);
+  expect(idOf(rule?.Targets[0].Arn)).toBe(functionOf("notify")?.id);
+  expect(idOf(rule?.Targets[0].DeadLetterConfig.Arn)).toBe(all("SQS::Queue")[0]?.id);
+});
+
+test("EventBridge may put into the queue, encrypted, what it could not hand over for its rule", () => {
+  const allowed = (statements: Properties[]) =>
+    statements
+      .filter(({ Effect, Principal }) => Effect === "Allow" && Principal.Service === "events.amazonaws.com")
+      .map(({ Action, Condition }) => [[Action].flat().toSorted(), idOf(Condition)]);
+  const [queue] = all("SQS::QueuePolicy");
+  const [key] = all("KMS::Key");
+  expect(allowed(queue?.PolicyDocument.Statement)).toEqual([
+    [["sqs:SendMessage"], all("Events::Rule")[0]?.id],
+  ]);
+  expect(allowed(key?.KeyPolicy.Statement)).toEqual([[["kms:Decrypt", "kms:GenerateDataKey"], ""]]);
+});
+
+test("a notification that is asked for is given up after an hour, since nobody uses a code so old", () => {
+  const [rule] = all("Events::Rule");
+  const [config] = all("Lambda::EventInvokeConfig").filter(({ FunctionName }) =>
+    idOf(FunctionName).startsWith("notify"),
+  );
+  expect(rule?.Targets[0].RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 3_600 });
+  expect(config?.MaximumEventAgeInSeconds).toBe(3_600);
+});
+
+test("what the function failed for is tried twice again, and then laid aside as it was", () => {
+  const called = functionOf("notify");
+  expect(called?.Timeout).toBe(notify.timeoutSeconds);
+  expect(idOf(called?.DeadLetterConfig.TargetArn)).toBe(all("SQS::Queue")[0]?.id);
+  const [config] = all("Lambda::EventInvokeConfig").filter(
+    ({ FunctionName }) => idOf(FunctionName) === called?.id,
+  );
+  expect(config?.MaximumRetryAttempts).toBe(2);
+  expect(actionsOf(idOf(called?.Role))).toEqual(
+    expect.arrayContaining(["kms:GenerateDataKey", "sqs:SendMessage"]),
+  );
+});
+
+test("dead letters are encrypted with a key of their own that is rotated, taken by TLS only, kept for a week", () => {
+  const [queue, ...more] = all("SQS::Queue");
+  expect(more).toEqual([]);
+  const [key] = all("KMS::Key");
+  expect(idOf(queue?.KmsMasterKeyId)).toBe(key?.id);
+  expect(key?.EnableKeyRotation).toBe(true);
+  expect(queue?.MessageRetentionPeriod).toBe(7 * 24 * 3_600);
+  const [policy] = all("SQS::QueuePolicy");
+  expect(policy?.PolicyDocument.Statement[0]).toMatchObject({
+    Effect: "Deny",
+    Action: "sqs:*",
+    Condition: { Bool: { "aws:SecureTransport": "false" } },
+  });
+});
+
+test("the command for dead letters finds the queue's address and the name of the function", () => {
+  expect(template.findOutputs("DeadLetterQueue")).toEqual({
+    DeadLetterQueue: { Value: { Ref: all("SQS::Queue")[0]?.id } },
+  });
+  expect(template.findOutputs("NotifyFunction")).toEqual({
+    NotifyFunction: { Value: { Ref: functionOf("notify")?.id } },
+  });
+});
+
+test("no event is archived: that would be one more copy of numbers and codes", () =>
+  template.resourceCountIs("AWS::Events::Archive", 0));

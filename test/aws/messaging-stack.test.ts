@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { examples } from "../../infra/aws/config.ts";
+import { upstreamUrls } from "../../infra/aws/upstream-urls.ts";
+import { memoryFlags } from "../../infra/local/messenger/process.ts";
+import { synthesizeWith } from "./composed-stage.ts";
+
+const stage = synthesizeWith();
+const only = (type: string, from = stage) => {
+  const [found, ...more] = from.list(type);
+  if (!found || more.length > 0) throw new Error(`${from.list(type).length} of ${type}`);
+  return found[1].Properties;
+};
+const definition = only("ECS::TaskDefinition");
+const [container] = definition.ContainerDefinitions;
+const service = only("ECS::Service");
+const address = only("ServiceDiscovery::Service");
+
+test("one task runs, and while a new one takes over two do: the old one is not stopped before", () => {
+  const { DesiredCount, DeploymentConfiguration } = service;
+  expect(DesiredCount).toBe(1);
+  expect(DeploymentConfiguration).toEqual({
+    MinimumHealthyPercent: 100,
+    MaximumPercent: 200,
+    DeploymentCircuitBreaker: { Enable: true, Rollback: true },
+  });
+});
+
+test("the console can be reached through the task's agent, and what passes there is not logged", () => {
+  expect(service.EnableExecuteCommand).toBe(true);
+  expect(only("ECS::Cluster").Configuration.ExecuteCommandConfiguration).toEqual({ Logging: "NONE" });
+});
+
+test("the container is the smallest of its kind, no root, and cannot write to its file system", () => {
+  expect([definition.Cpu, definition.Memory, definition.RuntimePlatform.CpuArchitecture]).toEqual([
+    ...["256", "512", "ARM64"],
+  ]);
+  expect([container.User, container.ReadonlyRootFilesystem]).toEqual(["1000:1000", true]);
+  // only where the agent of the console's way writes
+  const folders = container.MountPoints.map(({ ContainerPath }: { ContainerPath: string }) => ContainerPath);
+  expect(folders).toEqual(["/managed-agents", "/var/lib/amazon/ssm", "/var/log/amazon/ssm"]);
+  expect(memoryFlags.join(" ")).toContain("--max-old-space-size=96");
+});
+
+test("its name is the one that the functions are told, and is forgotten before the task stops listening", () => {
+  const zone = only("ServiceDiscovery::PrivateDnsNamespace");
+  const { hostname, port } = new URL(upstreamUrls(stage.config).SESSION_URL);
+  expect(hostname).toBe(`${address.Name}.${zone.Name}`);
+  expect(Number(port)).toBe(container.PortMappings[0].ContainerPort);
+  const [{ TTL, Type }] = address.DnsConfig.DnsRecords;
+  expect(Type).toBe("A");
+  const variables = new Map(
+    container.Environment.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]),
+  );
+  const linger = Number(variables.get("SESSION_LINGER_SECONDS"));
+  expect(linger).toBeGreaterThan(TTL);
+  // a file that was asked for last may take 25 s
+  expect(container.StopTimeout).toBeGreaterThan(linger + 25);
+  for (const [, { Properties }] of stage.list("Lambda::Function")) {
+    const told = Properties.Environment?.Variables?.SESSION_URL;
+    if (told !== undefined) expect(told).toBe(`http://${hostname}:${port}`);
+  }
+});
+
+test("its variables are names of secrets, its log has a group of its own", () => {
+  for (const { Name, Value } of container.Environment)
+    if (Name.endsWith("_SECRET_ID")) expect(Value).toMatch(/^municipal\/dev\//);
+  expect(container.Secrets).toBeUndefined();
+  expect(container.LogConfiguration.Options["awslogs-group"].Ref).toMatch(/^SessionLogs/);
+});
+
+test("an image that is in a registry already is used in place of one that is built", () => {
+  const [reference] = examples.messagingImage;
+  const given = synthesizeWith({ messagingImage: reference });
+  const [{ Image }] = only("ECS::TaskDefinition", given).ContainerDefinitions;
+  expect(JSON.stringify(Image)).toContain("municipal-session:1.0.0");
+  expect(JSON.stringify(given.list("IAM::Policy"))).toContain(":repository/municipal-session");
+});

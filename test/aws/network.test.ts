@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import { examples } from "../../infra/aws/config.ts";
+import { synthesizeWith } from "./composed-stage.ts";
+
+const [, byNat, existing] = examples.network;
+const own = synthesizeWith();
+const withNat = synthesizeWith({ network: byNat, stage: "prod" });
+const inExisting = synthesizeWith({ network: existing });
+
+type Stage = ReturnType<typeof synthesizeWith>;
+
+/** The groups of the template, by what they are around: `Functions`, `Session` or `Database`. */
+const groupName = (value: unknown): string =>
+  /Network(Functions|Session|Database)/.exec(JSON.stringify(value))?.[1] ?? JSON.stringify(value);
+
+const ingress = ({ list }: Stage) =>
+  list("EC2::SecurityGroupIngress").map(({ 1: { Properties } }) =>
+    [
+      groupName(Properties.SourceSecurityGroupId),
+      groupName(Properties.GroupId),
+      `${Properties.FromPort}-${Properties.ToPort}`,
+    ].join(" "),
+  );
+
+type Rule = Readonly<Record<string, string>>;
+
+/** Who may reach what by which port, by the rules within a group and those that stand by themselves. */
+const egress = ({ list }: Stage): string[] => {
+  const rules: [string, Rule][] = [
+    ...list("EC2::SecurityGroup").flatMap(([id, { Properties }]) =>
+      (Properties.SecurityGroupEgress ?? []).map((rule: Rule): [string, Rule] => [id, rule]),
+    ),
+    ...list("EC2::SecurityGroupEgress").map(({ 1: { Properties } }): [string, Rule] => [
+      Properties.GroupId,
+      Properties,
+    ]),
+  ];
+  return rules
+    .map(([from, { CidrIp, CidrIpv6, DestinationSecurityGroupId, IpProtocol, FromPort, ToPort }]) =>
+      [
+        groupName(from),
+        CidrIp ?? CidrIpv6 ?? groupName(DestinationSecurityGroupId),
+        `${IpProtocol} ${FromPort}-${ToPort}`,
+      ].join(" "),
+    )
+    .toSorted();
+};
+
+const toAnywhere = (from: string, port: number) =>
+  ["0.0.0.0/0", "::/0"].map((to) => `${from} ${to} tcp ${port}-${port}`);
+
+/** What leaves every stage; the database is reached in another way when it was there already. */
+const always = [
+  "Functions Session tcp 8080-8080",
+  ...toAnywhere("Functions", 443),
+  ...toAnywhere("Session", 443),
+  ...toAnywhere("Session", 80),
+];
+
+describe.each([
+  ["a network of its own", own],
+  ["one with NAT", withNat],
+  ["one that is there already", inExisting],
+])("in %s", (_, stage) => {
+  test("a security group lets in only what comes from another one, by one port", () => {
+    expect(ingress(stage).toSorted()).toEqual([
+      "Functions Database 5433-5433",
+      "Functions Session 8080-8080",
+      "Session Database 5433-5433",
+    ]);
+    for (const [, { Properties }] of stage.list("EC2::SecurityGroup"))
+      expect(Properties.SecurityGroupIngress ?? []).toEqual([]);
+  });
+
+  test("a security group lets out exactly what functions and the session task call, and nothing of the database", () =>
+    expect(egress(stage)).toEqual(
+      [
+        ...always,
+        "Functions Database tcp 5433-5433",
+        "Session Database tcp 5433-5433",
+        // how CloudFormation is told that nothing may leave a group
+        "Database 255.255.255.255/32 icmp 252-86",
+      ].toSorted(),
+    ));
+
+  test("functions that need the database, the session or an old system stand in it, and no others", () => {
+    const needing = stage.list("Lambda::Function").filter(([, { Properties }]) => {
+      const names = Object.keys(Properties.Environment?.Variables ?? {});
+      return names.some((name) => /^(DATABASE_SECRET_ID|[A-Z_]+_URL)$/.test(name));
+    });
+    const inside = stage.list("Lambda::Function").filter(([, { Properties }]) => Properties.VpcConfig);
+    // the rotation is told by its event which database to talk to
+    expect(inside.map(([id]) => id).filter((id) => !id.includes("rotate"))).toEqual(
+      needing.map(([id]) => id),
+    );
+  });
+});
+
+test("nothing in a public subnet gets an address by being there", () => {
+  const given = own.list("EC2::Subnet").map(([, { Properties }]) => Properties.MapPublicIpOnLaunch ?? false);
+  expect(new Set(given)).toEqual(new Set([false]));
+});
+
+test("without NAT there is none, functions leave by IPv6, and the session task by an address of its own", () => {
+  expect(own.list("EC2::NatGateway")).toEqual([]);
+  expect(own.list("EC2::EgressOnlyInternetGateway")).toHaveLength(1);
+  for (const [, { Properties }] of own.list("Lambda::Function"))
+    if (Properties.VpcConfig) expect(Properties.VpcConfig.Ipv6AllowedForDualStack).toBe(true);
+  const [, service] = own.list("ECS::Service")[0] ?? [];
+  expect(service?.Properties.NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp).toBe("ENABLED");
+});
+
+test("with NAT production has one in each zone, and no task has a public address", () => {
+  expect(withNat.list("EC2::NatGateway")).toHaveLength(2);
+  const [, service] = withNat.list("ECS::Service")[0] ?? [];
+  expect(service?.Properties.NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp).toBe("DISABLED");
+});
+
+test("what is refused in the network is logged, and its default group lets nothing through", () => {
+  const [, log] = own.list("EC2::FlowLog")[0] ?? [];
+  expect(log?.Properties.TrafficType).toBe("REJECT");
+  expect(own.all.filter(([, { Type }]) => Type === "Custom::VpcRestrictDefaultSG")).toHaveLength(1);
+});
+
+test("an existing network is used as it is", () => {
+  expect(inExisting.list("EC2::VPC")).toEqual([]);
+  for (const [, { Properties }] of inExisting.list("Lambda::Function"))
+    if (Properties.VpcConfig) expect(Properties.VpcConfig.Ipv6AllowedForDualStack ?? false).toBe(false);
+});
+
+test.each([
+  ["a database that was there already is reached by its port, wherever it is", {}, ["0.0.0.0/0", "::/0"]],
+  [
+    "with its group named, within that group only",
+    { securityGroupId: "sg-0123456789abcdef0" },
+    ['"sg-0123456789abcdef0"'],
+  ],
+])("%s", (_, more, places) => {
+  const database = { ...(examples.database[2] as object), port: 6432, ...more };
+  const toDatabase = ["Functions", "Session"].flatMap((from) =>
+    places.map((to) => `${from} ${to} tcp 6432-6432`),
+  );
+  expect(egress(synthesizeWith({ database }))).toEqual([...always, ...toDatabase].toSorted());
+});
+
+test("an old system at another port than that of HTTPS can be reached", () => {
+  const upstream = {
+    legacyAuthUrl: "http://legacy.city.example:8088/login",
+    employeeSystemUrl: "https://a.example",
+  };
+  const { list } = synthesizeWith({ upstream });
+  const [, group] = list("EC2::SecurityGroup").find(([id]) => id.includes("NetworkFunctions")) ?? [];
+  const ports = group?.Properties.SecurityGroupEgress.map(({ FromPort }: { FromPort: number }) => FromPort);
+  expect(ports).toEqual(expect.arrayContaining([443, 8088]));
+});

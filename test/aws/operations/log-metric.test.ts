@@ -1,0 +1,96 @@
+import { beforeEach, expect, test } from "vitest";
+import { figuresOf } from "../../../infra/aws/operations/function-figures.ts";
+import {
+  authorizerFailures,
+  badBoundaries,
+  databaseFailures,
+  type LogMetric,
+  requestFailures,
+  sessionFigure,
+  upstreamFailures,
+} from "../../../infra/aws/operations/log-metric.ts";
+import { usedFigures } from "../../../infra/aws/operations/messenger-alarms.ts";
+import { useDeliveringCity } from "../../steps/delivering-city.ts";
+import { employeeClient } from "../../steps/employee.ts";
+import { matches } from "./filter-pattern.ts";
+
+const city = useDeliveringCity();
+const { own } = city;
+const counted = ({ pattern }: LogMetric) => own.logged().filter((line) => matches(pattern, line)).length;
+const failures = [badBoundaries, authorizerFailures, databaseFailures, requestFailures];
+
+const setMood = (url: string, mood: string) => fetch(`${url}/mood`, { method: "PUT", body: mood });
+
+test("the session's figures are in the line that the task writes, each a number", () => {
+  const [line] = own.logged().filter(({ message }) => message === "figures");
+  for (const figure of usedFigures) {
+    const { pattern, value } = sessionFigure(figure);
+    expect([figure, matches(pattern, line)]).toEqual([figure, true]);
+    expect(value).toBe(`$.${figure}`);
+  }
+});
+
+beforeEach(({ task }) => {
+  if (!task.name.startsWith("the session's")) own.lines.length = 0;
+});
+
+test("what succeeds, and what a caller did wrong, is counted nowhere", async () => {
+  await own.ask("/v1/penduduk", { page_number: "1" });
+  await own.ask("/v1/penduduk", {});
+  await city.client.sendMessage({ phone: "x" });
+  for (const failure of failures) expect([failure.name, counted(failure)]).toEqual([failure.name, 0]);
+});
+
+test("a wrong multipart header is counted as the caller's, so that its 500 rings nobody", async () => {
+  const { status } = await city.client.ask("/send/file", {
+    headers: { "content-type": "text/plain" },
+    body: "x",
+  });
+  expect(status).toBe(500);
+  expect(counted(badBoundaries)).toBe(1);
+});
+
+test.each([
+  ["LEGACY_AUTH_URL", "html", 502],
+  ["LEGACY_AUTH_URL", "hang", 504],
+] as const)("%s that answers %s is counted for that system", async (system, mood, status) => {
+  const { legacyAuthUrl, demo } = own.city.upstreams;
+  await setMood(legacyAuthUrl, mood);
+  const answer = await employeeClient(own.city.baseUrl).login(demo.username, demo.password);
+  await setMood(legacyAuthUrl, "well");
+  expect(answer.status).toBe(status);
+  expect(counted(upstreamFailures(system))).toBe(1);
+  expect(counted(upstreamFailures("EMPLOYEE_SYSTEM_URL"))).toBe(0);
+});
+
+test("a database that is away is counted where it is asked, and for the authorizer that needs it", async () => {
+  await own.city.database.server.stop();
+  // a key that was not asked for before: the authorizer remembers the others for a while
+  const headers = { apikey: `mia_${"x".repeat(43)}` };
+  const guarded = await fetch(`${own.city.baseUrl}/v1/penduduk`, { method: "POST", headers });
+  const statuses = [(await own.ask("/v1/pariwisata/kategori")).status, guarded.status];
+  await own.city.database.server.start();
+  expect(statuses).toEqual([500, 500]);
+  expect([counted(databaseFailures), counted(authorizerFailures)]).toEqual([2, 1]);
+});
+
+test("a requested notification that fails is counted, one that succeeds is not", () => {
+  const line = { message: "notification", request: "event-1", template: "one-time-code" };
+  expect(matches(requestFailures.pattern, { ...line, level: "error", outcome: "failed" })).toBe(true);
+  expect(matches(requestFailures.pattern, { ...line, level: "info", outcome: "accepted" })).toBe(false);
+  expect(
+    matches(requestFailures.pattern, { level: "error", message: "notification run failed", run: "1" }),
+  ).toBe(false);
+});
+
+test("each function's log is searched for what it can hold, and for nothing else", () => {
+  const names = (fn: string) => figuresOf(fn).map(({ name }) => name);
+  expect(names("tourism/gallery")).toEqual(["DatabaseFailures"]);
+  expect(names("messaging/send-file")).toEqual(["BadBoundaries"]);
+  expect(names("messaging/send-message")).toEqual([]);
+  expect(names("employee/login")).toEqual(["DatabaseFailures", "UpstreamFailures-LEGACY_AUTH_URL"]);
+  expect(names("authorizers/api-key")).toEqual(["DatabaseFailures", "AuthorizerFailures"]);
+  expect(names("authorizers/basic")).toEqual(["AuthorizerFailures"]);
+  expect(names("notify")).toEqual(["RequestFailures"]);
+  expect(names("maintain")).toEqual([]);
+});

@@ -1,0 +1,32 @@
+import { AwsSolutionsChecks } from "cdk-nag";
+import { expect, test } from "vitest";
+import { examples } from "../../infra/aws/config.ts";
+import { composeWith, validateWith } from "./composed-stage.ts";
+
+const choices = ["dev", "prod"].flatMap((stage) =>
+  examples.database.flatMap((database) => examples.network.map((network) => ({ stage, database, network }))),
+);
+
+test.each(choices)("AWS's solution checks find nothing that is not acknowledged: %o", (choice) => {
+  const { app } = composeWith({ ...choice, domain: examples.domain[0] });
+  const { violations } = new AwsSolutionsChecks(app).validateScope(app);
+  const found = violations.map(({ ruleName, violatingResources }) =>
+    [ruleName, ...violatingResources.map((resource) => JSON.stringify(resource))].join(" "),
+  );
+  expect(found).toEqual([]);
+});
+
+const [aurora, instance, existing] = examples.database;
+const [direct, byNat, existingNetwork] = examples.network;
+
+test.each([
+  { stage: "prod", database: aurora, network: direct, domain: examples.domain[0] },
+  { stage: "prod", database: instance, network: byNat },
+  { stage: "prod", database: existing, network: existingNetwork, messagingImage: examples.messagingImage[0] },
+  { stage: "dev" },
+])(
+  "the templates fit the schemas of CloudFormation: %o",
+  (choice) => expect(() => validateWith(choice)).not.toThrow(),
+  // the first one compiles the validator, for some seconds of a core's time
+  60_000,
+);

@@ -1,0 +1,134 @@
+import { createRequire } from "node:module";
+import { BufferJSON, Curve, proto } from "baileys";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { WebSocket } from "ws";
+import { createAuthority } from "../../../infra/local/whatsapp/authority.ts";
+import { isSigned } from "../../../infra/local/whatsapp/signature.ts";
+import {
+  awaitClose,
+  awaitUpdate,
+  connect,
+  createState,
+  logIn,
+  pair,
+  runPlatform,
+} from "./whatsapp-client.ts";
+
+const userOf = (jid = "") => jid.split(/[:@]/)[0];
+
+/** libsignal's own check, which the client library throws away the answer of. */
+const { curve } = createRequire(import.meta.resolve("baileys"))("libsignal");
+const isSignedStrictly = (key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>
+  curve.verifySignature(Buffer.concat([Buffer.from([5]), key]), message, signature);
+
+describe("pairing", () => {
+  test("by QR code links the client, which then restarts and logs in", async () => {
+    const platform = await runPlatform();
+    const state = createState();
+    const socket = connect(platform, state);
+    const closed = awaitClose(socket);
+    const { qr = "" } = await awaitUpdate(socket, (update) => update.qr !== undefined);
+    expect(await platform.scan(qr)).toBe(`${platform.account.number}:1@s.whatsapp.net`);
+    expect(await closed).toBe(515);
+    const again = await logIn(platform, state);
+    expect(userOf(again.user?.id)).toBe(platform.account.number);
+    expect(userOf(again.user?.lid)).toBe(platform.account.lid);
+    expect(platform.faults).toEqual([]);
+  });
+
+  test("by code links the client, which then restarts and logs in", async () => {
+    const platform = await runPlatform();
+    const state = createState();
+    const socket = connect(platform, state);
+    const closed = awaitClose(socket);
+    await awaitUpdate(socket, (update) => update.qr !== undefined);
+    const code = await socket.requestPairingCode(platform.account.number);
+    await platform.until(() => platform.codeAwaited);
+    expect(await platform.enterCode(`${code.slice(0, 4)}-${code.slice(4)}`)).toMatch(/:1@/);
+    expect(await closed).toBe(515);
+    expect(state.creds.registered).toBe(true);
+    expect(userOf((await logIn(platform, state)).user?.id)).toBe(platform.account.number);
+    expect(platform.faults).toEqual([]);
+  });
+
+  test("by a mistyped code links nobody, and the right one still does", async () => {
+    const platform = await runPlatform();
+    const socket = connect(platform, createState());
+    await awaitUpdate(socket, (update) => update.qr !== undefined);
+    const code = await socket.requestPairingCode(platform.account.number, "ABCD1234");
+    await platform.until(() => platform.codeAwaited);
+    await expect(platform.enterCode("ABCD1235")).rejects.toThrow("not the one that was shown");
+    expect(await platform.enterCode(code)).toMatch(/@s\.whatsapp\.net$/);
+  });
+
+  test("by a QR code that nobody shows is refused", async () => {
+    const platform = await runPlatform();
+    await expect(platform.scan("https://wa.me/x#2@a,b,c,d,1")).rejects.toThrow("no client");
+    await expect(platform.enterCode("ABCDEFGH")).rejects.toThrow("no client");
+  });
+
+  test("outlives the client's process: what it had kept logs in again", async () => {
+    const platform = await runPlatform();
+    const state = await pair(platform);
+    const kept = JSON.stringify(state.creds, BufferJSON.replacer);
+    const killed = await logIn(platform, state);
+    (killed.ws as unknown as { socket: WebSocket }).socket.terminate();
+    await platform.until(() => platform.sockets.open === 0);
+    const again = { creds: JSON.parse(kept, BufferJSON.reviver), keys: state.keys };
+    expect((await logIn(platform, again)).user?.id).toBe(state.creds.me?.id);
+  });
+
+  test("and login pass in a client that checks signatures strictly, and another root key does not", async () => {
+    const platform = await runPlatform();
+    const verify = vi.spyOn(Curve, "verify").mockImplementation(isSignedStrictly);
+    onTestFinished(() => verify.mockRestore());
+    const state = await pair(platform);
+    await logIn(platform, state);
+    // two certificates at each handshake, and the account's word for the device
+    expect(verify.mock.results.map(({ value }) => value)).toEqual([true, true, true, true, true]);
+    const stranger = { ...platform, rootKey: createAuthority().rootKey };
+    expect(await awaitClose(connect(stranger, state))).toBe(400);
+  });
+
+  test("is wanted of a client whose keys are not linked", async () => {
+    const platform = await runPlatform();
+    const state = await pair(platform);
+    const stranger = createState();
+    stranger.creds.me = state.creds.me ?? { id: "" };
+    expect(await awaitClose(connect(platform, stranger))).toBe(401);
+  });
+});
+
+describe("the platform's signatures", () => {
+  test("of its certificates pass a strict check", () => {
+    const { rootKey, chain } = createAuthority();
+    const { intermediate, leaf } = proto.CertChain.decode(chain);
+    const { Details } = proto.CertChain.NoiseCertificate;
+    const key = Details.decode(intermediate?.details ?? Buffer.alloc(0)).key ?? Buffer.alloc(0);
+    for (const [signer, certificate] of [
+      [rootKey, intermediate],
+      [key, leaf],
+    ] as const) {
+      const { details, signature } = certificate ?? {};
+      if (!details || !signature) throw new Error("no certificate");
+      expect(isSignedStrictly(signer, details, signature)).toBe(true);
+      expect(isSigned(signer, details, signature)).toBe(true);
+    }
+  });
+
+  test("are told from forged ones, as libsignal tells them", () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { public: key, private: secret } = Curve.generateKeyPair();
+      const message = Buffer.from(`message ${round}`);
+      const good = Buffer.from(Curve.sign(secret, message));
+      const forged = Buffer.from(good);
+      forged[round] = (forged[round] ?? 0) ^ 1;
+      for (const signature of [good, forged]) {
+        const strictly = isSignedStrictly(key, message, signature);
+        expect(strictly).toBe(signature === good);
+        expect(isSigned(key, message, signature)).toBe(strictly);
+      }
+      expect(isSigned(Curve.generateKeyPair().public, message, good)).toBe(false);
+    }
+  });
+});

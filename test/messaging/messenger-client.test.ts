@@ -1,0 +1,236 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { listen, startDeafServer } from "../steps/http-server.ts";
+import { acceptedAt, type PlayedTask, playTask, reply } from "../steps/messenger-task.ts";
+import { startSecrets } from "../steps/secrets.ts";
+
+const token = "t".repeat(32);
+const text = { kind: "text", phone: "6281234567890", text: "PLANTED *text* é" } as const;
+const withKey = { ...text, idempotency_key: "k-1" };
+const accepted = { id: "3EB0PLAYED", status: "PENDING", accepted_at: acceptedAt };
+const printed: string[] = [];
+let task: PlayedTask;
+
+/** The client, aimed at the played task or at another address. */
+const load = async (url = task.url) => {
+  vi.stubEnv("SESSION_URL", url);
+  return import("#lib/messaging/messenger-client.ts");
+};
+
+beforeAll(async () => {
+  task = await playTask();
+});
+afterAll(() => task.stop());
+beforeEach(async () => {
+  task.behave();
+  printed.length = 0;
+  const { store } = await startSecrets({ SESSION_TOKEN_SECRET_ID: "session", LOG_LEVEL: "info" });
+  store.put("session", JSON.stringify({ token }));
+  const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
+    printed.push(String(chunk));
+    return true;
+  });
+  onTestFinished(() => write.mockRestore());
+});
+
+describe("a message", () => {
+  test("is handed over once as JSON, with the internal token and the key", async () => {
+    const { submit } = await load();
+    expect(await submit(withKey)).toEqual(accepted);
+    expect(task.handed).toHaveLength(1);
+    const [{ method, path, headers, submission, content } = {}] = task.handed;
+    expect([method, path, content]).toEqual(["POST", "/messages", undefined]);
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+    });
+    expect(submission).toMatchObject(withKey);
+  });
+
+  test("with media takes the bytes along as they are, and describes them in a header", async () => {
+    const { submit } = await load();
+    const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 256));
+    // the longest that an endpoint lets through, in characters of three bytes
+    const described = {
+      kind: "file",
+      ...{ phone: "6281234567890", text: "あ".repeat(1_024) },
+      ...{ file_name: "あ".repeat(200), content_type: "text/plain", reply_to: "あ".repeat(128) },
+    } as const;
+    expect(await submit(described, bytes)).toEqual(accepted);
+    const [{ submission, content } = {}] = task.handed;
+    expect(content?.equals(bytes)).toBe(true);
+    expect(submission).toMatchObject(described);
+  });
+
+  test("goes below the path of the session's address", async () => {
+    await (await load(`${task.url}/session/`)).submit(text);
+    expect(task.handed[0]?.path).toBe("/session/messages");
+  });
+});
+
+test.each([
+  [400, { code: "VALIDATION_ERROR", message: "No" }, undefined],
+  [409, { code: "IDEMPOTENCY_KEY_IN_USE", message: "Under way", retry_after_seconds: 1 }, 1],
+  [413, { code: "PAYLOAD_TOO_LARGE", message: "Too large" }, undefined],
+  [422, { code: "IDEMPOTENCY_KEY_REUSED", message: "Another message" }, undefined],
+  [429, { code: "TOO_MANY", message: "Full", retry_after_seconds: 60 }, 60],
+  [502, { code: "FETCH_FAILED", message: "The address answered 500" }, undefined],
+  [503, { code: "UNAVAILABLE", message: "Not now" }, 5],
+  [503, { code: "UNAVAILABLE", message: "Not now", retry_after_seconds: 30 }, 30],
+])("a refusal with %i is told as it is", async (status, refused, retryAfterSeconds) => {
+  task.behave((_, response) => reply(response, status, refused));
+  const { code, message } = refused;
+  await expect((await load()).submit(withKey)).rejects.toMatchObject({
+    ...{ status, code, message, retryAfterSeconds },
+  });
+  expect(task.handed).toHaveLength(1);
+});
+
+const nothing = { status: 503, code: "session_unavailable", retryAfterSeconds: 5 };
+const unknown = { status: 503, code: "outcome_unknown", retryAfterSeconds: 5 };
+
+describe("nothing was accepted, and the caller is told so, when the task", () => {
+  test("is not there", async () => {
+    const server = createServer();
+    const url = await listen(server);
+    server.close();
+    await once(server, "close");
+    await expect((await load(url)).submit(text)).rejects.toMatchObject({
+      ...nothing,
+      message: "The messaging session is not available: the message was not accepted; send it again",
+    });
+  });
+
+  test("has no address", async () =>
+    await expect((await load("http://session.invalid")).submit(text)).rejects.toMatchObject(nothing));
+
+  test("takes no connections, after a second", async () => {
+    const { submit } = await load(await startDeafServer());
+    const started = performance.now();
+    await expect(submit(text)).rejects.toMatchObject(nothing);
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  test.each([401, 403, 404, 431])("answers %i without a refusal of the message", async (status) => {
+    task.behave((_, response) => reply(response, status, { error: "PLANTED" }));
+    await expect((await load()).submit(text)).rejects.toMatchObject(nothing);
+    expect(task.handed).toHaveLength(1);
+  });
+
+  // what was refused are our credentials, not the caller's
+  test.each([401, 403])("refuses the internal token with %i, whatever it says", async (status) => {
+    task.behave((_, response) => reply(response, status, { code: "FORBIDDEN", message: "PLANTED" }));
+    const error = await (await load()).submit(text).catch((reason) => reason);
+    expect(error).toMatchObject(nothing);
+    expect(error.message).not.toContain("PLANTED");
+  });
+});
+
+describe("it is not known what was accepted, and nothing is sent twice, when the task", () => {
+  const halfAnswer = JSON.stringify(accepted).slice(0, 20);
+  test.each<[string, Parameters<PlayedTask["behave"]>[0]]>([
+    ["cuts the connection", (_, { socket }) => void socket?.resetAndDestroy()],
+    ["ends the connection without a word", (_, { socket }) => void socket?.end()],
+    [
+      "breaks off within its answer",
+      (_, response) => {
+        response.writeHead(201, { "content-length": "200" });
+        response.write(halfAnswer, () => response.socket?.resetAndDestroy());
+      },
+    ],
+    ["answers half of it as if it were all", (_, response) => void response.writeHead(201).end(halfAnswer)],
+    ["answers 201 without a message", (_, response) => reply(response, 201, {})],
+    ["answers 200", (_, response) => reply(response, 200, accepted)],
+    ["answers 500", (_, response) => void response.writeHead(500).end("<html>PLANTED</html>")],
+    ["answers 500 in the agreed words", (_, r) => reply(r, 500, { code: "X", message: "PLANTED" })],
+    ["answers 503 as a proxy would", (_, response) => void response.writeHead(503).end("no healthy task")],
+    ["redirects", (_, response) => void response.writeHead(307, { location: "/elsewhere" }).end()],
+    [
+      "answers without end",
+      (_, response) => {
+        response.writeHead(201);
+        response.on("drain", () => response.write("x".repeat(65_536)));
+        for (let i = 0; i < 4; i++) response.write("x".repeat(65_536));
+      },
+    ],
+  ])("%s", async (_, behave) => {
+    task.behave(behave);
+    const { submit } = await load();
+    await expect(submit(withKey)).rejects.toMatchObject({
+      ...unknown,
+      message: expect.stringContaining("with the same Idempotency-Key"),
+    });
+    await expect(submit(text)).rejects.toMatchObject({
+      ...unknown,
+      message: expect.stringContaining("may arrive twice"),
+    });
+    expect(task.handed).toHaveLength(2);
+    expect(printed.join("")).not.toMatch(/PLANTED|6281234567890|127\.0\.0\.1/);
+  });
+
+  test("says nothing until the time is over", async () => {
+    const { submit } = await load();
+    const clock = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(clock.signal);
+    onTestFinished(() => timeout.mockRestore());
+    task.behave(() => clock.abort());
+    await expect(submit(withKey)).rejects.toMatchObject(unknown);
+    expect(task.handed).toHaveLength(1);
+  });
+});
+
+test("what is to be downloaded first is waited for 25 s, anything else 8 s", async () => {
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+  onTestFinished(() => timeout.mockRestore());
+  const { submit } = await load();
+  await submit({ kind: "image", phone: "6281234567890", url: "https://example.com/a.png" });
+  await submit({ kind: "image", phone: "6281234567890" }, Buffer.from("x"));
+  await submit(text);
+  expect(timeout.mock.calls).toEqual([[25_000], [8_000], [8_000]]);
+});
+
+describe("a message's state", () => {
+  const state = { id: "3EB0", status: "READ", accepted_at: acceptedAt, changed_at: acceptedAt };
+
+  test("is asked for with the internal token", async () => {
+    task.behave((_, response) => reply(response, 200, state));
+    expect(await (await load()).findMessage("3EB0")).toEqual(state);
+    expect(task.handed[0]).toMatchObject({
+      ...{ method: "GET", path: "/messages/3EB0" },
+      headers: { authorization: `Bearer ${token}` },
+    });
+  });
+
+  test("is read from an answer of 64 KiB, and of no byte more", async () => {
+    const { findMessage } = await load();
+    for (const [bytes, read] of [
+      [65_536, true],
+      [65_537, false],
+    ] as const) {
+      task.behave((_, response) => void response.end(JSON.stringify(state).padEnd(bytes)));
+      const found = findMessage("3EB0");
+      if (read) expect(await found).toEqual(state);
+      else await expect(found).rejects.toMatchObject(nothing);
+    }
+  });
+
+  test("is undefined for an id that the task does not know", async () => {
+    task.behave((_, response) => reply(response, 404, { code: "NOT_FOUND", message: "No" }));
+    expect(await (await load()).findMessage("x")).toBeUndefined();
+  });
+
+  test.each<[string, Parameters<PlayedTask["behave"]>[0]]>([
+    ["cuts the connection", (_, { socket }) => void socket?.resetAndDestroy()],
+    ["answers something else", (_, response) => reply(response, 200, { id: 1 })],
+    ["answers 500", (_, response) => reply(response, 500, {})],
+    ["answers 404 as a proxy would", (_, response) => void response.writeHead(404).end("<html>")],
+    [
+      "refuses the internal token",
+      (_, response) => reply(response, 403, { code: "FORBIDDEN", message: "No" }),
+    ],
+  ])("is 503 when the task %s", async (_, behave) => {
+    task.behave(behave);
+    await expect((await load()).findMessage("x")).rejects.toMatchObject(nothing);
+  });
+});

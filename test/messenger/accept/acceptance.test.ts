@@ -1,0 +1,250 @@
+import type postgres from "postgres";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Submission } from "#lib/messaging/submission.ts";
+import { accept, acceptBatch, type Source } from "#lib/messenger/accept/acceptance.ts";
+import { openIntake } from "#lib/messenger/accept/intake.ts";
+import { readMedia, sweepMedia } from "#lib/messenger/outbox/media.ts";
+import { findState } from "#lib/messenger/outbox/outbox.ts";
+import { createSessionDatabase } from "../messenger-database.ts";
+
+const text = (more: Record<string, unknown> = {}): Submission =>
+  Submission.parse({ kind: "text", phone: "6281200000001", text: "hello", ...more });
+const file = (more: Record<string, unknown> = {}): Submission =>
+  Submission.parse({ kind: "file", phone: "6281200000001", ...more });
+
+async function* streamOf(...pieces: (Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) {
+    if (piece instanceof Error) throw piece;
+    yield piece;
+  }
+}
+
+let database: Awaited<ReturnType<typeof createSessionDatabase>>;
+let sql: postgres.Sql;
+let store: ReturnType<typeof openIntake>;
+let notified: number;
+let source: Source;
+
+beforeEach(async () => {
+  database = await createSessionDatabase();
+  sql = database.connect(10);
+  store = openIntake(sql);
+  notified = 0;
+});
+
+const take = (submission: Submission, inline?: Uint8Array) =>
+  accept(
+    {
+      sql,
+      store,
+      notify: () => {
+        notified += 1;
+      },
+      fetchMedia: async (_, bytes) =>
+        bytes ? { contentType: "text/plain", fileName: "a.txt", body: streamOf(bytes) } : source,
+    },
+    submission,
+    inline,
+  );
+const count = async (table: "message" | "media" | "idempotency") =>
+  Number((await sql`select count(*) as count from ${sql(`messaging.${table}`)}`)[0]?.count);
+
+test("what was answered is in the database, waiting to be sent", async () => {
+  const { id, status } = await take(text());
+  expect([status, notified]).toEqual(["PENDING", 1]);
+  expect(await findState(sql, id)).toMatchObject({ id, status: "PENDING" });
+  const [row] =
+    await sql`select content, priority, expires_at - accepted_at = interval '72 hours' as whole from messaging.message`;
+  expect(row).toEqual({
+    content: { text: "hello", view_once: false, is_forwarded: false },
+    priority: 1,
+    whole: true,
+  });
+});
+
+test("messages that come at once are all stored, each under its own id, in the order in which they came", async () => {
+  const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => take(text({ text: String(i) }))));
+  const rows = await sql`select id, content ->> 'text' as text from messaging.message order by seq`;
+  expect(rows.map(({ id }) => id)).toEqual(answers.map(({ id }) => id));
+  expect(rows.map(({ text }) => Number(text))).toEqual(answers.map((_, i) => i));
+});
+
+test("keeps media in pieces, byte for byte", async () => {
+  const bytes = Buffer.alloc(2_500_000, "0123456789");
+  await take(file(), bytes);
+  const pieces: Buffer[] = [];
+  for await (const piece of readMedia(sql, 1)) pieces.push(piece);
+  expect(pieces.map(({ length }) => length)).toEqual([1_048_576, 1_048_576, 402_848]);
+  expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+});
+
+test("accepts nothing when the media breaks off, and sweeps up what came of it", async () => {
+  source = { contentType: "x/y", fileName: undefined, body: streamOf(Buffer.from("a"), new Error("cut")) };
+  await expect(take(file({ url: "http://example.com/a", idempotency_key: "k" }))).rejects.toThrow("cut");
+  expect([await count("message"), await count("idempotency"), notified]).toEqual([0, 0, 0]);
+  await sql`update messaging.media set created_at = now() - interval '2 hours'`;
+  expect(await sweepMedia(sql)).toBe(1);
+});
+
+test.each([
+  [0, "PENDING"],
+  [0, "SENDING"],
+  [1, "SENT"],
+])("sweeps up %i media of a message that has been %s for two hours", async (swept, state) => {
+  await take(file(), Buffer.from("x"));
+  await sql`update messaging.message set state = ${state}, changed_at = now() - interval '2 hours'`;
+  await sql`update messaging.media set created_at = now() - interval '2 hours'`;
+  // media that were taken from their message go in the next sweep
+  expect((await sweepMedia(sql)) + (await sweepMedia(sql))).toBe(swept);
+  expect(await count("media")).toBe(1 - swept);
+});
+
+test.each([
+  ["a text without text", { kind: "text", text: "" }, undefined],
+  ["a text with media", { kind: "text" }, Buffer.from("x")],
+  ["a file without media", { kind: "file" }, undefined],
+  ["a file with both sources", { kind: "file", url: "http://example.com/a" }, Buffer.from("x")],
+])("refuses %s", async (_, more, inline) => {
+  await expect(take(text(more), inline)).rejects.toMatchObject({ status: 400 });
+  expect(await count("message")).toBe(0);
+});
+
+describe("an Idempotency-Key", () => {
+  const keyed = (more = {}) => text({ idempotency_key: "order-1", ...more });
+
+  test("that fifty use at once stores one message and gives all its answer, or says to wait", async () => {
+    const answers = await Promise.allSettled(Array.from({ length: 50 }, () => take(keyed())));
+    const ids = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.id] : []));
+    const refusals = answers.flatMap((answer) =>
+      answer.status === "rejected" ? [answer.reason.status] : [],
+    );
+    expect(new Set(ids).size).toBe(1);
+    expect(refusals.every((status) => status === 409)).toBe(true);
+    expect(await count("message")).toBe(1);
+  });
+
+  test("of a text is free at once when the connection is lost before the message is stored", async () => {
+    await sql.begin(async (tx) => {
+      await tx`lock table messaging.message in share mode`;
+      const broken = expect(take(keyed())).rejects.toThrow();
+      // not within the transaction, which would see the activity of its beginning
+      const endWaiting = () => sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await endWaiting()).length).toBe(1);
+      await broken;
+    });
+    expect((await take(keyed())).status).toBe("PENDING");
+  });
+
+  test("gives the same answer again", async () => {
+    const first = await take(keyed());
+    expect(await take(keyed())).toEqual(first);
+    expect(notified).toBe(1);
+  });
+
+  test.each([
+    ["another text", { text: "other" }],
+    ["another number", { phone: "6281200000002" }],
+    ["another option", { is_forwarded: true }],
+  ])("for %s is 422", async (_, more) => {
+    await take(keyed());
+    await expect(take(keyed(more))).rejects.toMatchObject({ status: 422 });
+  });
+
+  test("for other bytes is 422", async () => {
+    await take(file({ idempotency_key: "f" }), Buffer.from("a"));
+    await expect(take(file({ idempotency_key: "f" }), Buffer.from("b"))).rejects.toMatchObject({
+      status: 422,
+    });
+  });
+
+  test("is free again after 24 hours, and two minutes after its task was killed before it stored the message", async () => {
+    const age = (interval: string) =>
+      sql`update messaging.idempotency set created_at = now() - ${interval}::text::interval`;
+    const first = await take(keyed());
+    await age("23 hours 59 minutes");
+    expect(await take(keyed())).toEqual(first);
+    await age("24 hours");
+    expect((await take(keyed())).id).not.toBe(first.id);
+    await sql`update messaging.idempotency set message_id = null`;
+    await age("1 minute 30 seconds");
+    await expect(take(keyed())).rejects.toMatchObject({ status: 409, retryAfterSeconds: 1 });
+    await age("2 minutes");
+    expect((await take(keyed())).status).toBe("PENDING");
+  });
+
+  test("of a file is not free when the connection is lost after the message was stored", async () => {
+    const submission = file({ idempotency_key: "f" });
+    const whole = store;
+    store = async (message) => {
+      await whole(message);
+      throw new Error("the connection is lost");
+    };
+    await expect(take(submission, Buffer.from("a"))).rejects.toThrow("lost");
+    store = whole;
+    const [stored] = await sql<{ id: string }[]>`select id from messaging.message`;
+    expect((await take(submission, Buffer.from("a"))).id).toBe(stored?.id);
+    expect(await count("message")).toBe(1);
+  });
+});
+
+describe("a batch", () => {
+  const notify = () => {
+    notified += 1;
+  };
+  const batch = (from: number, to: number, words = "hello") =>
+    Array.from({ length: to - from }, (_, n) => text({ text: words, idempotency_key: `k${from + n}` }));
+  const takeBatch = (submissions: readonly Submission[]) => acceptBatch({ sql, notify }, submissions);
+
+  test("is stored in its order, and answered with an id for each", async () => {
+    const ids = await takeBatch(batch(0, 300));
+    const rows = await sql<{ id: string }[]>`select id from messaging.message order by seq`;
+    expect(rows.map(({ id }) => id)).toEqual(ids);
+    expect([await count("idempotency"), notified]).toEqual([300, 1]);
+  });
+
+  test("that was taken in part gets the first ids again, whatever it says now, and the rest is stored", async () => {
+    const first = await takeBatch(batch(2, 5));
+    const again = await takeBatch(batch(0, 6, "other words"));
+    expect(again.slice(2, 5)).toEqual(first);
+    expect([await count("message"), new Set(again).size]).toEqual([6, 6]);
+    expect(await takeBatch(batch(0, 6))).toEqual(again);
+    expect(notified).toBe(2);
+  });
+
+  test("that comes to several tasks at once is stored once", async () => {
+    const answers = await Promise.allSettled(Array.from({ length: 6 }, () => takeBatch(batch(0, 50))));
+    const given = answers.filter(({ status }) => status === "fulfilled");
+    expect(new Set(given.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(await count("message")).toBe(50);
+  });
+
+  test("that comes to two tasks at once in opposite orders is stored once, and neither fails", async () => {
+    const holder = database.connect(1);
+    const claim = (key: string) => holder`
+      insert into messaging.idempotency (key_digest, payload_digest)
+      values (sha256(${`${key.length} ${key}`}::text::bytea), sha256(''))`;
+    await holder`begin`;
+    await claim("k5"); // both wait for it, halfway through their own claims
+    const answers = Promise.all([takeBatch(batch(0, 10)), takeBatch(batch(0, 10).toReversed())]);
+    const waiting = () => sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(2);
+    await holder`rollback`;
+    const [ids, reversed] = await answers;
+    expect(reversed.toReversed()).toEqual(ids);
+    expect(await count("message")).toBe(10);
+  });
+
+  test("is 409 while another request with one of its keys is under way, and nothing is lost when it comes again", async () => {
+    source = { contentType: "text/plain", fileName: undefined, body: streamOf(Buffer.from("a")) };
+    await sql`
+      insert into messaging.idempotency (key_digest, payload_digest)
+      select sha256('2 k1'::bytea), sha256('')`;
+    await expect(takeBatch(batch(0, 3))).rejects.toMatchObject({ status: 409 });
+    await sql`update messaging.idempotency set created_at = now() - interval '3 minutes' where message_id is null`;
+    expect(new Set(await takeBatch(batch(0, 3))).size).toBe(3);
+    expect(await count("message")).toBe(3);
+  });
+});

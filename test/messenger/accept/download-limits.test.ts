@@ -1,0 +1,157 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { serve, serveRaw } from "../../steps/http-server.ts";
+import { download, openLoopback } from "./loopback.ts";
+
+const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
+
+/** Serves bytes with their length announced, or in two pieces without. */
+const serveBytes = (bytes: Buffer, { announced = true, coding = "identity" }) =>
+  serve((_request, response) => {
+    response.setHeader("content-encoding", coding);
+    if (!announced) response.write(bytes.subarray(0, -1));
+    response.end(announced ? bytes : bytes.subarray(-1));
+  });
+
+test("refuses a size that is announced as too large before any of it arrives", async () => {
+  const url = await serve((_request, response) => {
+    response.writeHead(200, { "content-length": 1001 }).flushHeaders();
+  });
+  await expect(openLoopback(url, { maxBytes: 1000 })).rejects.toMatchObject({
+    ...{ status: 413, code: "PAYLOAD_TOO_LARGE", message: expect.stringContaining("1000 bytes") },
+  });
+});
+
+test.each([true, false])(
+  "takes as many bytes as are allowed and not one more, announced: %s",
+  async (announced) => {
+    const bytes = randomBytes(10_001);
+    const url = await serveBytes(bytes, { announced });
+    expect((await download(url, { maxBytes: 10_001 })).equals(bytes)).toBe(true);
+    await expect(download(url, { maxBytes: 10_000 })).rejects.toMatchObject(tooLarge);
+  },
+);
+
+test("ends a body of unknown size at the byte too many", async () => {
+  const closed = Promise.withResolvers<void>();
+  const url = await serve((_request, response) => {
+    response.on("close", closed.resolve);
+    const pour = () => {
+      while (response.write(Buffer.alloc(16_384)));
+      response.once("drain", pour);
+    };
+    pour();
+  });
+  await expect(download(url, { maxBytes: 100_000 })).rejects.toMatchObject(tooLarge);
+  await closed.promise;
+});
+
+test.each([
+  ["gzip", gzipSync(Buffer.alloc(30_000_000))],
+  ["deflate", deflateSync(Buffer.alloc(30_000_000))],
+  ["br", brotliCompressSync(Buffer.alloc(30_000_000))],
+])("ends a %s bomb at the byte too many, after few of its bytes were handed on", async (coding, bomb) => {
+  expect(bomb.length).toBeLessThan(100_000);
+  const url = await serve((_request, response) => {
+    response.setHeader("content-encoding", coding);
+    response.end(bomb);
+  });
+  const { body } = await openLoopback(url, { maxBytes: 500_000 });
+  let received = 0;
+  const reading = (async () => {
+    for await (const chunk of body) received += chunk.length;
+  })();
+  await expect(reading).rejects.toMatchObject({ status: 413, code: "PAYLOAD_TOO_LARGE" });
+  expect(received).toBeLessThanOrEqual(500_000);
+});
+
+describe.each([true, false])("what is packed, its packed size announced: %s", (announced) => {
+  test("may be longer than what it unpacks to, as random bytes are", async () => {
+    const file = randomBytes(300_000);
+    const packed = gzipSync(file, { level: 0 });
+    expect(packed.length).toBeGreaterThan(file.length);
+    const url = await serveBytes(packed, { announced, coding: "gzip" });
+    expect((await download(url, { maxBytes: file.length })).equals(file)).toBe(true);
+    await expect(download(url, { maxBytes: file.length - 1 })).rejects.toMatchObject(tooLarge);
+  });
+
+  test("may have 2 % and 1 KiB more than is allowed unpacked, and not one byte more", async () => {
+    // stored blocks of deflate without content, five bytes each, behind the header
+    const pad = (bytes: Buffer) =>
+      Buffer.concat([
+        bytes.subarray(0, 2),
+        ...Array<Buffer>(20_602).fill(Buffer.from([0, 0, 0, 0xff, 0xff])),
+        bytes.subarray(2),
+      ]);
+    const [most, more] = ["abc", "abcd"].map((text) => pad(deflateSync(text, { level: 0 })));
+    if (!most || !more) return expect.unreachable();
+    expect([most.length, more.length]).toEqual([103_024, 103_025]);
+    const serving = { announced, coding: "deflate" };
+    expect(String(await download(await serveBytes(most, serving), { maxBytes: 100_000 }))).toBe("abc");
+    await expect(download(await serveBytes(more, serving), { maxBytes: 100_000 })).rejects.toMatchObject({
+      ...{ ...tooLarge, message: expect.stringContaining("100000 bytes") },
+    });
+  });
+});
+
+describe("the 20 s that a download may take", () => {
+  const tooSlow = {
+    ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining("longer than 20 s") },
+  };
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test("include the redirects: the file has what they leave", async () => {
+    const opened = Promise.withResolvers<ServerResponse>();
+    const url = await serve(({ url: path }, response) => {
+      vi.advanceTimersByTime(6_000);
+      if (path !== "/file")
+        return void response.writeHead(302, { location: path === "/" ? "/b" : "/file" }).end();
+      response.write("a");
+      opened.resolve(response);
+    });
+    const pieces = (await openLoopback(url)).body[Symbol.asyncIterator]();
+    const response = await opened.promise;
+    expect(String((await pieces.next()).value)).toBe("a");
+    vi.advanceTimersByTime(1_999);
+    response.write("b");
+    expect(String((await pieces.next()).value)).toBe("b");
+    vi.advanceTimersByTime(1);
+    response.end();
+    await expect(pieces.next()).rejects.toMatchObject(tooSlow);
+  });
+
+  test.each([
+    ["headers", "HTTP/1.1 200 OK\r\n", "a: b\r\n"],
+    ["a body", "HTTP/1.1 200 OK\r\n\r\n", "."],
+  ])("end a trickle of %s, however lively it is", async (_what, start, piece) => {
+    const url = await serveRaw((socket) => {
+      socket.write(start);
+      let left = 20;
+      const trickle = () => {
+        vi.advanceTimersByTime(1_000);
+        if (left-- > 0) socket.write(piece, () => void setImmediate(trickle));
+        else socket.end(start.endsWith("\r\n\r\n") ? "" : "\r\n");
+      };
+      trickle();
+    });
+    await expect(download(url)).rejects.toMatchObject(tooSlow);
+  });
+
+  test("end also what a slow reader has not read, and let go of the server", async () => {
+    const opened = Promise.withResolvers<ServerResponse>();
+    const url = await serve((_request, response) => {
+      response.write("a");
+      opened.resolve(response);
+    });
+    const { body } = await openLoopback(url);
+    const closed = once(await opened.promise, "close");
+    vi.advanceTimersByTime(20_000);
+    await closed;
+    await expect(buffer(body)).rejects.toMatchObject(tooSlow);
+  });
+});

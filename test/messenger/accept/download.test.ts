@@ -1,0 +1,194 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { serve, serveRaw } from "../../steps/http-server.ts";
+import { download, openLoopback } from "./loopback.ts";
+
+const file = randomBytes(300_000);
+
+test("brings a file byte for byte, with its type and name", async () => {
+  const url = await serve((_request, response) => {
+    response.setHeader("content-type", "Application/PDF; charset=binary");
+    response.end(file);
+  });
+  const opened = await openLoopback(`${url}/letters/Surat%20Edaran.pdf?v=2#top`);
+  expect(opened).toMatchObject({ contentType: "application/pdf", fileName: "Surat Edaran.pdf" });
+  expect((await buffer(opened.body)).equals(file)).toBe(true);
+});
+
+test("says nothing about type and name where the server and the URL do not", async () => {
+  const url = await serve((_request, response) => void response.end("x"));
+  const { contentType, fileName, close } = await openLoopback(url);
+  await close();
+  expect([contentType, fileName]).toEqual([undefined, undefined]);
+});
+
+test.each([
+  ["gzip", gzipSync(file)],
+  ["x-gzip", gzipSync(file)],
+  ["GZIP", gzipSync(file)],
+  ["deflate", deflateSync(file)],
+  ["br", brotliCompressSync(file)],
+  ["identity", file],
+])("unpacks a file in the coding %s", async (coding, bytes) => {
+  const url = await serve((_request, response) => {
+    response.setHeader("content-encoding", coding);
+    response.end(bytes);
+  });
+  expect((await download(url)).equals(file)).toBe(true);
+});
+
+test.each(["zstd", "gzip, gzip", "constructor"])("refuses the coding %s", async (coding) => {
+  const url = await serve((_request, response) => {
+    response.setHeader("content-encoding", coding);
+    response.end(file);
+  });
+  await expect(download(url)).rejects.toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+});
+
+test("asks with nothing but its own name, also after a redirect", async () => {
+  const seen: IncomingHttpHeaders[] = [];
+  const url = await serve((request, response) => {
+    seen.push(request.headers);
+    if (request.url === "/file") response.end("x");
+    else response.writeHead(302, { location: "/file", "set-cookie": "a=b" }).end();
+  });
+  const port = new URL(url).port;
+  await download(`http://files.test:${port}/`);
+  const headers = {
+    host: `files.test:${port}`,
+    connection: expect.any(String),
+    accept: "*/*",
+    "accept-encoding": "identity",
+    "user-agent": "municipal-messaging-gateway/1.0",
+  };
+  expect(seen).toEqual([headers, headers]);
+});
+
+test.each([301, 302, 303, 307, 308])("follows a redirect by %i and takes the last name", async (status) => {
+  const url = await serve((request, response) => {
+    if (request.url === "/b/real.png") response.end(file);
+    else response.writeHead(status, { location: "../b/real.png" }).end("moved");
+  });
+  const opened = await openLoopback(`${url}/a/old.png`);
+  expect(opened.fileName).toBe("real.png");
+  expect((await buffer(opened.body)).equals(file)).toBe(true);
+});
+
+test("follows three redirects and not a fourth", async () => {
+  let requests = 0;
+  const url = await serve(({ url: path = "" }, response) => {
+    requests += 1;
+    const left = Number(path.slice(1));
+    if (left === 0) response.end("here");
+    else response.writeHead(302, { location: `/${left - 1}` }).end();
+  });
+  expect((await download(`${url}/3`)).toString()).toBe("here");
+  requests = 0;
+  await expect(download(`${url}/4`)).rejects.toThrow("redirects more than 3 times");
+  expect(requests).toBe(4);
+});
+
+test.each([201, 204, 206, 300, 304, 401, 403, 404, 410, 429, 500, 503])(
+  "refuses an answer %i and says which it was",
+  async (status) => {
+    const url = await serve((_request, response) => void response.writeHead(status).end());
+    await expect(download(url)).rejects.toMatchObject({
+      ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining(` ${status} `) },
+    });
+  },
+);
+
+test("refuses a redirect that leads nowhere", async () => {
+  const nowhere = await serve((_request, response) => void response.writeHead(302).end());
+  await expect(download(nowhere)).rejects.toThrow("answered 302");
+  const broken = await serve(
+    (_request, response) => void response.writeHead(302, { location: "http://" }).end(),
+  );
+  await expect(download(broken)).rejects.toThrow("cannot be read");
+});
+
+const unreachable = {
+  ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining("could not be fetched") },
+};
+
+test.each<[string, (socket: Socket) => void]>([
+  ["resets at once", (socket) => socket.resetAndDestroy()],
+  ["closes at once", (socket) => socket.end()],
+  ["does not speak HTTP", (socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n")],
+  [
+    "resets within the body",
+    (socket) =>
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", () => socket.resetAndDestroy()),
+  ],
+  ["closes within the body", (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc")],
+  [
+    "closes within chunks",
+    (socket) => socket.end("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc"),
+  ],
+  [
+    "contradicts itself",
+    (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabc"),
+  ],
+  ["sends headers without end", (socket) => socket.end(`HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(20_000)}`)],
+  [
+    "packs with errors",
+    (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc"),
+  ],
+])("fails in one and the same way when the server %s", async (_what, answer) => {
+  await expect(download(await serveRaw(answer))).rejects.toMatchObject(unreachable);
+});
+
+test("fails in that way when a packed file is cut short", async () => {
+  const url = await serve((_request, response) => {
+    response.setHeader("content-encoding", "gzip");
+    response.end(gzipSync(file).subarray(0, 100_000));
+  });
+  await expect(download(url)).rejects.toMatchObject(unreachable);
+});
+
+test("fails in that way when nobody listens", async () => {
+  await expect(download("http://127.0.0.1:1/")).rejects.toMatchObject(unreachable);
+});
+
+test("ends with the caller's own reason when the caller gives up, before, during and after the headers", async () => {
+  const silent = await serve(() => {});
+  const begun = await serve((_request, response) => void response.write("a"));
+  const reason = new Error("the task stops");
+  await expect(download(silent, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  for (const url of [silent, begun]) {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(reason), 50);
+    await expect(download(url, { signal: controller.signal })).rejects.toBe(reason);
+  }
+});
+
+test("lets go of the server when it is closed unread, and can be closed again", async () => {
+  let closed = false;
+  const url = await serve((_request, response) => {
+    response.on("close", () => {
+      closed = true;
+    });
+    response.write("a");
+  });
+  const { close } = await openLoopback(url);
+  await close();
+  await close();
+  await expect.poll(() => closed).toBe(true);
+});
+
+test("lets go of the server when its reader stops half way", async () => {
+  let closed = false;
+  const url = await serve((_request, response) => {
+    response.on("close", () => {
+      closed = true;
+    });
+    response.write(file);
+  });
+  const { body } = await openLoopback(url);
+  for await (const _chunk of body) break;
+  await expect.poll(() => closed).toBe(true);
+});

@@ -1,0 +1,57 @@
+import { buffer } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import { Submission } from "#lib/messaging/submission.ts";
+import { openSource } from "#lib/messenger/accept/source.ts";
+import { serve } from "../../steps/http-server.ts";
+import { loopback } from "./loopback.ts";
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+/** The source of a submission whose media is at an address that answers this. */
+const open = async (
+  kind: "image" | "file",
+  headers: Record<string, string | number>,
+  bytes: Buffer,
+  more = {},
+) => {
+  const url = await serve((_request, response) => void response.writeHead(200, headers).end(bytes));
+  const submission = { kind, phone: "6281234567890", url: `${url}/a.png`, ...more };
+  return openSource(Submission.parse(submission), undefined, loopback);
+};
+
+describe("the largest download", () => {
+  const mebibytes = (n: number) => n * 1024 * 1024;
+
+  test("of an image is 16 MiB", async () => {
+    const bytes = Buffer.concat([png, Buffer.alloc(mebibytes(16) - png.length)]);
+    expect((await buffer((await open("image", {}, bytes)).body)).equals(bytes)).toBe(true);
+    const more = { "content-length": mebibytes(16) + 1 };
+    await expect(open("image", more, png)).rejects.toMatchObject({ status: 413 });
+  });
+
+  test("of a file is 50 MiB", async () => {
+    const more = { "content-length": mebibytes(50) + 1 };
+    await expect(open("file", more, png)).rejects.toMatchObject({ status: 413 });
+  });
+});
+
+describe("the type", () => {
+  test("of an image is what its bytes are, whatever the server and the name say", async () => {
+    expect((await open("image", { "content-type": "image/jpeg" }, png)).contentType).toBe("image/png");
+    const text = open("image", { "content-type": "image/png" }, Buffer.from("no picture".repeat(9)));
+    await expect(text).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("by its content"),
+    });
+  });
+
+  test("of a file is what the submission says, or else the server", async () => {
+    const served = { "content-type": "application/pdf" };
+    expect((await open("file", served, png)).contentType).toBe("application/pdf");
+    expect((await open("file", served, png, { content_type: "text/plain" })).contentType).toBe("text/plain");
+    expect((await open("file", {}, png)).contentType).toBe("application/octet-stream");
+  });
+});

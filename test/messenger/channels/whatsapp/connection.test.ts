@@ -1,0 +1,25 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import { connect } from "#lib/messenger/channels/whatsapp/connection.ts";
+import { sealingWith } from "#lib/messenger/encryption.ts";
+import { createScene, openPaired, sealingKey, settingsOf } from "./linked-whatsapp.ts";
+
+test("a frame that cannot be decrypted ends the connection and not the process", async () => {
+  const { sql, fake } = await createScene();
+  await (await openPaired({ fake, sql })).stop();
+  const auth = await openAuthState({ sql, sealing: sealingWith(sealingKey) });
+  const opened = Promise.withResolvers<string>();
+  const connection = connect({
+    settings: settingsOf(fake),
+    lease: auth.lend(),
+    findPayload: async () => undefined,
+    onQr: () => {},
+    onOpen: opened.resolve,
+    onReceipt: () => {},
+  });
+  await opened.promise;
+  connection.socket.ws.emit("message", Buffer.concat([Buffer.of(0, 0, 40), randomBytes(40)]));
+  expect(await connection.ended).toMatchObject({ code: expect.any(Number) });
+  await fake.until(() => fake.sockets.open === 0);
+});

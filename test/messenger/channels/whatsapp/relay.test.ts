@@ -1,0 +1,289 @@
+import { randomBytes } from "node:crypto";
+import { proto } from "baileys";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Receipt } from "#lib/messenger/channels/whatsapp/receipt.ts";
+import {
+  citizen,
+  createScene,
+  failureOf,
+  never,
+  openPaired,
+  openSession,
+  ownNumber,
+  type Scene,
+  sendNew,
+  text,
+  untilState,
+} from "./linked-whatsapp.ts";
+
+let scene: Scene;
+
+beforeEach(async () => {
+  scene = await createScene();
+});
+
+describe("a message", () => {
+  test("reaches the phone under its id with every option", async () => {
+    const platform = await openPaired(scene);
+    const first = await sendNew(platform, text("Halo *warga*"));
+    expect(first.answer).toEqual({ outcome: "acked" });
+    const options = { isForwarded: true, durationSeconds: 86_400 };
+    const second = text("Balasan", { ...options, quoted: { id: first.id, payload: first.payload } });
+    expect((await sendNew(platform, second)).answer).toEqual({ outcome: "acked" });
+    const third = text("Jawaban", { quoted: { id: "3AUNKNOWN" } });
+    await sendNew(platform, third);
+
+    const { inbox, failures } = scene.fake.phone(citizen);
+    expect(failures).toEqual([]);
+    expect(inbox).toMatchObject([
+      { id: first.id, type: "extendedTextMessage", text: "Halo *warga*" },
+      {
+        id: second.id,
+        text: "Balasan",
+        message: {
+          extendedTextMessage: {
+            contextInfo: {
+              isForwarded: true,
+              forwardingScore: 1,
+              expiration: 86_400,
+              stanzaId: first.id,
+              participant: `${ownNumber}@s.whatsapp.net`,
+              quotedMessage: { extendedTextMessage: { text: "Halo *warga*" } },
+            },
+          },
+        },
+      },
+      {
+        text: "Jawaban",
+        message: {
+          extendedTextMessage: {
+            contextInfo: { stanzaId: "3AUNKNOWN", participant: `${citizen}@s.whatsapp.net` },
+          },
+        },
+      },
+    ]);
+  });
+
+  test("carries an image that is seen once, forwarded and gone after a while, and a document that answers", async () => {
+    const platform = await openPaired(scene);
+    const image = randomBytes(70_001);
+    const open = async function* () {
+      for (let at = 0; at < image.length; at += 9_999) yield image.subarray(at, at + 9_999);
+    };
+    const thumbnail = randomBytes(300);
+    const picture = text("Peta", {
+      kind: "image",
+      media: { open, contentType: "image/png", thumbnail, width: 640, height: 480 },
+      viewOnce: true,
+      isForwarded: true,
+      durationSeconds: 604_800,
+    });
+    const sent = await sendNew(platform, picture);
+    const pdf = Buffer.from("%PDF-1.7 surat");
+    const letter = text("Surat", {
+      kind: "file",
+      media: {
+        open: async function* () {
+          yield pdf;
+        },
+        contentType: "application/pdf",
+        fileName: "surat.pdf",
+      },
+      quoted: { id: sent.id, payload: sent.payload },
+    });
+    await sendNew(platform, letter);
+
+    const [seen, file] = scene.fake.phone(citizen).inbox;
+    expect(scene.fake.phone(citizen).failures).toEqual([]);
+    expect(seen).toMatchObject({ id: picture.id, type: "imageMessage", text: "Peta" });
+    expect(seen?.media?.bytes.equals(image)).toBe(true);
+    expect(seen?.message.viewOnceMessage?.message?.imageMessage).toMatchObject({
+      viewOnce: true,
+      mimetype: "image/png",
+      width: 640,
+      height: 480,
+      contextInfo: { isForwarded: true, expiration: 604_800 },
+    });
+    expect(seen?.message.viewOnceMessage?.message?.imageMessage?.jpegThumbnail).toEqual(thumbnail);
+    expect(file?.media?.bytes.equals(pdf)).toBe(true);
+    expect(file?.message.documentMessage).toMatchObject({
+      fileName: "surat.pdf",
+      mimetype: "application/pdf",
+      caption: "Surat",
+      contextInfo: { stanzaId: picture.id },
+    });
+    expect(file?.message.documentMessage?.contextInfo?.quotedMessage?.imageMessage?.caption).toBe("Peta");
+  });
+
+  test("with media that no media server takes fails before it is sent", async () => {
+    const platform = await openPaired(scene);
+    scene.fake.behave({ mediaStatus: 500 });
+    const media = {
+      open: async function* () {
+        yield Buffer.from("x");
+      },
+      contentType: "image/png",
+    };
+    const failure = await failureOf(platform.compose(text("", { kind: "image", media }), never));
+    expect(failure).toMatchObject({ reason: "upload-failed", mayHaveLeft: false });
+  });
+
+  test("with media that cannot be read fails, and so does one whose caller gives up", async () => {
+    const platform = await openPaired(scene);
+    const broken = async function* () {
+      yield Buffer.alloc(100_000);
+      throw new Error("the row is gone");
+    };
+    const composition = text("", { kind: "file", media: { open: broken, contentType: "text/plain" } });
+    expect(await failureOf(platform.compose(composition, never))).toMatchObject({ reason: "failed" });
+    const stop = new AbortController();
+    const endless = async function* () {
+      for (;;) {
+        yield Buffer.alloc(100_000);
+        stop.abort();
+      }
+    };
+    const other = text("", { kind: "file", media: { open: endless, contentType: "text/plain" } });
+    expect(await failureOf(platform.compose(other, stop.signal))).toMatchObject({ reason: "aborted" });
+  });
+
+  test("to a number without an account is not sent", async () => {
+    const platform = await openPaired(scene);
+    expect(await platform.isRegistered(citizen)).toBe(true);
+    expect(await platform.isRegistered("6281299999999")).toBe(false);
+    const stranger = text("hi", { phone: "6281299999999" });
+    const payload = await platform.compose(stranger, never);
+    expect(await failureOf(platform.send(payload, never))).toMatchObject({
+      reason: "no-recipient",
+      mayHaveLeft: false,
+    });
+    expect(scene.fake.arrivalsOf(stranger.id)).toBe(0);
+  });
+
+  test("is reported as refused with the platform's code", async () => {
+    const platform = await openPaired(scene);
+    scene.fake.behave({ nack: { code: 463, messages: 1 } });
+    expect((await sendNew(platform, text("new"))).answer).toEqual({ outcome: "refused", code: "463" });
+    expect((await sendNew(platform, text("again"))).answer).toEqual({ outcome: "acked" });
+  });
+
+  test("is reported as delivered and read", async () => {
+    const platform = await openPaired(scene);
+    scene.fake.behave({ receipts: [] });
+    const { id } = await sendNew(platform, text("read me"));
+    const receipts: Receipt[] = [];
+    platform.on("receipt", (receipt) => receipts.push(receipt));
+    scene.fake.sendReceipts(id, ["delivered", "read"]);
+    await expect
+      .poll(() => receipts)
+      .toMatchObject([
+        { id, kind: "delivered" },
+        { id, kind: "read" },
+      ]);
+    expect(Math.abs(Date.now() - (receipts[0]?.at.getTime() ?? 0))).toBeLessThan(5_000);
+  });
+
+  test("whose receipt overtakes the ack counts as taken", async () => {
+    const platform = await openPaired(scene);
+    scene.fake.behave({ ackDelayMs: 60_000, receiptsBeforeAck: true });
+    expect((await sendNew(platform, text("quick"))).answer).toEqual({ outcome: "acked" });
+  });
+
+  test("whose ack does not come may have left, and its second send is the same", async () => {
+    const platform = await openPaired(scene);
+    const composition = text("once");
+    const payload = await platform.compose(composition, never);
+    scene.fake.behave({ dropBeforeAck: 1, receipts: [] });
+    expect(await failureOf(platform.send(payload, never))).toMatchObject({
+      reason: "connection-lost",
+      mayHaveLeft: true,
+    });
+    await untilState(platform, "open");
+    expect(await platform.send(payload, never)).toEqual({ outcome: "acked" });
+    expect(scene.fake.arrivalsOf(composition.id)).toBe(2);
+    const { inbox, failures } = scene.fake.phone(citizen);
+    expect(inbox).toMatchObject([{ id: composition.id, text: "once", arrivals: 2, identical: true }]);
+    expect(failures).toEqual([]);
+  });
+
+  test("waits for its answer no longer than it may, and no longer than its caller", async () => {
+    const platform = await openPaired({ ...scene, settings: { answerTimeoutMs: 300 } });
+    scene.fake.behave({ ack: false, receipts: [] });
+    const payload = await platform.compose(text("slow"), never);
+    expect(await failureOf(platform.send(payload, never))).toMatchObject({
+      reason: "no-answer",
+      mayHaveLeft: true,
+    });
+    const aborted = await failureOf(platform.send(payload, AbortSignal.timeout(50)));
+    expect(aborted).toMatchObject({ reason: "aborted", mayHaveLeft: true });
+    const before = await failureOf(platform.send(payload, AbortSignal.abort()));
+    expect(before).toMatchObject({ reason: "aborted", mayHaveLeft: false });
+  });
+
+  test("is not taken while there is no connection", async () => {
+    const platform = await openPaired(scene);
+    const payload = await platform.compose(text("late"), never);
+    scene.fake.leave();
+    await untilState(platform, "closed");
+    expect(await failureOf(platform.send(payload, never))).toMatchObject({
+      reason: "not-connected",
+      mayHaveLeft: false,
+    });
+  });
+
+  test("that a phone could not read is sent again after a restart, to its recipient alone", async () => {
+    const payloads = new Map<string, Uint8Array>();
+    const first = await openPaired({ ...scene, payloads });
+    const composition = text("keep me");
+    const { id, payload } = await sendNew(first, composition);
+    await first.stop();
+    const second = await openSession({ ...scene, payloads });
+    second.start();
+    await untilState(second, "open");
+
+    await scene.fake.askAgain(id); // unknown to the task: nothing is sent
+    await sendNew(second, text("between"));
+    expect(scene.fake.arrivalsOf(id)).toBe(1);
+
+    const { key, ...message } = proto.WebMessageInfo.decode(payload);
+    const otherwise = { ...message, key: { ...key, remoteJid: "6281200000099@s.whatsapp.net" } };
+    payloads.set(id, proto.WebMessageInfo.encode(otherwise).finish());
+    await scene.fake.askAgain(id); // somebody else's message
+    await sendNew(second, text("between"));
+    expect(scene.fake.arrivalsOf(id)).toBe(1);
+
+    payloads.set(id, payload);
+    await scene.fake.askAgain(id);
+    await scene.fake.until(() => scene.fake.arrivalsOf(id) === 2);
+    await expect
+      .poll(() => scene.fake.phone(citizen).find(id))
+      .toMatchObject({ arrivals: 2, identical: true });
+    expect(scene.fake.phone(citizen).failures).toEqual([]);
+  });
+
+  test("is refused before it leaves once another task leads", async () => {
+    const lead = (epoch: number) => scene.sql`
+      insert into messaging.leadership (epoch, holder) values (${epoch}, 'test')
+      on conflict (only_row) do update set epoch = excluded.epoch`;
+    await lead(1);
+    const platform = await openPaired({ ...scene, epoch: 1 });
+    await sendNew(platform, text("mine"));
+    const late = text("late");
+    const payload = await platform.compose(late, never);
+    await lead(2);
+    expect(await failureOf(platform.send(payload, never))).toMatchObject({ mayHaveLeft: false });
+    expect(scene.fake.arrivalsOf(late.id)).toBe(0);
+  });
+
+  test("that waits for its answer when the session is stopped may have left", async () => {
+    const platform = await openPaired(scene);
+    scene.fake.behave({ ack: false, receipts: [] });
+    const composition = text("going");
+    const sending = failureOf(platform.send(await platform.compose(composition, never), never));
+    await scene.fake.until(() => scene.fake.arrivalsOf(composition.id) === 1);
+    const began = Date.now();
+    await platform.stop();
+    expect(Date.now() - began).toBeLessThan(2_500);
+    expect(await sending).toMatchObject({ reason: "connection-lost", mayHaveLeft: true });
+  });
+});

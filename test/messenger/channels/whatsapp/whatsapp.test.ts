@@ -1,0 +1,184 @@
+import { randomBytes } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  citizen,
+  createScene,
+  failureOf,
+  nextOf,
+  openPaired,
+  openSession,
+  ownNumber,
+  type Scene,
+  sendNew,
+  text,
+  untilState,
+} from "./linked-whatsapp.ts";
+
+let scene: Scene;
+
+beforeEach(async () => {
+  scene = await createScene();
+});
+
+const inboxTexts = () => scene.fake.phone(citizen).inbox.map((received) => received.text);
+
+describe("pairing", () => {
+  test("links by QR code and opens as the phone's number", async () => {
+    const platform = await openPaired(scene);
+    expect(platform.state()).toMatchObject({ kind: "open", as: ownNumber });
+    expect(scene.fake.faults).toEqual([]);
+  });
+
+  test("links by a code that is typed on the phone", async () => {
+    const platform = await openSession(scene);
+    expect((await failureOf(platform.requestPairingCode(ownNumber))).reason).toBe("not-connected");
+    platform.start();
+    await untilState(platform, "pairing");
+    const code = await platform.requestPairingCode(ownNumber);
+    expect(platform.state()).toMatchObject({ kind: "pairing", code });
+    const entered = () => scene.fake.enterCode(code).then(Boolean, () => false);
+    await expect.poll(entered).toBe(true);
+    expect(await untilState(platform, "open")).toMatchObject({ as: ownNumber });
+  });
+
+  test("is not needed again by the next process over the same database", async () => {
+    const first = await openPaired(scene);
+    await sendNew(first, text("one"));
+    await first.stop();
+    expect(first.state().kind).toBe("closed");
+    const second = await openSession(scene);
+    second.start();
+    await untilState(second, "open");
+    expect((await sendNew(second, text("two"))).answer).toEqual({ outcome: "acked" });
+    expect(inboxTexts()).toEqual(["one", "two"]);
+    expect(scene.fake.phone(citizen).failures).toEqual([]);
+  });
+
+  test("is refused to a server whose certificate another authority signed", async () => {
+    const rootKey = randomBytes(32);
+    const platform = await openSession({ ...scene, settings: { rootKey } });
+    const codes: (number | undefined)[] = [];
+    platform.on("state", (state) => {
+      expect(["connecting", "closed"]).toContain(state.kind);
+      if (state.kind === "closed") codes.push(state.code);
+    });
+    platform.start();
+    await expect.poll(() => codes.length).toBeGreaterThan(1);
+    expect(new Set(codes)).toEqual(new Set([400]));
+    expect(scene.fake.sockets.everOpened).toBeGreaterThan(1);
+    await expect(scene.fake.scan("2@x,y,z")).rejects.toThrow("no client");
+  });
+});
+
+describe("a connection", () => {
+  test("that is told to restart is made anew at once", async () => {
+    const settings = { reconnection: { minMs: 30_000 } };
+    const platform = await openPaired({ ...scene, settings });
+    const closed = nextOf(platform, "state");
+    scene.fake.disconnect(515);
+    expect(await closed).toMatchObject({ kind: "closed", code: 515 });
+    await untilState(platform, "open");
+    expect(scene.fake.sockets.mostOpen).toBeLessThanOrEqual(2);
+  });
+
+  test("that another one replaces is left until it is told to come back", async () => {
+    const first = await openPaired(scene);
+    const second = await openSession(scene);
+    second.start();
+    await untilState(first, "replaced");
+    await untilState(second, "open");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(first.state().kind).toBe("replaced");
+    await second.stop();
+    first.start();
+    await untilState(first, "open");
+  });
+
+  test("that was replaced may be taken back from within the listener", async () => {
+    const platform = await openPaired(scene);
+    platform.on("state", ({ kind }) => {
+      if (kind === "replaced") platform.start();
+    });
+    const replaced = nextOf(platform, "state");
+    scene.fake.disconnect(440);
+    expect((await replaced).kind).toBe("replaced");
+    await untilState(platform, "open");
+  });
+
+  test("that the phone unlinks begins pairing anew, with other keys", async () => {
+    const platform = await openSession(scene);
+    platform.start();
+    const { qr } = await untilState(platform, "pairing");
+    await scene.fake.scan(qr);
+    await untilState(platform, "open");
+    scene.fake.disconnect(401);
+    await untilState(platform, "unpaired");
+    const next = await untilState(platform, "pairing");
+    expect(next.qr.split(",")[1]).not.toBe(qr.split(",")[1]);
+    await scene.fake.scan(next.qr);
+    await untilState(platform, "open");
+    expect((await sendNew(platform, text("linked again"))).answer).toEqual({ outcome: "acked" });
+  });
+
+  test("can be unlinked from here, also while it is broken and when it never began", async () => {
+    const platform = await openSession(scene);
+    platform.start();
+    await scene.fake.scan((await untilState(platform, "pairing")).qr);
+    await untilState(platform, "open");
+    await platform.unlink();
+    await scene.fake.scan((await untilState(platform, "pairing")).qr);
+    await untilState(platform, "open");
+
+    scene.fake.leave();
+    await untilState(platform, "closed");
+    await platform.unlink();
+    scene.fake.comeBack();
+    await untilState(platform, "pairing");
+
+    await platform.stop();
+    const idle = await openSession(scene);
+    await idle.unlink();
+    expect(idle.state().kind).toBe("unpaired");
+    expect(await scene.sql`select from messaging.session_key`).toHaveLength(0);
+  });
+
+  test("that breaks comes back by itself, with waits that grow", async () => {
+    const platform = await openPaired(scene);
+    const waits: number[] = [];
+    platform.on("state", (state) => {
+      if (state.kind === "closed" && state.retryAt)
+        waits.push(state.retryAt.getTime() - state.since.getTime());
+    });
+    scene.fake.leave();
+    await expect.poll(() => waits.length, { timeout: 5_000 }).toBeGreaterThan(5);
+    scene.fake.comeBack();
+    await untilState(platform, "open");
+    expect(waits[4]).toBeGreaterThan(80);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(201);
+    expect((await sendNew(platform, text("back"))).answer).toEqual({ outcome: "acked" });
+  });
+
+  test("is never there twice, however often it is started and stopped", async () => {
+    const platform = await openPaired(scene);
+    const most = scene.fake.sockets.mostLoggedIn;
+    platform.start();
+    platform.start();
+    for (let i = 0; i < 5; i++) {
+      const stopped = platform.stop();
+      await stopped;
+      expect(scene.fake.sockets.loggedIn).toBe(0);
+      platform.start();
+      if (i % 2 === 0) await untilState(platform, "open");
+    }
+    await untilState(platform, "open");
+    expect(scene.fake.sockets.mostLoggedIn).toBe(most);
+    expect(most).toBe(1);
+  });
+});
+
+test("a number that is asked about as the connection ends is not waited for", async () => {
+  const platform = await openPaired(scene);
+  const asking = failureOf(platform.isRegistered(citizen));
+  await platform.stop();
+  expect(await asking).toMatchObject({ reason: "connection-lost", mayHaveLeft: false });
+});

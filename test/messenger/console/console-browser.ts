@@ -1,0 +1,55 @@
+import { onTestFinished, vi } from "vitest";
+import type { ConsoleOptions } from "#lib/messenger/console/console.ts";
+import { createConsole, operator } from "../../steps/console.ts";
+
+export const host = "localhost:8080";
+/** Headers of a form that the console's own page sends. */
+export const ownPage = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
+
+/** Everything that can be done to the session. */
+export const actions = ["/pause", "/resume", "/pairing-code", "/unlink"];
+
+/** Keeps what is logged off the terminal until the test ends. @returns the lines, as they come. */
+export const catchLog = (): string[] => {
+  const lines: string[] = [];
+  const spy = vi.spyOn(process.stdout, "write").mockImplementation((text) => lines.push(String(text)) > 0);
+  onTestFinished(() => spy.mockRestore());
+  return lines;
+};
+
+/** A console and how a browser talks to it; `browser.cookie` is what the browser keeps, `lines` what is logged. */
+export const open = (more: Partial<ConsoleOptions> = {}) => {
+  const lines = catchLog();
+  const { server, session } = createConsole(more);
+  onTestFinished(() => server.close());
+  const browser = { cookie: "" };
+  const keep = (setCookie: string) => {
+    const [pair = ""] = setCookie.split(";");
+    browser.cookie = /Max-Age=0/.test(setCookie) ? "" : pair;
+  };
+  const get = (path = "") =>
+    server.inject({ url: `/console${path}`, headers: { host, cookie: browser.cookie } });
+  const post = async (
+    path: string,
+    fields: Record<string, string> = {},
+    headers: Record<string, string> = ownPage,
+    remoteAddress = "127.0.0.1",
+  ) => {
+    const response = await server.inject({
+      method: "POST",
+      url: `/console${path}`,
+      headers: { cookie: browser.cookie, "content-type": "application/x-www-form-urlencoded", ...headers },
+      payload: new URLSearchParams(fields).toString(),
+      remoteAddress,
+    });
+    if (response.headers["set-cookie"]) keep(String(response.headers["set-cookie"]));
+    return response;
+  };
+  return { server, session, lines, browser, get, post, logIn: () => post("/login", operator) };
+};
+
+export const openLoggedIn = async (more?: Partial<ConsoleOptions>) => {
+  const city = open(more);
+  await city.logIn();
+  return city;
+};

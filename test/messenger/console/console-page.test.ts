@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { connected, operator, pairing, qrText } from "../../steps/console.ts";
+import { host, openLoggedIn } from "./console-browser.ts";
+
+test("every answer carries the headers that protect the page", async () => {
+  const { get, post } = await openLoggedIn();
+  const answers = [
+    ...(await Promise.all(["", "/login", "/console.css", "/console.js", "/nowhere"].map(get))),
+    await post("/pause"),
+    await post("/pause", {}, { host }),
+    await post("/login", {}),
+  ];
+  for (const { headers } of answers)
+    expect(headers).toMatchObject({
+      "content-security-policy": expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      ),
+      "x-frame-options": "DENY",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "same-origin",
+      "cache-control": "no-store",
+    });
+  for (const { headers } of answers)
+    expect(headers["content-security-policy"]).not.toMatch(/unsafe|https?:|\*/);
+});
+
+test("the page has no inline script or style", async () => {
+  const { get, session } = await openLoggedIn();
+  for (const state of [connected(), pairing()]) {
+    session.state = state;
+    const { body } = await get();
+    expect(body).not.toMatch(/<style|style=|<script(?! type="module" src=)|\son[a-z]+=/i);
+  }
+});
+
+test("what comes from elsewhere is shown as text", async () => {
+  const { get, session } = await openLoggedIn();
+  const [message] = session.state.messages;
+  if (!message) throw new Error("no message");
+  const reason = `<img src=x onerror="alert('1')">&amp;`;
+  session.state = { ...session.state, messages: [{ ...message, state: "FAILED", reason }] };
+  const { body } = await get();
+  expect(body).toContain("&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;");
+  expect(body).not.toContain("<img");
+});
+
+test("says that the state cannot be read", async () => {
+  const { get } = await openLoggedIn({ readState: () => Promise.reject(new Error("10.1.2.3")) });
+  const { statusCode, body } = await get();
+  expect(statusCode).toBe(200);
+  expect(body).toContain("its state cannot be read");
+  expect(body).not.toContain("10.1.2.3");
+});
+
+test("offers linking and unlinking at the task that leads alone", async () => {
+  const { get, session } = await openLoggedIn();
+  session.state = { ...pairing(), leader: false };
+  const { body } = await get();
+  expect(body).toContain("Another task drives the session");
+  expect(body).toMatch(/<section id="linking"[^>]* hidden>/);
+  expect(body).toMatch(/<section id="unlinking"[^>]* hidden>/);
+  expect(body).not.toContain('class="qr"');
+});
+
+test("no password, cookie, code or number reaches the log", async () => {
+  const { post, get, browser, lines } = await openLoggedIn();
+  await post("/login", { username: "typed a passphrase here", password: "wrong one" });
+  await post("/pairing-code", { phone: "6281234567890" });
+  await get();
+  const log = lines.join("");
+  expect(log).toContain("operator logged in");
+  expect(log).toContain('"action":"pairing-code"');
+  for (const secret of [
+    operator.password,
+    "passphrase",
+    "wrong one",
+    browser.cookie.slice(8),
+    "K7PX",
+    "62812345",
+  ])
+    expect(log).not.toContain(secret);
+  expect(log).not.toContain(qrText);
+});

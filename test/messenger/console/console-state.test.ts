@@ -1,0 +1,85 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { readConsoleState } from "#lib/messenger/console/state.ts";
+import { setPaused } from "#lib/messenger/outbox/depth.ts";
+import { createSessionDatabase } from "../messenger-database.ts";
+import { catchLog } from "./console-browser.ts";
+
+beforeEach(() => void catchLog());
+
+describe("the state of the outbox", () => {
+  const own = { connection: { kind: "open", since: "2026-01-01T00:00:00Z" }, leader: true } as const;
+
+  test("has the queue and the last fifty messages, with masked numbers and without text", async () => {
+    const sql = (await createSessionDatabase()).connect(3);
+    await sql`
+      insert into messaging.message (id, kind, phone, content, expires_at, accepted_at)
+      select 'm' || n, 'text', '628120000' || lpad(n::text, 4, '0'), '{"text":"a secret"}',
+        now() + interval '1 day', now() - interval '90 seconds'
+      from generate_series(1, 60) n`;
+    await sql`update messaging.message set state = 'FAILED', reason = 'because', attempts = 1 where id = 'm60'`;
+    await setPaused(sql, true);
+    const state = await readConsoleState(sql, own);
+    expect(state).toMatchObject({ ...own, paused: true });
+    expect(state.databaseAway).toBeUndefined();
+    expect(state.queue).toEqual([{ state: "PENDING", count: 59, oldestSeconds: expect.closeTo(90, -1) }]);
+    expect(state.messages.map(({ id }) => id)).toEqual(Array.from({ length: 50 }, (_, n) => `m${60 - n}`));
+    expect(state.messages[0]).toEqual({
+      id: "m60",
+      kind: "text",
+      phone: "6281•••••••60",
+      state: "FAILED",
+      reason: "because",
+      attempts: 1,
+      acceptedAt: expect.any(Date),
+      changedAt: expect.any(Date),
+    });
+    expect(JSON.stringify(state)).not.toContain("secret");
+    await setPaused(sql, false);
+    expect((await readConsoleState(sql, own)).paused).toBe(false);
+  });
+
+  test("has the last ten runs of jobs that had somebody to tell or failed, with their messages by state", async () => {
+    const { connect, admin } = await createSessionDatabase();
+    const sql = connect(3);
+    await admin`
+      insert into notification.run (job, scheduled_at, state, reason, accepted, opted_out)
+      select 'daily', now() - n * interval '1 hour', case n when 2 then 'failed' else 'done' end,
+        case n when 2 then 'because' end, case when n in (1, 2) then 0 else 3 end, 0
+      from generate_series(1, 14) n`;
+    await admin`
+      insert into messaging.message (id, kind, phone, content, expires_at, state, run)
+      select 'm' || n, 'text', '6281200000001', '{}', now(), case n when 1 then 'PENDING' else 'SENT' end,
+        (select id from notification.run order by scheduled_at desc offset 2 limit 1)
+      from generate_series(1, 3) n`;
+    const { runs } = await readConsoleState(sql, own);
+    expect(runs.map(({ state, reason, accepted }) => [state, reason, accepted]).slice(0, 2)).toEqual([
+      ["failed", "because", 0],
+      ["done", null, 3],
+    ]);
+    expect(runs).toHaveLength(10);
+    expect(runs.map(({ messages }) => messages).slice(0, 3)).toEqual([{}, { PENDING: 1, SENT: 2 }, {}]);
+  });
+
+  test("masks the shortest number as well", async () => {
+    const sql = (await createSessionDatabase()).connect(3);
+    await sql`
+      insert into messaging.message (id, kind, phone, content, expires_at)
+      values ('m', 'text', '62812345', '{}', now() + interval '1 day')`;
+    expect((await readConsoleState(sql, own)).messages[0]?.phone).toBe("6281••45");
+  });
+
+  test("is told to be unknown while the database is away, or hangs", async () => {
+    const { connect, admin } = await createSessionDatabase();
+    const away = connect(1);
+    await away.end();
+    const unknown = { ...own, paused: false, queue: [], messages: [], runs: [], databaseAway: true };
+    expect(await readConsoleState(away, own)).toEqual(unknown);
+    const hanging = connect(3);
+    await hanging`select 1`;
+    await admin.begin(async (transaction) => {
+      await transaction`lock table messaging.message in access exclusive mode`;
+      expect(await readConsoleState(hanging, own)).toEqual(unknown);
+    });
+    await expect.poll(() => readConsoleState(hanging, own)).not.toHaveProperty("databaseAway");
+  });
+});

@@ -1,0 +1,59 @@
+import postgres from "postgres";
+import { afterAll, onTestFinished } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
+
+/** The one database of a test file: migrated once, which takes longer than most tests, and emptied for each. */
+let shared: Promise<TemporaryDatabase> | undefined;
+let isTaken = false;
+const ends: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+const createMigrated = async (): Promise<TemporaryDatabase> => {
+  const database = await createDatabase((remove) => ends.push(remove));
+  await migrate(database.connect("adminUrl"));
+  return database;
+};
+
+const empty = (admin: postgres.Sql) =>
+  admin
+    .unsafe(
+      `set role municipal_owner;
+       do $$ begin
+         execute (select 'truncate ' || string_agg(format('%I.%I', schemaname, tablename), ', ') || ' restart identity'
+           from pg_tables where schemaname in ('messaging', 'notification'));
+       end $$;
+       insert into messaging.control default values;
+       reset role`,
+    )
+    .simple();
+
+/**
+ * The session task's database, empty, for one test: its address, and connections of the role until the test
+ * ends; `sql` is one for tests that need no more.
+ */
+export const createSessionDatabase = async () => {
+  if (isTaken) throw new Error("this test has its session database already");
+  isTaken = true;
+  onTestFinished(() => {
+    isTaken = false;
+  });
+  shared ??= createMigrated();
+  const database = await shared;
+  const admin = database.connect("adminUrl");
+  await empty(admin);
+  const url = database.urlFor("sessionUrl");
+  /** For tests that end it themselves. @param address another way to the same database */
+  const open = (max: number, onclose: () => void = () => {}, address = url): postgres.Sql => {
+    const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
+    return postgres(address, { max, fetch_types: false, types, onclose, onnotice: () => {} });
+  };
+  const connect = (max = 4): postgres.Sql => {
+    const sql = open(max);
+    onTestFinished(() => sql.end({ timeout: 1 }));
+    return sql;
+  };
+  return { url, open, connect, sql: connect(1), admin };
+};

@@ -1,0 +1,56 @@
+import { setTimeout } from "node:timers/promises";
+import postgres from "postgres";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
+import { passages } from "#lib/messenger/channels/whatsapp/signal-repository.ts";
+import { Platform, type PlatformSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import { type SealingKey, sealingWith } from "#lib/messenger/encryption.ts";
+
+/** What a session in a process of its own is to do; passed as JSON in its only argument. */
+export interface Assignment {
+  readonly databaseUrl: string;
+  readonly sealingKey: SealingKey;
+  readonly settings: Omit<PlatformSettings, "rootKey"> & { readonly rootKey: string };
+  readonly messages: readonly Composition[];
+  /** The process is killed at the instant at which a message has left. */
+  readonly crashes: boolean;
+}
+
+/*
+ * Sends its messages, writes "done" and goes on until it is told to end. Whatever else it prints is a leak.
+ */
+const { databaseUrl, sealingKey, settings, messages, crashes }: Assignment = JSON.parse(
+  process.argv[2] ?? "{}",
+);
+
+const crashAtMessage = async () => {
+  const { WebSocket } = await import("ws");
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (this: InstanceType<typeof WebSocket>, ...data: unknown[]) {
+    send.apply(this, data as never);
+    if (passages.getStore()?.mayHaveLeft) process.kill(process.pid, "SIGKILL");
+  };
+};
+
+if (crashes) await crashAtMessage();
+const sql = postgres(databaseUrl, { max: 2, prepare: false, fetch_types: false });
+const auth = await openAuthState({ sql, sealing: sealingWith(sealingKey) });
+const payloads = new Map<string, Uint8Array>();
+const platform = new Platform({
+  settings: { ...settings, rootKey: Buffer.from(settings.rootKey, "base64") },
+  auth,
+  findPayload: async (id) => payloads.get(id),
+});
+platform.start();
+while (platform.state().kind !== "open") await setTimeout(10);
+const { signal } = new AbortController();
+for (const message of messages) {
+  const payload = await platform.compose(message, signal);
+  payloads.set(message.id, payload);
+  await platform.send(payload, signal);
+}
+process.stdout.write("done\n");
+await new Promise((resolve) => process.once("SIGTERM", resolve));
+await platform.stop();
+await sql.end();
+process.exit(0); // baileys leaves timers of up to 30 s behind

@@ -1,0 +1,26 @@
+import type postgres from "postgres";
+import { Submission } from "#lib/messaging/submission.ts";
+import type { Outgoing } from "#lib/messenger/outbox/message.ts";
+import { storeMessages, takeNext } from "#lib/messenger/outbox/outbox.ts";
+
+/** Puts a text into the outbox. */
+export const putMessage = async (
+  sql: postgres.Sql,
+  id: string,
+  more: Partial<Submission> = {},
+): Promise<void> => {
+  const submission = Submission.parse({ kind: "text", phone: "6281200000001", text: "x", ...more });
+  await storeMessages(sql, [{ id, submission, mediaId: null }]);
+};
+
+/** Begins a leader's term. @returns its epoch */
+export const beginTerm = async (sql: postgres.Sql): Promise<number> => {
+  const [row] = await sql<{ epoch: number }[]>`
+    insert into messaging.leadership as held (epoch, holder) values (1, 'test')
+    on conflict (only_row) do update set epoch = held.epoch + 1 returning epoch`;
+  return row?.epoch ?? 0;
+};
+
+/** Takes the next message, whatever its number. */
+export const takeAny = (sql: postgres.ISql, epoch: number): Promise<Outgoing | undefined> =>
+  takeNext(sql as postgres.Sql, { epoch, resting: [], newContacts: true });

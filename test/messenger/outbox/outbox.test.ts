@@ -1,0 +1,221 @@
+import type postgres from "postgres";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Outgoing } from "#lib/messenger/outbox/message.ts";
+import {
+  applyReceipt,
+  expire,
+  findState,
+  markFailed,
+  markSent,
+  putBack,
+  recover,
+  storePayload,
+  takeNext,
+  undo,
+  waitForQuietEnd,
+} from "#lib/messenger/outbox/outbox.ts";
+import { loadHistory } from "#lib/messenger/send/history.ts";
+import { isRegistered } from "#lib/messenger/send/number-check.ts";
+import { createSessionDatabase } from "../messenger-database.ts";
+import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+
+const phone = "6281200000001";
+const other = "6281200000002";
+
+let sql: postgres.Sql;
+beforeEach(async () => {
+  sql = (await createSessionDatabase()).connect(2);
+});
+
+const put = (id: string, more: Parameters<typeof putMessage>[2] = {}) => putMessage(sql, id, more);
+const take = async (epoch: number): Promise<Outgoing> =>
+  (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
+const statesById = async () => {
+  const rows = await sql<
+    { id: string; state: string }[]
+  >`select id, state from messaging.message order by id`;
+  return Object.fromEntries(rows.map(({ id, state }) => [id, state]));
+};
+
+describe("taking the next message", () => {
+  test("leaves a number's later messages while an earlier one is under way", async () => {
+    for (const id of ["first", "second"]) await put(id);
+    await put("bulk", { phone: other, class: "bulk" });
+    const epoch = await beginTerm(sql);
+    expect([(await take(epoch)).id, (await take(epoch)).id]).toEqual(["first", "bulk"]);
+    expect(await takeAny(sql, epoch)).toBeUndefined();
+  });
+
+  test("lets a code go before a reminder to the same number that was put back, and no other reminder", async () => {
+    await put("first", { class: "reminder" });
+    const epoch = await beginTerm(sql);
+    await undo(sql, await take(epoch), 3_600);
+    await put("second", { class: "reminder" });
+    await put("code", { class: "otp" });
+    const code = await take(epoch);
+    await markSent(sql, code);
+    expect([code.id, await takeAny(sql, epoch)]).toEqual(["code", undefined]);
+  });
+
+  test("leaves resting numbers, and new contacts where none may be taken", async () => {
+    await put("first");
+    await put("second", { phone: other });
+    const epoch = await beginTerm(sql);
+    expect(await takeNext(sql, { epoch, resting: [], newContacts: false })).toBeUndefined();
+    expect(await takeNext(sql, { epoch, resting: [other, phone], newContacts: true })).toBeUndefined();
+    const taken = await takeNext(sql, { epoch, resting: [phone], newContacts: true });
+    expect(taken).toMatchObject({ id: "second", isNewContact: true });
+    await markSent(sql, taken as Outgoing);
+    await put("third", { phone: other });
+    expect(await takeNext(sql, { epoch, resting: [], newContacts: false })).toMatchObject({
+      ...{ id: "third", isNewContact: false },
+    });
+  });
+});
+
+test("a leader whose term is over takes nothing, and changes nothing that the next one has taken", async () => {
+  await put("message", { quiet_hours: { from: "00:00", to: "23:59", time_zone: "UTC" } });
+  await sql`update messaging.message set not_before = now()`;
+  const before = await beginTerm(sql);
+  const late = await take(before);
+  const epoch = await beginTerm(sql);
+  expect([await takeAny(sql, before), await recover(sql, epoch)]).toEqual([undefined, 1]);
+  await take(epoch);
+  const read = () => sql`select state, attempts, epoch, payload, not_before from messaging.message`;
+  const taken = await read();
+  expect(taken).toMatchObject([{ state: "SENDING", attempts: 2, epoch, payload: null }]);
+  expect(await storePayload(sql, before, late.id, Buffer.from("late"))).toBe(false);
+  await markFailed(sql, late, "late");
+  await putBack(sql, late, 60);
+  await undo(sql, late, 60);
+  await waitForQuietEnd(sql, { ...late, quietUntil: new Date(Date.now() + 60_000) });
+  expect(await read()).toEqual(taken);
+  expect(await storePayload(sql, epoch, late.id, Buffer.from("mine"))).toBe(true);
+});
+
+test("what its recipient has is not put back by a send that got no answer", async () => {
+  await put("message");
+  const taken = await take(await beginTerm(sql));
+  await applyReceipt(sql, taken.id, "DELIVERED");
+  await putBack(sql, taken, 0);
+  await undo(sql, taken, 0);
+  expect(await statesById()).toEqual({ message: "DELIVERED" });
+});
+
+test("a send that has not left counts as none, however often", async () => {
+  await put("message");
+  const epoch = await beginTerm(sql);
+  for (let send = 0; send < 6; send++) {
+    const taken = await take(epoch);
+    expect(taken.attempts).toBe(1);
+    await undo(sql, taken, 0);
+  }
+  await putBack(sql, await take(epoch), 0);
+  expect(await statesById()).toEqual({ message: "PENDING" });
+});
+
+test("a receipt makes its message DELIVERED or READ from every state but the final ones, and READ stays", async () => {
+  const states = ["PENDING", "SENDING", "SENT", "DELIVERED", "READ", "FAILED", "EXPIRED", "UNCERTAIN"];
+  const receipts = ["DELIVERED", "READ"] as const;
+  await sql`
+    insert into messaging.message (id, kind, phone, content, state, reason, expires_at)
+    select receipt || ' on ' || state, 'text', ${phone}, '{}', state, 'a reason', now()
+    from unnest(string_to_array(${states.join()}, ',')) state, unnest(string_to_array(${receipts.join()}, ',')) receipt`;
+  for (const receipt of receipts)
+    for (const state of states) await applyReceipt(sql, `${receipt} on ${state}`, receipt);
+  const ended = { FAILED: "FAILED", EXPIRED: "EXPIRED" } as Readonly<Record<string, string>>;
+  const expected = receipts.flatMap((receipt) =>
+    states.map((state) => [`${receipt} on ${state}`, ended[state] ?? (state === "READ" ? state : receipt)]),
+  );
+  expect(await statesById()).toEqual(Object.fromEntries(expected));
+  expect(await findState(sql, "READ on UNCERTAIN")).not.toHaveProperty("reason");
+});
+
+test("what a receipt says has arrived counts as sent, though nobody noted its send", async () => {
+  await put("message");
+  await putBack(sql, await take(await beginTerm(sql)), 0);
+  await applyReceipt(sql, "message", "DELIVERED");
+  const { sentAt } = await loadHistory(sql);
+  expect(sentAt).toHaveLength(1);
+});
+
+test("what waits for longer than the end of the quiet hours waits on", async () => {
+  const quiet_hours = { from: "00:00", to: "23:59", time_zone: "UTC" };
+  for (const id of ["taken", "later"]) await put(id, { quiet_hours });
+  await sql`update messaging.message set not_before = now() where id = 'taken'`;
+  await sql`update messaging.message set not_before = now() + interval '3 days' where id = 'later'`;
+  const taken = await take(await beginTerm(sql));
+  await waitForQuietEnd(sql, { ...taken, quietUntil: new Date(Date.now() + 60_000) });
+  const [row] =
+    await sql`select not_before > now() + interval '2 days' as waits from messaging.message where id = 'later'`;
+  expect(row?.waits).toBe(true);
+});
+
+test("a message expires when it was not sent in time; one that may have left is uncertain, under way five minutes later", async () => {
+  await sql`
+    insert into messaging.message (id, kind, phone, content, state, attempts, expires_at)
+    select id, 'text', ${phone}, '{}', state, attempts, now() - late
+    from (values
+      ('in time', 'PENDING', 0, interval '-1 minute'),
+      ('late', 'PENDING', 0, interval '0'),
+      ('tried', 'PENDING', 1, interval '0'),
+      ('under way', 'SENDING', 1, interval '4 minutes 30 seconds'),
+      ('hanging', 'SENDING', 1, interval '5 minutes'),
+      ('sent', 'SENT', 1, interval '1 hour')
+    ) row (id, state, attempts, late)`;
+  expect(await expire(sql)).toBe(3);
+  expect(await statesById()).toEqual({
+    ...{ "in time": "PENDING", late: "EXPIRED", tried: "UNCERTAIN" },
+    ...{ "under way": "SENDING", hanging: "UNCERTAIN", sent: "SENT" },
+  });
+});
+
+describe("whether the platform knows a number", () => {
+  test.each([
+    ["does not know", false, "1 hour"],
+    ["knows", true, "7 days"],
+  ])("is asked again for one that it %s (%s) after %s, and not before", async (_, registered, age) => {
+    let asked = 0;
+    let answer = registered;
+    const registry = {
+      async isRegistered() {
+        asked += 1;
+        return answer;
+      },
+    };
+    const look = async () => [await isRegistered(sql, registry, phone), asked];
+    const pass = (time: string) =>
+      sql`update messaging.number_check set checked_at = checked_at - ${time}::text::interval`;
+    expect([await look(), await look()]).toEqual([
+      [registered, 1],
+      [registered, 1],
+    ]);
+    answer = !registered;
+    await pass(age);
+    await pass("-1 minute");
+    expect(await look()).toEqual([registered, 1]);
+    await pass("1 minute");
+    expect([await look(), await look()]).toEqual([
+      [answer, 2],
+      [answer, 2],
+    ]);
+  });
+});
+
+test("the history holds the sends and new contacts of a day, oldest first, and the days since the first contact", async () => {
+  expect(await loadHistory(sql)).toEqual({ sentAt: [], newContactsAt: [], daysOfUse: 0 });
+  const now = Date.now();
+  const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000);
+  // neither in the order in which they were accepted nor in the order of the numbers
+  for (const [n, hours] of [2, 23, 1, 25, 12].entries()) {
+    await put(`M${n}`);
+    await sql`update messaging.message set sent_at = ${hoursAgo(hours)} where id = ${`M${n}`}`;
+    await sql`insert into messaging.contact (phone, since) values (${`62812${n}`}, ${hoursAgo(hours + 0.5)})`;
+  }
+  await sql`insert into messaging.contact (phone, since) values ('628129', ${hoursAgo(71)})`;
+  expect(await loadHistory(sql)).toEqual({
+    sentAt: [23, 12, 2, 1].map((hours) => hoursAgo(hours).getTime()),
+    newContactsAt: [23.5, 12.5, 2.5, 1.5].map((hours) => hoursAgo(hours).getTime()),
+    daysOfUse: 2,
+  });
+});

@@ -1,0 +1,172 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { generateMessageIDV2 } from "baileys";
+import * as esbuild from "esbuild";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import * as z from "zod/mini";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
+import { sealingWith } from "#lib/messenger/encryption.ts";
+import { silenceLibsignal } from "../../infra/build/build.ts";
+import {
+  citizen,
+  createScene,
+  never,
+  openPaired,
+  openSession,
+  ownNumber,
+  type Scene,
+  sealingKey,
+  settingsOf,
+  untilState,
+} from "./channels/whatsapp/linked-whatsapp.ts";
+import type { Assignment } from "./messenger-process.ts";
+
+const SessionRecord = z.object({
+  _sessions: z.record(
+    z.string(),
+    z.object({
+      indexInfo: z.object({ closed: z.number() }),
+      _chains: z.record(
+        z.string(),
+        z.object({ chainType: z.number(), chainKey: z.object({ counter: z.number() }) }),
+      ),
+    }),
+  ),
+});
+
+const source = fileURLToPath(new URL("session-process.ts", import.meta.url));
+
+let scene: Scene;
+
+beforeEach(async () => {
+  scene = await createScene();
+});
+
+const text = (words: string): Composition => ({
+  id: generateMessageIDV2(),
+  phone: citizen,
+  kind: "text",
+  text: words,
+});
+
+/** A session in a process of its own, over the test's database. */
+const run = (file: string, messages: readonly Composition[], crashes: boolean) => {
+  const { rootKey = Buffer.alloc(0), ...settings } = settingsOf(scene.fake);
+  const assignment: Assignment = {
+    databaseUrl: scene.url,
+    sealingKey,
+    settings: { ...settings, rootKey: Buffer.from(rootKey).toString("base64") },
+    messages,
+    crashes,
+  };
+  const child = spawn(process.execPath, [file, JSON.stringify(assignment)]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const output = { text: "" };
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (piece: string) => {
+      output.text += piece;
+    });
+  return { child, output, exit: once(child, "exit") };
+};
+
+const pairAndSend = async (words: string) => {
+  const platform = await openPaired(scene);
+  await platform.send(await platform.compose(text(words), never), never);
+  await platform.stop();
+};
+
+/** How many messages were encrypted in the open session with the citizen's phone, after the database. */
+const countEncrypted = async (): Promise<number> => {
+  const rows = await scene.sql<{ id: string }[]>`select id from messaging.session_key where type = 'session'`;
+  const { state } = (await openAuthState({ sql: scene.sql, sealing: sealingWith(sealingKey) })).lend();
+  const { lid } = scene.fake.phone(citizen);
+  const ids = rows.map(({ id }) => id).filter((id) => id.startsWith(lid));
+  const [record] = Object.values(await state.keys.get("session", ids));
+  const { _sessions } = z.parse(SessionRecord, record);
+  const open = Object.values(_sessions).find(({ indexInfo }) => indexInfo.closed === -1);
+  // counted from -1; 1 is libsignal's mark of the chain that sends
+  const sending = Object.values(open?._chains ?? {}).find(({ chainType }) => chainType === 1);
+  return (sending?.chainKey.counter ?? -1) + 1;
+};
+
+test("a session that crashes as a message leaves can still be read in its next messages", async () => {
+  await pairAndSend("one");
+  const { exit } = run(source, [text("two")], true);
+  expect(await exit).toEqual([null, "SIGKILL"]);
+  await scene.fake.until(() => scene.fake.phone(citizen).inbox.length === 2);
+  // the phone has read a message with the first key: whoever goes on must know that this key is spent
+  expect(await countEncrypted()).toBe(1);
+
+  const next = await openSession(scene);
+  next.start();
+  await untilState(next, "open");
+  for (const words of ["three", "four"]) await next.send(await next.compose(text(words), never), never);
+  expect(scene.fake.phone(citizen).inbox.map((received) => received.text)).toEqual([
+    "one",
+    "two",
+    "three",
+    "four",
+  ]);
+  expect(scene.fake.phone(citizen).failures).toEqual([]);
+});
+
+describe("a session's process prints no key, number or text", () => {
+  const words = "Kode rahasia Anda 493817";
+
+  /** Provokes what libsignal prints: sessions that are closed, opened anew and not readable. */
+  const provoke = async (file: string) => {
+    await pairAndSend("one");
+    const message = text(words);
+    const { child, output, exit } = run(file, [message], false);
+    await expect.poll(() => output.text, { timeout: 10_000 }).toContain("done\n");
+    // baileys counts each twice: of its five resends there are two
+    for (let times = 2; times < 4; times++) {
+      await scene.fake.askAgain(message.id);
+      await scene.fake.until(() => scene.fake.arrivalsOf(message.id) === times);
+    }
+    scene.fake.disconnect("drop");
+    await scene.fake.until(() => scene.fake.sockets.loggedIn === 0);
+    await scene.fake.until(() => scene.fake.sockets.loggedIn === 1);
+    child.kill("SIGTERM");
+    expect(await exit).toEqual([0, null]);
+    return output.text;
+  };
+
+  const expectClean = (output: string) => {
+    const own = output.split("\n").filter((line) => line !== "done" && line !== "");
+    for (const line of own) expect(JSON.parse(line)).toMatchObject({ level: expect.any(String) });
+    const secrets = [words, "493817", citizen, ownNumber, "Buffer", "chain", "privKey", "Closing session"];
+    for (const secret of secrets) expect(output).not.toContain(secret);
+    expect(output).not.toMatch(/[\w+/]{40,}/); // no key in base64 or hex
+  };
+
+  test("where the sources run", async () => {
+    expectClean(await provoke(source));
+  });
+
+  test("where a bundle runs, of which libsignal's console calls are no part", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "session-bundle-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const outfile = join(folder, "session.mjs");
+    await esbuild.build({
+      entryPoints: [source],
+      outfile,
+      bundle: true,
+      platform: "node",
+      target: "node24",
+      format: "esm",
+      external: ["jimp", "sharp", "link-preview-js", "audio-decode"],
+      banner: {
+        js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
+      },
+      plugins: [silenceLibsignal()],
+      logLevel: "silent",
+    });
+    expectClean(await provoke(outfile));
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { insist } from "#lib/messenger/retry.ts";
+
+test("does what fails again until it is done, and then no more", async () => {
+  let tries = 0;
+  const work = async () => {
+    tries += 1;
+    if (tries < 3) throw new Error("away");
+  };
+  await insist(work, new AbortController().signal);
+  expect(tries).toBe(3);
+});
+
+test("gives up when it is called off", async () => {
+  const end = new AbortController();
+  let tries = 0;
+  const work = async () => {
+    tries += 1;
+    end.abort();
+    throw new Error("away");
+  };
+  await insist(work, end.signal);
+  expect(tries).toBe(1);
+});

@@ -1,0 +1,100 @@
+import type postgres from "postgres";
+import { beforeEach, expect, onTestFinished, vi } from "vitest";
+import type { MessageClass } from "#lib/messaging/submission.ts";
+import type { SendOutcome } from "#lib/messenger/channels/whatsapp/relay.ts";
+import type { Outgoing } from "#lib/messenger/outbox/message.ts";
+import { findState } from "#lib/messenger/outbox/outbox.ts";
+import { loadHistory } from "#lib/messenger/send/history.ts";
+import { noPace, type Pace, Pacing } from "#lib/messenger/send/pacing.ts";
+import { type Messenger, runSender } from "#lib/messenger/send/sender.ts";
+import { Wakeup } from "#lib/messenger/send/wakeup.ts";
+import { createSessionDatabase } from "../messenger-database.ts";
+import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
+
+/*
+ * A sender over a database of its own, and a platform that does what the test says; the real one is met in the
+ * platform's tests.
+ */
+
+export const acked: SendOutcome = { outcome: "acked" };
+
+export let database: Awaited<ReturnType<typeof createSessionDatabase>>;
+export let sql: postgres.Sql;
+export let wakeup: Wakeup;
+export let sent: string[];
+export let composed: string[];
+let made: number;
+/** What the platform does. */
+export const platform = {
+  isOpen: true,
+  registered: async (_phone: string): Promise<boolean> => true,
+  compose: async (_message: Outgoing): Promise<void> => {},
+  verdicts: async (_message: Outgoing): Promise<SendOutcome> => acked,
+};
+const obliging = { ...platform };
+
+/** Sets everything up anew for each test. */
+export const useSender = () =>
+  beforeEach(async () => {
+    database = await createSessionDatabase();
+    sql = database.connect(4);
+    wakeup = new Wakeup();
+    [sent, composed, made] = [[], [], 0];
+    Object.assign(platform, obliging);
+  });
+
+const messenger: Messenger = {
+  isOpen: () => platform.isOpen,
+  isRegistered: (phone) => platform.registered(phone),
+  async compose(message) {
+    composed.push(message.id);
+    await platform.compose(message);
+    return Buffer.from(`payload of ${message.id}`);
+  },
+  async send(payload, message) {
+    expect(Buffer.from(payload).toString()).toBe(`payload of ${message.id}`);
+    sent.push(message.id);
+    return platform.verdicts(message);
+  },
+};
+
+export const put = async (phone = "6281200000001", kind: MessageClass = "transactional") => {
+  made += 1;
+  const id = `M${made}`;
+  await putMessage(sql, id, { phone, class: kind });
+  return id;
+};
+const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 255));
+
+export const lead = async (pace: Pace = noPace) => {
+  const epoch = await beginTerm(sql);
+  const end = new AbortController();
+  const pacing = new Pacing(pace, await loadHistory(sql));
+  const done = runSender({
+    ...{ sql, epoch, messenger, pacing, wakeup, signal: end.signal },
+    seal: (_, payload) => flip(payload),
+    open: (_, sealed) => flip(sealed),
+  });
+  const stop = async () => {
+    end.abort();
+    await done;
+  };
+  onTestFinished(stop);
+  return stop;
+};
+
+export const stateOf = async (id: string) => (await findState(sql, id))?.status;
+export const eventually = (id: string, status: string) =>
+  expect.poll(() => stateOf(id), { timeout: 15_000 }).toBe(status);
+
+/** Resolves once the sender has looked at everything that there is now, and has found nothing to do. */
+export const untilIdle = async () => {
+  const waits = vi.spyOn(wakeup, "wait").mock.calls;
+  const before = waits.length;
+  const look = () => {
+    wakeup.notify();
+    return waits.length - before;
+  };
+  // the first may be the end of a look that began earlier
+  await expect.poll(look, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+};

@@ -1,0 +1,38 @@
+import { beforeEach, expect, inject, test, vi } from "vitest";
+import * as z from "zod/mini";
+
+const Shape = z.object({ password: z.string() });
+
+beforeEach(() => {
+  vi.resetModules();
+  vi.unstubAllEnvs();
+  for (const [name, value] of Object.entries(inject("city").variables["tourism/categories"] ?? {}))
+    vi.stubEnv(name, value);
+});
+
+const open = async (id: string) => (await import("#lib/secrets/secret.ts")).secret(() => id, Shape);
+
+test("reads a secret once", async () => {
+  const read = await open("municipal/local/database/tourism");
+  expect(await read()).toBe(await read());
+});
+
+test("names a secret that is not there", async () =>
+  await expect((await open("municipal/local/none"))()).rejects.toThrow(
+    "secret municipal/local/none cannot be read",
+  ));
+
+test("names the secret and the field of another shape, never its content", async () => {
+  const error = await (await open("municipal/local/audit-pepper"))().catch((reason) => reason);
+  expect(error.message).toBe(
+    "secret municipal/local/audit-pepper has another shape than expected at password",
+  );
+});
+
+test("names a setting that is missing, and one that has a wrong value", async () => {
+  vi.stubEnv("AWS_REGION", undefined);
+  await expect((await open("x"))()).rejects.toThrow("environment variable AWS_REGION is not set");
+  vi.resetModules();
+  vi.stubEnv("DATABASE_TLS", "maybe");
+  await expect((await open("x"))()).rejects.toThrow("environment variable DATABASE_TLS has a value");
+});
