@@ -1,5 +1,5 @@
 /**
- * The session task: a container of its own, not a Lambda. It drives the messaging session.
+ * The messenger: a container of its own, not a Lambda. It drives the connection to WhatsApp.
  *
  * Compressing an image starts this same file in a thread, which then does that work and nothing else.
  */
@@ -7,6 +7,6 @@ import { isMainThread } from "node:worker_threads";
 import "#lib/messenger/accept/compress-image.ts";
 
 if (isMainThread) {
-  const { runSession } = await import("#lib/messenger/program.ts");
-  await runSession();
+  const { runMessenger } = await import("#lib/messenger/program.ts");
+  await runMessenger();
 }

@@ -33,19 +33,19 @@ const Environment = z.object({
   /** Where callers find the two APIs, without a slash at the end. */
   INTEGRATION_ADDRESS: z.optional(z.url()),
   MESSAGING_ADDRESS: z.optional(z.url()),
-  /** Where the session task takes messages. */
-  SESSION_URL: z.optional(z.url()),
+  /** Where the messenger takes messages. */
+  MESSENGER_URL: z.optional(z.url()),
   /** Secret with the `{token}` that opens it. */
-  SESSION_TOKEN_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Where the session task listens; 0 takes a free port. */
-  SESSION_HOST: z._default(z.string(), "0.0.0.0"),
-  SESSION_PORT: z._default(z.string().check(z.regex(/^\d{1,5}$/)), "8080"),
+  MESSENGER_TOKEN_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Where the messenger listens; 0 takes a free port. */
+  MESSENGER_HOST: z._default(z.string(), "0.0.0.0"),
+  MESSENGER_PORT: z._default(z.string().check(z.regex(/^\d{1,5}$/)), "8080"),
   /** How long it still takes messages after it was told to end: as long as its address may be remembered. */
-  SESSION_LINGER_SECONDS: z._default(z.string().check(z.regex(/^\d{1,3}$/)), "0"),
+  MESSENGER_LINGER_SECONDS: z._default(z.string().check(z.regex(/^\d{1,3}$/)), "0"),
   /** `careful` keeps the number from being blocked; `off` is for the fake platform. */
-  SESSION_PACE: z._default(z.enum(["careful", "off"]), "careful"),
-  /** Secret with the `{key}` that seals what the session keeps in the database. */
-  SESSION_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  MESSENGER_PACE: z._default(z.enum(["careful", "off"]), "careful"),
+  /** Secret with the `{key}` that seals what the messenger keeps in the database. */
+  MESSENGER_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Secret with the one or two credentials that open the console. */
   CONSOLE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Another messaging platform than the real one: its WebSocket, its signing key in base64, its media CA in PEM. */

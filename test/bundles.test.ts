@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { routes } from "#lib/routes/index.ts";
-import { bundleFolder, listFunctions, sessionBundle } from "../infra/build/build.ts";
+import { bundleFolder, listFunctions, messengerBundle } from "../infra/build/build.ts";
 import { memoryFlags } from "../infra/local/messenger/process.ts";
 
 /** What a cold start has to read, in units of 1024 bytes: measured, with little room. */
@@ -23,15 +23,15 @@ test.each(listFunctions())("the bundle of %s is small", (fn) => {
   expect(statSync(file).size / 1024).toBeLessThanOrEqual(allowed);
 });
 
-test("the session task's image starts it with the flags that the tests of its memory use", () => {
+test("the messenger's image starts it with the flags that the tests of its memory use", () => {
   const dockerfile = readFileSync("infra/aws/messenger.Dockerfile", "utf8");
   expect(JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "[]")).toEqual([
-    ...["node", ...memoryFlags, "session.mjs"],
+    ...["node", ...memoryFlags, "messenger.mjs"],
   ]);
 });
 
-test("the session task's bundle needs nothing beside itself, and prints no keys", () => {
-  const bundle = readFileSync(sessionBundle, "utf8");
+test("the messenger's bundle needs nothing beside itself, and prints no keys", () => {
+  const bundle = readFileSync(messengerBundle, "utf8");
   expect(bundle).not.toContain(process.cwd());
   expect(bundle).not.toMatch(/Closing session|Removing old closed session/);
 });

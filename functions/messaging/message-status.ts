@@ -1,9 +1,9 @@
 import { endpoint } from "#lib/http/endpoint.ts";
 import { Fault } from "#lib/http/fault.ts";
-import { findMessage, prepareSession } from "#lib/messaging/messenger-client.ts";
+import { findMessage, prepareMessenger } from "#lib/messaging/messenger-client.ts";
 import { readMessage as route } from "#lib/routes/messaging.ts";
 
-prepareSession();
+prepareMessenger();
 
 /** Tells what became of a message. */
 export const handler = endpoint(route).handler(async ({ params }) => {

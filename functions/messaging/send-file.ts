@@ -1,11 +1,11 @@
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
 import { fileName } from "#lib/messaging/file-name.ts";
-import { prepareSession, submit } from "#lib/messaging/messenger-client.ts";
+import { prepareMessenger, submit } from "#lib/messaging/messenger-client.ts";
 import { sendFile as route } from "#lib/routes/messaging.ts";
 
-prepareSession();
+prepareMessenger();
 
-/** Queues a file, from the form itself or from an address that the session task downloads from. */
+/** Queues a file, from the form itself or from an address that the messenger downloads from. */
 export const handler = multipartEndpoint(route).handler(async ({ body, headers }) => {
   const { id, accepted_at } = await submit(
     {

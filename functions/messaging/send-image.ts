@@ -1,10 +1,10 @@
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
-import { prepareSession, submit } from "#lib/messaging/messenger-client.ts";
+import { prepareMessenger, submit } from "#lib/messaging/messenger-client.ts";
 import { sendImage as route } from "#lib/routes/messaging.ts";
 
-prepareSession();
+prepareMessenger();
 
-/** Queues an image, from the form itself or from an address that the session task downloads from. */
+/** Queues an image, from the form itself or from an address that the messenger downloads from. */
 export const handler = multipartEndpoint(route).handler(async ({ body, headers }) => {
   const { id } = await submit(
     {

@@ -1,8 +1,8 @@
 import { endpoint } from "#lib/http/endpoint.ts";
-import { prepareSession, submit } from "#lib/messaging/messenger-client.ts";
+import { prepareMessenger, submit } from "#lib/messaging/messenger-client.ts";
 import { sendMessage as route } from "#lib/routes/messaging.ts";
 
-prepareSession();
+prepareMessenger();
 
 /** Queues a text message. What was answered is durable; `GET /messages/{id}` tells what becomes of it. */
 export const handler = endpoint(route).handler(async ({ body, headers }) => {

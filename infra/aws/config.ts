@@ -26,7 +26,7 @@ const Domain = z.strictObject({
   basePath: z._default(text(/^[a-z\d-]+$/), "api"),
 });
 
-/** What the functions and the session task store in. */
+/** What the functions and the messenger store in. */
 const Database = z.discriminatedUnion("kind", [
   /** Aurora Serverless v2, in capacity units of about 2 GiB each. */
   z.strictObject({
@@ -47,7 +47,7 @@ const Database = z.discriminatedUnion("kind", [
     port: z._default(z.int().check(z.gte(1), z.lte(65_535)), 5432),
     dbname: text(/^[a-z_][a-z\d_]*$/),
     adminSecret: text(/^[\w/+=.@-]+$/),
-    /** Group around the server; it is opened for the functions and the session task. */
+    /** Group around the server; it is opened for the functions and the messenger. */
     securityGroupId: z.optional(id("sg")),
   }),
 ]);
@@ -76,7 +76,7 @@ const Context = z.object({
   database: Database,
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
   network: z._default(NetworkChoice, { egress: "ipv6" }),
-  /** An image of the session task in a registry, by tag or digest. Without it, it is built at deploy. */
+  /** An image of the messenger in a registry, by tag or digest. Without it, it is built at deploy. */
   messagingImage: z.optional(text(/^[a-z\d.-]+(:\d+)?(\/[a-z\d._-]+)+(:[\w.-]+|@sha256:[\da-f]{64})$/)),
 });
 type Context = z.infer<typeof Context>;
@@ -135,7 +135,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
       privateSubnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
     },
   ],
-  messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-session:1.0.0"],
+  messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-messenger:1.0.0"],
 };
 
 /** An object comes from the command line as JSON: `-c database='{"kind": "aurora"}'`. */

@@ -24,7 +24,7 @@ export const messagingApi: Api = {
   envelope: messagingEnvelope,
   authorizers: messagingAuthorizers,
   binaryMediaTypes: ["multipart/form-data"],
-  // a batch of some hundred sends gets in at once: it is the session task that spreads them
+  // a batch of some hundred sends gets in at once: it is the messenger that spreads them
   throttle: { requestsPerSecond: 100, burst: 500 },
   usagePlans: {},
   firewall: { takesAnyBody: true },

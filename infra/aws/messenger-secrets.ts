@@ -1,7 +1,7 @@
-/** The secrets of the session task, which has no row in the route table: environment variable → name within the stage. */
-export const sessionSecrets = {
-  DATABASE_SECRET_ID: "database/session",
-  SESSION_TOKEN_SECRET_ID: "session-token",
-  SESSION_KEY_SECRET_ID: "session-key",
-  CONSOLE_SECRET_ID: "session-console",
+/** The secrets of the messenger, which has no row in the route table: environment variable → name within the stage. */
+export const messengerSecrets = {
+  DATABASE_SECRET_ID: "database/messenger",
+  MESSENGER_TOKEN_SECRET_ID: "messenger-token",
+  MESSENGER_KEY_SECRET_ID: "messenger-key",
+  CONSOLE_SECRET_ID: "messenger-console",
 } as const;

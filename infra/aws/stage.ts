@@ -34,7 +34,7 @@ export const composeStage = (app: App, config: Config) => {
   jobs.addStackDependency(data);
   jobs.addStackDependency(messaging);
   const operations = new OperationsStack(app, name("operations"), {
-    ...{ config, apis, jobs, server: data.database.server, sessionLog: messaging.task.logGroup },
+    ...{ config, apis, jobs, server: data.database.server, messengerLog: messaging.task.logGroup },
     watched: [data, messaging, ...apis, jobs],
   });
   for (const stack of [data, messaging, ...apis, jobs]) operations.addStackDependency(stack);

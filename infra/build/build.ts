@@ -9,17 +9,17 @@ import { listAuthorities } from "./rds-authorities.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The session task's module: a container's program, not a Lambda. */
-const sessionEntry = "session";
+/** The messenger's module: a container's program, not a Lambda. */
+const messengerEntry = "messenger";
 
 /** Every Lambda's module under `functions/`, such as `resident/list`: each is one deployable. */
 export const listFunctions = (): string[] =>
   globSync("**/*.ts", { cwd: `${root}functions` })
     .map((file) => file.replace(/\.ts$/, "").replaceAll("\\", "/"))
-    .filter((fn) => fn !== sessionEntry);
+    .filter((fn) => fn !== messengerEntry);
 
-/** The session task in one file, as its image starts it. */
-export const sessionBundle = `${root}dist/session/session.mjs`;
+/** The messenger in one file, as its image starts it. */
+export const messengerBundle = `${root}dist/messenger/messenger.mjs`;
 
 /** A module's name where a slash has another meaning: in folders, AWS names and construct ids. */
 export const functionName = (fn: string): string => fn.replaceAll("/", "-");
@@ -134,21 +134,21 @@ const functions = (): esbuild.BuildOptions => ({
 /** What the platform library would load if it were there, for things that we do ourselves or not at all. */
 const optionalOfLibrary = ["sharp", "link-preview-js", "audio-decode", "bufferutil", "utf-8-validate"];
 
-const session = (): esbuild.BuildOptions => ({
+const messenger = (): esbuild.BuildOptions => ({
   ...shared,
-  entryPoints: [{ in: `functions/${sessionEntry}.ts`, out: "session/session" }],
+  entryPoints: [{ in: `functions/${messengerEntry}.ts`, out: "messenger/messenger" }],
   external: optionalOfLibrary,
   plugins: [leaveOut, silenceLibsignal()],
 });
 
 /**
- * Builds the session task, with the licences of what it holds and the authorities of RDS, which Node does not know.
+ * Builds the messenger, with the licences of what it holds and the authorities of RDS, which Node does not know.
  *
  * @throws esbuild.BuildFailure
  */
-export const buildSession = async () => {
-  const built = await esbuild.build({ ...session(), metafile: true });
-  const folder = dirname(sessionBundle);
+export const buildMessenger = async () => {
+  const built = await esbuild.build({ ...messenger(), metafile: true });
+  const folder = dirname(messengerBundle);
   writeLicences(built.metafile, root, `${folder}/LICENSES.txt`);
   writeFileSync(`${folder}/rds-ca.pem`, listAuthorities().join(""));
   return built;
@@ -163,7 +163,7 @@ const copyMigrations = (): void => {
 
 /** Builds every bundle. @throws esbuild.BuildFailure with the places that do not build. */
 export const build = async (): Promise<Record<string, number>> => {
-  const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildSession()]);
+  const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildMessenger()]);
   copyMigrations();
   const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
   return Object.fromEntries(outputs.map(([file, { bytes }]) => [file, bytes]));

@@ -12,7 +12,7 @@ import { withConnection } from "./connect.ts";
 
 const Token = z.object({ token: z.string() });
 
-/** How long a session task that is away is waited for. */
+/** How long a messenger that is away is waited for. */
 const patienceMs = 10_000;
 
 const isElsewhere = () =>
@@ -24,7 +24,7 @@ const readLocal = <T>(name: string, schema: z.ZodMiniType<T>): T => {
   return z.parse(schema, JSON.parse(kept?.value ?? "{}"));
 };
 
-const need = (name: "SESSION_URL" | "SESSION_TOKEN_SECRET_ID" | "PEPPER_SECRET_ID"): string => {
+const need = (name: "MESSENGER_URL" | "MESSENGER_TOKEN_SECRET_ID" | "PEPPER_SECRET_ID"): string => {
   if (findSetting(name) === undefined)
     throw new CommandError(`Set ${name} too: the README says what each stage's is`);
   return getSetting(name);
@@ -32,11 +32,11 @@ const need = (name: "SESSION_URL" | "SESSION_TOKEN_SECRET_ID" | "PEPPER_SECRET_I
 
 const findDoor = async (): Promise<Door> => {
   if (isElsewhere()) {
-    const url = need("SESSION_URL");
-    return { url, ...(await readSecret(need("SESSION_TOKEN_SECRET_ID"), Token)) };
+    const url = need("MESSENGER_URL");
+    return { url, ...(await readSecret(need("MESSENGER_TOKEN_SECRET_ID"), Token)) };
   }
   const consoleUrl = findDevFile(localFolder)?.consoleUrl ?? "";
-  return { url: consoleUrl.replace(/\/console$/, ""), ...readLocal("session-token", Token) };
+  return { url: consoleUrl.replace(/\/console$/, ""), ...readLocal("messenger-token", Token) };
 };
 
 const findPepper = async (): Promise<Means["pepper"]> => {

@@ -20,7 +20,7 @@ interface Session {
 
 const list = () =>
   withConnection(
-    "session-admin",
+    "employee-admin",
     (sql) => sql<Session[]>`
       select session_id as id, account_id as account, scope, started_at as "startedAt",
         refreshed_at as "refreshedAt", expires_at as "expiresAt"
@@ -29,7 +29,7 @@ const list = () =>
 
 const end = async (name: string): Promise<number> => {
   const [row] = await withConnection(
-    "session-admin",
+    "employee-admin",
     (sql) => sql<{ ended: number }[]>`select employee.end_sessions(${name})::int as ended`,
   );
   return row?.ended ?? 0;

@@ -2,13 +2,13 @@ import { styleText } from "node:util";
 import type { City } from "./city.ts";
 import { demoPhone } from "./messenger/messenger.ts";
 
-export const consoleOf = ({ sessionUrl }: City): string => `${sessionUrl}/console`;
+export const consoleOf = ({ messengerUrl }: City): string => `${messengerUrl}/console`;
 
 export const docsOf = ({ baseUrl }: City): string => `${baseUrl}/docs`;
 
 /** Tells the user what has been started, and how to try it. */
 export const announce = (city: City, logFile: string, seconds: string) => {
-  const { baseUrl, messagingBaseUrl, apiKey, basic, database, upstreams, session } = city;
+  const { baseUrl, messagingBaseUrl, apiKey, basic, database, upstreams, messenger } = city;
   const { username, password } = city.console;
   console.log(`
 ${styleText("bold", `Ready in ${seconds} s`)}   ${baseUrl}
@@ -16,7 +16,7 @@ Docs       ${docsOf(city)}
 Messaging  ${messagingBaseUrl}
            ${basic.username}, password ${basic.password}
 Console    ${consoleOf(city)}   ${username}, password ${password}
-Platform   ${session?.platform ? `imitated; what phones got: ${session.platform.controlUrl}/phones/${demoPhone}` : "real: pair a phone by the console"}
+Platform   ${messenger?.platform ? `imitated; what phones got: ${messenger.platform.controlUrl}/phones/${demoPhone}` : "real: pair a phone by the console"}
 Database   ${database.adminUrl}
 API key    ${apiKey}   (partner demo, scope resident:read)
 Employee   ${upstreams.demo.username}, password ${upstreams.demo.password}

@@ -10,7 +10,7 @@ import { inventions } from "#lib/secrets/inventions.ts";
 import type { Api } from "../aws/api.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
-import { sessionSecrets } from "../aws/messenger-secrets.ts";
+import { messengerSecrets } from "../aws/messenger-secrets.ts";
 import { secretName } from "../aws/secret-name.ts";
 import { bundleFolder, functionName } from "../build/build.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
@@ -19,7 +19,7 @@ import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
 import { startJobs } from "./job-schedule.ts";
 import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
-import { type LocalSession, startSession } from "./messenger/messenger.ts";
+import { type LocalMessenger, startMessenger } from "./messenger/messenger.ts";
 import { rememberPlans } from "./plan-lookup.ts";
 import { startSchedule } from "./schedule.ts";
 import { startSecretsServer } from "./secrets/server.ts";
@@ -34,8 +34,8 @@ export interface CityOptions {
   /** Ports of the integration and the messaging API; 0 takes a free one. */
   readonly port: number;
   readonly messagingPort: number;
-  /** The session task: with the imitated platform, to be paired with a real phone, or one that runs already. */
-  readonly session?: "fake" | "real" | { readonly url: string };
+  /** The messenger: with the imitated platform, to be paired with a real phone, or one that runs already. */
+  readonly messenger?: "fake" | "real" | { readonly url: string };
   /** Invented residents that are stored when there are fewer. */
   readonly residents: number;
   /** False: the data need not outlive a crash. */
@@ -63,10 +63,10 @@ interface Needs {
 export interface City {
   readonly baseUrl: string;
   readonly messagingBaseUrl: string;
-  /** Where the session task is; its console is under `/console`. */
-  readonly sessionUrl: string;
-  /** The city's own session task and platform. */
-  readonly session: LocalSession | undefined;
+  /** Where the messenger is; its console is under `/console`. */
+  readonly messengerUrl: string;
+  /** The city's own messenger and platform. */
+  readonly messenger: LocalMessenger | undefined;
   /** Opens the console. */
   readonly console: { readonly username: string; readonly password: string };
   /** Credentials of the messaging API. */
@@ -178,19 +178,19 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsServer.url,
       DATABASE_TLS: "disable",
     };
-    const wanted = options.session ?? "fake";
-    const session =
+    const wanted = options.messenger ?? "fake";
+    const messenger =
       typeof wanted === "object"
         ? undefined
-        : await startSession({
-            variables: { ...common, ...named(sessionSecrets) },
-            token: readSecret<{ token: string }>(secrets, "session-token").token,
+        : await startMessenger({
+            variables: { ...common, ...named(messengerSecrets) },
+            token: readSecret<{ token: string }>(secrets, "messenger-token").token,
             platform: wanted,
             port: 0,
-            onLine: (line) => onLog("session", line),
+            onLine: (line) => onLog("messenger", line),
           });
-    if (session) stops.push(() => session.stop());
-    const sessionUrl = typeof wanted === "object" ? wanted.url : (session?.url ?? "");
+    if (messenger) stops.push(() => messenger.stop());
+    const messengerUrl = typeof wanted === "object" ? wanted.url : (messenger?.url ?? "");
     const lambdas = new Map<string, Lambda>();
     stops.push(() => Promise.all([...lambdas.values()].map((lambda) => lambda.stop())));
 
@@ -213,7 +213,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     const messagingBaseUrl = await open(messagingApi, options.messagingPort);
 
     const urls: Readonly<Record<Upstream | Address, string>> = {
-      ...{ ...upstreams.urls, SESSION_URL: sessionUrl },
+      ...{ ...upstreams.urls, MESSENGER_URL: messengerUrl },
       ...{ INTEGRATION_ADDRESS: baseUrl, MESSAGING_ADDRESS: messagingBaseUrl },
     };
     const variables = ({ secrets: needed, upstreams: called = [], addresses = [] }: Needs) => ({
@@ -247,9 +247,9 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     return {
       baseUrl,
       messagingBaseUrl,
-      sessionUrl,
-      session,
-      console: readSecret<CredentialsSecret>(secrets, "session-console").credentials[0],
+      messengerUrl,
+      messenger,
+      console: readSecret<CredentialsSecret>(secrets, "messenger-console").credentials[0],
       basic: readSecret<CredentialsSecret>(secrets, "messaging-basic").credentials[0],
       apiKey,
       secretsUrl: secretsServer.url,

@@ -19,7 +19,7 @@ export interface DevFile {
   readonly docsUrl: string;
   /** Credentials of the messaging API. */
   readonly basic: { readonly username: string; readonly password: string };
-  /** The session task's page for the operator. */
+  /** The messenger's page for the operator. */
   readonly consoleUrl: string;
   readonly console: { readonly username: string; readonly password: string };
   /** A number whose phone the imitated platform has, and where that is controlled; null with a real phone. */

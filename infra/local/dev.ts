@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { parseArgs, styleText } from "node:util";
-import { buildSession, watch } from "../build/build.ts";
+import { buildMessenger, watch } from "../build/build.ts";
 import { announce, consoleOf, docsOf } from "./announcement.ts";
 import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
@@ -66,7 +66,7 @@ const choosePort = async (name: keyof typeof defaultPorts, wanted: number | unde
   }
 };
 
-/** The functions are rebuilt as they change, the session task is not: it would lose what is under way. */
+/** The functions are rebuilt as they change, the messenger is not: it would lose what is under way. */
 const firstBuild = async (onRebuilt: (errors: number) => void) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let built = false;
@@ -78,7 +78,7 @@ const firstBuild = async (onRebuilt: (errors: number) => void) => {
     else resolve();
     built = true;
   });
-  await Promise.all([promise, buildSession()]);
+  await Promise.all([promise, buildMessenger()]);
   return context;
 };
 
@@ -123,7 +123,7 @@ const main = async () => {
       folder,
       port,
       messagingPort,
-      session: options.platform,
+      messenger: options.platform,
       residents: options.residents,
       durable: true,
       scheduled: true,
@@ -136,14 +136,14 @@ const main = async () => {
       onStep: (step) => console.log(`${step} …`),
     });
     stops.push(city.stop);
-    const { baseUrl, messagingBaseUrl, apiKey, basic, secretsUrl, database, upstreams, session } = city;
+    const { baseUrl, messagingBaseUrl, apiKey, basic, secretsUrl, database, upstreams, messenger } = city;
     const { demo: employee, legacyAuthUrl, employeeSystemUrl } = upstreams;
     const databaseUrl = database.adminUrl;
     writeDevFile(folder, {
       ...{ baseUrl, apiKey, messagingBaseUrl, docsUrl: docsOf(city), basic },
       ...{ consoleUrl: consoleOf(city), console: city.console },
-      phone: session?.platform ? demoPhone : null,
-      platformUrl: session?.platform?.controlUrl ?? null,
+      phone: messenger?.platform ? demoPhone : null,
+      platformUrl: messenger?.platform?.controlUrl ?? null,
       ...{ employee, databaseUrl, secretsUrl },
       ...{ legacyAuthUrl, employeeSystemUrl },
     });

@@ -16,8 +16,8 @@ const retryAfterSeconds = 5;
 /** The token that was before the last rotation is accepted longer than this. */
 const tokenMaxAgeMs = 300_000;
 
-const token = keep("the session's token", tokenMaxAgeMs, async () =>
-  readSecret(getSetting("SESSION_TOKEN_SECRET_ID"), z.object({ token: z.string().check(z.minLength(32)) })),
+const token = keep("the messenger's token", tokenMaxAgeMs, async () =>
+  readSecret(getSetting("MESSENGER_TOKEN_SECRET_ID"), z.object({ token: z.string().check(z.minLength(32)) })),
 );
 
 /** A submission before the defaults are filled in, which the task does. */
@@ -47,7 +47,7 @@ const outcomeUnknown = ({ idempotency_key }: Pick<Draft, "idempotency_key">) =>
   );
 
 /** For the log: what went wrong with the task, never what was handed over. */
-const note = (reason: string) => log.warn("the session task did not answer as it should", { reason });
+const note = (reason: string) => log.warn("the messenger did not answer as it should", { reason });
 
 /** Of these the caller hears nothing: 401 and 403 are between us and the task, 500 is not what it meant to say. */
 const internal = [401, 403, 500];
@@ -69,7 +69,7 @@ export interface Door {
 type FindDoor = () => Promise<Door>;
 
 const findConfigured: FindDoor = async () => ({
-  url: getSetting("SESSION_URL"),
+  url: getSetting("MESSENGER_URL"),
   token: (await token.get()).token,
 });
 
@@ -106,7 +106,7 @@ const handOver = async <T>(
 };
 
 /**
- * Hands a message over to the session task, once.
+ * Hands a message over to the messenger, once.
  *
  * @param content the bytes of an image or a file that was uploaded.
  * @throws Fault 503 that says whether the message may have been accepted; or what the task refused it with.
@@ -176,4 +176,4 @@ export const findMessage = async (id: string): Promise<MessageState | undefined>
 };
 
 /** Starts the fetch of the internal token while the module loads; a failure shows at the first use. */
-export const prepareSession = (): void => prepare(token);
+export const prepareMessenger = (): void => prepare(token);

@@ -2,20 +2,20 @@ import * as z from "zod/mini";
 import { QuietHours } from "./quiet-hours.ts";
 
 /*
- * How the send endpoints hand a message over to the session task, and how it answers. Both sides read this.
+ * How the send endpoints hand a message over to the messenger, and how it answers. Both sides read this.
  *
- *   POST <SESSION_URL>/messages        Authorization: Bearer <internal secret>
+ *   POST <MESSENGER_URL>/messages        Authorization: Bearer <internal secret>
  *     Content-Type: application/json           the submission, with text or the `url` of the media
  *     Content-Type: application/octet-stream   the media's bytes; the submission in the header x-submission,
  *                                              as base64url of its JSON
  *   → 201 Accepted, or Refused with 400, 409, 413, 422 or 503
  *
- *   POST <SESSION_URL>/messages/batch  the same, for texts that each have an idempotency_key of their own
+ *   POST <MESSENGER_URL>/messages/batch  the same, for texts that each have an idempotency_key of their own
  *     Content-Type: application/json           Batch
  *   → 201 AcceptedBatch, all in one commit, or Refused and none. A key that is known answers with its first
  *     message, whatever it says now.
  *
- *   GET <SESSION_URL>/messages/<id>
+ *   GET <MESSENGER_URL>/messages/<id>
  *   → 200 MessageState, or Refused with 404
  */
 

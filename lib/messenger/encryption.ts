@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import * as z from "zod/mini";
 
-/** The secret that seals what the session keeps: 256 bits, base64url. */
+/** The secret that seals what the messenger keeps: 256 bits, base64url. */
 export const SealingKey = z.object({ key: z.string().check(z.regex(/^[\w-]{43}$/)) });
 export type SealingKey = z.infer<typeof SealingKey>;
 
 /** Encrypts values at rest. A sealed value opens only at the place that it was sealed for. */
 export interface Sealing {
-  /** @param place says where the value lies, such as `session_key/<type>/<id>`; it is not stored. */
+  /** @param place says where the value lies, such as `auth_key/<type>/<id>`; it is not stored. */
   seal(place: string, clear: Uint8Array): Buffer;
   /** @throws Error for another key, another place or a changed value, without saying which. */
   open(place: string, sealed: Uint8Array): Buffer;

@@ -23,8 +23,8 @@ interface SendFigures {
 }
 
 /**
- * How the session is, for the alarms: what the task that leads writes to its log once a minute. That the line
- * is not written is told too: nobody drives the session. No number, text or id is among them.
+ * How the messenger is, for the alarms: what the task that leads writes to its log once a minute. That the line
+ * is not written is told too: no task leads. No number, text or id is among them.
  */
 export interface Figures extends SendFigures, Partial<QueueFigures> {
   /** 1 while messages can be sent. */

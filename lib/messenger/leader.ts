@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 
-/** Whoever holds this lock drives the session. */
+/** Whoever holds this lock leads. */
 const lockKey = 7_206_304;
 const tryEveryMs = 1_000;
 const proveEveryMs = 1_000;
@@ -18,7 +18,7 @@ export interface LeaderOptions {
    * @param onClose is told at once when it is closed, as by a server that ends: whoever waits may lead then.
    */
   readonly connect: (onClose: () => void) => Promise<postgres.Sql>;
-  /** Drives the session until the signal says that this task leads no more; then it must end at once. */
+  /** Connects to WhatsApp and sends until the signal says that this task leads no more; then it must end at once. */
   readonly lead: (epoch: number, signal: AbortSignal) => Promise<void>;
   /** Ends the candidacy. */
   readonly signal: AbortSignal;
@@ -84,7 +84,7 @@ const attempt = async ({ connect, lead, signal }: LeaderOptions): Promise<void> 
       log.info("leading no more", { epoch });
     }
   } finally {
-    // the lock goes with the connection, and only after the session has ended
+    // the lock goes with the connection, and only after the messenger has ended
     await sql.end({ timeout: 0 }).catch(() => {});
   }
 };

@@ -12,42 +12,42 @@ export interface Metrics {
 
 const ackBucketsSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** @param leads whether this task drives the session. */
+/** @param leads whether this task leads. */
 export const startMetrics = (sql: postgres.Sql, leads: () => boolean): Metrics => {
   const registry = new Registry();
   const registers = [registry];
   const sends = new Counter({
-    name: "session_sends_total",
+    name: "messenger_sends_total",
     help: "Sends by outcome: sent, failed, retried",
     labelNames: ["outcome"],
     registers,
   });
   const ack = new Histogram({
-    name: "session_ack_seconds",
+    name: "messenger_ack_seconds",
     help: "From the frame to the platform's answer",
     buckets: ackBucketsSeconds,
     registers,
   });
   const reconnects = new Counter({
-    name: "session_reconnects_total",
+    name: "messenger_reconnects_total",
     help: "Connections to the platform after the first",
     registers,
   });
   const depth = new Gauge({
-    name: "session_messages",
+    name: "messenger_messages",
     help: "Messages in a state that is not final",
     labelNames: ["state"],
     registers,
   });
   const age = new Gauge({
-    name: "session_oldest_message_seconds",
+    name: "messenger_oldest_message_seconds",
     help: "Age of the oldest message in a state that is not final",
     labelNames: ["state"],
     registers,
   });
   const leader = new Gauge({
-    name: "session_leader",
-    help: "1 for the task that drives the session",
+    name: "messenger_leader",
+    help: "1 for the task that leads",
     registers,
   });
   const memory = new Gauge({ name: "process_resident_memory_bytes", help: "Resident memory", registers });

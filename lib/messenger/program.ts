@@ -26,11 +26,11 @@ const maxAgeMs = 60_000;
 const minRefreshMs = 1_000;
 
 const readTokens = async (): Promise<readonly string[]> => {
-  const both = await readBothStages(getSetting("SESSION_TOKEN_SECRET_ID"), Token);
+  const both = await readBothStages(getSetting("MESSENGER_TOKEN_SECRET_ID"), Token);
   return both.map(({ token }) => token);
 };
 
-const tokens = keep("the session's tokens", maxAgeMs, readTokens);
+const tokens = keep("the messenger's tokens", maxAgeMs, readTokens);
 const credentials = keep("the console's credentials", maxAgeMs, async () => {
   const secret = await readSecret(getSetting("CONSOLE_SECRET_ID"), Credentials);
   return secret.credentials;
@@ -57,25 +57,25 @@ const die = (error: unknown): never => {
   process.exit(1);
 };
 
-/** Runs the session task until the process is told to end. */
-export const runSession = async (): Promise<void> => {
+/** Runs the messenger until the process is told to end. */
+export const runMessenger = async (): Promise<void> => {
   process.on("uncaughtException", die).on("unhandledRejection", die);
   if (!findSetting("AWS_ACCESS_KEY_ID")) takeCredentialsFrom(fromHttp());
-  const sealing = sealingWith(await readSecret(getSetting("SESSION_KEY_SECRET_ID"), SealingKey));
+  const sealing = sealingWith(await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), SealingKey));
   const task = await startTask({
     connect,
     sealing,
     platform: readPlatform(),
-    pace: findSetting("SESSION_PACE") === "off" ? noPace : carefulPace,
+    pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,
     findTokens,
     findCredentials: () => credentials.get(),
-    host: findSetting("SESSION_HOST"),
-    port: Number(findSetting("SESSION_PORT")),
+    host: findSetting("MESSENGER_HOST"),
+    port: Number(findSetting("MESSENGER_PORT")),
   });
   log.info("listening", { url: task.url });
   const stop = async () => {
     log.info("stopping");
-    await task.stop(setTimeout(Number(findSetting("SESSION_LINGER_SECONDS")) * 1_000));
+    await task.stop(setTimeout(Number(findSetting("MESSENGER_LINGER_SECONDS")) * 1_000));
     // the platform library leaves timers behind
     process.exit(0);
   };

@@ -17,7 +17,7 @@ const maxBodyBytes = 5 * 1024 * 1024;
 /** How the parts of the task are, each by itself. */
 export interface Health {
   readonly database: boolean;
-  /** Whether this task drives the session. */
+  /** Whether this task leads. */
   readonly leader: boolean;
   /** The connection to the platform, as far as this task knows. */
   readonly platform: string;

@@ -29,7 +29,7 @@ import { Wakeup } from "./send/wakeup.ts";
 import { buildServer, type Health } from "./server.ts";
 
 export interface TaskOptions {
-  /** Opens connections of the session's role. @param max at a time @param onClose is told when one is closed */
+  /** Opens connections of the messenger's role. @param max at a time @param onClose is told when one is closed */
   readonly connect: (max: number, onClose?: () => void) => Promise<postgres.Sql>;
   readonly sealing: Sealing;
   readonly platform: PlatformSettings;
@@ -45,17 +45,17 @@ export interface TaskOptions {
 
 export interface Task {
   readonly url: string;
-  /** The session, while this task drives it. */
+  /** The messenger, while this task drives it. */
   findPlatform(): Platform | undefined;
   /**
-   * Ends the session first, so that another task can take it; then takes messages until its address is
+   * Ends the messenger first, so that another task can take it; then takes messages until its address is
    * forgotten; then answers what has been asked and lets the database go.
    */
   stop(forgotten?: Promise<unknown>): Promise<void>;
 }
 
 const poolSize = 10;
-/** Another connection took the session's place: whoever leads takes it back, but not in a quick exchange. */
+/** Another connection took the messenger's place: whoever leads takes it back, but not in a quick exchange. */
 const takeBackMs = 10_000;
 
 /** What this task knows of itself while it runs. */
@@ -63,7 +63,7 @@ interface Self {
   platform: Platform | undefined;
 }
 
-/** Drives the session for one term: connects, sends, listens for receipts; ends with the signal. */
+/** Connects to WhatsApp and sends for one term: connects, sends, listens for receipts; ends with the signal. */
 const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: Wakeup) => {
   const { sealing, platform: settings, pace } = options;
   const payloads = payloadStore(sql, sealing);
@@ -157,7 +157,7 @@ const describeConnection = ({ platform }: Self): Connection => {
 
 const requireLeader = ({ platform }: Self): Platform => {
   if (platform) return platform;
-  throw new Fault(409, "NOT_LEADER", "Another task drives the session; use its console, or stop it.");
+  throw new Fault(409, "NOT_LEADER", "Another task leads; use its console, or stop it.");
 };
 
 const buildConsole = (
@@ -175,7 +175,7 @@ const buildConsole = (
     unlink: async () => requireLeader(self).unlink(),
   });
 
-/** Starts the session task: it accepts at once, and drives the session when it leads. */
+/** Starts the messenger: it accepts at once, and connects to WhatsApp while it leads. */
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, findTokens } = options;
   const sql = await connect(poolSize);

@@ -12,6 +12,6 @@ export interface Means {
   readonly pepper: { readonly version: number; readonly digest: (phone: string) => Buffer | null };
   /** Unix milliseconds after which nothing more is begun. */
   readonly until: number;
-  /** How long a session task that is away is waited for. */
+  /** How long a messenger that is away is waited for. */
   readonly patienceMs: number;
 }

@@ -94,7 +94,7 @@ const isNews = (told: ReadonlyMap<string, Told>) => (one: Told) => {
 /** @returns why a run failed, in words that hold no data. */
 const explain = (error: unknown): string => {
   if (error instanceof RunError || error instanceof AudienceError) return error.message;
-  if (error instanceof Fault) return `the session task did not take the messages (${error.code})`;
+  if (error instanceof Fault) return `the messenger did not take the messages (${error.code})`;
   const { name = "unknown", code } = error as { name?: string; code?: string };
   return `failed by ${code ?? name}`;
 };

@@ -3,7 +3,7 @@ import { isPhone } from "#lib/messaging/phone.ts";
 import { Submission } from "#lib/messaging/submission.ts";
 import { render, type Template, ValueError } from "./template.ts";
 
-/** The longest that the session task keeps a message for. */
+/** The longest that the messenger keeps a message for. */
 const maxSeconds = 259_200;
 
 /** Who is to be told what. */

@@ -58,8 +58,8 @@ const carryOut = async (means: Means, request: NotificationRequest): Promise<Req
     if (!(error instanceof Fault)) throw error;
     const { status, code } = error;
     return status < 500
-      ? refused(`the session task refused it (${code})`)
-      : { outcome: "failed", reason: `the session task did not take it (${code})` };
+      ? refused(`the messenger refused it (${code})`)
+      : { outcome: "failed", reason: `the messenger did not take it (${code})` };
   }
 };
 

@@ -9,12 +9,12 @@ const longestDelayMs = 15_000;
 const passes = (error: unknown): boolean =>
   error instanceof Fault && (error.status === 503 || error.status === 409 || error.status === 429);
 
-/** Until when, in Unix milliseconds, a session task that is away now is waited for. */
+/** Until when, in Unix milliseconds, a messenger that is away now is waited for. */
 export const patienceOf = ({ until, patienceMs }: Pick<Means, "until" | "patienceMs">): number =>
   Math.min(until, Date.now() + patienceMs);
 
 /**
- * Tries again for as long as the session task is away.
+ * Tries again for as long as the messenger is away.
  *
  * @param until Unix milliseconds after which it is not tried again.
  * @param mayPass whether another attempt may do better.

@@ -28,7 +28,7 @@ const own: Readonly<Record<string, readonly FaultName[]>> = {
 const isSending = ({ method, auth }: Route) => auth.kind === "basic" && method === "POST";
 const isMultipart = ({ encoding }: Route) => encoding === "multipart";
 const hasInput = ({ body, query, params, headers }: Route) => Boolean(body ?? query ?? params ?? headers);
-const callsOldSystem = ({ upstreams = [] }: Route) => upstreams.some((name) => name !== "SESSION_URL");
+const callsOldSystem = ({ upstreams = [] }: Route) => upstreams.some((name) => name !== "MESSENGER_URL");
 
 /** Every fault that a route can answer, its own and the gateway's, by status. */
 export const listFaults = (route: Route, api: PublishedApi): FaultName[] => {
@@ -42,7 +42,7 @@ export const listFaults = (route: Route, api: PublishedApi): FaultName[] => {
       ? ([isMultipart(route) ? "uploadTooLarge" : "bodyTooLarge", "requestTooLarge"] as const)
       : []),
     ...(isSending(route) ? (["keyInUse", "keyReused", "notAccepted", "outcomeUnknown"] as const) : []),
-    ...(route.auth.kind === "basic" && !isSending(route) ? (["sessionAway"] as const) : []),
+    ...(route.auth.kind === "basic" && !isSending(route) ? (["messengerAway"] as const) : []),
     ...(isMultipart(route) ? (["badBoundary"] as const) : []),
     "throttled",
     ...(limited ? (["addressThrottled"] as const) : []),

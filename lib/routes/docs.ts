@@ -23,7 +23,7 @@ const shared = {
 /** `?lang=id` has the document in Indonesian. */
 export const readDocument = route({
   ...shared,
-  fn: "docs/document",
+  fn: "docs/openapi",
   path: "/openapi.json",
   summary: "The OpenAPI document of both APIs",
   addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],

@@ -24,16 +24,16 @@ export const maintain: InternalFunction = {
 
 /**
  * What the schedules of `lib/notification/jobs.ts` and the bus event start. A run of 10,000 recipients takes a
- * minute at most; the rest is for a session task that is away.
+ * minute at most; the rest is for a messenger that is away.
  */
 export const notify: InternalFunction = {
   fn: "notify",
   secrets: {
     DATABASE_SECRET_ID: "database/notify",
     PEPPER_SECRET_ID: "opt-out-pepper",
-    SESSION_TOKEN_SECRET_ID: "session-token",
+    MESSENGER_TOKEN_SECRET_ID: "messenger-token",
   },
-  upstreams: ["SESSION_URL"],
+  upstreams: ["MESSENGER_URL"],
   timeoutSeconds: 600,
   memoryMb: 512,
 };

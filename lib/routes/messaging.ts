@@ -139,12 +139,12 @@ const Queued = z.object({
 const shared = {
   auth: { kind: "basic" },
   errors: messagingEnvelope,
-  secrets: { SESSION_TOKEN_SECRET_ID: "session-token" },
-  upstreams: ["SESSION_URL"],
+  secrets: { MESSENGER_TOKEN_SECRET_ID: "messenger-token" },
+  upstreams: ["MESSENGER_URL"],
   memoryMb: 512,
 } as const;
 
-/** The session is given 8 s (lib/messaging/messenger-client.ts). */
+/** The messenger is given 8 s (lib/messaging/messenger-client.ts). */
 const quick = { timeoutSeconds: 12 };
 /** It is given 25 s to fetch what an address leads to; the gateway itself gives up after 29. */
 const patient = { timeoutSeconds: 28 };

@@ -28,14 +28,14 @@ export type Secrets = Readonly<
       | "PEPPER_SECRET_ID"
       | "TOKEN_KEY_SECRET_ID"
       | "BASIC_SECRET_ID"
-      | "SESSION_TOKEN_SECRET_ID",
+      | "MESSENGER_TOKEN_SECRET_ID",
       | `database/${string}`
       | "audit-pepper"
       | "attempt-pepper"
       | "opt-out-pepper"
       | "token-key"
       | "messaging-basic"
-      | "session-token"
+      | "messenger-token"
     >
   >
 >;
@@ -43,8 +43,8 @@ export type Secrets = Readonly<
 /** Addresses of the city's old systems, as environment variables that a stage gives its functions. */
 export type OldSystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
 
-/** Addresses that a stage tells the functions that need them: of the old systems, and of the session task. */
-export type Upstream = OldSystem | "SESSION_URL";
+/** Addresses that a stage tells the functions that need them: of the old systems, and of the messenger. */
+export type Upstream = OldSystem | "MESSENGER_URL";
 
 /** Where a stage's own APIs are, for the functions that tell it to callers. */
 export type Address = "INTEGRATION_ADDRESS" | "MESSAGING_ADDRESS";

@@ -17,7 +17,7 @@ export const inventions = {
   "opt-out-pepper": inventPepper,
   "token-key": mintTokenKey,
   "messaging-basic": inventCredentials("city-backend"),
-  "session-token": () => ({ token: newPassword() }),
-  "session-key": mintSealingKey,
-  "session-console": inventCredentials("operator"),
+  "messenger-token": () => ({ token: newPassword() }),
+  "messenger-key": mintSealingKey,
+  "messenger-console": inventCredentials("operator"),
 } satisfies Readonly<Record<string, () => unknown>>;

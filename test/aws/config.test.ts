@@ -29,7 +29,7 @@ describe("a wrong value is named by its key, with right ones beside it", () => {
       { domain: { ...(examples.domain[0] as object), certificateArn: "arn" } },
       "arn:aws:acm:",
     ],
-    ["messagingImage", { messagingImage: "latest" }, "municipal-session:1.0.0"],
+    ["messagingImage", { messagingImage: "latest" }, "municipal-messenger:1.0.0"],
   ])("%s of %o", (key, changed, example) => {
     expect(() => read(changed)).toThrow(`context key "${key}"`);
     expect(() => read(changed)).toThrow(example);

@@ -173,8 +173,8 @@ describe.each([
       "audit-pepper",
       "messaging-basic",
       "opt-out-pepper",
-      "session-console",
-      "session-key",
+      "messenger-console",
+      "messenger-key",
     ]);
   });
 });

@@ -24,12 +24,12 @@ test("each figure is taken from the log in which it stands, and stored where ala
   const ofFunctions = listFunctions().flatMap((fn) =>
     figuresOf(fn).map(({ name, pattern }) => [logOf(fn), pattern, stored(name, "1")]),
   );
-  const ofSession = usedFigures.map((figure) => [
-    "SessionLogs",
+  const ofMessenger = usedFigures.map((figure) => [
+    "MessengerLogs",
     `{ $.message = "figures" && $.${figure} >= 0 }`,
-    stored(`Session-${figure}`, `$.${figure}`),
+    stored(`Messenger-${figure}`, `$.${figure}`),
   ]);
-  expect(filters.toSorted()).toEqual([...ofFunctions, ...ofSession].toSorted());
+  expect(filters.toSorted()).toEqual([...ofFunctions, ...ofMessenger].toSorted());
 });
 
 interface Widget {
@@ -74,16 +74,16 @@ test("the dashboard's graphs show what their titles say", () => {
     "Capacity units": ["Average AWS/RDS ServerlessDatabaseCapacity DBClusterIdentifier DatabaseCluster"],
     Connections: ["Average AWS/RDS DatabaseConnections DBClusterIdentifier DatabaseCluster"],
     "Connected, paused, limited": [
-      "Minimum municipal/test Session-connected",
-      "Maximum municipal/test Session-paused",
-      "Maximum municipal/test Session-limited",
+      "Minimum municipal/test Messenger-connected",
+      "Maximum municipal/test Messenger-paused",
+      "Maximum municipal/test Messenger-limited",
     ],
-    "Messages that wait": ["Maximum municipal/test Session-pending"],
+    "Messages that wait": ["Maximum municipal/test Messenger-pending"],
     "Age of the oldest, in seconds": [
-      "Maximum municipal/test Session-oldest_urgent_seconds",
-      "Maximum municipal/test Session-oldest_seconds",
+      "Maximum municipal/test Messenger-oldest_urgent_seconds",
+      "Maximum municipal/test Messenger-oldest_seconds",
     ],
-    "Sent and failed": ["Sum municipal/test Session-sent", "Sum municipal/test Session-failed"],
+    "Sent and failed": ["Sum municipal/test Messenger-sent", "Sum municipal/test Messenger-failed"],
     "Upkeep: runs, failures": [
       "Sum AWS/Lambda Invocations FunctionName maintainFunction",
       "Sum AWS/Lambda Errors FunctionName maintainFunction",

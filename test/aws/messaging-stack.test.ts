@@ -43,7 +43,7 @@ test("the container is the smallest of its kind, no root, and cannot write to it
 
 test("its name is the one that the functions are told, and is forgotten before the task stops listening", () => {
   const zone = only("ServiceDiscovery::PrivateDnsNamespace");
-  const { hostname, port } = new URL(upstreamUrls(stage.config).SESSION_URL);
+  const { hostname, port } = new URL(upstreamUrls(stage.config).MESSENGER_URL);
   expect(hostname).toBe(`${address.Name}.${zone.Name}`);
   expect(Number(port)).toBe(container.PortMappings[0].ContainerPort);
   const [{ TTL, Type }] = address.DnsConfig.DnsRecords;
@@ -51,12 +51,12 @@ test("its name is the one that the functions are told, and is forgotten before t
   const variables = new Map(
     container.Environment.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]),
   );
-  const linger = Number(variables.get("SESSION_LINGER_SECONDS"));
+  const linger = Number(variables.get("MESSENGER_LINGER_SECONDS"));
   expect(linger).toBeGreaterThan(TTL);
   // a file that was asked for last may take 25 s
   expect(container.StopTimeout).toBeGreaterThan(linger + 25);
   for (const [, { Properties }] of stage.list("Lambda::Function")) {
-    const told = Properties.Environment?.Variables?.SESSION_URL;
+    const told = Properties.Environment?.Variables?.MESSENGER_URL;
     if (told !== undefined) expect(told).toBe(`http://${hostname}:${port}`);
   }
 });
@@ -65,13 +65,13 @@ test("its variables are names of secrets, its log has a group of its own", () =>
   for (const { Name, Value } of container.Environment)
     if (Name.endsWith("_SECRET_ID")) expect(Value).toMatch(/^municipal\/dev\//);
   expect(container.Secrets).toBeUndefined();
-  expect(container.LogConfiguration.Options["awslogs-group"].Ref).toMatch(/^SessionLogs/);
+  expect(container.LogConfiguration.Options["awslogs-group"].Ref).toMatch(/^MessengerLogs/);
 });
 
 test("an image that is in a registry already is used in place of one that is built", () => {
   const [reference] = examples.messagingImage;
   const given = synthesizeWith({ messagingImage: reference });
   const [{ Image }] = only("ECS::TaskDefinition", given).ContainerDefinitions;
-  expect(JSON.stringify(Image)).toContain("municipal-session:1.0.0");
-  expect(JSON.stringify(given.list("IAM::Policy"))).toContain(":repository/municipal-session");
+  expect(JSON.stringify(Image)).toContain("municipal-messenger:1.0.0");
+  expect(JSON.stringify(given.list("IAM::Policy"))).toContain(":repository/municipal-messenger");
 });

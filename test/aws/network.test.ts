@@ -9,9 +9,9 @@ const inExisting = synthesizeWith({ network: existing });
 
 type Stage = ReturnType<typeof synthesizeWith>;
 
-/** The groups of the template, by what they are around: `Functions`, `Session` or `Database`. */
+/** The groups of the template, by what they are around: `Functions`, `Messenger` or `Database`. */
 const groupName = (value: unknown): string =>
-  /Network(Functions|Session|Database)/.exec(JSON.stringify(value))?.[1] ?? JSON.stringify(value);
+  /Network(Functions|Messenger|Database)/.exec(JSON.stringify(value))?.[1] ?? JSON.stringify(value);
 
 const ingress = ({ list }: Stage) =>
   list("EC2::SecurityGroupIngress").map(({ 1: { Properties } }) =>
@@ -51,10 +51,10 @@ const toAnywhere = (from: string, port: number) =>
 
 /** What leaves every stage; the database is reached in another way when it was there already. */
 const always = [
-  "Functions Session tcp 8080-8080",
+  "Functions Messenger tcp 8080-8080",
   ...toAnywhere("Functions", 443),
-  ...toAnywhere("Session", 443),
-  ...toAnywhere("Session", 80),
+  ...toAnywhere("Messenger", 443),
+  ...toAnywhere("Messenger", 80),
 ];
 
 describe.each([
@@ -65,25 +65,25 @@ describe.each([
   test("a security group lets in only what comes from another one, by one port", () => {
     expect(ingress(stage).toSorted()).toEqual([
       "Functions Database 5433-5433",
-      "Functions Session 8080-8080",
-      "Session Database 5433-5433",
+      "Functions Messenger 8080-8080",
+      "Messenger Database 5433-5433",
     ]);
     for (const [, { Properties }] of stage.list("EC2::SecurityGroup"))
       expect(Properties.SecurityGroupIngress ?? []).toEqual([]);
   });
 
-  test("a security group lets out exactly what functions and the session task call, and nothing of the database", () =>
+  test("a security group lets out exactly what functions and the messenger call, and nothing of the database", () =>
     expect(egress(stage)).toEqual(
       [
         ...always,
         "Functions Database tcp 5433-5433",
-        "Session Database tcp 5433-5433",
+        "Messenger Database tcp 5433-5433",
         // how CloudFormation is told that nothing may leave a group
         "Database 255.255.255.255/32 icmp 252-86",
       ].toSorted(),
     ));
 
-  test("functions that need the database, the session or an old system stand in it, and no others", () => {
+  test("functions that need the database, the messenger or an old system stand in it, and no others", () => {
     const needing = stage.list("Lambda::Function").filter(([, { Properties }]) => {
       const names = Object.keys(Properties.Environment?.Variables ?? {});
       return names.some((name) => /^(DATABASE_SECRET_ID|[A-Z_]+_URL)$/.test(name));
@@ -101,7 +101,7 @@ test("nothing in a public subnet gets an address by being there", () => {
   expect(new Set(given)).toEqual(new Set([false]));
 });
 
-test("without NAT there is none, functions leave by IPv6, and the session task by an address of its own", () => {
+test("without NAT there is none, functions leave by IPv6, and the messenger by an address of its own", () => {
   expect(own.list("EC2::NatGateway")).toEqual([]);
   expect(own.list("EC2::EgressOnlyInternetGateway")).toHaveLength(1);
   for (const [, { Properties }] of own.list("Lambda::Function"))
@@ -137,7 +137,7 @@ test.each([
   ],
 ])("%s", (_, more, places) => {
   const database = { ...(examples.database[2] as object), port: 6432, ...more };
-  const toDatabase = ["Functions", "Session"].flatMap((from) =>
+  const toDatabase = ["Functions", "Messenger"].flatMap((from) =>
     places.map((to) => `${from} ${to} tcp 6432-6432`),
   );
   expect(egress(synthesizeWith({ database }))).toEqual([...always, ...toDatabase].toSorted());

@@ -50,13 +50,13 @@ describe("an alarm", () => {
     expect(ringing.map(nameOf).toSorted()).toEqual([
       "database-silent",
       "maintenance-missing",
-      "session-silent",
+      "messenger-silent",
     ]);
   });
 
   test("stands on every function that somebody calls or that a deployment leaves behind", () => {
     const watched = stages.aurora.alarms.map(nameOf);
-    const forgiven = ["maintain", "notify", "session"];
+    const forgiven = ["maintain", "notify", "messenger"];
     for (const fn of listFunctions().filter((name) => !forgiven.includes(name)))
       expect(watched).toContain(`${fn.replaceAll("/", "-")}-fails`);
   });
@@ -158,11 +158,11 @@ test("the budget tells at 80 per cent spent and when the month will take all of 
   ]);
 });
 
-test("the dashboard is one page in the order of looking: alarms, doors, database, session, jobs", () => {
+test("the dashboard is one page in the order of looking: alarms, doors, database, messenger, jobs", () => {
   const [dashboard, ...more] = stages.aurora.all<{ DashboardBody: unknown }>("CloudWatch::Dashboard");
   expect(more).toEqual([]);
   const body = JSON.stringify(dashboard?.DashboardBody);
-  const places = ["Alarms", "## Doors", "## Database", "## Session", "## Jobs"].map((part) =>
+  const places = ["Alarms", "## Doors", "## Database", "## Messenger", "## Jobs"].map((part) =>
     body.indexOf(part),
   );
   expect(places.every((place) => place > 0)).toBe(true);

@@ -4,7 +4,7 @@ import { authorizers, routes } from "#lib/routes/index.ts";
 import { maintain, notify } from "#lib/routes/internal.ts";
 import type { Secrets, Upstream } from "#lib/routes/route.ts";
 import { inventions } from "#lib/secrets/inventions.ts";
-import { sessionSecrets } from "../../infra/aws/messenger-secrets.ts";
+import { messengerSecrets } from "../../infra/aws/messenger-secrets.ts";
 import { functionName } from "../../infra/build/build.ts";
 import { type Resource, synthesizeWith } from "./composed-stage.ts";
 import { idOf } from "./template.ts";
@@ -107,7 +107,7 @@ test("each role of the data stack may do what it must, and no more", () =>
           ...["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"],
           ...["secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"],
         ],
-        [...databaseSecrets, "session-token", "token-key"],
+        [...databaseSecrets, "messenger-token", "token-key"],
       ),
     ].toSorted(),
     NetworkVpcRefusedIAMRole: [
@@ -130,10 +130,10 @@ test("each role of the data stack may do what it must, and no more", () =>
     ].toSorted(),
   }));
 
-test("the session task reads its secrets and opens the operator's way in; its agent fetches the image and writes the log", () =>
+test("the messenger reads its secrets and opens the operator's way in; its agent fetches the image and writes the log", () =>
   expect(rolesOf("municipal-prod-messaging")).toEqual({
-    SessionDefinitionTaskRole: [
-      ...reads(Object.values(sessionSecrets)),
+    MessengerDefinitionTaskRole: [
+      ...reads(Object.values(messengerSecrets)),
       ...each(
         [
           ...["ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel"],
@@ -142,8 +142,8 @@ test("the session task reads its secrets and opens the operator's way in; its ag
         ["*"],
       ),
     ].toSorted(),
-    SessionDefinitionExecutionRole: [
-      ...logs("SessionLogs"),
+    MessengerDefinitionExecutionRole: [
+      ...logs("MessengerLogs"),
       ...each(
         ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
         ["cdk-hnb659fds-container-assets"],

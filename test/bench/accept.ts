@@ -32,7 +32,7 @@ const rate = async (count: number, work: (index: number) => Promise<unknown>): P
 };
 
 /**
- * Measures how many messages a second the session task accepts, each durable before its answer, as a ratio
+ * Measures how many messages a second the messenger accepts, each durable before its answer, as a ratio
  * to bare single-row INSERTs that commit on the same database, in turn in one run. Sending is paused.
  *
  * The ratio is to as many callers, each with a connection of its own. Beside it stands what the driver reaches
@@ -50,12 +50,12 @@ export const benchAccept = async (args: string[]) => {
   await build();
   const rows = await withCity(
     1,
-    async ({ database, sessionUrl, secrets }, _, signal) => {
+    async ({ database, messengerUrl, secrets }, _, signal) => {
       const connect = (max: number) => postgres(database.adminUrl, { max, fetch_types: false });
       const callers = connect(atOnce);
       const pipeline = connect(taskConnections);
-      const { token } = JSON.parse(secrets.find("municipal/local/session-token")?.value ?? "{}");
-      const task = new Pool(sessionUrl, { connections: atOnce });
+      const { token } = JSON.parse(secrets.find("municipal/local/messenger-token")?.value ?? "{}");
+      const task = new Pool(messengerUrl, { connections: atOnce });
       await callers`update messaging.control set paused = true`;
       await callers`create table bare (id text primary key, phone text not null, content text not null)`;
       const insertBy = (sql: postgres.Sql) => () =>

@@ -12,7 +12,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
 const usage = `Usage: npm run bench                       all benches
        npm run bench -- <name> [options]   one of: ${Object.keys(benches).join(", ")}
 
-  accept --sends <n>       messages that the session task takes over in each round (3000)
+  accept --sends <n>       messages that the messenger takes over in each round (3000)
   cold-start --pairs <n>   pairs of starts for each function (15)
   residents --rows <n>     residents; ten million take half an hour and 15 GB (1000000)
             --beside <n>   the same pages of the list beside so many residents, from a million on`;

@@ -36,14 +36,14 @@ const pixel = Buffer.from(
 );
 const message = { phone: "6281234567890", message: "Antrean Anda: A-12" };
 
-/** @returns the id of a message that the session task has taken. */
+/** @returns the id of a message that the messenger has taken. */
 const sendMessage = async ({ messagingBaseUrl, basic }: City): Promise<string> => {
   const response = await fetch(`${messagingBaseUrl}/send/message`, {
     method: "POST",
     headers: { authorization: basicHeader(basic), "content-type": "application/json" },
     body: JSON.stringify(message),
   });
-  if (!response.ok) throw new Error(`/send/message answered ${response.status}: is there a session task?`);
+  if (!response.ok) throw new Error(`/send/message answered ${response.status}: is there a messenger?`);
   const { data } = (await response.json()) as { data: { id: string } };
   return data.id;
 };

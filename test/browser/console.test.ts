@@ -20,7 +20,7 @@ beforeEach(() => {
 
 /** A console and a page that watches itself: no test may leave the origin or log an error. */
 const open = async (options: { width?: number; scheme?: "light" | "dark" } = {}) => {
-  const { server, session } = createConsole();
+  const { server, messenger } = createConsole();
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   const context = await browser.newContext({
     viewport: { width: options.width ?? 1_024, height: 800 },
@@ -42,12 +42,12 @@ const open = async (options: { width?: number; scheme?: "light" | "dark" } = {})
     expect(seen).toEqual({ elsewhere: [], errors: [] });
   });
   await page.goto(`${url}/console`);
-  return { page, session, seen, server };
+  return { page, messenger, seen, server };
 };
 
 const openLoggedIn = async (state: ConsoleState, options?: { width?: number; scheme?: "light" | "dark" }) => {
   const opened = await open(options);
-  opened.session.state = state;
+  opened.messenger.state = state;
   const { page } = opened;
   await page.getByLabel("Username").fill(operator.username);
   await page.getByLabel("Password").fill(operator.password);
@@ -78,9 +78,9 @@ const states: [string, ConsoleState, string[]][] = [
   [
     "replaced",
     { ...connected(), connection: { kind: "replaced", since: now() } },
-    ["Taken over", "Another program has opened this session"],
+    ["Taken over", "Another program has opened this messenger"],
   ],
-  ["standing by", { ...connected(), leader: false }, ["Standing by", "Another task drives the session"]],
+  ["standing by", { ...connected(), leader: false }, ["Standing by", "Another task leads"]],
   [
     "without the database",
     { ...connected(), queue: [], messages: [], runs: [], databaseAway: true },
@@ -99,9 +99,9 @@ const states: [string, ConsoleState, string[]][] = [
 ];
 
 test("shows every state, at 360 pixels without scrolling sideways, light and dark", async () => {
-  const { page, session } = await openLoggedIn(connected(), { width: 360 });
+  const { page, messenger } = await openLoggedIn(connected(), { width: 360 });
   for (const [index, [name, state, texts]] of states.entries()) {
-    session.state = state;
+    messenger.state = state;
     await page.emulateMedia({ colorScheme: index % 2 ? "dark" : "light" });
     await page.reload();
     const shown = await page.locator("main").innerText();
@@ -111,21 +111,21 @@ test("shows every state, at 360 pixels without scrolling sideways, light and dar
 });
 
 test("follows the state without being loaded again, and keeps what is typed", async () => {
-  const { page, session } = await openLoggedIn(pairing());
+  const { page, messenger } = await openLoggedIn(pairing());
   await page.getByLabel("Phone number").fill("62812");
   const before = await page.locator(".qr path").last().getAttribute("d");
-  session.state = { ...pairing(), connection: { ...pairing().connection, qr: `${qrText}2` } };
+  messenger.state = { ...pairing(), connection: { ...pairing().connection, qr: `${qrText}2` } };
   await expect
     .poll(() => page.locator(".qr path").last().getAttribute("d"), { timeout: 5_000 })
     .not.toBe(before);
   expect(await page.getByLabel("Phone number").inputValue()).toBe("62812");
   expect(await page.evaluate("document.activeElement.id")).toBe("phone");
-  session.state = connected();
+  messenger.state = connected();
   await page.locator(".headline", { hasText: "Connected" }).waitFor();
   expect(await page.locator("#linking").isVisible()).toBe(false);
-  const [first] = session.state.messages;
+  const [first] = messenger.state.messages;
   if (!first) throw new Error("no message");
-  session.state = { ...session.state, messages: [{ ...first, id: "NEW" }, ...session.state.messages] };
+  messenger.state = { ...messenger.state, messages: [{ ...first, id: "NEW" }, ...messenger.state.messages] };
   await page.locator("#message-NEW").waitFor();
   expect(await page.locator("#messages tbody tr").count()).toBe(9);
   expect(await page.locator("#messages tbody tr").first().getAttribute("id")).toBe("message-NEW");
@@ -181,7 +181,7 @@ describe("the keyboard alone", () => {
   const notice = (page: Page, text: string) => page.locator("#notice", { hasText: text }).waitFor();
 
   test("is enough from login to logout", async () => {
-    const { page, session } = await open();
+    const { page, messenger } = await open();
     // the field has the focus from the start, once the page is drawn
     await page.locator("#username:focus").waitFor();
     await page.keyboard.type(operator.username);
@@ -197,7 +197,7 @@ describe("the keyboard alone", () => {
     expect(await page.locator(":focus").innerText()).toBe("Resume sending");
     await page.keyboard.press("Space");
     await notice(page, "Sending is resumed.");
-    expect(session.calls).toEqual(["pause", "resume"]);
+    expect(messenger.calls).toEqual(["pause", "resume"]);
 
     await tabTo(page, "Unlink…");
     await page.keyboard.press("Enter");
@@ -205,13 +205,13 @@ describe("the keyboard alone", () => {
     await page.keyboard.type("no");
     await page.keyboard.press("Enter");
     await notice(page, "Nothing was unlinked");
-    expect(session.calls).toHaveLength(2);
+    expect(messenger.calls).toHaveLength(2);
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type("unlink");
     await tabTo(page, "Unlink this phone");
     await page.keyboard.press("Enter");
     await notice(page, "The phone is unlinked.");
-    expect(session.calls).toHaveLength(3);
+    expect(messenger.calls).toHaveLength(3);
     expect(await page.evaluate("document.activeElement.id")).toBe("notice");
 
     await tabTo(page, "Phone number");
@@ -219,7 +219,7 @@ describe("the keyboard alone", () => {
     await tabTo(page, "Get a pairing code");
     await page.keyboard.press("Enter");
     await notice(page, "The pairing code is K7PX-2QWM.");
-    expect(session.calls.at(-1)).toBe("pairing code for 6281234567890");
+    expect(messenger.calls.at(-1)).toBe("pairing code for 6281234567890");
     expect(await page.locator("#code output").innerText()).toBe("K7PX-2QWM");
 
     await page.reload();
@@ -234,7 +234,7 @@ test("says so when the task does not answer, and when it answers again", async (
   await page.route("**/console", (route) => route.abort());
   const alert = page.getByRole("alert");
   await alert.waitFor();
-  expect(await alert.innerText()).toContain("The session task does not answer.");
+  expect(await alert.innerText()).toContain("The messenger does not answer.");
   await page.unroute("**/console");
   await alert.waitFor({ state: "hidden" });
   expect(seen.errors.every((text) => text.includes("ERR_FAILED"))).toBe(true);
@@ -248,7 +248,7 @@ test("goes to the login when somebody has logged out in another window", async (
 });
 
 test("works without script", async () => {
-  const { server, session } = createConsole();
+  const { server, messenger } = createConsole();
   onTestFinished(() => server.close());
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   const context = await browser.newContext({ javaScriptEnabled: false });
@@ -260,5 +260,5 @@ test("works without script", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Pause sending" }).click();
   await page.getByText("Sending is paused.", { exact: true }).waitFor();
-  expect(session.calls).toEqual(["pause"]);
+  expect(messenger.calls).toEqual(["pause"]);
 });

@@ -6,11 +6,15 @@ import { callCommand } from "../steps/command.ts";
 import { employeeClient } from "../steps/employee.ts";
 import { stopClock } from "../steps/secrets.ts";
 
-const { baseUrl, employee, sessionAdminUrl } = inject("city");
+const { baseUrl, employee, employeeAdminUrl } = inject("city");
 
 describe("sessions", () => {
   const sessions = (...args: string[]) =>
-    callCommand(() => import("../../infra/commands/sessions.ts"), { DATABASE_URL: sessionAdminUrl }, ...args);
+    callCommand(
+      () => import("../../infra/commands/sessions.ts"),
+      { DATABASE_URL: employeeAdminUrl },
+      ...args,
+    );
   const client = employeeClient(baseUrl);
   const login = async () => (await client.login("reader", employee.password)).json.refresh_token;
 

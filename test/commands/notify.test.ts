@@ -5,7 +5,7 @@ import { callCommand } from "../steps/command.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
 import { useOwnCity } from "../steps/own-city.ts";
 
-const own = useOwnCity(() => ({ session: "fake" }));
+const own = useOwnCity(() => ({ messenger: "fake" }));
 const admin = withCityDatabase(own);
 
 const job = "appointment-reminder";
@@ -16,9 +16,9 @@ const notify = (...args: string[]) => {
     secrets: {
       DATABASE_SECRET_ID: "database/notify",
       PEPPER_SECRET_ID: "opt-out-pepper",
-      SESSION_TOKEN_SECRET_ID: "session-token",
+      MESSENGER_TOKEN_SECRET_ID: "messenger-token",
     },
-    upstreams: ["SESSION_URL"],
+    upstreams: ["MESSENGER_URL"],
   });
   return callCommand(() => import("../../infra/commands/notify.ts"), settings, ...args);
 };
@@ -141,19 +141,19 @@ test("jobs lists what runs, and when next", async () => {
     );
 });
 
-test("says what to do when the session task is away", async () => {
+test("says what to do when the messenger is away", async () => {
   const { url } = { url: "http://127.0.0.1:1" };
   const variables = own.city.variables;
-  own.city.variables = (needed) => ({ ...variables(needed), SESSION_URL: url });
+  own.city.variables = (needed) => ({ ...variables(needed), MESSENGER_URL: url });
   try {
     expect(await notify("run", job)).toMatchObject({
       status: 1,
-      errors: expect.stringContaining("the session task did not take the messages (session_unavailable)"),
+      errors: expect.stringContaining("the messenger did not take the messages (session_unavailable)"),
     });
   } finally {
     own.city.variables = variables;
   }
-  expect((await notify("report", job)).out).toContain("failed: the session task did not take the messages");
+  expect((await notify("report", job)).out).toContain("failed: the messenger did not take the messages");
 });
 
 test.each([

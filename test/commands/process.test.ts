@@ -22,7 +22,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   partner: ["list", { DATABASE_URL: city.partnerAdminUrl }, 0, /^partner +plan +key/],
   audit: ["verify --seal 1", {}, 1, /^Give --seal and --digest together/],
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^\d+ residents in \d+ blocks/],
-  sessions: ["list", { DATABASE_URL: city.sessionAdminUrl }, 0, /^account +session/],
+  sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   notify: ["jobs", {}, 0, /^job +schedule/],
   "token-key": ["new", {}, 0, /^\{"kty":"oct"/],
   "dead-letters": ["list --stage test", { PATH: "/nowhere" }, 1, /^The AWS CLI is not installed/],

@@ -14,7 +14,7 @@ const png = Buffer.concat([
 const jpeg = Buffer.concat([Buffer.from("ffd8ffc0000b080001000101011100", "hex"), randomBytes(1_000)]);
 const imageUrl = "https://example.com/a%20b.png?x=1&y=2";
 
-/** What is wrong with a request that must not reach the session task. */
+/** What is wrong with a request that must not reach the messenger. */
 const refuse = async (kind: "image" | "file", fields: Record<string, string | Buffer>, fileName?: string) => {
   const { status, json } = await city.client.sendForm(kind, formOf(fields, fileName));
   expect([status, json.status, json.code]).toEqual([400, false, "VALIDATION_ERROR"]);
@@ -46,7 +46,7 @@ describe("POST /send/image", () => {
     expect(content?.equals(image)).toBe(true);
   });
 
-  test("takes an address, and leaves it to the session task to download it", async () => {
+  test("takes an address, and leaves it to the messenger to download it", async () => {
     const { submission, content } = await handOver("image", { phone, image_url: imageUrl });
     expect(submission).toMatchObject({ kind: "image", phone, url: imageUrl });
     expect(content).toBeUndefined();

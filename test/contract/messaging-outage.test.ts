@@ -3,7 +3,7 @@ import { formOf, messagingClient } from "../steps/messaging.ts";
 import { useOwnCity } from "../steps/own-city.ts";
 
 // nobody listens on port 1
-const own = useOwnCity(() => ({ session: { url: "http://127.0.0.1:1" } }));
+const own = useOwnCity(() => ({ messenger: { url: "http://127.0.0.1:1" } }));
 const client = () => messagingClient(own.city.messagingBaseUrl, own.city.basic);
 const phone = "6281234567890";
 const asks = {
@@ -13,7 +13,7 @@ const asks = {
 };
 
 test.each(Object.entries(asks))(
-  "without a session task %s is 503 at once: nothing was accepted",
+  "without a messenger %s is 503 at once: nothing was accepted",
   async (_, ask) => {
     const started = performance.now();
     const { status, headers, json } = await ask();
@@ -30,7 +30,7 @@ test.each(Object.entries(asks))(
   },
 );
 
-test("without a session task the state of a message is 503", async () => {
+test("without a messenger the state of a message is 503", async () => {
   const { status, headers, json } = await client().read("3EB0");
   expect([status, json.code, headers.get("retry-after")]).toEqual([503, "SESSION_UNAVAILABLE", "5"]);
 });
@@ -41,7 +41,7 @@ test("input is looked at first", async () =>
 test("the reason stands in the log, without number, text or address", () => {
   const reasons = own
     .logged()
-    .filter(({ message }) => message === "the session task did not answer as it should");
+    .filter(({ message }) => message === "the messenger did not answer as it should");
   expect(reasons.map(({ reason }) => reason)).toEqual(Array(4).fill("ECONNREFUSED"));
   expect(own.lines.join("\n")).not.toMatch(/PLANTED|6281234567890|127\.0\.0\.1/);
 });

@@ -101,7 +101,7 @@ test.each([
   [409, "IDEMPOTENCY_KEY_IN_USE", 1],
   [422, "IDEMPOTENCY_KEY_REUSED", undefined],
   [503, "UNAVAILABLE", 30],
-])("a refusal of the session task with %i is the answer", async (refusal, code, seconds) => {
+])("a refusal of the messenger with %i is the answer", async (refusal, code, seconds) => {
   city.task.behave((_, response) =>
     reply(response, refusal, { code, message: "As the task says", retry_after_seconds: seconds }),
   );

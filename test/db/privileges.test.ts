@@ -103,7 +103,7 @@ describe.each([
       "employee.start_session",
     ],
   ],
-  ["session-admin", ["employee.end_sessions", "employee.list_sessions"]],
+  ["employee-admin", ["employee.end_sessions", "employee.list_sessions"]],
   [
     "maintenance",
     [
@@ -188,7 +188,7 @@ test("the employee role cannot look at sessions or attempts by any statement", a
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test.each([...(["tourism", "gatekeeper", "partner-admin", "employee", "session-admin", "notify"] as const)])(
+test.each([...(["tourism", "gatekeeper", "partner-admin", "employee", "employee-admin", "notify"] as const)])(
   "the role %s reads no resident",
   async (name) => {
     const admin = connectFor("adminUrl");
@@ -235,8 +235,8 @@ test("the notify role reads the audiences, also one that the owner adds, and not
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test("the session's role sees of notifications the runs alone", async () => {
-  const sql = connectFor("sessionUrl");
+test("the messenger's role sees of notifications the runs alone", async () => {
+  const sql = connectFor("messengerUrl");
   expect(await refusal(sql, "select * from notification.run")).toBeUndefined();
   for (const statement of [
     ...["recipient", "request", "opt_out"].map((table) => `select * from notification.${table}`),

@@ -1,11 +1,11 @@
-import { type SessionProcess, startSessionProcess } from "../../infra/local/messenger/process.ts";
+import { type MessengerProcess, startMessengerProcess } from "../../infra/local/messenger/process.ts";
 
 const keptLines = 2_000;
 
-/** The session's tasks, as processes. Whichever is killed is started anew, as the platform of a container does. */
+/** The messenger's tasks, as processes. Whichever is killed is started anew, as the platform of a container does. */
 export class Fleet {
   readonly #variables: Readonly<Record<string, string>>;
-  readonly #tasks: SessionProcess[] = [];
+  readonly #tasks: MessengerProcess[] = [];
   /** What the tasks logged last. */
   readonly lines: string[] = [];
 
@@ -19,7 +19,7 @@ export class Fleet {
   }
 
   async #start(): Promise<void> {
-    const task = await startSessionProcess(this.#variables, (line) => {
+    const task = await startMessengerProcess(this.#variables, (line) => {
       if (this.lines.push(line) > keptLines) this.lines.shift();
     });
     this.#tasks.push(task);
@@ -39,7 +39,7 @@ export class Fleet {
     return () => this.#start();
   }
 
-  /** The task that drives the session; none while nobody does. */
+  /** The task that leads; none while nobody does. */
   async findLeader(): Promise<number> {
     const leads = await Promise.all(
       this.urls().map(async (url) => {

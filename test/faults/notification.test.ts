@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { useOwnCity } from "../steps/own-city.ts";
 import { killRun } from "./notification.ts";
 
-const own = useOwnCity(() => ({ session: "fake" }));
+const own = useOwnCity(() => ({ messenger: "fake" }));
 
 // the short form of what `npm run test:faults` does with 10,000
 test("a run that is killed three times tells everybody once who has not opted out", {

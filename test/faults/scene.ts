@@ -14,11 +14,11 @@ import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts"
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { Fleet } from "./fleet.ts";
 
-/** Everything around the session's tasks, which are processes that can be killed. */
+/** Everything around the messenger's tasks, which are processes that can be killed. */
 export interface Scene {
   readonly platform: Platform;
   readonly database: LocalDatabase;
-  /** One connection of the session's role. */
+  /** One connection of the messenger's role. */
   readonly sql: postgres.Sql;
   readonly fleet: Fleet;
   /** What opens the tasks. */
@@ -33,14 +33,14 @@ const newPassword = () => randomBytes(24).toString("base64url");
 const putSecrets = (store: SecretStore, token: string) => {
   const id = (name: string) => secretName(localStage, name);
   const put = (name: string, value: unknown) => void store.put(id(name), JSON.stringify(value));
-  put("session-token", { token });
-  put("session-key", mintSealingKey());
-  put("session-console", { credentials: [{ username: "operator", password: newPassword() }] });
+  put("messenger-token", { token });
+  put("messenger-key", mintSealingKey());
+  put("messenger-console", { credentials: [{ username: "operator", password: newPassword() }] });
   return {
-    DATABASE_SECRET_ID: id("database/session"),
-    SESSION_TOKEN_SECRET_ID: id("session-token"),
-    SESSION_KEY_SECRET_ID: id("session-key"),
-    CONSOLE_SECRET_ID: id("session-console"),
+    DATABASE_SECRET_ID: id("database/messenger"),
+    MESSENGER_TOKEN_SECRET_ID: id("messenger-token"),
+    MESSENGER_KEY_SECRET_ID: id("messenger-key"),
+    CONSOLE_SECRET_ID: id("messenger-console"),
   };
 };
 
@@ -76,7 +76,7 @@ export const startScene = async (phones: number): Promise<Scene> => {
     stops.push(() => destroyServer(`${folder}/postgres`));
     const database = await startDatabase(`${folder}/postgres`, store, true);
     stops.push(() => database.server.stop());
-    const sql = database.connectAs("session");
+    const sql = database.connectAs("messenger");
     stops.push(() => sql.end({ timeout: 1 }));
     const secrets = await startSecretsServer(store);
     stops.push(() => secrets.stop());
@@ -94,9 +94,9 @@ export const startScene = async (phones: number): Promise<Scene> => {
       PLATFORM_URL: platform.url,
       PLATFORM_ROOT_KEY: platform.rootKey.toString("base64"),
       PLATFORM_MEDIA_CA: platform.mediaCa,
-      SESSION_PACE: "off",
-      SESSION_HOST: "127.0.0.1",
-      SESSION_PORT: "0",
+      MESSENGER_PACE: "off",
+      MESSENGER_HOST: "127.0.0.1",
+      MESSENGER_PORT: "0",
     });
     stops.push(() => fleet.stop());
     await fleet.grow(1);

@@ -23,10 +23,10 @@ const start = async (options: Partial<ServerOptions> = {}) => {
     renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
     ...options,
   });
-  vi.stubEnv("SESSION_URL", await server.listen({ host: "127.0.0.1", port: 0 }));
+  vi.stubEnv("MESSENGER_URL", await server.listen({ host: "127.0.0.1", port: 0 }));
   onTestFinished(() => server.close());
-  const { store } = await startSecrets({ SESSION_TOKEN_SECRET_ID: "session" });
-  store.put("session", JSON.stringify({ token }));
+  const { store } = await startSecrets({ MESSENGER_TOKEN_SECRET_ID: "messenger" });
+  store.put("messenger", JSON.stringify({ token }));
   return import("#lib/messaging/messenger-client.ts");
 };
 

@@ -124,9 +124,9 @@ test("nor messages that a phone cannot read and asks for again", async () => {
   await city.arrived(phone, json.data.id);
 });
 
-test("nor what is asked while the session task is away", async () => {
-  await city.own.city.session?.process.kill();
+test("nor what is asked while the messenger is away", async () => {
+  await city.own.city.messenger?.process.kill();
   expect((await sendText()).status).toBe(503);
   expect((await sendFile({ file: png })).status).toBe(503);
-  expect(logged("the session task did not answer as it should").length).toBeGreaterThan(0);
+  expect(logged("the messenger did not answer as it should").length).toBeGreaterThan(0);
 });

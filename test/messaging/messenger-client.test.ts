@@ -14,7 +14,7 @@ let task: PlayedTask;
 
 /** The client, aimed at the played task or at another address. */
 const load = async (url = task.url) => {
-  vi.stubEnv("SESSION_URL", url);
+  vi.stubEnv("MESSENGER_URL", url);
   return import("#lib/messaging/messenger-client.ts");
 };
 
@@ -25,8 +25,8 @@ afterAll(() => task.stop());
 beforeEach(async () => {
   task.behave();
   printed.length = 0;
-  const { store } = await startSecrets({ SESSION_TOKEN_SECRET_ID: "session", LOG_LEVEL: "info" });
-  store.put("session", JSON.stringify({ token }));
+  const { store } = await startSecrets({ MESSENGER_TOKEN_SECRET_ID: "messenger", LOG_LEVEL: "info" });
+  store.put("messenger", JSON.stringify({ token }));
   const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
     printed.push(String(chunk));
     return true;
@@ -63,9 +63,9 @@ describe("a message", () => {
     expect(submission).toMatchObject(described);
   });
 
-  test("goes below the path of the session's address", async () => {
-    await (await load(`${task.url}/session/`)).submit(text);
-    expect(task.handed[0]?.path).toBe("/session/messages");
+  test("goes below the path of the messenger's address", async () => {
+    await (await load(`${task.url}/messenger/`)).submit(text);
+    expect(task.handed[0]?.path).toBe("/messenger/messages");
   });
 });
 
@@ -103,7 +103,7 @@ describe("nothing was accepted, and the caller is told so, when the task", () =>
   });
 
   test("has no address", async () =>
-    await expect((await load("http://session.invalid")).submit(text)).rejects.toMatchObject(nothing));
+    await expect((await load("http://messenger.invalid")).submit(text)).rejects.toMatchObject(nothing));
 
   test("takes no connections, after a second", async () => {
     const { submit } = await load(await startDeafServer());

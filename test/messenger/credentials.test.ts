@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { sessionSecrets } from "../../infra/aws/messenger-secrets.ts";
-import { startSessionProcess } from "../../infra/local/messenger/process.ts";
+import { messengerSecrets } from "../../infra/aws/messenger-secrets.ts";
+import { startMessengerProcess } from "../../infra/local/messenger/process.ts";
 import { serve } from "../steps/http-server.ts";
 
 test("without credentials in its environment the task gets those of its role by HTTP, as a container does", async () => {
@@ -9,7 +9,7 @@ test("without credentials in its environment the task gets those of its role by 
   const role = await serve((_, response) =>
     response.end(
       JSON.stringify({
-        ...{ AccessKeyId: "ROLEOFTHETASK", SecretAccessKey: "invented", Token: "session-of-the-role" },
+        ...{ AccessKeyId: "ROLEOFTHETASK", SecretAccessKey: "invented", Token: "messenger-of-the-role" },
         Expiration: new Date(Date.now() + 3_600_000).toISOString(),
       }),
     ),
@@ -25,17 +25,17 @@ test("without credentials in its environment the task gets those of its role by 
     response.writeHead(answer.status, { "content-type": "application/x-amz-json-1.1" });
     response.end(await answer.text());
   });
-  const task = await startSessionProcess(
+  const task = await startMessengerProcess(
     {
       ...Object.fromEntries(
-        Object.entries(sessionSecrets).map(([variable, name]) => [variable, `municipal/local/${name}`]),
+        Object.entries(messengerSecrets).map(([variable, name]) => [variable, `municipal/local/${name}`]),
       ),
       AWS_REGION: "local",
       AWS_CONTAINER_CREDENTIALS_FULL_URI: role,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager,
       DATABASE_TLS: "disable",
-      SESSION_HOST: "127.0.0.1",
-      SESSION_PORT: "0",
+      MESSENGER_HOST: "127.0.0.1",
+      MESSENGER_PORT: "0",
       PLATFORM_URL: "ws://127.0.0.1:1",
     },
     () => {},

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import type { ConnectionState } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { readFigures, SendTally } from "#lib/messenger/figures.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
-import { createSessionDatabase } from "./messenger-database.ts";
+import { createMessengerDatabase } from "./messenger-database.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
 const newPacing = () => new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 100 });
 
-interface Session {
+interface Messenger {
   state?: ConnectionState;
   pacing?: Pacing;
   tally?: SendTally;
@@ -16,10 +16,10 @@ interface Session {
 
 const read = (
   sql: postgres.Sql,
-  { state = open, pacing = newPacing(), tally = new SendTally() }: Session = {},
+  { state = open, pacing = newPacing(), tally = new SendTally() }: Messenger = {},
 ) => readFigures({ sql, platform: { state: () => state }, pacing, tally });
 
-const connect = async () => (await createSessionDatabase()).connect(2);
+const connect = async () => (await createMessengerDatabase()).connect(2);
 
 describe("of the queue", () => {
   test("count what is due, and tell the age of what must not wait apart from the rest", async () => {

@@ -5,7 +5,7 @@ import { noPace } from "#lib/messenger/send/pacing.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { loopback } from "./accept/loopback.ts";
 
-/** What a session task in a process of its own is started with; passed as JSON in its only argument. */
+/** What a messenger in a process of its own is started with; passed as JSON in its only argument. */
 export interface Assignment {
   readonly databaseUrl: string;
   readonly sealingKey: SealingKey;
@@ -14,7 +14,7 @@ export interface Assignment {
 }
 
 /*
- * A session task whose downloads may reach this machine. It tells its address, and the most memory it ever
+ * A messenger whose downloads may reach this machine. It tells its address, and the most memory it ever
  * had for each line that it is sent; it ends with its input.
  */
 const { databaseUrl, sealingKey, settings, token }: Assignment = JSON.parse(process.argv[2] ?? "{}");

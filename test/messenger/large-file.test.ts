@@ -12,7 +12,7 @@ import type { Platform } from "../../infra/local/whatsapp/platform.ts";
 import { serve } from "../steps/http-server.ts";
 import { citizen, settingsOf, startFake } from "./channels/whatsapp/linked-whatsapp.ts";
 import type { Assignment } from "./large-file-process.ts";
-import { createSessionDatabase } from "./messenger-database.ts";
+import { createMessengerDatabase } from "./messenger-database.ts";
 
 const mebibyte = 1024 * 1024;
 const limitBytes = 50 * mebibyte;
@@ -46,9 +46,9 @@ const serveFiles = () =>
     pipeline(Readable.from(pieces(Number(bytes))), response).catch(() => {});
   });
 
-/** A session task alone in its process, whose memory is that of the task; ended with the test. */
+/** A messenger alone in its process, whose memory is that of the task; ended with the test. */
 const startProcess = async (platform: Platform) => {
-  const database = await createSessionDatabase();
+  const database = await createMessengerDatabase();
   const { rootKey = Buffer.alloc(0), ...settings } = settingsOf(platform);
   const assignment: Assignment = {
     databaseUrl: database.url,

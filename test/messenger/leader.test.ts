@@ -2,12 +2,12 @@ import { once } from "node:events";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { type LeaderOptions, standForLeader } from "#lib/messenger/leader.ts";
-import { createSessionDatabase } from "./messenger-database.ts";
+import { createMessengerDatabase } from "./messenger-database.ts";
 import { startSilentProxy } from "./silent-proxy.ts";
 
 /** Candidates on one database; each notes when it leads. */
 const openElection = async () => {
-  const { connect, open, url } = await createSessionDatabase();
+  const { connect, open, url } = await createMessengerDatabase();
   const leading: { name: string; epoch: number }[] = [];
   const epochs: number[] = [];
   let most = 0;
@@ -63,7 +63,7 @@ test("of two candidates one leads, and the other follows when it withdraws", asy
   expect(most()).toBe(1);
 });
 
-test("a leader that withdraws keeps the lock until its session has ended", async () => {
+test("a leader that withdraws keeps the lock until its messenger has ended", async () => {
   const { stand, open, epochs, elected, most } = await openElection();
   const farewell = Promise.withResolvers<void>();
   const first = elected();

@@ -31,11 +31,11 @@ const empty = (admin: postgres.Sql) =>
     .simple();
 
 /**
- * The session task's database, empty, for one test: its address, and connections of the role until the test
+ * The messenger's database, empty, for one test: its address, and connections of the role until the test
  * ends; `sql` is one for tests that need no more.
  */
-export const createSessionDatabase = async () => {
-  if (isTaken) throw new Error("this test has its session database already");
+export const createMessengerDatabase = async () => {
+  if (isTaken) throw new Error("this test has its messenger database already");
   isTaken = true;
   onTestFinished(() => {
     isTaken = false;
@@ -44,7 +44,7 @@ export const createSessionDatabase = async () => {
   const database = await shared;
   const admin = database.connect("adminUrl");
   await empty(admin);
-  const url = database.urlFor("sessionUrl");
+  const url = database.urlFor("messengerUrl");
   /** For tests that end it themselves. @param address another way to the same database */
   const open = (max: number, onclose: () => void = () => {}, address = url): postgres.Sql => {
     const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };

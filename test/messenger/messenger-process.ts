@@ -6,7 +6,7 @@ import { passages } from "#lib/messenger/channels/whatsapp/signal-repository.ts"
 import { Platform, type PlatformSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { type SealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 
-/** What a session in a process of its own is to do; passed as JSON in its only argument. */
+/** What a messenger in a process of its own is to do; passed as JSON in its only argument. */
 export interface Assignment {
   readonly databaseUrl: string;
   readonly sealingKey: SealingKey;

@@ -1,10 +1,10 @@
 import type postgres from "postgres";
 import { expect, onTestFinished } from "vitest";
-import type { createSessionDatabase } from "./messenger-database.ts";
+import type { createMessengerDatabase } from "./messenger-database.ts";
 
-/** A row of the session's that is about to be written. */
+/** A row of the messenger's that is about to be written. */
 interface Write {
-  readonly table: "message" | "number_check" | "session_key";
+  readonly table: "message" | "number_check" | "auth_key";
   /** Condition on the row as it will be, such as `new.state = 'SENT'`. */
   readonly when?: string;
 }
@@ -33,7 +33,7 @@ export const failNextWrite = async (admin: postgres.Sql, write: Write, code = "P
 
 /** Makes the next such write wait until it is released; later ones overtake it. */
 export const holdNextWrite = async (
-  { admin, connect }: Pick<Awaited<ReturnType<typeof createSessionDatabase>>, "admin" | "connect">,
+  { admin, connect }: Pick<Awaited<ReturnType<typeof createMessengerDatabase>>, "admin" | "connect">,
   write: Write,
 ) => {
   await intercept(admin, write, "perform pg_advisory_xact_lock(1)");

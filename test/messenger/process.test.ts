@@ -15,9 +15,9 @@ import { silenceLibsignal } from "../../infra/build/build.ts";
 import {
   citizen,
   createScene,
+  linkWhatsApp,
   never,
   openPaired,
-  openSession,
   ownNumber,
   type Scene,
   sealingKey,
@@ -39,7 +39,7 @@ const SessionRecord = z.object({
   ),
 });
 
-const source = fileURLToPath(new URL("session-process.ts", import.meta.url));
+const source = fileURLToPath(new URL("messenger-process.ts", import.meta.url));
 
 let scene: Scene;
 
@@ -82,7 +82,7 @@ const pairAndSend = async (words: string) => {
 
 /** How many messages were encrypted in the open session with the citizen's phone, after the database. */
 const countEncrypted = async (): Promise<number> => {
-  const rows = await scene.sql<{ id: string }[]>`select id from messaging.session_key where type = 'session'`;
+  const rows = await scene.sql<{ id: string }[]>`select id from messaging.auth_key where type = 'session'`;
   const { state } = (await openAuthState({ sql: scene.sql, sealing: sealingWith(sealingKey) })).lend();
   const { lid } = scene.fake.phone(citizen);
   const ids = rows.map(({ id }) => id).filter((id) => id.startsWith(lid));
@@ -102,7 +102,7 @@ test("a session that crashes as a message leaves can still be read in its next m
   // the phone has read a message with the first key: whoever goes on must know that this key is spent
   expect(await countEncrypted()).toBe(1);
 
-  const next = await openSession(scene);
+  const next = await linkWhatsApp(scene);
   next.start();
   await untilState(next, "open");
   for (const words of ["three", "four"]) await next.send(await next.compose(text(words), never), never);
@@ -150,9 +150,9 @@ describe("a session's process prints no key, number or text", () => {
   });
 
   test("where a bundle runs, of which libsignal's console calls are no part", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "session-bundle-"));
+    const folder = mkdtempSync(join(tmpdir(), "messenger-bundle-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const outfile = join(folder, "session.mjs");
+    const outfile = join(folder, "messenger.mjs");
     await esbuild.build({
       entryPoints: [source],
       outfile,

@@ -6,7 +6,7 @@ import { mintSealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
-import { createSessionDatabase } from "./messenger-database.ts";
+import { createMessengerDatabase } from "./messenger-database.ts";
 
 vi.stubEnv("LOG_LEVEL", "error");
 
@@ -19,7 +19,7 @@ const png = Buffer.from(
 );
 
 let platform: Platform;
-let database: Awaited<ReturnType<typeof createSessionDatabase>>;
+let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
 let sql: postgres.Sql;
 
 const start = async (pace: Pace = noPace): Promise<Task> => {
@@ -83,7 +83,7 @@ const startOpen = async () => {
 };
 
 beforeEach(async () => {
-  database = await createSessionDatabase();
+  database = await createMessengerDatabase();
   sql = database.connect(1);
   platform = await startPlatform({ phones: [phone] });
   platform.behave({ receipts: ["delivered", "read"] });
@@ -233,7 +233,7 @@ describe("when the platform", () => {
     expect((await stateOf(task, id)).reason).toContain("479");
   });
 
-  test("unlinks the session, pairing begins anew and nothing is lost", async () => {
+  test("unlinks the messenger, pairing begins anew and nothing is lost", async () => {
     const task = await startOpen();
     platform.disconnect(401);
     await expect.poll(() => task.findPlatform()?.state().kind, { timeout: 15_000 }).toBe("pairing");
@@ -253,7 +253,7 @@ describe("two tasks", () => {
     expect(platform.sockets.mostLoggedIn).toBe(1);
   });
 
-  test("hand the session over when the leading one is stopped, and the next message decrypts", async () => {
+  test("hand the messenger over when the leading one is stopped, and the next message decrypts", async () => {
     const first = await startOpen();
     await eventually(first, (await submit(first, {})).id, "READ");
     const second = await start();
@@ -283,8 +283,8 @@ test("tells of each part by itself, and what it has counted, without a number or
   const health = (await (await fetch(`${task.url}/health`)).json()) as unknown;
   expect(health).toEqual({ process: true, database: true, leader: true, platform: "open", paused: false });
   const metrics = await (await fetch(`${task.url}/metrics`)).text();
-  expect(metrics).toContain('session_sends_total{outcome="sent"} 1');
-  expect(metrics).toContain('session_messages{state="PENDING"} 0');
+  expect(metrics).toContain('messenger_sends_total{outcome="sent"} 1');
+  expect(metrics).toContain('messenger_messages{state="PENDING"} 0');
   expect(metrics).not.toMatch(new RegExp(`PLANTED|${phone}|${id}`));
 });
 

@@ -7,7 +7,7 @@ import { useMessagingCity } from "../steps/messaging-city.ts";
 import { reply } from "../steps/messenger-task.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
 
-/** A city whose session task is played: what the function hands over, and how it bears what the task says. */
+/** A city whose messenger is played: what the function hands over, and how it bears what the task says. */
 const city = useMessagingCity();
 const admin = <T>(work: (sql: postgres.Sql) => Promise<T>) => withCityDatabase(city.own)(work);
 
@@ -132,7 +132,7 @@ describe("an event that asks for a notification", () => {
     expect(await kept()).toMatchObject([{ outcome: "expired", reason: "too late to be sent" }]);
   });
 
-  test("waits for a session task that is away for a moment", async () => {
+  test("waits for a messenger that is away for a moment", async () => {
     let left = 2;
     city.task.behave((_, response) =>
       left-- > 0 ? response.destroy() : reply(response, 201, { ids: ["3EB0PLAYED"] }),
@@ -164,7 +164,7 @@ describe("an event that asks for a notification", () => {
     const event = request("one-time-code", code, { time });
     expect(await ask(event)).toEqual({ payload: "null" });
     expect(await kept()).toMatchObject([
-      { outcome: "failed", reason: "the session task did not take it (outcome_unknown)" },
+      { outcome: "failed", reason: "the messenger did not take it (outcome_unknown)" },
     ]);
     // an alarm counts these lines
     expect(city.own.logged().at(-1)).toMatchObject({ level: "error", request: event.id, outcome: "failed" });
@@ -199,7 +199,7 @@ test("a run logs its counts, and of no recipient", async () => {
   });
 });
 
-test("a run waits for a session task that is away, and hands over the same", async () => {
+test("a run waits for a messenger that is away, and hands over the same", async () => {
   await admin(async (sql) => {
     await playAudience(sql, "appointment_reminder");
     await showRecipients(sql, 1);

@@ -5,7 +5,7 @@ import { withCityDatabase } from "../steps/city-database.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
 import { useOwnCity } from "../steps/own-city.ts";
 
-const own = useOwnCity(() => ({ session: "fake" }));
+const own = useOwnCity(() => ({ messenger: "fake" }));
 const admin = withCityDatabase(own);
 
 const job = "appointment-reminder";

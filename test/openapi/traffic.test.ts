@@ -28,7 +28,7 @@ beforeAll(async () => {
   task = await playTask();
   return () => task.stop();
 });
-const own = useOwnCity(() => ({ session: { url: task.url } }));
+const own = useOwnCity(() => ({ messenger: { url: task.url } }));
 
 const open = (integration: string, messaging: string, credentials: Credentials = {}): System =>
   openSystem({ credentials, gateway: true, send: through(overHttp({ integration, messaging })) });
@@ -122,7 +122,7 @@ describe("traffic is recorded of", () => {
     [422, { code: "IDEMPOTENCY_KEY_REUSED", message: "Used" }, 422],
     [503, { code: "SESSION_UNAVAILABLE", message: "Away" }, 503],
     [500, { code: "INTERNAL_ERROR", message: "Lost" }, 503],
-  ])("sends that the session task answers with %i", async (status, body, expected) => {
+  ])("sends that the messenger answers with %i", async (status, body, expected) => {
     task.behave((_, response) => reply(response, status, body));
     for (const send of sends) expect((await openOwn().ask({ ...send, as: "backend" })).status).toBe(expected);
     if (status !== 503) return;

@@ -25,7 +25,7 @@ const nobody = { url: "http://127.0.0.1:1" };
 export const cityDefaults = {
   port: 0,
   messagingPort: 0,
-  session: nobody,
+  messenger: nobody,
   residents: 50,
   durable: false,
   onAccess: () => {},

@@ -8,8 +8,8 @@ export type Address =
   | "partnerAdminUrl"
   | "residentUrl"
   | "employeeUrl"
-  | "sessionAdminUrl"
-  | "sessionUrl"
+  | "employeeAdminUrl"
+  | "messengerUrl"
   | "notifyUrl"
   | "maintenanceUrl";
 

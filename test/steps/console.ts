@@ -24,7 +24,7 @@ const listed = (index: number, more: Partial<Listed> = {}): Listed => ({
   ...more,
 });
 
-/** A connected session with a queue and messages in every state. */
+/** A connected messenger with a queue and messages in every state. */
 export const connected = (): ConsoleState => ({
   connection: { kind: "open", since: ago(11_000).toISOString(), phone: "6281•••••••77" },
   leader: true,
@@ -79,27 +79,30 @@ export const pairing = (): ConsoleState => ({
   connection: { kind: "pairing", since: ago(8).toISOString(), qr: qrText },
 });
 
-/** A console over a session in memory. What is done to the session is in `calls`, and shows in `state`. */
+/** A console over a messenger in memory. What is done to the messenger is in `calls`, and shows in `state`. */
 export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
-  const session = { state: connected(), calls: [] as string[] };
+  const messenger = { state: connected(), calls: [] as string[] };
   const server = Fastify();
   registerConsole(server, {
     findCredentials: async () => [operator],
-    readState: async () => session.state,
+    readState: async () => messenger.state,
     setPaused: async (paused) => {
-      session.calls.push(paused ? "pause" : "resume");
-      session.state = { ...session.state, paused };
+      messenger.calls.push(paused ? "pause" : "resume");
+      messenger.state = { ...messenger.state, paused };
     },
     requestPairingCode: async (phone) => {
-      session.calls.push(`pairing code for ${phone}`);
-      session.state = { ...session.state, connection: { ...session.state.connection, code: "K7PX-2QWM" } };
+      messenger.calls.push(`pairing code for ${phone}`);
+      messenger.state = {
+        ...messenger.state,
+        connection: { ...messenger.state.connection, code: "K7PX-2QWM" },
+      };
       return "K7PX-2QWM";
     },
     unlink: async () => {
-      session.calls.push("unlink");
-      session.state = pairing();
+      messenger.calls.push("unlink");
+      messenger.state = pairing();
     },
     ...more,
   });
-  return { server, session };
+  return { server, messenger };
 };

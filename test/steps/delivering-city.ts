@@ -18,14 +18,14 @@ interface DeliveringCity {
 
 const patienceMs = 15_000;
 
-/** A city for one test file with the session task's own process, and the imitated platform in this one. */
+/** A city for one test file with the messenger's own process, and the imitated platform in this one. */
 export const useDeliveringCity = (misbehaviour: Misbehaviour = {}): DeliveringCity => {
-  const own = useOwnCity(() => ({ session: "fake" }));
+  const own = useOwnCity(() => ({ messenger: "fake" }));
   let platform: Platform;
   let client: DeliveringCity["client"];
   beforeAll(async () => {
-    if (!own.city.session?.platform) throw new Error("the city has no platform of its own");
-    platform = own.city.session.platform;
+    if (!own.city.messenger?.platform) throw new Error("the city has no platform of its own");
+    platform = own.city.messenger.platform;
     client = messagingClient(own.city.messagingBaseUrl, own.city.basic);
     platform.behave(misbehaviour);
     await platform.until(() => platform.sockets.loggedIn > 0, patienceMs);

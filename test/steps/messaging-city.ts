@@ -9,14 +9,14 @@ interface MessagingCity {
   readonly client: ReturnType<typeof messagingClient>;
 }
 
-/** A city for one test file whose session task is played; before each test it takes whatever comes. */
+/** A city for one test file whose messenger is played; before each test it takes whatever comes. */
 export const useMessagingCity = (): MessagingCity => {
   let task: PlayedTask;
   let client: MessagingCity["client"];
   beforeAll(async () => {
     task = await playTask();
   });
-  const own = useOwnCity(() => ({ session: { url: task.url } }));
+  const own = useOwnCity(() => ({ messenger: { url: task.url } }));
   beforeAll(() => {
     client = messagingClient(own.city.messagingBaseUrl, own.city.basic);
   });

@@ -34,7 +34,7 @@ const accepts: Behaviour = ({ path }, response) =>
 const submissionIn = (path: string, json: unknown): Submission | undefined =>
   path === "/messages/batch" ? z.parse(Batch, json).submissions[0] : z.parse(Submission, json);
 
-/** One side of `lib/messaging/submission.ts`: a session task that says what the test wants to hear. */
+/** One side of `lib/messaging/submission.ts`: a messenger that says what the test wants to hear. */
 export const playTask = async () => {
   const handed: Handed[] = [];
   let behave = accepts;

@@ -28,8 +28,8 @@ export interface RunningCity {
   readonly partnerAdminUrl: string;
   readonly residentUrl: string;
   readonly employeeUrl: string;
-  readonly sessionAdminUrl: string;
-  readonly sessionUrl: string;
+  readonly employeeAdminUrl: string;
+  readonly messengerUrl: string;
   readonly notifyUrl: string;
   readonly maintenanceUrl: string;
   readonly employee: DemoEmployee;
@@ -63,8 +63,8 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly" | "template
     partnerAdminUrl: urlOf("partner-admin"),
     residentUrl: urlOf("resident"),
     employeeUrl: urlOf("employee"),
-    sessionAdminUrl: urlOf("session-admin"),
-    sessionUrl: urlOf("session"),
+    employeeAdminUrl: urlOf("employee-admin"),
+    messengerUrl: urlOf("messenger"),
     notifyUrl: urlOf("notify"),
     maintenanceUrl: urlOf("maintenance"),
     employee: city.upstreams.demo,
@@ -82,7 +82,7 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly" | "template
  */
 export const startRunningCity = async (template: string) => {
   const folder = await copyCity(template);
-  const city = await startCity({ ...cityDefaults, folder, session: "fake", residents: seededResidents });
+  const city = await startCity({ ...cityDefaults, folder, messenger: "fake", residents: seededResidents });
   const importer = city.database.connectAs("importer");
   await storeBatch(importer, residentImport, Batch.of(fixtures.map(toRow)));
   await importer.end();

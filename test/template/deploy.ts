@@ -57,7 +57,7 @@ const networkOf = (formation: Formation, functions: readonly LambdaFunction[], c
   };
   locate(upstream.legacyAuthUrl, city.upstreams.legacyAuthUrl);
   locate(upstream.employeeSystemUrl, city.upstreams.employeeSystemUrl);
-  for (const address of listServiceAddresses(formation)) locate(`http://${address}`, city.sessionUrl);
+  for (const address of listServiceAddresses(formation)) locate(`http://${address}`, city.messengerUrl);
   for (const { environment } of functions) {
     const { DATABASE_HOST, DATABASE_PORT } = environment;
     if (DATABASE_HOST) locate(`http://${DATABASE_HOST}:${DATABASE_PORT}`, city.database.adminUrl);

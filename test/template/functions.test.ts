@@ -80,9 +80,9 @@ describe("the template alone decides:", () => {
       expect(statusOf(await ask(fn))).toBe(503);
       return own.logged().findLast(({ reason }) => reason !== undefined)?.reason;
     };
-    // nobody listens where the session task's name leads in this city
+    // nobody listens where the messenger's name leads in this city
     expect(await reasonOf(status)).toBe("ECONNREFUSED");
-    const changed = withVariable(status, "SESSION_URL", "http://session.invalid:8080");
+    const changed = withVariable(status, "MESSENGER_URL", "http://messenger.invalid:8080");
     expect(await reasonOf(changed)).toMatch(/^(ENOTFOUND|EAI_AGAIN)$/);
   });
 

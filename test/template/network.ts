@@ -1,6 +1,6 @@
 // Loaded into a function's process (`node --import`): the names that a stage's network and its DNS would know.
 // The query of this module's address says where each of them is on this machine:
-// `session.municipal-local.internal:8080=127.0.0.1:41234`. The function's own settings stay as the template has them.
+// `messenger.municipal-local.internal:8080=127.0.0.1:41234`. The function's own settings stay as the template has them.
 import { Socket } from "node:net";
 
 interface Destination {

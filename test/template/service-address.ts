@@ -5,7 +5,7 @@ interface Container {
 }
 
 /**
- * The addresses that a stage's own zone gives its containers, such as `session.municipal-prod.internal:8080`: by
+ * The addresses that a stage's own zone gives its containers, such as `messenger.municipal-prod.internal:8080`: by
  * the registry of a service, the zone of the registry and the ports of the service's containers.
  */
 export const listServiceAddresses = (formation: Formation): string[] => {

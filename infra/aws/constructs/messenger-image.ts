@@ -8,16 +8,16 @@ import type { Construct } from "constructs";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** What the image is made from, and nothing else of the repository. */
-const contents = ["session.mjs", "LICENSES.txt", "rds-ca.pem"].map((file) => `dist/session/${file}`);
+const contents = ["messenger.mjs", "LICENSES.txt", "rds-ca.pem"].map((file) => `dist/messenger/${file}`);
 
 const ecrReference =
   /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[\w-]+)\.amazonaws\.com\/(?<repository>[^:@]+)[:@](?<version>.+)$/;
 
 /**
- * The session task's image: built when the stack is deployed, which needs Docker there, or one that is in a
+ * The messenger's image: built when the stack is deployed, which needs Docker there, or one that is in a
  * registry already.
  */
-export const sessionImage = (scope: Construct, reference: string | undefined): ContainerImage => {
+export const messengerImage = (scope: Construct, reference: string | undefined): ContainerImage => {
   if (!reference)
     return ContainerImage.fromAsset(root, {
       file: "infra/aws/messenger.Dockerfile",

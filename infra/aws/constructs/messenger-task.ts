@@ -4,10 +4,10 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
-import { sessionSecrets } from "../messenger-secrets.ts";
+import { messengerSecrets } from "../messenger-secrets.ts";
 import { secretName } from "../secret-name.ts";
-import { sessionImage } from "./messenger-image.ts";
-import { sessionPort } from "./network.ts";
+import { messengerImage } from "./messenger-image.ts";
+import { messengerPort } from "./network.ts";
 
 /** Account of `node` in the image. */
 const user = "1000:1000";
@@ -22,8 +22,8 @@ const agentFolders = {
   "agent-log": "/var/log/amazon/ssm",
 };
 
-/** The container of the session task, with a role that reads its own secrets. */
-export class SessionTask extends Construct {
+/** The container of the messenger, with a role that reads its own secrets. */
+export class MessengerTask extends Construct {
   readonly definition: ecs.FargateTaskDefinition;
   readonly logGroup: LogGroup;
   /** How long the address of a task may be remembered in the network. */
@@ -44,23 +44,23 @@ export class SessionTask extends Construct {
       },
       volumes: Object.keys(agentFolders).map((name) => ({ name })),
     });
-    const named = Object.entries(sessionSecrets).map(
+    const named = Object.entries(messengerSecrets).map(
       ([variable, name]) => [variable, secretName(stage, name)] as const,
     );
-    const container = this.definition.addContainer("session", {
-      image: sessionImage(this, messagingImage),
+    const container = this.definition.addContainer("messenger", {
+      image: messengerImage(this, messagingImage),
       user,
       readonlyRootFilesystem: true,
       linuxParameters: new ecs.LinuxParameters(this, "Linux", { initProcessEnabled: true }),
-      portMappings: [{ containerPort: sessionPort }],
+      portMappings: [{ containerPort: messengerPort }],
       environment: {
         ...Object.fromEntries(named),
-        SESSION_LINGER_SECONDS: String(this.rememberedSeconds + 5),
+        MESSENGER_LINGER_SECONDS: String(this.rememberedSeconds + 5),
       },
       healthCheck: {
         command: [
           ...["CMD", "node", "-e"],
-          `fetch("http://127.0.0.1:${sessionPort}/health").then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`,
+          `fetch("http://127.0.0.1:${messengerPort}/health").then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`,
         ],
         interval: Duration.seconds(15),
         timeout: Duration.seconds(5),
@@ -69,7 +69,7 @@ export class SessionTask extends Construct {
       // lingers, then fetches what it has been asked to fetch, then writes what it has under way
       stopTimeout: Duration.seconds(90),
       logging: ecs.LogDrivers.awsLogs({
-        streamPrefix: "session",
+        streamPrefix: "messenger",
         logGroup: this.logGroup,
         mode: ecs.AwsLogDriverMode.NON_BLOCKING,
       }),

@@ -24,8 +24,8 @@ export interface NetworkProps {
   readonly databaseGroup: { readonly existing: string | undefined } | "new";
 }
 
-/** Where the session task listens. */
-export const sessionPort = 8080;
+/** Where the messenger listens. */
+export const messengerPort = 8080;
 
 const https = 443;
 const http = 80;
@@ -37,7 +37,7 @@ export class Network extends Construct {
     /** Functions get IPv6 addresses too, by which they leave a network without NAT. */
     readonly ipv6AllowedForDualStack: boolean;
   };
-  readonly session: Placement & {
+  readonly messenger: Placement & {
     /** WhatsApp and the hosts of files are reached by IPv4: without NAT, by an address of the task's own. */
     readonly assignPublicIp: boolean;
   };
@@ -58,13 +58,13 @@ export class Network extends Construct {
     this.functions = {
       vpc: this.vpc,
       vpcSubnets: ofPrivate,
-      securityGroup: group("Functions", "Functions that need the database, the session or an old system"),
+      securityGroup: group("Functions", "Functions that need the database, the messenger or an old system"),
       ipv6AllowedForDualStack: isOwn,
     };
-    this.session = {
+    this.messenger = {
       vpc: this.vpc,
       vpcSubnets: inPublic ? { subnetGroupName: "public" } : ofPrivate,
-      securityGroup: group("Session", "Session task: only functions may call it"),
+      securityGroup: group("Messenger", "Messenger: only functions may call it"),
       assignPublicIp: inPublic,
     };
     this.database = {
@@ -72,7 +72,7 @@ export class Network extends Construct {
       vpcSubnets: isOwn ? { subnetGroupName: "database" } : ofPrivate,
       securityGroup:
         databaseGroup === "new"
-          ? group("Database", "Database: only functions and the session task may call it")
+          ? group("Database", "Database: only functions and the messenger may call it")
           : databaseGroup.existing &&
             ec2.SecurityGroup.fromSecurityGroupId(this, "Database", databaseGroup.existing),
     } as Network["database"];
@@ -113,22 +113,22 @@ export class Network extends Construct {
 
   #open({ upstreamPorts, databasePort }: NetworkProps) {
     const functions = this.functions.securityGroup;
-    const session = this.session.securityGroup;
+    const messenger = this.messenger.securityGroup;
     const database = this.database.securityGroup;
     const anywhere = [ec2.Peer.anyIpv4(), ec2.Peer.anyIpv6()];
 
-    functions.addEgressRule(session, ec2.Port.tcp(sessionPort), "to the session task");
-    session.addIngressRule(functions, ec2.Port.tcp(sessionPort), "from the functions");
-    for (const caller of [functions, session]) {
+    functions.addEgressRule(messenger, ec2.Port.tcp(messengerPort), "to the messenger");
+    messenger.addIngressRule(functions, ec2.Port.tcp(messengerPort), "from the functions");
+    for (const caller of [functions, messenger]) {
       for (const peer of database ? [database] : anywhere)
         caller.addEgressRule(peer, ec2.Port.tcp(databasePort), "to the database");
-      database?.addIngressRule(caller, ec2.Port.tcp(databasePort), "from functions and the session task");
+      database?.addIngressRule(caller, ec2.Port.tcp(databasePort), "from functions and the messenger");
     }
     for (const peer of anywhere) {
       for (const port of new Set([https, ...upstreamPorts]))
         functions.addEgressRule(peer, ec2.Port.tcp(port), "to Secrets Manager and the old systems");
       for (const port of [https, http])
-        session.addEgressRule(peer, ec2.Port.tcp(port), "to WhatsApp, AWS and the hosts of files");
+        messenger.addEgressRule(peer, ec2.Port.tcp(port), "to WhatsApp, AWS and the hosts of files");
     }
   }
 }

@@ -17,11 +17,11 @@ const unrotated: Readonly<Partial<Record<Invented, string>>> = {
     "Digests of earlier searches could not be compared with new ones: it is changed by hand, with a new version number beside it, and the old value is kept as long as the audit",
   "opt-out-pepper": "With a new value nobody would be known to have opted out",
   "attempt-pepper": "A new value would forget who is throttled for guessing; it protects data of one day",
-  "session-key":
-    "It seals the messaging session at rest: with another key the session would have to be paired anew",
+  "messenger-key":
+    "It encrypts the WhatsApp link at rest: with another key the phone would have to be paired again",
   "messaging-basic":
     "Its other half is with the city's backends: an operator adds the second credential, moves the callers, and removes the first",
-  "session-console": "It is a person's password: the operator who uses it changes it",
+  "messenger-console": "It is a person's password: the operator who uses it changes it",
 };
 
 /** Every secret of a stage: made without a value that anyone has seen. */

@@ -28,7 +28,7 @@ const assumed = {
   databaseGb: 20,
   /** ECS Container Insights, of one cluster and one service: AWS publishes no number. */
   insightFigures: 30,
-  /** The session task's, the upkeep's and the jobs', and what the network refuses. */
+  /** The messenger's, the upkeep's and the jobs', and what the network refuses. */
   idleLogGb: 1,
   /** Upkeep every five minutes, and the jobs of `lib/notification/jobs.ts`. */
   idleStarts: 45_000,
@@ -65,7 +65,7 @@ export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
   return [
     ...server(kind, inventory),
     {
-      what: "Session task (Fargate, ARM)",
+      what: "Messenger (Fargate, ARM)",
       terms: [monthly(0.25, "vCPU", prices.fargateArmCpuHour), monthly(0.5, "GB", prices.fargateArmGbHour)],
     },
     { what: "Public IPv4 addresses", terms: [monthly(publicAddresses, "address", prices.publicAddressHour)] },
@@ -85,7 +85,7 @@ export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
     { what: "Metrics", terms: [term(figures + insightFigures, "metrics", prices.figureMonth)] },
     { what: "Dashboard", terms: [term(dashboards, "dashboard", prices.dashboardMonth)] },
     { what: "Logs", terms: [term(idleLogGb, "GB", prices.logGb)] },
-    { what: "Name of the session (Cloud Map)", terms: [term(zones, "zone", prices.zoneMonth)] },
+    { what: "Name of the messenger (Cloud Map)", terms: [term(zones, "zone", prices.zoneMonth)] },
     {
       what: "Upkeep and jobs (Lambda, Scheduler)",
       terms: [

@@ -12,7 +12,7 @@ import type { Api } from "../api.ts";
 import type { Server } from "../constructs/database.ts";
 import { gatewayMetric, unexplained } from "./api-alarms.ts";
 import { databaseFailures, figureOf } from "./log-metric.ts";
-import { sessionMetric } from "./messenger-alarms.ts";
+import { messengerMetric } from "./messenger-alarms.ts";
 
 export interface DashboardParts {
   readonly stage: string;
@@ -69,8 +69,8 @@ const serverGraphs = (server: Server): Readonly<Record<string, readonly IMetric[
 /** One page, in the order in which an operator looks: what callers meet, and then what may be the reason. */
 export const dashboardRows = (parts: DashboardParts): IWidget[][] => {
   const { stage, alarms, server, maintenance, deadLetters } = parts;
-  const session = (figure: Parameters<typeof sessionMetric>[1], statistic: string) =>
-    sessionMetric(stage, figure, statistic, 5);
+  const messenger = (figure: Parameters<typeof messengerMetric>[1], statistic: string) =>
+    messengerMetric(stage, figure, statistic, 5);
   return [
     [new AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: pageWidth, height: 6 })],
     ...section("Doors", doorGraphs(parts)),
@@ -78,18 +78,18 @@ export const dashboardRows = (parts: DashboardParts): IWidget[][] => {
       "Requests that it failed": [figureOf(stage, databaseFailures, "Sum", 5)],
       ...serverGraphs(server),
     }),
-    ...section("Session", {
+    ...section("Messenger", {
       "Connected, paused, limited": [
-        session("connected", "Minimum"),
-        session("paused", "Maximum"),
-        session("limited", "Maximum"),
+        messenger("connected", "Minimum"),
+        messenger("paused", "Maximum"),
+        messenger("limited", "Maximum"),
       ],
-      "Messages that wait": [session("pending", "Maximum")],
+      "Messages that wait": [messenger("pending", "Maximum")],
       "Age of the oldest, in seconds": [
-        session("oldest_urgent_seconds", "Maximum"),
-        session("oldest_seconds", "Maximum"),
+        messenger("oldest_urgent_seconds", "Maximum"),
+        messenger("oldest_seconds", "Maximum"),
       ],
-      "Sent and failed": [session("sent", "Sum"), session("failed", "Sum")],
+      "Sent and failed": [messenger("sent", "Sum"), messenger("failed", "Sum")],
     }),
     ...section("Jobs", {
       "Upkeep: runs, failures": [maintenance.metricInvocations(), maintenance.metricErrors()],

@@ -55,7 +55,7 @@ const capacity = ({ load, connections, memoryGib }: Watched): AlarmRow[] => [
     name: "database-silent",
     section: "database-down",
     says: "Nothing is connected to the database: it is down, or nobody can reach it.",
-    // the session task holds connections day and night; a server that is gone has no figures at all
+    // the messenger holds connections day and night; a server that is gone has no figures at all
     metric: connections,
     rings: { below: 1 },
     silence: "bad",

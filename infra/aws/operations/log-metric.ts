@@ -38,9 +38,9 @@ export const upstreamFailures = (system: OldSystem): LogMetric =>
 /** Single notifications that were asked for and not sent (`lib/notification/request.ts`); of runs others tell. */
 export const requestFailures = count("RequestFailures", '{ $.level = "error" && $.request = "*" }');
 
-/** What the session task tells once a minute (`lib/messenger/figures.ts`). */
-export const sessionFigure = (figure: keyof Figures): LogMetric => ({
-  name: `Session-${figure}`,
+/** What the messenger tells once a minute (`lib/messenger/figures.ts`). */
+export const messengerFigure = (figure: keyof Figures): LogMetric => ({
+  name: `Messenger-${figure}`,
   // a line that does not know the figure is no figure
   pattern: `{ $.message = "figures" && $.${figure} >= 0 }`,
   value: `$.${figure}`,

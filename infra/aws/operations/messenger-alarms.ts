@@ -2,7 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { MathExpression } from "aws-cdk-lib/aws-cloudwatch";
 import type { Figures } from "#lib/messenger/figures.ts";
 import type { AlarmRow } from "./alarm.ts";
-import { figureOf, sessionFigure } from "./log-metric.ts";
+import { figureOf, messengerFigure } from "./log-metric.ts";
 
 /** The figures that alarms and the dashboard read. */
 export const usedFigures = [
@@ -11,25 +11,25 @@ export const usedFigures = [
 ] satisfies (keyof Figures)[];
 
 /** A figure as CloudWatch has it. */
-export const sessionMetric = (
+export const messengerMetric = (
   stage: string,
   figure: (typeof usedFigures)[number],
   statistic: string,
   minutes: number,
-) => figureOf(stage, sessionFigure(figure), statistic, minutes);
+) => figureOf(stage, messengerFigure(figure), statistic, minutes);
 
 /**
  * How messages go. The task that leads tells its figures once a minute, so five minutes hold five of them. That
  * they are not told is the business of one alarm; to the others silence is good, or each of them would ring.
  */
-export const sessionAlarms = (stage: string): AlarmRow[] => {
+export const messengerAlarms = (stage: string): AlarmRow[] => {
   const of = (figure: (typeof usedFigures)[number], statistic: string, minutes = 5) =>
-    sessionMetric(stage, figure, statistic, minutes);
+    messengerMetric(stage, figure, statistic, minutes);
   return [
     {
-      name: "session-silent",
-      section: "session-silent",
-      says: "No session task drives the connection to WhatsApp: messages are kept or refused, none is sent.",
+      name: "messenger-silent",
+      section: "messenger-silent",
+      says: "No messenger drives the connection to WhatsApp: messages are kept or refused, none is sent.",
       metric: of("connected", "SampleCount"),
       rings: { below: 1 },
       // a task that takes over needs half a minute, a new one two
@@ -44,8 +44,8 @@ export const sessionAlarms = (stage: string): AlarmRow[] => {
       silence: "good",
     },
     {
-      name: "session-disconnected",
-      section: "session-disconnected",
+      name: "messenger-disconnected",
+      section: "messenger-disconnected",
       says: "WhatsApp has not been reached for a quarter of an hour: no message goes out.",
       // neither connected nor without a phone, which is another alarm's business
       metric: new MathExpression({

@@ -2,19 +2,19 @@ import { Duration, Stack } from "aws-cdk-lib";
 import * as ecs from "aws-cdk-lib/aws-ecs";
 import { DnsRecordType, PrivateDnsNamespace } from "aws-cdk-lib/aws-servicediscovery";
 import type { Construct } from "constructs";
-import { SessionTask } from "../constructs/messenger-task.ts";
+import { MessengerTask } from "../constructs/messenger-task.ts";
 import type { Surroundings } from "../constructs/node-function.ts";
-import { sessionHost } from "../upstream-urls.ts";
+import { messengerHost } from "../upstream-urls.ts";
 
-/** The session task, which holds the connection to WhatsApp, at a name within the network. */
+/** The messenger, which holds the connection to WhatsApp, at a name within the network. */
 export class MessagingStack extends Stack {
   readonly cluster: ecs.ICluster;
   readonly service: ecs.FargateService;
-  readonly task: SessionTask;
+  readonly task: MessengerTask;
 
   constructor(scope: Construct, id: string, { config, network }: Surroundings) {
     super(scope, id);
-    const { vpc, vpcSubnets, securityGroup, assignPublicIp } = network.session;
+    const { vpc, vpcSubnets, securityGroup, assignPublicIp } = network.messenger;
     this.cluster = new ecs.Cluster(this, "Cluster", {
       clusterName: `municipal-${config.stage}`,
       vpc,
@@ -22,7 +22,7 @@ export class MessagingStack extends Stack {
       // what passes through a forwarded port is the console, with phone numbers on it
       executeCommandConfiguration: { logging: ecs.ExecuteCommandLogging.NONE },
     }) as ecs.ICluster;
-    this.task = new SessionTask(this, "Session", config);
+    this.task = new MessengerTask(this, "Messenger", config);
     this.service = new ecs.FargateService(this, "Service", {
       cluster: this.cluster,
       taskDefinition: this.task.definition,
@@ -30,7 +30,7 @@ export class MessagingStack extends Stack {
       securityGroups: [securityGroup],
       assignPublicIp,
       desiredCount: 1,
-      // a new task takes messages while the old one still leads; it drives the session when the old one has let go
+      // a new task takes messages while the old one still leads; it leads when the old one has let go
       minHealthyPercent: 100,
       maxHealthyPercent: 200,
       availabilityZoneRebalancing: ecs.AvailabilityZoneRebalancing.DISABLED,
@@ -38,9 +38,9 @@ export class MessagingStack extends Stack {
       enableExecuteCommand: true,
       propagateTags: ecs.PropagatedTagSource.SERVICE,
       cloudMapOptions: {
-        name: sessionHost.name,
+        name: messengerHost.name,
         cloudMapNamespace: new PrivateDnsNamespace(this, "Zone", {
-          name: sessionHost.zone(config.stage),
+          name: messengerHost.zone(config.stage),
           vpc,
         }),
         dnsRecordType: DnsRecordType.A,

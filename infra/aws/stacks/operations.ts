@@ -14,8 +14,8 @@ import { dashboardRows } from "../operations/dashboard.ts";
 import { databaseAlarms } from "../operations/database-alarms.ts";
 import { figuresOf } from "../operations/function-figures.ts";
 import { jobAlarms } from "../operations/job-alarms.ts";
-import { extract, sessionFigure } from "../operations/log-metric.ts";
-import { sessionAlarms, usedFigures } from "../operations/messenger-alarms.ts";
+import { extract, messengerFigure } from "../operations/log-metric.ts";
+import { messengerAlarms, usedFigures } from "../operations/messenger-alarms.ts";
 import type { ApiStack } from "./api.ts";
 import type { JobsStack } from "./jobs.ts";
 
@@ -26,7 +26,7 @@ export interface OperationsStackProps {
   readonly jobs: JobsStack;
   /** Where the functions are; each is watched. */
   readonly watched: readonly IConstruct[];
-  readonly sessionLog: ILogGroup;
+  readonly messengerLog: ILogGroup;
 }
 
 const functionsIn = (scopes: readonly IConstruct[]): NodeFunction[] =>
@@ -38,11 +38,11 @@ export class OperationsStack extends Stack {
     super(scope, id);
     // a function that is taken away must not be held back by the alarm on it
     CrossStackReferences.of(this).consume(ReferenceStrength.WEAK);
-    const { config, server, jobs, watched, sessionLog } = props;
+    const { config, server, jobs, watched, messengerLog } = props;
     const { stage } = config;
     const apis = props.apis.map(({ api }) => api);
     const functions = functionsIn(watched);
-    this.#count(stage, functions, sessionLog);
+    this.#count(stage, functions, messengerLog);
 
     const maintenance = functions.find(({ fn }) => fn === maintain.fn)?.lambda;
     if (!maintenance) throw new Error("no function does the upkeep");
@@ -50,7 +50,7 @@ export class OperationsStack extends Stack {
     const { all: alarms } = new Alarms(this, "Alarms", config, [
       ...doorAlarms(stage, apis, functions),
       ...databaseAlarms(server, config),
-      ...sessionAlarms(stage),
+      ...messengerAlarms(stage),
       ...jobAlarms(stage, maintenance, deadLetters),
       ...certificateAlarms(config),
     ]);
@@ -62,12 +62,12 @@ export class OperationsStack extends Stack {
     new Budget(this, "Budget", config);
   }
 
-  /** Makes figures of what functions and session task log. */
-  #count(stage: string, functions: readonly NodeFunction[], sessionLog: ILogGroup) {
+  /** Makes figures of what functions and messenger log. */
+  #count(stage: string, functions: readonly NodeFunction[], messengerLog: ILogGroup) {
     for (const { fn, lambda, node } of functions)
       for (const figure of figuresOf(fn))
         extract(this, `${node.id}-${figure.name}`, stage, lambda.logGroup, figure);
     for (const figure of usedFigures)
-      extract(this, `Session-${figure}`, stage, sessionLog, sessionFigure(figure));
+      extract(this, `Messenger-${figure}`, stage, messengerLog, messengerFigure(figure));
   }
 }

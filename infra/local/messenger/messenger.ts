@@ -1,11 +1,11 @@
 import { type Platform, startPlatform } from "../whatsapp/platform.ts";
 import { keepPaired } from "./pairing.ts";
-import { type SessionProcess, startSessionProcess } from "./process.ts";
+import { type MessengerProcess, startMessengerProcess } from "./process.ts";
 
 /** The number that the imitated phone answers to. */
 export const demoPhone = "6281200000001";
 
-export interface LocalSessionOptions {
+export interface LocalMessengerOptions {
   /** Settings of every function: where secrets and database are. */
   readonly variables: Readonly<Record<string, string>>;
   /** What opens the task for the send endpoints. */
@@ -16,12 +16,12 @@ export interface LocalSessionOptions {
   readonly onLine: (line: string) => void;
 }
 
-/** The session task with the platform that it talks to. */
-export interface LocalSession {
+/** The messenger with the platform that it talks to. */
+export interface LocalMessenger {
   readonly url: string;
   /** The imitated platform; none when the real one is used. */
   readonly platform: Platform | undefined;
-  readonly process: SessionProcess;
+  readonly process: MessengerProcess;
   stop(): Promise<void>;
 }
 
@@ -29,25 +29,25 @@ const settingsOf = ({ url, rootKey, mediaCa }: Platform) => ({
   PLATFORM_URL: url,
   PLATFORM_ROOT_KEY: rootKey.toString("base64"),
   PLATFORM_MEDIA_CA: mediaCa,
-  SESSION_PACE: "off",
+  MESSENGER_PACE: "off",
 });
 
 /** Every number has an account on the imitated platform, but for those that end in 0000. */
 const isRegistered = (number: string) => !number.endsWith("0000");
 
-/** Starts the session task, and unless a real phone is to be paired, the platform with a phone that is. */
-export const startSession = async (options: LocalSessionOptions): Promise<LocalSession> => {
+/** Starts the messenger, and unless a real phone is to be paired, the platform with a phone that is. */
+export const startMessenger = async (options: LocalMessengerOptions): Promise<LocalMessenger> => {
   const { variables, token, port, onLine } = options;
   const platform =
     options.platform === "fake" ? await startPlatform({ phones: [demoPhone], isRegistered }) : undefined;
   const ending = new AbortController();
   const all = {
     ...variables,
-    ...{ SESSION_HOST: "127.0.0.1", SESSION_PORT: String(port), LOG_LEVEL: "info" },
+    ...{ MESSENGER_HOST: "127.0.0.1", MESSENGER_PORT: String(port), LOG_LEVEL: "info" },
     ...(platform && settingsOf(platform)),
   };
   try {
-    const process = await startSessionProcess(all, onLine);
+    const process = await startMessengerProcess(all, onLine);
     const pairing = platform && keepPaired(platform, { url: process.url, token }, ending.signal);
     return {
       url: process.url,

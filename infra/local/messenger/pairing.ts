@@ -3,7 +3,7 @@ import type { Platform } from "../whatsapp/platform.ts";
 
 const everyMs = 300;
 
-/** Where a session task is, and what opens it. */
+/** Where a messenger is, and what opens it. */
 export interface Door {
   readonly url: string;
   readonly token: string;
@@ -19,8 +19,8 @@ const findQr = async ({ url, token }: Door, signal: AbortSignal): Promise<string
 };
 
 /**
- * Holds the imitated phone before the session's QR whenever it shows one, until the signal: a platform that
- * was started anew knows no session.
+ * Holds the imitated phone before the messenger's QR whenever it shows one, until the signal: a platform that
+ * was started anew knows no messenger.
  */
 export const keepPaired = async (platform: Platform, door: Door, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { sessionBundle } from "../../build/build.ts";
+import { messengerBundle } from "../../build/build.ts";
 
-/** The session task as a process of its own, as its container runs it. */
-export interface SessionProcess {
+/** The messenger as a process of its own, as its container runs it. */
+export interface MessengerProcess {
   readonly url: string;
   readonly pid: number;
   /** Resolves when the process has ended. */
@@ -16,7 +16,7 @@ export interface SessionProcess {
 }
 
 const lifeline = new URL("./lifeline.ts", import.meta.url).href;
-/** As in `session.Dockerfile`: V8 collects before it asks for more. */
+/** As in `messenger.Dockerfile`: V8 collects before it asks for more. */
 export const memoryFlags = ["--max-semi-space-size=1", "--max-old-space-size=96"];
 const patienceMs = 15_000;
 
@@ -30,17 +30,17 @@ const urlIn = (line: string): string | undefined => {
 };
 
 /**
- * Starts the session task from its bundle.
+ * Starts the messenger from its bundle.
  *
  * @param variables all that it sees of the environment.
  * @param onLine receives each line that it writes.
  * @throws Error when it ends before it listens.
  */
-export const startSessionProcess = async (
+export const startMessengerProcess = async (
   variables: Readonly<Record<string, string>>,
   onLine: (line: string) => void,
-): Promise<SessionProcess> => {
-  const child = spawn(process.execPath, [...memoryFlags, "--import", lifeline, sessionBundle], {
+): Promise<MessengerProcess> => {
+  const child = spawn(process.execPath, [...memoryFlags, "--import", lifeline, messengerBundle], {
     env: variables,
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -55,7 +55,7 @@ export const startSessionProcess = async (
       if (url) listening.resolve(url);
     });
   const exited = once(child, "exit");
-  exited.then(() => listening.reject(new Error(`the session task ended:\n${last.join("\n")}`)));
+  exited.then(() => listening.reject(new Error(`the messenger ended:\n${last.join("\n")}`)));
   const url = await listening.promise;
   const end = async (signal: "SIGTERM" | "SIGKILL") => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);

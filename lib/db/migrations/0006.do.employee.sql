@@ -3,17 +3,17 @@ do $$
 declare
   role text;
 begin
-  foreach role in array array['municipal_employee', 'municipal_session_admin'] loop
+  foreach role in array array['municipal_employee', 'municipal_employee_admin'] loop
     if not exists (select from pg_roles where rolname = role) then
       execute format('create role %I nologin', role);
     end if;
   end loop;
-  execute format('grant connect on database %I to municipal_employee, municipal_session_admin', current_database());
+  execute format('grant connect on database %I to municipal_employee, municipal_employee_admin', current_database());
 end
 $$;
 
 alter role municipal_employee login;
-alter role municipal_session_admin login;
+alter role municipal_employee_admin login;
 alter role municipal_employee set statement_timeout = '2s';
 
 create schema employee authorization municipal_owner;
@@ -225,8 +225,8 @@ begin atomic
   select count(*) from ended;
 end;
 
-grant usage on schema employee to municipal_employee, municipal_session_admin;
-grant execute on function employee.list_sessions, employee.end_sessions to municipal_session_admin;
+grant usage on schema employee to municipal_employee, municipal_employee_admin;
+grant execute on function employee.list_sessions, employee.end_sessions to municipal_employee_admin;
 grant execute on function employee.reserve_attempt, employee.fail_attempt, employee.release_attempt,
   employee.pass_attempt, employee.start_session, employee.spend_token to municipal_employee;
 

@@ -2,14 +2,14 @@
 -- One role reads and writes this schema and no other.
 do $$
 begin
-  if not exists (select from pg_roles where rolname = 'municipal_session') then
-    create role municipal_session nologin;
+  if not exists (select from pg_roles where rolname = 'municipal_messenger') then
+    create role municipal_messenger nologin;
   end if;
-  execute format('grant connect on database %I to municipal_session', current_database());
+  execute format('grant connect on database %I to municipal_messenger', current_database());
 end
 $$;
 
-alter role municipal_session login;
+alter role municipal_messenger login;
 
 create schema messaging authorization municipal_owner;
 
@@ -88,7 +88,7 @@ create table messaging.leadership (
 );
 
 -- The session's credentials and Signal keys, each value encrypted before it comes here.
-create table messaging.session_key (
+create table messaging.auth_key (
   type text not null,
   id text not null,
   value bytea not null,
@@ -116,7 +116,7 @@ create table messaging.control (
 );
 insert into messaging.control default values;
 
-grant usage on schema messaging to municipal_session;
-grant select, insert, update, delete on all tables in schema messaging to municipal_session;
+grant usage on schema messaging to municipal_messenger;
+grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
 
 reset role;

@@ -237,11 +237,11 @@ grant select, insert, delete on notification.opt_out to municipal_notify;
 grant usage on schema messaging to municipal_notify;
 grant execute on function messaging.count_states to municipal_notify;
 
-grant usage on schema notification to municipal_maintenance, municipal_session;
+grant usage on schema notification to municipal_maintenance, municipal_messenger;
 grant execute on function notification.expire to municipal_maintenance;
 -- for the console: counts and reasons, and no recipient
-grant select on notification.run to municipal_session;
-grant execute on function messaging.quiet_until to municipal_session;
+grant select on notification.run to municipal_messenger;
+grant execute on function messaging.quiet_until to municipal_messenger;
 
 grant usage on schema office to municipal_importer;
 grant select, insert, update, delete on all tables in schema office to municipal_importer;

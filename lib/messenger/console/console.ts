@@ -164,7 +164,7 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, visits: V
 };
 
 /**
- * The operator's page of the session task, at `/console`: its state, and pause, linking and unlinking.
+ * The operator's page of the messenger, at `/console`: its state, and pause, linking and unlinking.
  * It has a login of its own, in this task's memory.
  *
  * @example registerConsole(server, { findCredentials, readState, setPaused, requestPairingCode, unlink });

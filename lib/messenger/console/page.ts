@@ -38,18 +38,18 @@ export interface View {
 /** The console's page, whole: it works without the script too, by reloading. */
 export const renderPage = ({ username, state, notice, now }: View): string => {
   const header = html`<header class="bar">
-<p class="brand">${mark}<span>Messaging session</span></p>
+<p class="brand">${mark}<span>Messenger</span></p>
 <form method="post" action="/console/logout"><span class="muted">${username}</span>
 <button class="quiet">Log out</button></form>
 </header>`;
   return document(
-    "Messaging session",
+    "Messenger",
     html`<body>
 ${header}
 <p id="away" class="banner bad" role="alert" hidden></p>
 <noscript><p class="banner">Reload the page to see what has changed.</p></noscript>
 <main>
-<h1 class="unseen">Messaging session</h1>
+<h1 class="unseen">Messenger</h1>
 <p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
 ${renderBanner(state)}
 ${renderStatus(state, now)}
@@ -67,10 +67,10 @@ ${renderUnlinking(state)}
 /** @param refusal why the last attempt was refused. */
 export const renderLogin = (refusal: string | undefined): string =>
   document(
-    "Log in · Messaging session",
+    "Log in · Messenger",
     html`<body class="alone">
 <main>
-<p class="brand">${mark}<span>Messaging session</span></p>
+<p class="brand">${mark}<span>Messenger</span></p>
 <h1>Log in</h1>
 ${refusal === undefined ? undefined : html`<p class="banner bad" role="alert">${refusal}</p>`}
 <form method="post" action="/console/login" class="stack">
@@ -87,10 +87,10 @@ ${refusal === undefined ? undefined : html`<p class="banner bad" role="alert">${
 /** A page that says one thing. */
 export const renderRefusal = (title: string, text: string): string =>
   document(
-    `${title} · Messaging session`,
+    `${title} · Messenger`,
     html`<body class="alone">
 <main>
-<p class="brand">${mark}<span>Messaging session</span></p>
+<p class="brand">${mark}<span>Messenger</span></p>
 <h1>${title}</h1>
 <p>${text}</p>
 <p><a href="/console">To the console</a></p>

@@ -1,5 +1,5 @@
 /*
- * What the browser runs, as a template: esbuild inlines a module into `session.js` and Node loads the same
+ * What the browser runs, as a template: esbuild inlines a module into the bundle and Node loads the same
  * module unbundled, while a text import would want a flag in Node and a file beside the bundle would be a
  * second thing to ship. Being JavaScript in a string it is neither typed nor linted, so it is kept small:
  * the server renders everything, this only brings the page up to date. Without it the forms work as well.
@@ -81,7 +81,7 @@ const load = async (url, options, waitMs, sentence) => {
 };
 
 const poll = () => {
-  if (!document.hidden && !acting) load("/console", {}, patienceMs, "The session task does not answer.");
+  if (!document.hidden && !acting) load("/console", {}, patienceMs, "The messenger does not answer.");
 };
 
 document.addEventListener("visibilitychange", poll);
@@ -95,7 +95,7 @@ document.addEventListener("submit", async (event) => {
   form.setAttribute("aria-busy", "true");
   const body = new URLSearchParams(new FormData(form));
   await load(form.action, { method: "POST", body }, actionPatienceMs,
-    "The session task does not answer; it is not known whether it did what you asked.");
+    "The messenger does not answer; it is not known whether it did what you asked.");
   acting = false;
   form.removeAttribute("aria-busy");
   const notice = document.getElementById("notice");

@@ -9,9 +9,9 @@ import { listShownRuns, type ShownRun } from "./runs.ts";
 const maxWaitMs = 2_000;
 const shownMessages = 50;
 
-/** The session's connection to the platform. */
+/** The connection to the platform. */
 export interface Connection {
-  /** `replaced`: another program has opened the session. `pairing`: no phone is linked. */
+  /** `replaced`: another program has opened the connection. `pairing`: no phone is linked. */
   readonly kind: "closed" | "connecting" | "pairing" | "open" | "replaced";
   /** ISO 8601 with zone. */
   readonly since: string;
@@ -26,7 +26,7 @@ export interface Connection {
 /** Everything the console shows. */
 export interface ConsoleState {
   readonly connection: Connection;
-  /** Whether this task drives the session. */
+  /** Whether this task leads. */
   readonly leader: boolean;
   readonly paused: boolean;
   readonly queue: readonly Depth[];

@@ -11,7 +11,7 @@ interface Status {
 }
 
 const byKind: Record<Connection["kind"], Status> = {
-  open: { tone: "good", label: "Connected", text: "The session is connected to WhatsApp." },
+  open: { tone: "good", label: "Connected", text: "The messenger is connected to WhatsApp." },
   connecting: {
     tone: "waiting",
     label: "Connecting",
@@ -30,21 +30,25 @@ const byKind: Record<Connection["kind"], Status> = {
   replaced: {
     tone: "bad",
     label: "Taken over",
-    text: "Another program has opened this session, so this task has stepped back. End the other one, then restart this task.",
+    text: "Another program has opened this messenger, so this task has stepped back. End the other one, then restart this task.",
   },
 };
 
 const standingBy: Status = {
   tone: "neutral",
   label: "Standing by",
-  text: "Another task drives the session. This one takes over when that one ends.",
+  text: "Another task leads. This one takes over when that one ends.",
 };
 const leaderless: Status = {
   tone: "neutral",
   label: "Standing by",
-  text: "Without the database no task can be chosen to drive the session.",
+  text: "Without the database no task can be chosen to lead.",
 };
-const unknown: Status = { tone: "neutral", label: "Unknown", text: "The state of the session is not known." };
+const unknown: Status = {
+  tone: "neutral",
+  label: "Unknown",
+  text: "The state of the messenger is not known.",
+};
 
 const findStatus = (state: ConsoleState | undefined): Status => {
   if (!state) return unknown;
@@ -55,7 +59,7 @@ const findStatus = (state: ConsoleState | undefined): Status => {
 /** Says which part is away, when the page cannot show all. */
 export const renderBanner = (state: ConsoleState | undefined): Html => {
   const text = !state
-    ? "The session task answers, but its state cannot be read. Its log says why."
+    ? "The messenger answers, but its state cannot be read. Its log says why."
     : state.databaseAway
       ? "The database is away. The queue and the messages cannot be shown, and nothing is accepted or sent until it is back. The connection below is current."
       : undefined;

@@ -311,7 +311,7 @@ const faults = {
       id: "Coba lagi; laporkan dengan id permintaannya.",
     },
   },
-  sessionAway: {
+  messengerAway: {
     status: 503,
     code: "session_unavailable",
     message: "The messaging session is not available; try again",

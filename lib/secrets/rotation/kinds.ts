@@ -50,15 +50,15 @@ const tokenKey: Rotation = {
   ...readTwice,
 };
 
-const SessionToken = z.strictObject({ token: z.string() });
+const MessengerToken = z.strictObject({ token: z.string() });
 
-const sessionToken: Rotation = {
-  fits: (value) => SessionToken.safeParse(value).success,
+const messengerToken: Rotation = {
+  fits: (value) => MessengerToken.safeParse(value).success,
   next: () => ({ token: randomBytes(32).toString("base64url") }),
   ...readTwice,
 };
 
-const kinds = [login, tokenKey, sessionToken];
+const kinds = [login, tokenKey, messengerToken];
 
 /** How a secret with this value is rotated, or undefined where nobody here knows. */
 export const findRotation = (value: unknown): Rotation | undefined => kinds.find((kind) => kind.fits(value));

@@ -5,8 +5,8 @@ import {
   badBoundaries,
   databaseFailures,
   type LogMetric,
+  messengerFigure,
   requestFailures,
-  sessionFigure,
   upstreamFailures,
 } from "../../../infra/aws/operations/log-metric.ts";
 import { usedFigures } from "../../../infra/aws/operations/messenger-alarms.ts";
@@ -21,17 +21,17 @@ const failures = [badBoundaries, authorizerFailures, databaseFailures, requestFa
 
 const setMood = (url: string, mood: string) => fetch(`${url}/mood`, { method: "PUT", body: mood });
 
-test("the session's figures are in the line that the task writes, each a number", () => {
+test("the messenger's figures are in the line that the task writes, each a number", () => {
   const [line] = own.logged().filter(({ message }) => message === "figures");
   for (const figure of usedFigures) {
-    const { pattern, value } = sessionFigure(figure);
+    const { pattern, value } = messengerFigure(figure);
     expect([figure, matches(pattern, line)]).toEqual([figure, true]);
     expect(value).toBe(`$.${figure}`);
   }
 });
 
 beforeEach(({ task }) => {
-  if (!task.name.startsWith("the session's")) own.lines.length = 0;
+  if (!task.name.startsWith("the messenger's")) own.lines.length = 0;
 });
 
 test("what succeeds, and what a caller did wrong, is counted nowhere", async () => {

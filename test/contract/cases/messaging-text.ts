@@ -80,9 +80,9 @@ export const messagingText: Section = {
   title: "Messaging: texts and their state",
   cases: [
     {
-      name: "knows no message of an id that was never given, which only the session task can tell",
+      name: "knows no message of an id that was never given, which only the messenger can tell",
       needs,
-      mend: "503 SESSION_UNAVAILABLE: the session task is away, or SESSION_URL or the secret session-token is not its own",
+      mend: "503 SESSION_UNAVAILABLE: the messenger is away, or MESSENGER_URL or the secret messenger-token is not its own",
       check: async (system) => {
         const path = `/messages/3EB0${randomUUID().replaceAll("-", "").toUpperCase()}`;
         const headers = { origin: "https://app.example" };
@@ -152,7 +152,7 @@ export const messagingText: Section = {
     {
       name: "sends a text once, however often it is asked with one Idempotency-Key, and tells what became of it",
       needs: [...needs, "phone"],
-      mend: "503: the session task; PENDING: is a phone linked, and is sending paused? The console tells; FAILED: the reason stands there",
+      mend: "503: the messenger; PENDING: is a phone linked, and is sending paused? The console tells; FAILED: the reason stands there",
       check: async (system) => {
         const question = {
           path: "/send/message",

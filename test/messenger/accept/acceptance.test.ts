@@ -5,7 +5,7 @@ import { accept, acceptBatch, type Source } from "#lib/messenger/accept/acceptan
 import { openIntake } from "#lib/messenger/accept/intake.ts";
 import { readMedia, sweepMedia } from "#lib/messenger/outbox/media.ts";
 import { findState } from "#lib/messenger/outbox/outbox.ts";
-import { createSessionDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
 
 const text = (more: Record<string, unknown> = {}): Submission =>
   Submission.parse({ kind: "text", phone: "6281200000001", text: "hello", ...more });
@@ -19,14 +19,14 @@ async function* streamOf(...pieces: (Uint8Array | Error)[]): AsyncGenerator<Uint
   }
 }
 
-let database: Awaited<ReturnType<typeof createSessionDatabase>>;
+let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
 let sql: postgres.Sql;
 let store: ReturnType<typeof openIntake>;
 let notified: number;
 let source: Source;
 
 beforeEach(async () => {
-  database = await createSessionDatabase();
+  database = await createMessengerDatabase();
   sql = database.connect(10);
   store = openIntake(sql);
   notified = 0;

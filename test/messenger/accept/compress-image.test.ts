@@ -178,7 +178,7 @@ test("leaves the event loop free", async () => {
 test("works out of one bundled file, in the memory of a small task", async () => {
   const folder = mkdtempSync(join(tmpdir(), "compress-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const bundle = join(folder, "session.mjs");
+  const bundle = join(folder, "messenger.mjs");
   await build({
     stdin: {
       contents: `

@@ -18,9 +18,9 @@ describe("an action", () => {
     ["/unlink", { confirmation: "yes" }, [], "Nothing was unlinked"],
     ["/unlink", {}, [], "Nothing was unlinked"],
   ])("%s with %j does %j and says what came of it", async (path, fields, calls, notice) => {
-    const { post, get, session } = await openLoggedIn();
+    const { post, get, messenger } = await openLoggedIn();
     const { statusCode, headers } = await post(path, fields);
-    expect([statusCode, headers.location, session.calls]).toEqual([303, "/console", calls]);
+    expect([statusCode, headers.location, messenger.calls]).toEqual([303, "/console", calls]);
     expect((await get()).body).toContain(notice);
   });
 
@@ -51,7 +51,7 @@ describe("an action", () => {
   });
 
   test("wants a form", async () => {
-    const { server, browser, session } = await openLoggedIn();
+    const { server, browser, messenger } = await openLoggedIn();
     const headers = { ...ownPage, cookie: browser.cookie, "content-type": "application/json" };
     const { statusCode } = await server.inject({
       method: "POST",
@@ -59,13 +59,13 @@ describe("an action", () => {
       headers,
       payload: '{"confirmation":"unlink"}',
     });
-    expect([statusCode, session.calls]).toEqual([415, []]);
+    expect([statusCode, messenger.calls]).toEqual([415, []]);
     const { statusCode: tooLarge } = await server.inject({
       method: "POST",
       url: "/console/unlink",
       headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
       payload: `confirmation=unlink&more=${"x".repeat(5_000)}`,
     });
-    expect([tooLarge, session.calls]).toEqual([413, []]);
+    expect([tooLarge, messenger.calls]).toEqual([413, []]);
   });
 });

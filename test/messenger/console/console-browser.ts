@@ -6,7 +6,7 @@ export const host = "localhost:8080";
 /** Headers of a form that the console's own page sends. */
 export const ownPage = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
 
-/** Everything that can be done to the session. */
+/** Everything that can be done to the messenger. */
 export const actions = ["/pause", "/resume", "/pairing-code", "/unlink"];
 
 /** Keeps what is logged off the terminal until the test ends. @returns the lines, as they come. */
@@ -20,7 +20,7 @@ export const catchLog = (): string[] => {
 /** A console and how a browser talks to it; `browser.cookie` is what the browser keeps, `lines` what is logged. */
 export const open = (more: Partial<ConsoleOptions> = {}) => {
   const lines = catchLog();
-  const { server, session } = createConsole(more);
+  const { server, messenger } = createConsole(more);
   onTestFinished(() => server.close());
   const browser = { cookie: "" };
   const keep = (setCookie: string) => {
@@ -45,7 +45,7 @@ export const open = (more: Partial<ConsoleOptions> = {}) => {
     if (response.headers["set-cookie"]) keep(String(response.headers["set-cookie"]));
     return response;
   };
-  return { server, session, lines, browser, get, post, logIn: () => post("/login", operator) };
+  return { server, messenger, lines, browser, get, post, logIn: () => post("/login", operator) };
 };
 
 export const openLoggedIn = async (more?: Partial<ConsoleOptions>) => {

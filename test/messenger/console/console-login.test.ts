@@ -12,9 +12,9 @@ describe("without login", () => {
   });
 
   test.each(actions)("%s does nothing", async (path) => {
-    const { post, session } = open();
+    const { post, messenger } = open();
     const { statusCode, headers } = await post(path, { phone: "6281200000001", confirmation: "unlink" });
-    expect([statusCode, headers.location, session.calls]).toEqual([303, "/console/login", []]);
+    expect([statusCode, headers.location, messenger.calls]).toEqual([303, "/console/login", []]);
   });
 
   test("a cookie that was made up is worth nothing", async () => {
@@ -134,13 +134,13 @@ describe("a POST that the console's own page has not sent is refused", () => {
     ["whose two headers differ", { host, origin: `http://${host}`, "sec-fetch-site": "cross-site" }],
     ["by a link that was typed", { host, "sec-fetch-site": "none" }],
   ])("%s", async (_, headers) => {
-    const { post, session } = await openLoggedIn();
+    const { post, messenger } = await openLoggedIn();
     for (const path of [...actions, "/login", "/logout"]) {
       const { statusCode, body } = await post(path, { ...operator, confirmation: "unlink" }, headers);
       expect([path, statusCode]).toEqual([path, 403]);
       expect(body).toContain("Refused");
     }
-    expect(session.calls).toEqual([]);
+    expect(messenger.calls).toEqual([]);
   });
 
   test.each<[string, Record<string, string>]>([

@@ -25,20 +25,20 @@ test("every answer carries the headers that protect the page", async () => {
 });
 
 test("the page has no inline script or style", async () => {
-  const { get, session } = await openLoggedIn();
+  const { get, messenger } = await openLoggedIn();
   for (const state of [connected(), pairing()]) {
-    session.state = state;
+    messenger.state = state;
     const { body } = await get();
     expect(body).not.toMatch(/<style|style=|<script(?! type="module" src=)|\son[a-z]+=/i);
   }
 });
 
 test("what comes from elsewhere is shown as text", async () => {
-  const { get, session } = await openLoggedIn();
-  const [message] = session.state.messages;
+  const { get, messenger } = await openLoggedIn();
+  const [message] = messenger.state.messages;
   if (!message) throw new Error("no message");
   const reason = `<img src=x onerror="alert('1')">&amp;`;
-  session.state = { ...session.state, messages: [{ ...message, state: "FAILED", reason }] };
+  messenger.state = { ...messenger.state, messages: [{ ...message, state: "FAILED", reason }] };
   const { body } = await get();
   expect(body).toContain("&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;");
   expect(body).not.toContain("<img");
@@ -53,10 +53,10 @@ test("says that the state cannot be read", async () => {
 });
 
 test("offers linking and unlinking at the task that leads alone", async () => {
-  const { get, session } = await openLoggedIn();
-  session.state = { ...pairing(), leader: false };
+  const { get, messenger } = await openLoggedIn();
+  messenger.state = { ...pairing(), leader: false };
   const { body } = await get();
-  expect(body).toContain("Another task drives the session");
+  expect(body).toContain("Another task leads");
   expect(body).toMatch(/<section id="linking"[^>]* hidden>/);
   expect(body).toMatch(/<section id="unlinking"[^>]* hidden>/);
   expect(body).not.toContain('class="qr"');

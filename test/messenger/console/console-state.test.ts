@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { readConsoleState } from "#lib/messenger/console/state.ts";
 import { setPaused } from "#lib/messenger/outbox/depth.ts";
-import { createSessionDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
 import { catchLog } from "./console-browser.ts";
 
 beforeEach(() => void catchLog());
@@ -10,7 +10,7 @@ describe("the state of the outbox", () => {
   const own = { connection: { kind: "open", since: "2026-01-01T00:00:00Z" }, leader: true } as const;
 
   test("has the queue and the last fifty messages, with masked numbers and without text", async () => {
-    const sql = (await createSessionDatabase()).connect(3);
+    const sql = (await createMessengerDatabase()).connect(3);
     await sql`
       insert into messaging.message (id, kind, phone, content, expires_at, accepted_at)
       select 'm' || n, 'text', '628120000' || lpad(n::text, 4, '0'), '{"text":"a secret"}',
@@ -39,7 +39,7 @@ describe("the state of the outbox", () => {
   });
 
   test("has the last ten runs of jobs that had somebody to tell or failed, with their messages by state", async () => {
-    const { connect, admin } = await createSessionDatabase();
+    const { connect, admin } = await createMessengerDatabase();
     const sql = connect(3);
     await admin`
       insert into notification.run (job, scheduled_at, state, reason, accepted, opted_out)
@@ -61,7 +61,7 @@ describe("the state of the outbox", () => {
   });
 
   test("masks the shortest number as well", async () => {
-    const sql = (await createSessionDatabase()).connect(3);
+    const sql = (await createMessengerDatabase()).connect(3);
     await sql`
       insert into messaging.message (id, kind, phone, content, expires_at)
       values ('m', 'text', '62812345', '{}', now() + interval '1 day')`;
@@ -69,7 +69,7 @@ describe("the state of the outbox", () => {
   });
 
   test("is told to be unknown while the database is away, or hangs", async () => {
-    const { connect, admin } = await createSessionDatabase();
+    const { connect, admin } = await createMessengerDatabase();
     const away = connect(1);
     await away.end();
     const unknown = { ...own, paused: false, queue: [], messages: [], runs: [], databaseAway: true };

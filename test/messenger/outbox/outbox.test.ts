@@ -16,7 +16,7 @@ import {
 } from "#lib/messenger/outbox/outbox.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { isRegistered } from "#lib/messenger/send/number-check.ts";
-import { createSessionDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
 import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
 
 const phone = "6281200000001";
@@ -24,7 +24,7 @@ const other = "6281200000002";
 
 let sql: postgres.Sql;
 beforeEach(async () => {
-  sql = (await createSessionDatabase()).connect(2);
+  sql = (await createMessengerDatabase()).connect(2);
 });
 
 const put = (id: string, more: Parameters<typeof putMessage>[2] = {}) => putMessage(sql, id, more);

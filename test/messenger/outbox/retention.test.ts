@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { runUpkeep } from "#lib/messenger/outbox/retention.ts";
-import { createSessionDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
 
 test("keeps messages for thirty days, what was sent for seven, keys for one and what is known of numbers for thirty", async () => {
-  const sql = (await createSessionDatabase()).connect(2);
+  const sql = (await createMessengerDatabase()).connect(2);
   await sql`
     insert into messaging.message (id, kind, phone, content, state, payload, accepted_at, expires_at)
     select state || age, 'text', '6281200000001', '{}', state, 'p', now() - age * interval '1 day', now() + interval '1 day'

@@ -6,7 +6,7 @@ import { expire, findState } from "#lib/messenger/outbox/outbox.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
-import { createSessionDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
 import { failNextWrite } from "../next-write.ts";
 import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
 
@@ -16,7 +16,7 @@ let sql: postgres.Sql;
 let admin: postgres.Sql;
 let sent: string[];
 beforeEach(async () => {
-  const database = await createSessionDatabase();
+  const database = await createMessengerDatabase();
   [sql, admin] = [database.connect(4), database.admin];
   sent = [];
 });

@@ -8,7 +8,7 @@ import { loadHistory } from "#lib/messenger/send/history.ts";
 import { noPace, type Pace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { type Messenger, runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
-import { createSessionDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
 import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
 
 /*
@@ -18,7 +18,7 @@ import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
 
 export const acked: SendOutcome = { outcome: "acked" };
 
-export let database: Awaited<ReturnType<typeof createSessionDatabase>>;
+export let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
 export let sql: postgres.Sql;
 export let wakeup: Wakeup;
 export let sent: string[];
@@ -36,7 +36,7 @@ const obliging = { ...platform };
 /** Sets everything up anew for each test. */
 export const useSender = () =>
   beforeEach(async () => {
-    database = await createSessionDatabase();
+    database = await createMessengerDatabase();
     sql = database.connect(4);
     wakeup = new Wakeup();
     [sent, composed, made] = [[], [], 0];

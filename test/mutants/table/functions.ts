@@ -50,7 +50,7 @@ export const functions: readonly Mutant[] = [
     find: "return (await logsIn(current)) ? current : coming;",
     replace: "return current;",
     tests: rotation,
-    only: "session task connects",
+    only: "messenger connects",
   },
   {
     breaks: "A caller waits longer than 3 s for a database that hangs",

@@ -23,7 +23,7 @@ export const infrastructure: readonly Mutant[] = [
     tests: on("statements"),
   },
   {
-    breaks: "The session task may reach any host by the database's port",
+    breaks: "The messenger may reach any host by the database's port",
     file: "infra/aws/constructs/network.ts",
     find: "for (const peer of database ? [database] : anywhere)",
     replace: "for (const peer of database && caller === functions ? [database] : anywhere)",
@@ -256,21 +256,21 @@ export const infrastructure: readonly Mutant[] = [
     tests: on("api-stack"),
   },
   {
-    breaks: "The old session task is stopped before the new one runs",
+    breaks: "The old messenger is stopped before the new one runs",
     file: "infra/aws/stacks/messaging.ts",
     find: "minHealthyPercent: 100,",
     replace: "minHealthyPercent: 0,",
     tests: on("messaging-stack"),
   },
   {
-    breaks: "The session task is killed while it still writes what it has under way",
+    breaks: "The messenger is killed while it still writes what it has under way",
     file: "infra/aws/constructs/messenger-task.ts",
     find: "stopTimeout: Duration.seconds(90),",
     replace: "stopTimeout: Duration.seconds(30),",
     tests: on("messaging-stack"),
   },
   {
-    breaks: "The session's container may write to its file system",
+    breaks: "The messenger's container may write to its file system",
     file: "infra/aws/constructs/messenger-task.ts",
     find: "readonlyRootFilesystem: true,",
     replace: "readonlyRootFilesystem: false,",

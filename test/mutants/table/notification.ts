@@ -120,11 +120,11 @@ export const notification: readonly Mutant[] = [
     only: "cannot be handed over in time",
   },
   {
-    breaks: "A session task that is away for a moment fails a run",
+    breaks: "A messenger that is away for a moment fails a run",
     file: "lib/notification/retry.ts",
     find: "error.status === 503 || error.status === 409",
     replace: "error.status === 502 || error.status === 409",
     tests: request,
-    only: "waits for a session task",
+    only: "waits for a messenger",
   },
 ];

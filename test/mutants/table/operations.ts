@@ -62,17 +62,17 @@ export const operations: readonly Mutant[] = [
     tests: operationsTest,
   },
   {
-    breaks: "A figure of the session counts lines instead of taking the line's number",
+    breaks: "A figure of the messenger counts lines instead of taking the line's number",
     file: "infra/aws/operations/log-metric.ts",
     find: "metricValue: of.value,",
     replace: 'metricValue: "1",',
     tests: figuresTest,
   },
   {
-    breaks: "Failures of functions are searched for in the session's log",
+    breaks: "Failures of functions are searched for in the messenger's log",
     file: "infra/aws/stacks/operations.ts",
     find: "stage, lambda.logGroup, figure",
-    replace: "stage, sessionLog, figure",
+    replace: "stage, messengerLog, figure",
     tests: figuresTest,
   },
   {

@@ -35,15 +35,15 @@ test("access tokens of the key before a rotation stay valid, and new ones are of
   expect(TokenKey.parse(held("token-key")).kid).not.toBe(kidOf(before));
 });
 
-test("the session's token is a new one, and the one before is still there for those who hold it", async () => {
-  const before = held("session-token");
-  await begin("session-token").upTo("finishSecret");
-  expect(held("session-token", "AWSPREVIOUS")).toEqual(before);
-  expect(held("session-token")).toEqual({ token: expect.stringMatching(/^[\w-]{32,}$/) });
-  expect(held("session-token")).not.toEqual(before);
+test("the messenger's token is a new one, and the one before is still there for those who hold it", async () => {
+  const before = held("messenger-token");
+  await begin("messenger-token").upTo("finishSecret");
+  expect(held("messenger-token", "AWSPREVIOUS")).toEqual(before);
+  expect(held("messenger-token")).toEqual({ token: expect.stringMatching(/^[\w-]{32,}$/) });
+  expect(held("messenger-token")).not.toEqual(before);
 });
 
-test.each(["audit-pepper", "session-key", "messaging-basic", "session-console"])(
+test.each(["audit-pepper", "messenger-key", "messaging-basic", "messenger-console"])(
   "the secret %s is refused and stays as it is: a new one would make something unreadable, or lock somebody out",
   async (name) => {
     const before = held(name);

@@ -83,17 +83,17 @@ test("requests while the steps are done are answered, though every one of them h
   expect(new Set(seen)).toEqual(new Set([200]));
 });
 
-test("the session task connects anew between any two steps", async () => {
-  const settings = own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/session" } });
+test("the messenger connects anew between any two steps", async () => {
+  const settings = own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/messenger" } });
   for (const [variable, value] of Object.entries(settings)) vi.stubEnv(variable, value);
   onTestFinished(() => void vi.unstubAllEnvs());
   const { connect } = await import("#lib/db/pool.ts");
-  const rotation = begin("session");
+  const rotation = begin("messenger");
   for (const step of steps) {
     await rotation.do(step);
     const sql = await connect(1);
     expect(await sql`select current_user as name`.finally(() => sql.end())).toEqual([
-      { name: "municipal_session" },
+      { name: "municipal_messenger" },
     ]);
   }
 });
@@ -142,9 +142,9 @@ test("setSecret logs in by the version before, where that alone still opens", as
 });
 
 test("setSecret says who can help when the database takes none of the secret's passwords", async () => {
-  const rotation = begin("session-admin");
+  const rotation = begin("employee-admin");
   await rotation.do("createSecret");
-  await withAdmin((sql) => sql.unsafe("alter role municipal_session_admin password 'somebody-elses'"));
+  await withAdmin((sql) => sql.unsafe("alter role municipal_employee_admin password 'somebody-elses'"));
   await expect(rotation.do("setSecret")).rejects.toThrow("the migration sets them anew");
 });
 

@@ -47,7 +47,7 @@ interface Change {
 }
 
 const credsPlace = { type: "creds", id: "creds" };
-const placeOf = (type: string, id: string) => `session_key/${type}/${id}`;
+const placeOf = (type: string, id: string) => `auth_key/${type}/${id}`;
 
 /** A database that does not answer must hold up neither a message nor the end of a connection. */
 const deadlineMs = 5_000;
@@ -83,11 +83,11 @@ const write = async ({ sql, epoch }: AuthStateOptions, changes: readonly Change[
         as c (type text, id text, value text), leader
     ),
     removed as (
-      delete from messaging.session_key k using change c
+      delete from messaging.auth_key k using change c
       where k.type = c.type and k.id = c.id and c.value is null
     ),
     kept as (
-      insert into messaging.session_key (type, id, value)
+      insert into messaging.auth_key (type, id, value)
       select type, id, decode(value, 'base64') from change where value is not null
       on conflict (type, id) do update set value = excluded.value
     )
@@ -102,7 +102,7 @@ const read = async (
 ): Promise<Record<string, unknown>> => {
   if (ids.length === 0) return {};
   const rows = await inTime(sql<{ id: string; value: Buffer }[]>`
-    select id, value from messaging.session_key
+    select id, value from messaging.auth_key
     where type = ${type} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb))`);
   return Object.fromEntries(
     rows.map(({ id, value }) => {
@@ -188,7 +188,7 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
           const held = await tx`select from messaging.leadership where epoch = ${epoch} for share`;
           if (held.length === 0) throw new Error("the session's keys belong to another leader");
         }
-        await tx`delete from messaging.session_key`;
+        await tx`delete from messaging.auth_key`;
       });
       creds = initAuthCreds();
     },

@@ -3,13 +3,13 @@ import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type AuthState, openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import { mintSealingKey, SealingKey, sealingWith } from "#lib/messenger/encryption.ts";
-import { createSessionDatabase } from "../../messenger-database.ts";
+import { createMessengerDatabase } from "../../messenger-database.ts";
 import { holdNextWrite } from "../../next-write.ts";
 
 const sealing = sealingWith(mintSealingKey());
 
 describe("a sealed value", () => {
-  const place = "session_key/session/1";
+  const place = "auth_key/session/1";
   const clear = Buffer.from("ratchet");
 
   test("opens at its place, and is another each time", () => {
@@ -22,7 +22,7 @@ describe("a sealed value", () => {
 
   test("opens nowhere else, with no other key, and not after any bit was changed", () => {
     const sealed = sealing.seal(place, clear);
-    expect(() => sealing.open("session_key/session/2", sealed)).toThrow("cannot be opened");
+    expect(() => sealing.open("auth_key/session/2", sealed)).toThrow("cannot be opened");
     expect(() => sealingWith(mintSealingKey()).open(place, sealed)).toThrow("cannot be opened");
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed);
@@ -39,18 +39,18 @@ describe("a sealed value", () => {
 });
 
 describe("the auth state", () => {
-  let database: Awaited<ReturnType<typeof createSessionDatabase>>;
+  let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
   let sql: postgres.Sql;
   const open = (epoch?: number): Promise<AuthState> =>
     openAuthState({ sql, sealing, ...(epoch !== undefined && { epoch }) });
-  const count = async () => Number((await sql`select count(*)::int as n from messaging.session_key`)[0]?.n);
+  const count = async () => Number((await sql`select count(*)::int as n from messaging.auth_key`)[0]?.n);
   const lead = (epoch: number) => sql`
     insert into messaging.leadership (epoch, holder) values (${epoch}, 'test')
     on conflict (only_row) do update set epoch = excluded.epoch`;
   const pair = { public: Buffer.from("public-key"), private: Buffer.from("private-key") };
 
   beforeEach(async () => {
-    database = await createSessionDatabase();
+    database = await createMessengerDatabase();
     sql = database.connect(3);
   });
 
@@ -101,7 +101,7 @@ describe("the auth state", () => {
     state.creds.me = { id: "6281199998888:1@s.whatsapp.net", name: "Dinas" };
     await saveCreds();
     await state.keys.set({ "pre-key": { 1: pair }, "lid-mapping": { x: "6281277776666" } });
-    const rows = await sql<{ value: Buffer }[]>`select value from messaging.session_key`;
+    const rows = await sql<{ value: Buffer }[]>`select value from messaging.auth_key`;
     expect(rows.length).toBe(3);
     const all = Buffer.concat(rows.map(({ value }) => value)).toString("latin1");
     const secrets = [
@@ -124,7 +124,7 @@ describe("the auth state", () => {
   test("of a value that was moved to another place is refused", async () => {
     const { state } = (await open()).lend();
     await state.keys.set({ session: { a: Buffer.from("1"), b: Buffer.from("2") } });
-    await sql`update messaging.session_key set value = (select value from messaging.session_key where id = 'a')`;
+    await sql`update messaging.auth_key set value = (select value from messaging.auth_key where id = 'a')`;
     await expect(Promise.resolve(state.keys.get("session", ["b"]))).rejects.toThrow("cannot be opened");
   });
 
@@ -153,7 +153,7 @@ describe("the auth state", () => {
   });
 
   test("is taken back only when the keys that were under way are written", async () => {
-    const held = await holdNextWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "auth_key" });
     const lease = (await open()).lend();
     const order: string[] = [];
     const written = Promise.resolve(lease.state.keys.set({ "pre-key": { 1: pair } }));
@@ -165,7 +165,7 @@ describe("the auth state", () => {
   });
 
   test("is taken back only when the credentials are saved, those included that wait for an earlier save", async () => {
-    const held = await holdNextWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "auth_key" });
     const lease = (await open()).lend();
     const first = lease.saveCreds();
     await held.untilWaiting();
@@ -177,7 +177,7 @@ describe("the auth state", () => {
   });
 
   test("keeps the last credentials, though an earlier save takes longer than a later one would", async () => {
-    const held = await holdNextWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "auth_key" });
     const { state, saveCreds } = (await open()).lend();
     const saves = [saveCreds()];
     await held.untilWaiting();
@@ -192,7 +192,7 @@ describe("the auth state", () => {
 
   test("has a later term begin only when the write under way has ended", async () => {
     await lead(1);
-    const held = await holdNextWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "auth_key" });
     const { state } = (await open(1)).lend();
     const written = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
     await held.untilWaiting();
@@ -219,7 +219,7 @@ describe("the auth state", () => {
 
   test("waits five seconds for a database that is silent, and takes the late write back", async () => {
     const { state, takeBack } = (await open()).lend();
-    const held = await holdNextWrite(database, { table: "session_key" });
+    const held = await holdNextWrite(database, { table: "auth_key" });
     const late = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
     await expect(late).rejects.toThrow("did not answer within 5000 ms");
     await held.untilWaiting(0);

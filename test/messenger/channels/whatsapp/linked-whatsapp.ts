@@ -11,7 +11,7 @@ import {
 } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { mintSealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 import { type Platform as FakePlatform, startPlatform } from "../../../../infra/local/whatsapp/platform.ts";
-import { createSessionDatabase } from "../../messenger-database.ts";
+import { createMessengerDatabase } from "../../messenger-database.ts";
 
 export const ownNumber = "6281100000001";
 export const citizen = "6281200000042";
@@ -26,7 +26,7 @@ export const startFake = async (): Promise<FakePlatform> => {
   return fake;
 };
 
-/** What a session runs between. */
+/** What a messenger runs between. */
 export interface Scene {
   readonly fake: FakePlatform;
   readonly sql: postgres.Sql;
@@ -34,9 +34,9 @@ export interface Scene {
   readonly url: string;
 }
 
-/** A fake platform and a session's empty database, gone with the test. */
+/** A fake platform and a messenger's empty database, gone with the test. */
 export const createScene = async (): Promise<Scene> => {
-  const [{ sql, url }, fake] = await Promise.all([createSessionDatabase(), startFake()]);
+  const [{ sql, url }, fake] = await Promise.all([createMessengerDatabase(), startFake()]);
   return { sql, url, fake };
 };
 
@@ -68,14 +68,14 @@ export const untilState = <K extends ConnectionState["kind"]>(
     look(platform.state());
   });
 
-export interface SessionOptions extends Pick<Scene, "fake" | "sql"> {
+export interface MessengerOptions extends Pick<Scene, "fake" | "sql"> {
   readonly settings?: PlatformSettings;
   readonly payloads?: ReadonlyMap<string, Uint8Array>;
   readonly epoch?: number;
 }
 
-/** A session over a database, as a task that has just started; ended with the test. */
-export const openSession = async ({ fake, sql, settings, payloads, epoch }: SessionOptions) => {
+/** A messenger over a database, as a task that has just started; ended with the test. */
+export const linkWhatsApp = async ({ fake, sql, settings, payloads, epoch }: MessengerOptions) => {
   const auth = await openAuthState({
     sql,
     sealing: sealingWith(sealingKey),
@@ -90,9 +90,9 @@ export const openSession = async ({ fake, sql, settings, payloads, epoch }: Sess
   return platform;
 };
 
-/** Starts a session and links it by its QR code where that is asked for. */
-export const openPaired = async (options: SessionOptions): Promise<Platform> => {
-  const platform = await openSession(options);
+/** Starts a messenger and links it by its QR code where that is asked for. */
+export const openPaired = async (options: MessengerOptions): Promise<Platform> => {
+  const platform = await linkWhatsApp(options);
   const scanned = new Set<string>();
   platform.on("state", (state) => {
     if (state.kind !== "pairing" || scanned.has(state.qr)) return;
@@ -104,7 +104,7 @@ export const openPaired = async (options: SessionOptions): Promise<Platform> => 
   return platform;
 };
 
-/** Resolves with the next value of an event of a session. */
+/** Resolves with the next value of an event of a messenger. */
 export const nextOf = <E extends "state" | "receipt">(platform: Platform, event: E) =>
   new Promise<Parameters<Parameters<typeof platform.on<E>>[1]>[0]>((resolve) => {
     const off = platform.on(event, (value) => {

@@ -6,9 +6,9 @@ import {
   citizen,
   createScene,
   failureOf,
+  linkWhatsApp,
   never,
   openPaired,
-  openSession,
   ownNumber,
   type Scene,
   sendNew,
@@ -237,7 +237,7 @@ describe("a message", () => {
     const composition = text("keep me");
     const { id, payload } = await sendNew(first, composition);
     await first.stop();
-    const second = await openSession({ ...scene, payloads });
+    const second = await linkWhatsApp({ ...scene, payloads });
     second.start();
     await untilState(second, "open");
 
@@ -275,7 +275,7 @@ describe("a message", () => {
     expect(scene.fake.arrivalsOf(late.id)).toBe(0);
   });
 
-  test("that waits for its answer when the session is stopped may have left", async () => {
+  test("that waits for its answer when the messenger is stopped may have left", async () => {
     const platform = await openPaired(scene);
     scene.fake.behave({ ack: false, receipts: [] });
     const composition = text("going");

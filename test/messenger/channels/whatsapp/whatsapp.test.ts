@@ -4,9 +4,9 @@ import {
   citizen,
   createScene,
   failureOf,
+  linkWhatsApp,
   nextOf,
   openPaired,
-  openSession,
   ownNumber,
   type Scene,
   sendNew,
@@ -30,7 +30,7 @@ describe("pairing", () => {
   });
 
   test("links by a code that is typed on the phone", async () => {
-    const platform = await openSession(scene);
+    const platform = await linkWhatsApp(scene);
     expect((await failureOf(platform.requestPairingCode(ownNumber))).reason).toBe("not-connected");
     platform.start();
     await untilState(platform, "pairing");
@@ -46,7 +46,7 @@ describe("pairing", () => {
     await sendNew(first, text("one"));
     await first.stop();
     expect(first.state().kind).toBe("closed");
-    const second = await openSession(scene);
+    const second = await linkWhatsApp(scene);
     second.start();
     await untilState(second, "open");
     expect((await sendNew(second, text("two"))).answer).toEqual({ outcome: "acked" });
@@ -56,7 +56,7 @@ describe("pairing", () => {
 
   test("is refused to a server whose certificate another authority signed", async () => {
     const rootKey = randomBytes(32);
-    const platform = await openSession({ ...scene, settings: { rootKey } });
+    const platform = await linkWhatsApp({ ...scene, settings: { rootKey } });
     const codes: (number | undefined)[] = [];
     platform.on("state", (state) => {
       expect(["connecting", "closed"]).toContain(state.kind);
@@ -83,7 +83,7 @@ describe("a connection", () => {
 
   test("that another one replaces is left until it is told to come back", async () => {
     const first = await openPaired(scene);
-    const second = await openSession(scene);
+    const second = await linkWhatsApp(scene);
     second.start();
     await untilState(first, "replaced");
     await untilState(second, "open");
@@ -106,7 +106,7 @@ describe("a connection", () => {
   });
 
   test("that the phone unlinks begins pairing anew, with other keys", async () => {
-    const platform = await openSession(scene);
+    const platform = await linkWhatsApp(scene);
     platform.start();
     const { qr } = await untilState(platform, "pairing");
     await scene.fake.scan(qr);
@@ -121,7 +121,7 @@ describe("a connection", () => {
   });
 
   test("can be unlinked from here, also while it is broken and when it never began", async () => {
-    const platform = await openSession(scene);
+    const platform = await linkWhatsApp(scene);
     platform.start();
     await scene.fake.scan((await untilState(platform, "pairing")).qr);
     await untilState(platform, "open");
@@ -136,10 +136,10 @@ describe("a connection", () => {
     await untilState(platform, "pairing");
 
     await platform.stop();
-    const idle = await openSession(scene);
+    const idle = await linkWhatsApp(scene);
     await idle.unlink();
     expect(idle.state().kind).toBe("unpaired");
-    expect(await scene.sql`select from messaging.session_key`).toHaveLength(0);
+    expect(await scene.sql`select from messaging.auth_key`).toHaveLength(0);
   });
 
   test("that breaks comes back by itself, with waits that grow", async () => {
