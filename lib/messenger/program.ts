@@ -8,7 +8,7 @@ import { log } from "#lib/log.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { errorCode, errorName } from "./channels/channel-failure.ts";
-import type { PlatformSettings } from "./channels/whatsapp/whatsapp.ts";
+import type { WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import { SealingKey, sealingWith } from "./encryption.ts";
 import { carefulPace, noPace } from "./send/pacing.ts";
 import { startTask } from "./task.ts";
@@ -39,7 +39,7 @@ const credentials = keep("the console's credentials", maxAgeMs, async () => {
 const findTokens = (again: boolean) =>
   again && tokens.ageMs() > minRefreshMs ? tokens.refresh() : tokens.get();
 
-const readPlatform = (): PlatformSettings => {
+const readWhatsAppSettings = (): WhatsAppSettings => {
   const url = findSetting("PLATFORM_URL");
   const rootKey = findSetting("PLATFORM_ROOT_KEY");
   const mediaCa = findSetting("PLATFORM_MEDIA_CA");
@@ -65,7 +65,7 @@ export const runMessenger = async (): Promise<void> => {
   const task = await startTask({
     connect,
     sealing,
-    platform: readPlatform(),
+    platform: readWhatsAppSettings(),
     pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,
     findTokens,
     findCredentials: () => credentials.get(),

@@ -7,7 +7,7 @@ const againAfterMs = 300;
  *
  * @param signal ends the trying.
  */
-export const insist = async (work: () => Promise<unknown>, signal: AbortSignal): Promise<void> => {
+export const retryUntilDone = async (work: () => Promise<unknown>, signal: AbortSignal): Promise<void> => {
   for (;;) {
     const done = await work().then(
       () => true,

@@ -9,8 +9,8 @@ import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { openSource } from "./accept/source.ts";
 import { openAuthState } from "./channels/whatsapp/auth-state.ts";
-import { messengerOn, payloadStore } from "./channels/whatsapp/channel.ts";
-import { Platform, type PlatformSettings } from "./channels/whatsapp/whatsapp.ts";
+import { whatsAppChannel } from "./channels/whatsapp/channel.ts";
+import { WhatsApp, type WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/credential.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
@@ -18,10 +18,11 @@ import type { Sealing } from "./encryption.ts";
 import { reportFigures, SendTally } from "./figures.ts";
 import { standForLeader } from "./leader.ts";
 import { startMetrics } from "./metrics.ts";
-import { isPaused, setPaused } from "./outbox/depth.ts";
-import { applyReceipt, findState } from "./outbox/outbox.ts";
-import { runUpkeep } from "./outbox/retention.ts";
-import { insist } from "./retry.ts";
+import { isPaused, setPaused } from "./outbox/pause.ts";
+import { payloadStore } from "./outbox/payload.ts";
+import { runRetention } from "./outbox/retention.ts";
+import { applyReceipt, findState } from "./outbox/state.ts";
+import { retryUntilDone } from "./retry.ts";
 import { loadHistory } from "./send/history.ts";
 import { type Pace, Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
@@ -32,7 +33,7 @@ export interface TaskOptions {
   /** Opens connections of the messenger's role. @param max at a time @param onClose is told when one is closed */
   readonly connect: (max: number, onClose?: () => void) => Promise<postgres.Sql>;
   readonly sealing: Sealing;
-  readonly platform: PlatformSettings;
+  readonly platform: WhatsAppSettings;
   readonly pace: Pace;
   readonly findTokens: (again: boolean) => Promise<readonly string[]>;
   readonly findCredentials: () => Promise<readonly Credential[]>;
@@ -46,7 +47,7 @@ export interface TaskOptions {
 export interface Task {
   readonly url: string;
   /** The messenger, while this task drives it. */
-  findPlatform(): Platform | undefined;
+  findWhatsApp(): WhatsApp | undefined;
   /**
    * Ends the messenger first, so that another task can take it; then takes messages until its address is
    * forgotten; then answers what has been asked and lets the database go.
@@ -60,7 +61,7 @@ const takeBackMs = 10_000;
 
 /** What this task knows of itself while it runs. */
 interface Self {
-  platform: Platform | undefined;
+  whatsApp: WhatsApp | undefined;
 }
 
 /** Connects to WhatsApp and sends for one term: connects, sends, listens for receipts; ends with the signal. */
@@ -69,13 +70,13 @@ const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: W
   const payloads = payloadStore(sql, sealing);
   return async (epoch: number, signal: AbortSignal, metrics: ReturnType<typeof startMetrics>) => {
     const auth = await openAuthState({ sql, sealing, epoch });
-    const platform = new Platform({ settings, auth, findPayload: payloads.find });
+    const platform = new WhatsApp({ settings, auth, findPayload: payloads.find });
     const pacing = new Pacing(pace, await loadHistory(sql));
     const tally = new SendTally();
     let connections = 0;
     platform.on("receipt", ({ id, kind }) => {
       // the platform tells it once
-      void insist(() => applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ"), signal);
+      void retryUntilDone(() => applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ"), signal);
     });
     platform.on("state", ({ kind }) => {
       if (kind === "replaced") takeBack();
@@ -93,23 +94,23 @@ const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: W
     // the socket ends the moment the lead is lost, whatever else is still under way
     const end = () => void platform.stop();
     signal.addEventListener("abort", end, { once: true });
-    self.platform = platform;
+    self.whatsApp = platform;
     try {
       if (signal.aborted) return;
       platform.start();
-      const messenger = messengerOn(platform, sql, payloads, signal);
+      const channel = whatsAppChannel(platform, sql, payloads, signal);
       const onOutcome: typeof metrics.onOutcome = (outcome, ms) => {
         metrics.onOutcome(outcome, ms);
         tally.note(outcome);
       };
-      const sender = { sql, epoch, messenger, pacing, wakeup, signal, onOutcome };
+      const sender = { sql, epoch, channel, pacing, wakeup, signal, onOutcome };
       await Promise.all([
         runSender({ ...sender, seal: payloads.seal, open: payloads.open }),
-        runUpkeep(sql, signal),
+        runRetention(sql, signal),
         reportFigures({ sql, platform, pacing, tally }, signal),
       ]);
     } finally {
-      self.platform = undefined;
+      self.whatsApp = undefined;
       await platform.stop();
     }
   };
@@ -128,8 +129,8 @@ const checkHealth = async (sql: postgres.Sql, self: Self): Promise<Health> => {
   const database = await checkDatabase(sql);
   return {
     database,
-    leader: self.platform !== undefined,
-    platform: self.platform?.state().kind ?? "another task's",
+    leader: self.whatsApp !== undefined,
+    platform: self.whatsApp?.state().kind ?? "another task's",
     paused: database && (await isPaused(sql).catch(() => false)),
   };
 };
@@ -140,8 +141,8 @@ const listen = async (server: FastifyInstance, { host, port }: TaskOptions): Pro
 };
 
 /** The connection in the console's words. Who does not lead knows nothing of it. */
-const describeConnection = ({ platform }: Self): Connection => {
-  const state = platform?.state() ?? { kind: "closed" as const, since: new Date() };
+const describeConnection = ({ whatsApp }: Self): Connection => {
+  const state = whatsApp?.state() ?? { kind: "closed" as const, since: new Date() };
   const since = state.since.toISOString();
   switch (state.kind) {
     case "unpaired":
@@ -155,8 +156,8 @@ const describeConnection = ({ platform }: Self): Connection => {
   }
 };
 
-const requireLeader = ({ platform }: Self): Platform => {
-  if (platform) return platform;
+const requireLeader = ({ whatsApp }: Self): WhatsApp => {
+  if (whatsApp) return whatsApp;
   throw new Fault(409, "NOT_LEADER", "Another task leads; use its console, or stop it.");
 };
 
@@ -169,7 +170,7 @@ const buildConsole = (
   registerConsole(server, {
     findCredentials,
     readState: () =>
-      readConsoleState(sql, { connection: describeConnection(self), leader: self.platform !== undefined }),
+      readConsoleState(sql, { connection: describeConnection(self), leader: self.whatsApp !== undefined }),
     setPaused: (paused) => setPaused(sql, paused),
     requestPairingCode: async (phone) => requireLeader(self).requestPairingCode(phone),
     unlink: async () => requireLeader(self).unlink(),
@@ -179,10 +180,10 @@ const buildConsole = (
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, findTokens } = options;
   const sql = await connect(poolSize);
-  const self: Self = { platform: undefined };
+  const self: Self = { whatsApp: undefined };
   const wakeup = new Wakeup();
   const store = openIntake(sql);
-  const metrics = startMetrics(sql, () => self.platform !== undefined);
+  const metrics = startMetrics(sql, () => self.whatsApp !== undefined);
   const server = buildServer({
     findTokens,
     accept: (submission, inline) =>
@@ -198,7 +199,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
       ),
     acceptBatch: (submissions) => acceptBatch({ sql, notify: () => wakeup.notify() }, submissions),
     findState: (id) => findState(sql, id),
-    findConnection: () => ({ ...(self.platform?.state() ?? { kind: "closed" }) }),
+    findConnection: () => ({ ...(self.whatsApp?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, self),
     renderMetrics: () => metrics.render(),
   });
@@ -219,7 +220,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     await sql.end({ timeout: 1 });
   };
   try {
-    return { url: await listen(server, options), findPlatform: () => self.platform, stop };
+    return { url: await listen(server, options), findWhatsApp: () => self.whatsApp, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import type { PlatformSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { type SealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 import { noPace } from "#lib/messenger/send/pacing.ts";
 import { startTask } from "#lib/messenger/task.ts";
@@ -9,7 +9,7 @@ import { loopback } from "./accept/loopback.ts";
 export interface Assignment {
   readonly databaseUrl: string;
   readonly sealingKey: SealingKey;
-  readonly settings: Omit<PlatformSettings, "rootKey"> & { readonly rootKey: string };
+  readonly settings: Omit<WhatsAppSettings, "rootKey"> & { readonly rootKey: string };
   readonly token: string;
 }
 

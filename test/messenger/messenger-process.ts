@@ -3,14 +3,14 @@ import postgres from "postgres";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
 import { passages } from "#lib/messenger/channels/whatsapp/signal-repository.ts";
-import { Platform, type PlatformSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import { WhatsApp, type WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { type SealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 
 /** What a messenger in a process of its own is to do; passed as JSON in its only argument. */
 export interface Assignment {
   readonly databaseUrl: string;
   readonly sealingKey: SealingKey;
-  readonly settings: Omit<PlatformSettings, "rootKey"> & { readonly rootKey: string };
+  readonly settings: Omit<WhatsAppSettings, "rootKey"> & { readonly rootKey: string };
   readonly messages: readonly Composition[];
   /** The process is killed at the instant at which a message has left. */
   readonly crashes: boolean;
@@ -36,7 +36,7 @@ if (crashes) await crashAtMessage();
 const sql = postgres(databaseUrl, { max: 2, prepare: false, fetch_types: false });
 const auth = await openAuthState({ sql, sealing: sealingWith(sealingKey) });
 const payloads = new Map<string, Uint8Array>();
-const platform = new Platform({
+const platform = new WhatsApp({
   settings: { ...settings, rootKey: Buffer.from(settings.rootKey, "base64") },
   auth,
   findPayload: async (id) => payloads.get(id),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { insist } from "#lib/messenger/retry.ts";
+import { retryUntilDone } from "#lib/messenger/retry.ts";
 
 test("does what fails again until it is done, and then no more", async () => {
   let tries = 0;
@@ -7,7 +7,7 @@ test("does what fails again until it is done, and then no more", async () => {
     tries += 1;
     if (tries < 3) throw new Error("away");
   };
-  await insist(work, new AbortController().signal);
+  await retryUntilDone(work, new AbortController().signal);
   expect(tries).toBe(3);
 });
 
@@ -19,6 +19,6 @@ test("gives up when it is called off", async () => {
     end.abort();
     throw new Error("away");
   };
-  await insist(work, end.signal);
+  await retryUntilDone(work, end.signal);
   expect(tries).toBe(1);
 });

@@ -71,10 +71,10 @@ const eventually = (task: Task, id: string, status: string) =>
   expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe(status);
 
 const untilOpen = async (task: Task) => {
-  await expect.poll(() => task.findPlatform()?.state().kind, { timeout: 15_000 }).toMatch(/pairing|open/);
-  const state = task.findPlatform()?.state();
+  await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toMatch(/pairing|open/);
+  const state = task.findWhatsApp()?.state();
   if (state?.kind === "pairing") await platform.scan(state.qr);
-  await expect.poll(() => task.findPlatform()?.state().kind, { timeout: 15_000 }).toBe("open");
+  await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("open");
 };
 const startOpen = async () => {
   const task = await start();
@@ -236,7 +236,7 @@ describe("when the platform", () => {
   test("unlinks the messenger, pairing begins anew and nothing is lost", async () => {
     const task = await startOpen();
     platform.disconnect(401);
-    await expect.poll(() => task.findPlatform()?.state().kind, { timeout: 15_000 }).toBe("pairing");
+    await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("pairing");
     const { id } = await submit(task, {});
     await untilOpen(task);
     await eventually(task, id, "READ");
@@ -249,7 +249,7 @@ describe("two tasks", () => {
     const second = await start();
     const ids = [(await submit(first, {})).id, (await submit(second, {})).id];
     for (const id of ids) await eventually(second, id, "READ");
-    expect([first, second].filter((task) => task.findPlatform()).length).toBe(1);
+    expect([first, second].filter((task) => task.findWhatsApp()).length).toBe(1);
     expect(platform.sockets.mostLoggedIn).toBe(1);
   });
 

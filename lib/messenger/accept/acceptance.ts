@@ -2,9 +2,10 @@ import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { badRequest } from "#lib/http/fault.ts";
 import type { Accepted, Submission } from "#lib/messaging/submission.ts";
+import { digestClaim, getAllFirst, getFirst, releaseClaim, takeClaim } from "../outbox/idempotency.ts";
 import { type MediaInfo, storeMedia } from "../outbox/media.ts";
-import { findState, type NewMessage, storeOnce } from "../outbox/outbox.ts";
-import { digestClaim, getAllFirst, getFirst, releaseClaim, takeClaim } from "./idempotency.ts";
+import { findState } from "../outbox/state.ts";
+import { type NewMessage, storeOnce } from "../outbox/store.ts";
 
 /** The media of a submission, before it is stored. */
 export interface Source extends MediaInfo {

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
-import { type NewMessage, storeMessages } from "../outbox/outbox.ts";
+import { type NewMessage, storeMessages } from "../outbox/store.ts";
 
 /** Rows in one statement. */
 const maxRows = 200;

@@ -1,4 +1,4 @@
-export type PlatformFailureReason =
+export type ChannelFailureReason =
   /** No session is open. */
   | "not-connected"
   /** The connection broke before the answer came. */
@@ -28,17 +28,17 @@ const describe = (error: unknown): string =>
   error instanceof Error ? ` (${[errorName(error), errorCode(error)].filter(Boolean).join(" ")})` : "";
 
 /** Why the platform did not do what it was asked. */
-export class PlatformFailure extends Error {
-  readonly reason: PlatformFailureReason;
+export class ChannelFailure extends Error {
+  readonly reason: ChannelFailureReason;
   /** Whether the message may have reached the platform: then it must be sent again with the same id only. */
   readonly mayHaveLeft: boolean;
   /** Of the library's error, or of the database's where the library was using its keys. */
   readonly code: string | undefined;
 
   /** @param because the library's error, of which only name and code are kept. */
-  constructor(reason: PlatformFailureReason, mayHaveLeft: boolean, because?: unknown) {
+  constructor(reason: ChannelFailureReason, mayHaveLeft: boolean, because?: unknown) {
     super(`the platform did not do it: ${reason}${describe(because)}`);
-    this.name = "PlatformFailure";
+    this.name = "ChannelFailure";
     this.reason = reason;
     this.mayHaveLeft = mayHaveLeft;
     this.code = because instanceof Error ? errorCode(because) : undefined;

@@ -1,8 +1,9 @@
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import { awaitWithin } from "../../deadline.ts";
-import { type Depth, isPaused, listDepths } from "../outbox/depth.ts";
+import { type Depth, listDepths } from "../outbox/depth.ts";
 import type { Listed } from "../outbox/message.ts";
+import { isPaused } from "../outbox/pause.ts";
 import { listShownRuns, type ShownRun } from "./runs.ts";
 
 /** A database that takes longer is away: the page is to say so, not to wait. */

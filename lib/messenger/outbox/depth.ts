@@ -12,14 +12,3 @@ export const listDepths = (sql: postgres.Sql) => sql<Depth[]>`
   select state, count(*)::int as count,
     extract(epoch from now() - min(accepted_at))::float8 as "oldestSeconds"
   from messaging.message where state in ('PENDING', 'SENDING') group by state order by state`;
-
-/** Whether the operator holds messages back. */
-export const isPaused = async (sql: postgres.Sql): Promise<boolean> => {
-  const [row] = await sql<{ paused: boolean }[]>`select paused from messaging.control`;
-  return row?.paused ?? false;
-};
-
-/** Whether messages go out, for every task. */
-export const setPaused = async (sql: postgres.Sql, paused: boolean): Promise<void> => {
-  await sql`update messaging.control set paused = ${paused}`;
-};

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import { sweepMedia } from "./media.ts";
-import { expire } from "./outbox.ts";
+import { expire } from "./outcome.ts";
 
 const everyMs = 5_000;
 /** Rounds between two sweeps of what is only old. */
@@ -32,7 +32,7 @@ const sweep = async (sql: postgres.Sql): Promise<void> => {
 };
 
 /** Ends what came too late and sweeps up what is old, until the signal ends it. */
-export const runUpkeep = async (sql: postgres.Sql, signal: AbortSignal): Promise<void> => {
+export const runRetention = async (sql: postgres.Sql, signal: AbortSignal): Promise<void> => {
   for (let round = 0; !signal.aborted; round++) {
     const work = async () => {
       await expire(sql);

@@ -2,39 +2,21 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { isLostConnection } from "#lib/db/lost-connection.ts";
 import { log } from "#lib/log.ts";
-import { errorCode, PlatformFailure } from "../channels/channel-failure.ts";
-import type { SendOutcome } from "../channels/whatsapp/relay.ts";
+import type { Channel } from "../channels/channel.ts";
+import { ChannelFailure, errorCode } from "../channels/channel-failure.ts";
 import type { Outgoing } from "../outbox/message.ts";
-import {
-  markFailed,
-  markSent,
-  putBack,
-  recover,
-  storePayload,
-  takeNext,
-  undo,
-  waitForQuietEnd,
-} from "../outbox/outbox.ts";
-import { insist } from "../retry.ts";
+import { takeNext } from "../outbox/next.ts";
+import { markFailed, markSent, putBack, recover, undo, waitForQuietEnd } from "../outbox/outcome.ts";
+import { storePayload } from "../outbox/payload.ts";
+import { retryUntilDone } from "../retry.ts";
 import { isRegistered } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
 import type { Wakeup } from "./wakeup.ts";
 
-/** The messaging platform, as the sender needs it. */
-export interface Messenger {
-  /** Whether messages can be sent now. */
-  isOpen(): boolean;
-  isRegistered(phone: string): Promise<boolean>;
-  /** Makes what goes out, once for each message; uploads its media. */
-  compose(message: Outgoing): Promise<Uint8Array>;
-  /** @throws PlatformFailure when no answer came: it says whether the frame may have left. */
-  send(payload: Uint8Array, message: Outgoing): Promise<SendOutcome>;
-}
-
 export interface SenderOptions {
   readonly sql: postgres.Sql;
   readonly epoch: number;
-  readonly messenger: Messenger;
+  readonly channel: Channel;
   readonly pacing: Pacing;
   /** Encrypts what goes out, for the database. */
   readonly seal: (id: string, payload: Uint8Array) => Uint8Array;
@@ -65,9 +47,9 @@ const delayAfter = (attempts: number) => firstDelaySeconds * 2 ** (attempts - 1)
 
 /** Makes what goes out, or takes what was made for an earlier send. @returns undefined for a leader no more. */
 const prepare = async (options: SenderOptions, message: Outgoing): Promise<Uint8Array | undefined> => {
-  const { sql, epoch, messenger, seal, open } = options;
+  const { sql, epoch, channel, seal, open } = options;
   if (message.payload) return open(message.id, message.payload);
-  const payload = await messenger.compose(message);
+  const payload = await channel.compose(message);
   return (await storePayload(sql, epoch, message.id, seal(message.id, payload))) ? payload : undefined;
 };
 
@@ -78,48 +60,48 @@ const rest = ({ pacing }: SenderOptions, { phone }: Outgoing, seconds: number) =
 /** Whether the database broke off what was being done, not the message or the platform. */
 const isDatabaseLost = (error: unknown): boolean =>
   error instanceof Error &&
-  (!(error instanceof PlatformFailure) || error.reason === "failed") &&
+  (!(error instanceof ChannelFailure) || error.reason === "failed") &&
   isLostConnection(errorCode(error));
 
 const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint8Array) => {
-  const { sql, messenger, pacing, onOutcome } = options;
+  const { sql, channel, pacing, onOutcome } = options;
   const started = performance.now();
-  const verdict = await messenger.send(payload, message).catch((error: unknown) => {
-    if (error instanceof PlatformFailure && error.reason === "no-recipient")
+  const verdict = await channel.send(payload, message).catch((error: unknown) => {
+    if (error instanceof ChannelFailure && error.reason === "no-recipient")
       return { outcome: "refused", code: "no device" } as const;
     log.warn("a send got no answer", { id: message.id, attempts: message.attempts, error });
-    if (!(error instanceof PlatformFailure) || error.mayHaveLeft) return "unknown";
+    if (!(error instanceof ChannelFailure) || error.mayHaveLeft) return "unknown";
     return isDatabaseLost(error) ? "interrupted" : "kept";
   });
   const ms = performance.now() - started;
   if (typeof verdict === "string") {
-    const seconds = messenger.isOpen() ? delaysSeconds[verdict] : 0;
+    const seconds = channel.isOpen() ? delaysSeconds[verdict] : 0;
     rest(options, message, seconds);
     const again = verdict === "unknown" ? putBack : undo;
-    await insist(() => again(sql, message, seconds), options.signal);
+    await retryUntilDone(() => again(sql, message, seconds), options.signal);
     return onOutcome?.("retried", ms);
   }
   pacing.note(message.phone, message.isNewContact && verdict.outcome === "acked", Date.now());
   if (verdict.outcome === "acked") {
-    await insist(() => markSent(sql, message), options.signal);
+    await retryUntilDone(() => markSent(sql, message), options.signal);
     return onOutcome?.("sent", ms);
   }
   if (verdict.code === newContactRefusal) {
     log.warn("the platform refuses new contacts; none for an hour", { id: message.id });
     pacing.pauseNewContacts(Date.now() + newContactPauseMs);
     const delaySeconds = message.isNewContact ? 0 : newContactPauseMs / 1_000;
-    await insist(() => undo(sql, message, delaySeconds), options.signal);
+    await retryUntilDone(() => undo(sql, message, delaySeconds), options.signal);
     return onOutcome?.("retried", ms);
   }
   const reason = `refused by the platform, code ${verdict.code}`;
-  await insist(() => markFailed(sql, message, reason), options.signal);
+  await retryUntilDone(() => markFailed(sql, message, reason), options.signal);
   onOutcome?.("failed", ms);
 };
 
 const deliver = async (options: SenderOptions, message: Outgoing): Promise<void> => {
-  const { sql, messenger, onOutcome } = options;
+  const { sql, channel, onOutcome } = options;
   try {
-    if (!(await isRegistered(sql, messenger, message.phone))) {
+    if (!(await isRegistered(sql, channel, message.phone))) {
       await markFailed(sql, message, "the number is not registered on the platform");
       return onOutcome?.("failed", 0);
     }
@@ -132,29 +114,29 @@ const deliver = async (options: SenderOptions, message: Outgoing): Promise<void>
 
 /** Nothing has left: the number could not be checked, or the message not be made. */
 const postpone = async (options: SenderOptions, message: Outgoing, error: unknown): Promise<void> => {
-  const { sql, messenger, onOutcome } = options;
+  const { sql, channel, onOutcome } = options;
   const { id, attempts } = message;
   log.warn("a message could not be prepared", { id, attempts, error });
   const isLost = isDatabaseLost(error);
-  if (isLost || !messenger.isOpen()) {
+  if (isLost || !channel.isOpen()) {
     const seconds = isLost ? lostDatabaseDelaySeconds : 0;
     rest(options, message, seconds);
-    await insist(() => undo(sql, message, seconds), options.signal);
+    await retryUntilDone(() => undo(sql, message, seconds), options.signal);
     return onOutcome?.("retried", 0);
   }
   if (attempts >= maxPreparations) {
-    await insist(() => markFailed(sql, message, "the message could not be prepared"), options.signal);
+    await retryUntilDone(() => markFailed(sql, message, "the message could not be prepared"), options.signal);
     return onOutcome?.("failed", 0);
   }
   rest(options, message, delayAfter(attempts));
-  await insist(() => putBack(sql, message, delayAfter(attempts)), options.signal);
+  await retryUntilDone(() => putBack(sql, message, delayAfter(attempts)), options.signal);
   onOutcome?.("retried", 0);
 };
 
 const step = async (options: SenderOptions): Promise<void> => {
-  const { sql, epoch, messenger, pacing, wakeup, signal } = options;
+  const { sql, epoch, channel, pacing, wakeup, signal } = options;
   const now = Date.now();
-  const delayMs = messenger.isOpen() ? pacing.nextAt() - now : idleMs;
+  const delayMs = channel.isOpen() ? pacing.nextAt() - now : idleMs;
   if (delayMs > 0) return wakeup.wait(Math.min(delayMs, idleMs), signal);
   const message = await takeNext(sql, {
     epoch,

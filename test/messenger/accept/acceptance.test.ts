@@ -4,7 +4,7 @@ import { Submission } from "#lib/messaging/submission.ts";
 import { accept, acceptBatch, type Source } from "#lib/messenger/accept/acceptance.ts";
 import { openIntake } from "#lib/messenger/accept/intake.ts";
 import { readMedia, sweepMedia } from "#lib/messenger/outbox/media.ts";
-import { findState } from "#lib/messenger/outbox/outbox.ts";
+import { findState } from "#lib/messenger/outbox/state.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
 const text = (more: Record<string, unknown> = {}): Submission =>

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { readConsoleState } from "#lib/messenger/console/state.ts";
-import { setPaused } from "#lib/messenger/outbox/depth.ts";
+import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { catchLog } from "./console-browser.ts";
 

@@ -1,7 +1,8 @@
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { storeMessages, takeNext } from "#lib/messenger/outbox/outbox.ts";
+import { takeNext } from "#lib/messenger/outbox/next.ts";
+import { storeMessages } from "#lib/messenger/outbox/store.ts";
 
 /** Puts a text into the outbox. */
 export const putMessage = async (

@@ -1,19 +1,18 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
+import { takeNext } from "#lib/messenger/outbox/next.ts";
 import {
-  applyReceipt,
   expire,
-  findState,
   markFailed,
   markSent,
   putBack,
   recover,
-  storePayload,
-  takeNext,
   undo,
   waitForQuietEnd,
-} from "#lib/messenger/outbox/outbox.ts";
+} from "#lib/messenger/outbox/outcome.ts";
+import { storePayload } from "#lib/messenger/outbox/payload.ts";
+import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { isRegistered } from "#lib/messenger/send/number-check.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runUpkeep } from "#lib/messenger/outbox/retention.ts";
+import { runRetention } from "#lib/messenger/outbox/retention.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
 test("keeps messages for thirty days, what was sent for seven, keys for one and what is known of numbers for thirty", async () => {
@@ -15,7 +15,7 @@ test("keeps messages for thirty days, what was sent for seven, keys for one and 
     insert into messaging.number_check (phone, registered, checked_at)
     select '62812' || days, true, now() - days * interval '1 day' from unnest(array[29, 31]) days`;
   const end = new AbortController();
-  const done = runUpkeep(sql, end.signal);
+  const done = runRetention(sql, end.signal);
   const rows = () => sql`select id, payload is not null as payload from messaging.message order by id`;
   await expect.poll(rows).toEqual([
     { id: "PENDING0", payload: true },

@@ -2,7 +2,8 @@ import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type QuietHours, QuietHours as Schema } from "#lib/messaging/quiet-hours.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
-import { expire, findState } from "#lib/messenger/outbox/outbox.ts";
+import { expire } from "#lib/messenger/outbox/outcome.ts";
+import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
@@ -36,7 +37,7 @@ const lead = async () => {
   const done = runSender({
     ...{ sql, epoch, wakeup: new Wakeup(), signal: end.signal },
     pacing: new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 0 }),
-    messenger: {
+    channel: {
       isOpen: () => true,
       isRegistered: async () => true,
       compose: async ({ id }) => Buffer.from(id),

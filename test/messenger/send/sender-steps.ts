@@ -1,12 +1,12 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { MessageClass } from "#lib/messaging/submission.ts";
-import type { SendOutcome } from "#lib/messenger/channels/whatsapp/relay.ts";
+import type { Channel, SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { findState } from "#lib/messenger/outbox/outbox.ts";
+import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { noPace, type Pace, Pacing } from "#lib/messenger/send/pacing.ts";
-import { type Messenger, runSender } from "#lib/messenger/send/sender.ts";
+import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
@@ -43,7 +43,7 @@ export const useSender = () =>
     Object.assign(platform, obliging);
   });
 
-const messenger: Messenger = {
+const channel: Channel = {
   isOpen: () => platform.isOpen,
   isRegistered: (phone) => platform.registered(phone),
   async compose(message) {
@@ -71,7 +71,7 @@ export const lead = async (pace: Pace = noPace) => {
   const end = new AbortController();
   const pacing = new Pacing(pace, await loadHistory(sql));
   const done = runSender({
-    ...{ sql, epoch, messenger, pacing, wakeup, signal: end.signal },
+    ...{ sql, epoch, channel, pacing, wakeup, signal: end.signal },
     seal: (_, payload) => flip(payload),
     open: (_, sealed) => flip(sealed),
   });

@@ -1,8 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
-import { PlatformFailure } from "#lib/messenger/channels/channel-failure.ts";
-import type { SendOutcome } from "#lib/messenger/channels/whatsapp/relay.ts";
+import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
+import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { applyReceipt, findState, undo } from "#lib/messenger/outbox/outbox.ts";
+import { undo } from "#lib/messenger/outbox/outcome.ts";
+import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pacing.ts";
 import { failNextWrite } from "../next-write.ts";
 import { beginTerm, takeAny } from "../outbox/outbox-rows.ts";
@@ -264,7 +265,7 @@ describe("the loss of the database", () => {
   test("while the keys of a send are stored counts as no attempt, as nothing has left", async () => {
     const lost = Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
     platform.verdicts = async () => {
-      if (sent.length < 3) throw new PlatformFailure("failed", false, lost);
+      if (sent.length < 3) throw new ChannelFailure("failed", false, lost);
       return acked;
     };
     const id = await put();

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: patterns of source text
 import type { Mutant } from "../mutant.ts";
 
-const outboxFile = "lib/messenger/outbox/outbox.ts";
 const ofOutbox = ["test/messenger/outbox/outbox.test.ts"];
 const ofAcceptance = ["test/messenger/accept/acceptance.test.ts"];
 const ofSender = ["test/messenger/send/sender.test.ts"];
@@ -9,7 +8,7 @@ const ofSender = ["test/messenger/send/sender.test.ts"];
 export const outbox: readonly Mutant[] = [
   {
     breaks: "A message whose step broke off stays SENDING until another leader comes",
-    file: outboxFile,
+    file: "lib/messenger/outbox/outcome.ts",
     find: "where state = 'SENDING' and epoch <= ${epoch}",
     replace: "where state = 'SENDING' and epoch < ${epoch}",
     tests: ["test/messenger/send/quiet-hours.test.ts"],
@@ -17,7 +16,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "Messages go out by acceptance alone, whatever their class",
-    file: outboxFile,
+    file: "lib/messenger/outbox/next.ts",
     find: "order by priority, seq limit 1",
     replace: "order by seq limit 1",
     tests: ofSender,
@@ -25,7 +24,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "A later message is taken while an earlier one to the same number is under way",
-    file: outboxFile,
+    file: "lib/messenger/outbox/next.ts",
     find: "where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq < waiting.seq)",
     replace:
       "where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq > waiting.seq)",
@@ -33,7 +32,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "A later message overtakes an earlier one to the same number that was put back",
-    file: outboxFile,
+    file: "lib/messenger/outbox/next.ts",
     find: "and earlier.priority <= waiting.priority)",
     replace: "and earlier.priority < waiting.priority)",
     tests: [...ofOutbox, ...ofSender],
@@ -41,28 +40,28 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "A code waits behind a reminder to the same number that was put back",
-    file: outboxFile,
+    file: "lib/messenger/outbox/next.ts",
     find: "\n            and earlier.priority <= waiting.priority)",
     replace: ")",
     tests: ofOutbox,
   },
   {
     breaks: "A leader whose term is over stores its payload over the next one's",
-    file: outboxFile,
+    file: "lib/messenger/outbox/payload.ts",
     find: "payload = ${payload as Buffer}\n    where ${underWay(sql, id, epoch)}",
     replace: "payload = ${payload as Buffer}\n    where id = ${id} and ${epoch} > 0",
     tests: ofOutbox,
   },
   {
     breaks: "A message that arrived is put back and sent again",
-    file: outboxFile,
+    file: "lib/messenger/outbox/outcome.ts",
     find: "sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`",
     replace: "sql`id = ${id} and epoch = ${epoch}`",
     tests: ofOutbox,
   },
   {
     breaks: "The platform's answer sets a message back that was read already",
-    file: outboxFile,
+    file: "lib/messenger/outbox/outcome.ts",
     find: "set state = case state when 'SENDING' then 'SENT' else state end, sent_at",
     replace: "set state = 'SENT', sent_at",
     tests: ofSender,
@@ -70,7 +69,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "A message is sent once more than allowed",
-    file: outboxFile,
+    file: "lib/messenger/outbox/outcome.ts",
     find: "const maxAttempts = 5;",
     replace: "const maxAttempts = 6;",
     tests: ofSender,
@@ -78,28 +77,28 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "A send that has not left counts against the message",
-    file: outboxFile,
+    file: "lib/messenger/outbox/outcome.ts",
     find: "attempts = attempts - 1,\n      not_before = now()",
     replace: "not_before = now()",
     tests: ofOutbox,
   },
   {
     breaks: "An uncertain message that was read stays uncertain",
-    file: outboxFile,
+    file: "lib/messenger/outbox/state.ts",
     find: '"PENDING,SENDING,SENT,UNCERTAIN,DELIVERED"',
     replace: '"PENDING,SENDING,SENT,DELIVERED"',
     tests: ofOutbox,
   },
   {
     breaks: "A message expires while it is being sent",
-    file: outboxFile,
+    file: "lib/messenger/outbox/outcome.ts",
     find: "when 'SENDING' then interval '5 minutes'",
     replace: "when 'SENDING' then interval '5 seconds'",
     tests: ofOutbox,
   },
   {
     breaks: "Messages of one batch go out in any order",
-    file: outboxFile,
+    file: "lib/messenger/outbox/store.ts",
     find: "from ${from} order by n`;",
     replace: "from ${from} order by given.id`;",
     tests: ofAcceptance,
@@ -107,7 +106,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "Two batches with the same keys in another order block each other",
-    file: outboxFile,
+    file: "lib/messenger/outbox/store.ts",
     find: "id from given order by key",
     replace: "id from given order by n",
     tests: ofAcceptance,
@@ -155,7 +154,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key answers for other bytes than it was used for",
-    file: "lib/messenger/accept/idempotency.ts",
+    file: "lib/messenger/outbox/idempotency.ts",
     find: 'digest(JSON.stringify(rest), media ?? "")',
     replace: 'digest(JSON.stringify(rest), media ? "media" : "")',
     tests: ofAcceptance,
@@ -163,7 +162,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key is forgotten two minutes after its message was accepted",
-    file: "lib/messenger/accept/idempotency.ts",
+    file: "lib/messenger/outbox/idempotency.ts",
     find: "or (held.message_id is null and held.created_at < now() - interval '2 minutes')",
     replace: "or held.created_at < now() - interval '2 minutes'",
     tests: ofAcceptance,
@@ -171,7 +170,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key is free while the media of its first request are still downloaded",
-    file: "lib/messenger/accept/idempotency.ts",
+    file: "lib/messenger/outbox/idempotency.ts",
     find: "interval '2 minutes'",
     replace: "interval '2 seconds'",
     tests: ofAcceptance,
@@ -179,7 +178,7 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "An Idempotency-Key is given back though its message is stored",
-    file: "lib/messenger/accept/idempotency.ts",
+    file: "lib/messenger/outbox/idempotency.ts",
     find: "where key_digest = ${keyDigest} and message_id is null`;",
     replace: "where key_digest = ${keyDigest}`;",
     tests: ofAcceptance,
@@ -204,14 +203,14 @@ export const outbox: readonly Mutant[] = [
   },
   {
     breaks: "A message whose receipt overtook its answer does not count for the pace",
-    file: "lib/messenger/outbox/outbox.ts",
+    file: "lib/messenger/outbox/state.ts",
     find: "reason = null, sent_at = coalesce(sent_at, now()), changed_at",
     replace: "reason = null, changed_at",
     tests: ["test/messenger/outbox/outbox.test.ts"],
   },
   {
     breaks: "The end of quiet hours brings forward what was to wait longer",
-    file: "lib/messenger/outbox/outbox.ts",
+    file: "lib/messenger/outbox/outcome.ts",
     find: "      and waiting.not_before < ${quietUntil} and",
     replace: "      and",
     tests: ["test/messenger/outbox/outbox.test.ts"],

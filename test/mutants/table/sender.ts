@@ -27,7 +27,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "Messages go out while the operator has paused them",
-    file: "lib/messenger/outbox/outbox.ts",
+    file: "lib/messenger/outbox/next.ts",
     find: "and not exists (select from messaging.control where paused)",
     replace: "and exists (select from messaging.control)",
     tests: ofSender,
@@ -36,14 +36,14 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "Messages are taken while the platform is away",
     file: senderFile,
-    find: "const delayMs = messenger.isOpen() ? pacing.nextAt() - now : idleMs;",
+    find: "const delayMs = channel.isOpen() ? pacing.nextAt() - now : idleMs;",
     replace: "const delayMs = pacing.nextAt() - now;",
     tests: ofSender,
     only: "platform is away",
   },
   {
     breaks: "A leader whose epoch is over goes on taking messages",
-    file: "lib/messenger/outbox/outbox.ts",
+    file: "lib/messenger/outbox/next.ts",
     find: "    and exists (select from term)\n",
     replace: "",
     tests: ofSender,
@@ -51,7 +51,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "A term begins while the leader before is still taking a message",
-    file: "lib/messenger/outbox/outbox.ts",
+    file: "lib/messenger/outbox/next.ts",
     find: "where epoch = ${epoch} for share\n",
     replace: "where epoch = ${epoch}\n",
     tests: ofSender,
@@ -68,7 +68,7 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message that the platform has is sent again when the database fails before it is noted",
     file: senderFile,
-    find: "await insist(() => markSent(sql, message), options.signal);",
+    find: "await retryUntilDone(() => markSent(sql, message), options.signal);",
     replace: "await markSent(sql, message);",
     tests: ofSender,
     only: "when the database fails",
@@ -83,7 +83,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "A number stays a new contact after it was written to, and uses their budget up",
-    file: "lib/messenger/outbox/outbox.ts",
+    file: "lib/messenger/outbox/next.ts",
     find: 'not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"',
     replace: 'exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"',
     tests: ofSender,
@@ -157,8 +157,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message is blamed for a database that was lost while it was prepared",
     file: senderFile,
-    find: "if (isLost || !messenger.isOpen()) {",
-    replace: "if (!messenger.isOpen()) {",
+    find: "if (isLost || !channel.isOpen()) {",
+    replace: "if (!channel.isOpen()) {",
     tests: ofSender,
     only: "the loss of the database",
   },

@@ -1,30 +1,17 @@
 import type postgres from "postgres";
-import type { Sealing } from "../../encryption.ts";
 import { getMedia, readMedia } from "../../outbox/media.ts";
 import type { Outgoing } from "../../outbox/message.ts";
-import { findPayload } from "../../outbox/outbox.ts";
-import type { Messenger } from "../../send/sender.ts";
-import type { Platform } from "./whatsapp.ts";
-
-const placeOf = (id: string) => `message/${id}`;
-
-/** What goes out, sealed in the outbox. */
-export const payloadStore = (sql: postgres.Sql, sealing: Sealing) => ({
-  seal: (id: string, payload: Uint8Array): Uint8Array => sealing.seal(placeOf(id), payload),
-  open: (id: string, sealed: Uint8Array): Uint8Array => sealing.open(placeOf(id), sealed),
-  async find(id: string): Promise<Uint8Array | undefined> {
-    const sealed = await findPayload(sql, id);
-    return sealed && sealing.open(placeOf(id), sealed);
-  },
-});
+import type { payloadStore } from "../../outbox/payload.ts";
+import type { Channel } from "../channel.ts";
+import type { WhatsApp } from "./whatsapp.ts";
 
 /** The platform as the sender uses it: with the outbox's messages and their media. */
-export const messengerOn = (
-  platform: Platform,
+export const whatsAppChannel = (
+  platform: WhatsApp,
   sql: postgres.Sql,
   payloads: ReturnType<typeof payloadStore>,
   signal: AbortSignal,
-): Messenger => {
+): Channel => {
   const openMedia = async (mediaId: number | null) => {
     if (mediaId === null) return undefined;
     const { id, contentType, fileName, sizeBytes } = await getMedia(sql, mediaId);

@@ -20,7 +20,7 @@ import { libraryLog, muteLibsignal } from "./library-log.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
 import { passages, writeThrough } from "./signal-repository.ts";
 import { verifySignature } from "./signature.ts";
-import type { PlatformSettings } from "./whatsapp.ts";
+import type { WhatsAppSettings } from "./whatsapp.ts";
 
 /** How long the platform may take to answer a query. */
 const queryTimeoutMs = 20_000;
@@ -31,7 +31,7 @@ const closeTimeoutMs = 1_000;
 const realRootKey = Buffer.from(WA_CERT_DETAILS.PUBLIC_KEY);
 
 export interface ConnectionOptions {
-  readonly settings: PlatformSettings;
+  readonly settings: WhatsAppSettings;
   readonly lease: Lease;
   readonly findPayload: (id: string) => Promise<Uint8Array | undefined>;
   readonly onQr: (qr: string) => void;

@@ -1,13 +1,8 @@
 import type { BinaryNode, WASocket } from "baileys";
-import { PlatformFailure } from "../channel-failure.ts";
+import type { SendOutcome } from "../channel.ts";
+import { ChannelFailure } from "../channel-failure.ts";
 import { decompose } from "./composition.ts";
 import { type Passage, passages } from "./signal-repository.ts";
-
-/** What the platform said to a message. */
-export type SendOutcome =
-  | { readonly outcome: "acked" }
-  /** With the platform's code, such as 463: no new contacts for now. */
-  | { readonly outcome: "refused"; readonly code: string };
 
 export interface SendOptions {
   readonly payload: Uint8Array;
@@ -43,10 +38,10 @@ const listen = (socket: WASocket, id: string) => {
 const giveUp = ({ lost, signal, timeoutMs }: SendOptions, passage: Passage) => {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => {});
-  const abort = () => reject(new PlatformFailure("aborted", true));
-  const timer = setTimeout(() => reject(new PlatformFailure("no-answer", true)), timeoutMs);
+  const abort = () => reject(new ChannelFailure("aborted", true));
+  const timer = setTimeout(() => reject(new ChannelFailure("no-answer", true)), timeoutMs);
   signal.addEventListener("abort", abort, { once: true });
-  lost.then(() => reject(new PlatformFailure("connection-lost", passage.mayHaveLeft)));
+  lost.then(() => reject(new ChannelFailure("connection-lost", passage.mayHaveLeft)));
   return {
     promise,
     stop() {
@@ -66,20 +61,20 @@ const requireDevices = async (socket: WASocket, own: string, jid: string): Promi
   const devices = await socket.getUSyncDevices([own, jid], true, false);
   if (devices.some((device) => device.user === user)) return;
   const answers = await socket.onWhatsApp(user);
-  if (!answers) throw new PlatformFailure("no-answer", false);
-  throw new PlatformFailure(answers.some(({ exists }) => exists) ? "failed" : "no-recipient", false);
+  if (!answers) throw new ChannelFailure("no-answer", false);
+  throw new ChannelFailure(answers.some(({ exists }) => exists) ? "failed" : "no-recipient", false);
 };
 
 /**
  * Sends a composed message and waits for the platform's answer, which is listened for before the frame
  * leaves: for a positive one baileys emits nothing.
  *
- * @throws PlatformFailure that says whether the message may have left.
+ * @throws ChannelFailure that says whether the message may have left.
  */
 export const send = async (socket: WASocket, options: SendOptions): Promise<SendOutcome> => {
   const { own } = options;
   const { id, jid, message } = decompose(options.payload);
-  if (options.signal.aborted) throw new PlatformFailure("aborted", false);
+  if (options.signal.aborted) throw new ChannelFailure("aborted", false);
   const passage: Passage = { isEncrypted: false, mayHaveLeft: false };
   const { answer, stop } = listen(socket, id);
   const end = giveUp(options, passage);
@@ -91,8 +86,8 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
     const relayed = relay.catch((cause: unknown) => {
       // what failed after the frame left, such as a commit of what is stored already, is no failure of the send
       if (passage.mayHaveLeft) return;
-      if (cause instanceof PlatformFailure) throw cause;
-      throw new PlatformFailure(socket.ws.isOpen ? "failed" : "connection-lost", false, cause);
+      if (cause instanceof ChannelFailure) throw cause;
+      throw new ChannelFailure(socket.ws.isOpen ? "failed" : "connection-lost", false, cause);
     });
     await Promise.race([relayed, end.promise]);
     return await Promise.race([answer, end.promise]);

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { DEFAULT_ORIGIN, getMediaKeys, MEDIA_PATH_MAP, type WASocket } from "baileys";
 import * as z from "zod/mini";
-import { PlatformFailure } from "../channel-failure.ts";
+import { ChannelFailure } from "../channel-failure.ts";
 
 /** Media that can be read from the start as often as needed. */
 export interface MediaSource {
@@ -109,7 +109,7 @@ const post = async ({ url, bytes, agent, signal }: Post, body: AsyncIterable<Buf
  * digest, once for the bytes. baileys writes a file between the two; where the disk is full or read-only,
  * its write fails as an event that nobody listens to, and that ends the process.
  *
- * @throws PlatformFailure "upload-failed" when no media server takes it.
+ * @throws ChannelFailure "upload-failed" when no media server takes it.
  */
 export const uploadMedia = async (
   socket: WASocket,
@@ -156,5 +156,5 @@ export const uploadMedia = async (
       }
     }
   }
-  throw new PlatformFailure("upload-failed", false, cause);
+  throw new ChannelFailure("upload-failed", false, cause);
 };

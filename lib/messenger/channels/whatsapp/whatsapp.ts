@@ -2,16 +2,17 @@ import { EventEmitter } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import type { WASocket, WAVersion } from "baileys";
 import { log } from "#lib/log.ts";
-import { PlatformFailure } from "../channel-failure.ts";
+import type { SendOutcome } from "../channel.ts";
+import { ChannelFailure } from "../channel-failure.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Composition, compose } from "./composition.ts";
 import { type Connection, connect, type Ending } from "./connection.ts";
 import type { Receipt } from "./receipt.ts";
 import { Reconnection, type ReconnectionOptions } from "./reconnection.ts";
-import { type SendOutcome, send } from "./relay.ts";
+import { send } from "./relay.ts";
 
 /** Where the platform is. Nothing set: the real WhatsApp. */
-export interface PlatformSettings {
+export interface WhatsAppSettings {
   /** Another WebSocket address, such as the fake platform's. */
   readonly url?: string;
   /** The key that signs that server's certificate, in place of WhatsApp's. It holds for the whole process. */
@@ -46,8 +47,8 @@ interface Events {
   receipt: [Receipt];
 }
 
-export interface PlatformOptions {
-  readonly settings: PlatformSettings;
+export interface WhatsAppOptions {
+  readonly settings: WhatsAppSettings;
   readonly auth: AuthState;
   /** What `compose` gave for an id, so that a phone that could not read a message gets it again. */
   readonly findPayload: (id: string) => Promise<Uint8Array | undefined>;
@@ -59,15 +60,15 @@ const defaultAnswerTimeoutMs = 30_000;
  * The session with WhatsApp: one socket at most, connected again whenever it breaks.
  *
  * @example
- * const platform = new Platform({ settings: {}, auth: await openAuthState({ sql, sealing, epoch }), findPayload });
+ * const platform = new WhatsApp({ settings: {}, auth: await openAuthState({ sql, sealing, epoch }), findPayload });
  * platform.on("receipt", ({ id, kind }) => …);
  * platform.start();
  * const payload = await platform.compose({ id, phone, kind: "text", text }, signal); // to be persisted
  * const { outcome } = await platform.send(payload, signal);
  * await platform.stop();
  */
-export class Platform {
-  readonly #options: PlatformOptions;
+export class WhatsApp {
+  readonly #options: WhatsAppOptions;
   readonly #events = new EventEmitter<Events>();
   #state: ConnectionState = { kind: "closed", since: new Date() };
   #connection: Connection | undefined;
@@ -77,7 +78,7 @@ export class Platform {
   #isDriving = false;
   #forgets = false;
 
-  constructor(options: PlatformOptions) {
+  constructor(options: WhatsAppOptions) {
     this.#options = options;
   }
 
@@ -120,10 +121,10 @@ export class Platform {
   /**
    * The code that links the session when it is typed on this phone, in place of the QR.
    *
-   * @throws PlatformFailure unless the state is `pairing`.
+   * @throws ChannelFailure unless the state is `pairing`.
    */
   async requestPairingCode(phone: string): Promise<string> {
-    if (this.#state.kind !== "pairing") throw new PlatformFailure("not-connected", false);
+    if (this.#state.kind !== "pairing") throw new ChannelFailure("not-connected", false);
     const { qr } = this.#state;
     const code = await ask(this.#requireConnection().socket.requestPairingCode(phone));
     this.#become({ kind: "pairing", qr, code });
@@ -150,11 +151,11 @@ export class Platform {
     off();
   }
 
-  /** Asks the platform whether a number has an account. @throws PlatformFailure when it does not say. */
+  /** Asks the platform whether a number has an account. @throws ChannelFailure when it does not say. */
   async isRegistered(phone: string): Promise<boolean> {
     const { socket, ended } = this.#requireOpen();
     const answers = await ask(whileOpen(socket.onWhatsApp(phone), ended));
-    if (!answers) throw new PlatformFailure("no-answer", false);
+    if (!answers) throw new ChannelFailure("no-answer", false);
     return answers.some(({ exists }) => exists === true);
   }
 
@@ -162,7 +163,7 @@ export class Platform {
    * Makes what goes to the recipient, once, and uploads its media. The bytes are to be persisted before
    * they are sent: every send of a message must be of the same bytes.
    *
-   * @throws PlatformFailure
+   * @throws ChannelFailure
    */
   async compose(composition: Composition, signal: AbortSignal): Promise<Uint8Array> {
     const { socket, ended } = this.#requireOpen();
@@ -172,7 +173,7 @@ export class Platform {
   /**
    * Sends what `compose` made. May be repeated: phones know the id and show it once.
    *
-   * @throws PlatformFailure whose `mayHaveLeft` says whether the platform may have it.
+   * @throws ChannelFailure whose `mayHaveLeft` says whether the platform may have it.
    */
   async send(payload: Uint8Array, signal: AbortSignal): Promise<SendOutcome> {
     const { socket, ended } = this.#requireOpen();
@@ -181,12 +182,12 @@ export class Platform {
   }
 
   #requireConnection(): Connection {
-    if (!this.#connection) throw new PlatformFailure("not-connected", false);
+    if (!this.#connection) throw new ChannelFailure("not-connected", false);
     return this.#connection;
   }
 
   #requireOpen(): Connection {
-    if (this.#state.kind !== "open") throw new PlatformFailure("not-connected", false);
+    if (this.#state.kind !== "open") throw new ChannelFailure("not-connected", false);
     return this.#requireConnection();
   }
 
@@ -281,7 +282,7 @@ const whileOpen = <T>(answer: Promise<T>, ended: Promise<unknown>): Promise<T> =
   Promise.race([
     answer,
     ended.then((): never => {
-      throw new PlatformFailure("connection-lost", false);
+      throw new ChannelFailure("connection-lost", false);
     }),
   ]);
 
@@ -290,7 +291,7 @@ const ask = async <T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> => {
   try {
     return await answer;
   } catch (cause) {
-    if (cause instanceof PlatformFailure) throw cause;
-    throw new PlatformFailure(signal?.aborted ? "aborted" : "failed", false, cause);
+    if (cause instanceof ChannelFailure) throw cause;
+    throw new ChannelFailure(signal?.aborted ? "aborted" : "failed", false, cause);
   }
 };

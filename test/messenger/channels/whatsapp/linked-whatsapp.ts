@@ -1,13 +1,13 @@
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { onTestFinished } from "vitest";
-import { PlatformFailure } from "#lib/messenger/channels/channel-failure.ts";
+import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
 import {
   type ConnectionState,
-  Platform,
-  type PlatformSettings,
+  WhatsApp,
+  type WhatsAppSettings,
 } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { mintSealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 import { type Platform as FakePlatform, startPlatform } from "../../../../infra/local/whatsapp/platform.ts";
@@ -40,7 +40,7 @@ export const createScene = async (): Promise<Scene> => {
   return { sql, url, fake };
 };
 
-export const settingsOf = ({ url, rootKey, mediaCa }: FakePlatform): PlatformSettings => ({
+export const settingsOf = ({ url, rootKey, mediaCa }: FakePlatform): WhatsAppSettings => ({
   url,
   rootKey,
   mediaCa,
@@ -50,7 +50,7 @@ export const settingsOf = ({ url, rootKey, mediaCa }: FakePlatform): PlatformSet
 
 /** Resolves with the next state of a kind, or the present one. */
 export const untilState = <K extends ConnectionState["kind"]>(
-  platform: Platform,
+  platform: WhatsApp,
   kind: K,
 ): Promise<Extract<ConnectionState, { kind: K }>> =>
   new Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ export const untilState = <K extends ConnectionState["kind"]>(
   });
 
 export interface MessengerOptions extends Pick<Scene, "fake" | "sql"> {
-  readonly settings?: PlatformSettings;
+  readonly settings?: WhatsAppSettings;
   readonly payloads?: ReadonlyMap<string, Uint8Array>;
   readonly epoch?: number;
 }
@@ -81,7 +81,7 @@ export const linkWhatsApp = async ({ fake, sql, settings, payloads, epoch }: Mes
     sealing: sealingWith(sealingKey),
     ...(epoch !== undefined && { epoch }),
   });
-  const platform = new Platform({
+  const platform = new WhatsApp({
     settings: { ...settingsOf(fake), ...settings },
     auth,
     findPayload: async (id) => payloads?.get(id),
@@ -91,7 +91,7 @@ export const linkWhatsApp = async ({ fake, sql, settings, payloads, epoch }: Mes
 };
 
 /** Starts a messenger and links it by its QR code where that is asked for. */
-export const openPaired = async (options: MessengerOptions): Promise<Platform> => {
+export const openPaired = async (options: MessengerOptions): Promise<WhatsApp> => {
   const platform = await linkWhatsApp(options);
   const scanned = new Set<string>();
   platform.on("state", (state) => {
@@ -105,7 +105,7 @@ export const openPaired = async (options: MessengerOptions): Promise<Platform> =
 };
 
 /** Resolves with the next value of an event of a messenger. */
-export const nextOf = <E extends "state" | "receipt">(platform: Platform, event: E) =>
+export const nextOf = <E extends "state" | "receipt">(platform: WhatsApp, event: E) =>
   new Promise<Parameters<Parameters<typeof platform.on<E>>[1]>[0]>((resolve) => {
     const off = platform.on(event, (value) => {
       off();
@@ -123,19 +123,19 @@ export const text = (words: string, more: Partial<Composition> = {}): Compositio
 });
 
 /** Composes a message and sends it once. */
-export const sendNew = async (platform: Platform, composition: Composition) => {
+export const sendNew = async (platform: WhatsApp, composition: Composition) => {
   const payload = await platform.compose(composition, never);
   return { id: composition.id, payload, answer: await platform.send(payload, never) };
 };
 
 /** How something fails that must fail. */
-export const failureOf = (promise: Promise<unknown>): Promise<PlatformFailure> =>
+export const failureOf = (promise: Promise<unknown>): Promise<ChannelFailure> =>
   promise.then(
     () => {
       throw new Error("it should have failed");
     },
     (error: unknown) => {
-      if (error instanceof PlatformFailure) return error;
+      if (error instanceof ChannelFailure) return error;
       throw error;
     },
   );

@@ -1,0 +1,51 @@
+import type postgres from "postgres";
+import type { Outgoing } from "./message.ts";
+
+/** How the next message is to be chosen. */
+export interface Choice {
+  /** The leader's; nothing is taken for one that is leader no more. */
+  readonly epoch: number;
+  /** Numbers that must rest a while. */
+  readonly resting: readonly string[];
+  /** Whether numbers that were never written to may be taken. */
+  readonly newContacts: boolean;
+}
+
+/**
+ * Takes the next message to be sent: by priority, then in the order of acceptance. What was put back, by this
+ * leader or one before, keeps its place before later messages to the same number.
+ */
+export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
+  const { epoch, resting, newContacts } = choice;
+  const [row] = await sql<Outgoing[]>`
+    with term as materialized (
+      -- the next leader's term begins after this has ended, so that what it takes over holds all of it
+      select from messaging.leadership where epoch = ${epoch} for share
+    ), held as materialized (
+      -- read once: to look for them beside each waiting message takes the square of the queue's length
+      select phone, seq, priority from messaging.message
+      where state = 'PENDING' and epoch is not null and not_before > now()
+    )
+    update messaging.message taken
+    set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, changed_at = now()
+    where id = (
+      select id from messaging.message waiting
+      where state = 'PENDING' and not_before <= now() and expires_at > now()
+        and not exists (select from messaging.control where paused)
+        and phone <> all(string_to_array(${resting.join()}, ','))
+        and (${newContacts} or exists (select from messaging.contact c where c.phone = waiting.phone))
+        and not exists (
+          select from messaging.message earlier
+          where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq < waiting.seq)
+        and not exists (
+          select from held earlier
+          where earlier.phone = waiting.phone and earlier.seq < waiting.seq
+            and earlier.priority <= waiting.priority)
+      -- one that is locked is waited for: to skip it would be to send a later one first
+      order by priority, seq limit 1 for update)
+    and exists (select from term)
+    returning id, kind, phone, content, media_id as "mediaId", attempts, epoch, payload,
+      messaging.quiet_until(quiet_hours, now()) as "quietUntil",
+      not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"`;
+  return row;
+};

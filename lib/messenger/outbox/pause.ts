@@ -1,0 +1,12 @@
+import type postgres from "postgres";
+
+/** Whether the operator holds messages back. */
+export const isPaused = async (sql: postgres.Sql): Promise<boolean> => {
+  const [row] = await sql<{ paused: boolean }[]>`select paused from messaging.control`;
+  return row?.paused ?? false;
+};
+
+/** Whether messages go out, for every task. */
+export const setPaused = async (sql: postgres.Sql, paused: boolean): Promise<void> => {
+  await sql`update messaging.control set paused = ${paused}`;
+};

@@ -1,0 +1,92 @@
+import type postgres from "postgres";
+import { priorities, type Submission } from "#lib/messaging/submission.ts";
+import { type Claim, isFree } from "./idempotency.ts";
+import type { Content } from "./message.ts";
+
+export interface NewMessage {
+  readonly id: string;
+  readonly submission: Submission;
+  readonly mediaId: number | null;
+  /** Digest of the Idempotency-Key under which it was claimed before. */
+  readonly keyDigest?: Buffer | undefined;
+}
+
+const contentOf = ({ text, view_once, is_forwarded, duration_seconds, reply_to }: Submission): Content => ({
+  ...(text !== undefined && { text }),
+  ...{ view_once, is_forwarded },
+  ...(duration_seconds !== undefined && { duration_seconds }),
+  ...(reply_to !== undefined && { reply_to }),
+});
+
+/** Messages as rows, each with what else is to be done with it in the same statement. */
+const rowsOf = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly claim?: Claim })[]) => {
+  const given = messages.map(({ id, submission, mediaId, keyDigest, claim }, n) => ({
+    ...{ n, id, kind: submission.kind, phone: submission.phone, content: contentOf(submission) },
+    ...{ media_id: mediaId, priority: priorities[submission.class] },
+    ...{ seconds: submission.expires_in_seconds, quiet_hours: submission.quiet_hours, run: submission.run },
+    ...{
+      key: (claim?.keyDigest ?? keyDigest)?.toString("hex"),
+      payload: claim?.payloadDigest.toString("hex"),
+    },
+  }));
+  return sql`
+    select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
+      n integer, id text, kind text, phone text, content jsonb, media_id bigint, priority smallint,
+      seconds integer, quiet_hours jsonb, run uuid, key text, payload text)`;
+};
+
+/** Puts rows into the outbox. @param from where they stand, as `given` */
+const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
+  insert into messaging.message
+    (id, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
+  select given.id, kind, phone, content, media_id, priority, now() + seconds * interval '1 second', quiet_hours, run,
+    coalesce(messaging.quiet_until(quiet_hours, now()), now())
+  from ${from} order by n`;
+
+/**
+ * Stores messages in their order, all or none; once this resolves they outlive any crash.
+ *
+ * @returns when they were accepted.
+ */
+export const storeMessages = async (sql: postgres.Sql, messages: readonly NewMessage[]): Promise<Date> => {
+  const [row] = await sql<{ acceptedAt: Date; count: number }[]>`
+    with given as materialized (${rowsOf(sql, messages)}), stored as (
+      ${insertRows(sql, sql`given`)} returning id
+    ), answered as (
+      update messaging.idempotency i set message_id = given.id from given
+      where given.key is not null and i.key_digest = decode(given.key, 'hex')
+    )
+    select now() as "acceptedAt", count(*)::int as count from stored`;
+  if (row?.count !== messages.length) throw new Error("not all messages were stored");
+  return row.acceptedAt;
+};
+
+/** A message with its claim on an Idempotency-Key. */
+export interface ClaimedMessage extends NewMessage {
+  readonly claim: Claim;
+}
+
+/**
+ * Stores messages whose keys nobody has, each with its claim, all in one commit.
+ *
+ * @param messages with a key each of their own.
+ * @returns when those that were stored were accepted, by message id; of the others somebody has the key.
+ */
+export const storeOnce = async (
+  sql: postgres.Sql,
+  messages: readonly ClaimedMessage[],
+): Promise<Map<string, Date>> => {
+  const rows = await sql<{ id: string; acceptedAt: Date }[]>`
+    with given as materialized (${rowsOf(sql, messages)}), claimed as (
+      insert into messaging.idempotency as held (key_digest, payload_digest, message_id)
+      -- two that have keys in common wait for each other in one order
+      select decode(key, 'hex'), decode(payload, 'hex'), id from given order by key
+      on conflict (key_digest) do update
+      set payload_digest = excluded.payload_digest, message_id = excluded.message_id, created_at = now()
+      where ${isFree(sql)}
+      returning message_id
+    )
+    ${insertRows(sql, sql`given join claimed on claimed.message_id = given.id`)}
+    returning id, accepted_at as "acceptedAt"`;
+  return new Map(rows.map(({ id, acceptedAt }) => [id, acceptedAt]));
+};
