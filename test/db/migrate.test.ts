@@ -86,18 +86,20 @@ test("the masks show the beginning and hide the rest, whatever the length", asyn
   });
 });
 
-test("residents whose changes wait in the notes of before 0015 are counted after it, and older functions refused", async () => {
+test("a database of the baseline takes the next file, and rejects it once it has been edited", async () => {
   const sql = await emptyDatabase();
   const folder = copyMigrations();
-  for (const file of readdirSync(folder)) if (file >= "0015") rmSync(folder + file);
   await migrate(sql, folder);
   await sql.unsafe("grant municipal_owner to current_user");
   await insertSeries(sql, 1, 20);
-  const [before] = await sql`select count(*)::int as notes from resident.block_change`;
-  expect(before?.notes).toBeGreaterThan(0);
-  await migrate(sql);
+  const next = `${folder}${String(shipped + 1).padStart(4, "0")}.do.note.sql`;
+  const text =
+    "set role municipal_owner; alter table resident.resident add note text not null default ''; reset role;";
+  writeFileSync(next, text);
+  expect(await migrate(sql, folder)).toEqual([`${shipped + 1} note`]);
+  expect(await migrate(sql, folder)).toEqual([]);
+  expect(await sql`select from resident.resident where note = ''`).toHaveLength(20);
   expect(await recountBlocks(sql)).toEqual([]);
-  const [page] = await sql`select (resident.list(1, 10, 'p', 'k', 'r')).total::int as total`;
-  expect(page?.total).toBe(20);
-  await expect(sql`delete from resident.block_change`).rejects.toMatchObject({ code: "40001" });
+  writeFileSync(next, `${text}\n-- edited`);
+  await expect(migrate(sql, folder)).rejects.toThrow(/checksum/i);
 });

@@ -1,3 +1,4 @@
+-- What the tourism endpoints answer.
 set role municipal_owner;
 
 create table tourism.category (

@@ -1,6 +1,6 @@
 import type { Mutant } from "../mutant.ts";
 
-const sql = "lib/db/migrations/0006.do.employee.sql";
+const sql = "lib/db/migrations/0002.do.employee.sql";
 const races = ["test/employee/races.test.ts"];
 const throttle = ["test/employee/throttle.test.ts"];
 const refresh = ["test/employee/refresh.test.ts"];

@@ -158,7 +158,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "Quiet hours over midnight end a day late in the morning",
-    file: "lib/db/migrations/0009.do.notification.sql",
+    file: "lib/db/migrations/0013.do.messaging.sql",
     find: 'when "from" > "to" and now_there::time < "to" then now_there::date + "to"',
     replace: 'when "from" > "to" and now_there::time < "to" then now_there::date + 1 + "to"',
     tests: ["test/messenger/send/quiet-hours.test.ts"],
@@ -166,7 +166,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "The last minute of quiet hours lasts beyond their end",
-    file: "lib/db/migrations/0009.do.notification.sql",
+    file: "lib/db/migrations/0013.do.messaging.sql",
     find: 'when "from" > "to" and now_there::time < "to"',
     replace: 'when "from" > "to" and now_there::time <= "to"',
     tests: ["test/messenger/send/quiet-hours.test.ts"],

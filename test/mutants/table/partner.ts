@@ -1,6 +1,6 @@
 import type { Mutant } from "../mutant.ts";
 
-const sql = "lib/db/migrations/0005.do.partner.sql";
+const sql = "lib/db/migrations/0003.do.partner.sql";
 const directory = "lib/partner/directory.ts";
 const directoryTest = ["test/partner/directory.test.ts"];
 const authenticateTest = ["test/partner/authenticate.test.ts"];

@@ -1,9 +1,10 @@
 import type { Mutant } from "../mutant.ts";
 
-const reading = "lib/db/migrations/0003.do.resident-reading.sql";
-const search = "lib/db/migrations/0011.do.name-search.sql";
-const seals = "lib/db/migrations/0012.do.audit-seals.sql";
-const counting = "lib/db/migrations/0015.do.noted-positions.sql";
+const masks = "lib/db/migrations/0006.do.resident-masks.sql";
+const search = "lib/db/migrations/0008.do.resident-search.sql";
+const reading = "lib/db/migrations/0009.do.resident-reading.sql";
+const counting = "lib/db/migrations/0010.do.resident-counting.sql";
+const seals = "lib/db/migrations/0012.do.audit.sql";
 const auditTest = ["test/system/audit.test.ts"];
 const sealsTest = ["test/maintenance/audit-seals.test.ts"];
 const listTest = ["test/contract/resident-list.test.ts"];
@@ -77,21 +78,21 @@ export const resident: readonly Mutant[] = [
   },
   {
     breaks: "A NIK shows its last four digits",
-    file: reading,
+    file: masks,
     find: "repeat('*', length(number) - 6) || right(number, 2)",
     replace: "repeat('*', length(number) - 8) || right(number, 4)",
     tests: listTest,
   },
   {
     breaks: "The page of a list has rows of one time in the order of their making",
-    file: counting,
+    file: reading,
     find: "order by created_at desc, id desc offset skipped limit page_size);",
     replace: "order by created_at desc, id offset skipped limit page_size);",
     tests: listTest,
   },
   {
     breaks: "The total of a list lacks what upkeep has not folded yet",
-    file: counting,
+    file: reading,
     find: `(select sum(row_count) from resident.block)
     + coalesce((select sum(difference) from resident.noted_change), 0);`,
     replace: "(select sum(row_count) from resident.block);",
@@ -106,7 +107,7 @@ export const resident: readonly Mutant[] = [
   },
   {
     breaks: "A search by NIK has its resident on every page",
-    file: search,
+    file: reading,
     find: "    if skipped > 0 then\n      finding.ids := '{}';\n    end if;\n",
     replace: "",
     tests: searchTest,

@@ -1,3 +1,4 @@
+-- Partners and their API keys.
 set role municipal_owner;
 
 create table partner.partner (

@@ -1,24 +1,5 @@
--- Scheduled notifications: who is to be told what (schema audience), what became of it (schema notification),
--- and the front office's data that the shipped audiences are drawn from (schema office).
-do $$
-begin
-  if not exists (select from pg_roles where rolname = 'municipal_notify') then
-    create role municipal_notify nologin;
-  end if;
-  execute format('grant connect on database %I to municipal_notify', current_database());
-end
-$$;
-
-alter role municipal_notify login;
--- An audience that takes longer than this is a view that needs an index.
-alter role municipal_notify set statement_timeout = '2min';
--- A run keeps its audience open while it hands over; one whose function was killed must not keep it for ever.
-alter role municipal_notify set idle_in_transaction_session_timeout = '15min';
-
-create schema audience authorization municipal_owner;
-create schema notification authorization municipal_owner;
-create schema office authorization municipal_owner;
-
+-- Scheduled notifications: recipients and values of each job (schema audience), outcomes (schema notification), and
+-- the front office's data that the shipped audiences are drawn from (schema office).
 set role municipal_owner;
 
 -- ---------------------------------------------------------------- office
@@ -73,8 +54,8 @@ create table office.alert (
 
 -- ---------------------------------------------------------------- audience
 
--- The moment that a run is for: views ask this in place of now(), so that a run at another time, or a dry one,
--- shows who would be told then.
+-- The moment that a run is for. Views ask this instead of now(), so that a run at another time, or a dry run, has
+-- the recipients of that time.
 create function audience.moment() returns timestamptz
 language sql stable
 return coalesce(nullif(current_setting('audience.moment', true), '')::timestamptz, now());
@@ -136,7 +117,7 @@ create table notification.run (
 );
 create index run_by_change on notification.run (changed_at);
 
--- What became of a recipient. No number and no text: the key is the city's own, and leads to them.
+-- The outcome of a recipient. No number and no text: the key is the city's, which can look them up.
 create table notification.recipient (
   job text not null,
   -- the scheduled time, or -infinity where a job tells a thing once for ever
@@ -156,7 +137,7 @@ create table notification.recipient (
 create index recipient_of_run on notification.recipient (run_id, outcome);
 create index recipient_by_age on notification.recipient (seen_at);
 
--- What became of a notification that an event or an operator asked for.
+-- The outcome of a notification that an event or an operator asked for.
 create table notification.request (
   id text primary key,
   template text not null check (length(template) <= 100),
@@ -168,80 +149,26 @@ create table notification.request (
 );
 create index request_by_age on notification.request (changed_at);
 
--- Numbers that reminders and bulk messages do not go to, as HMACs: all that is needed is to know one again.
+-- Numbers that get no reminders and no bulk messages, as HMACs: enough to recognise one.
 create table notification.opt_out (
   digest bytea primary key check (octet_length(digest) = 32),
   pepper_version integer not null,
   since timestamptz not null default now()
 );
 
--- Takes away what is older than a month. A recipient that is still shown is seen every day.
-create function notification.expire(most integer) returns integer
-language sql volatile security definer
-set search_path = notification, pg_temp
-begin atomic
-  with runs as (
-    delete from notification.run where id in (
-      select id from notification.run where changed_at < now() - interval '30 days' limit most)
-    returning 1
-  ), recipients as (
-    delete from notification.recipient where (job, occasion, dedupe_key) in (
-      select job, occasion, dedupe_key from notification.recipient where seen_at < now() - interval '30 days' limit most)
-    returning 1
-  ), requests as (
-    delete from notification.request where id in (
-      select id from notification.request where changed_at < now() - interval '30 days' limit most)
-    returning 1
-  )
-  select greatest((select count(*) from runs), (select count(*) from recipients), (select count(*) from requests))::integer;
-end;
-
--- ---------------------------------------------------------------- messaging
-
--- When a message waits, whose run it is, and the end of the hours in which it waits.
-alter table messaging.message add column quiet_hours jsonb, add column run uuid;
-create index message_of_run on messaging.message (run, state) where run is not null;
-
--- The end of the quiet hours that a moment falls into, or null. `at time zone` knows the days on which the
--- clocks are changed; an end that a clock skips is the moment of the change.
-create function messaging.quiet_until(hours jsonb, moment timestamptz) returns timestamptz
-language sql stable
-return (
-  select case
-    when "from" < "to" and now_there::time >= "from" and now_there::time < "to" then now_there::date + "to"
-    when "from" > "to" and now_there::time >= "from" then now_there::date + 1 + "to"
-    when "from" > "to" and now_there::time < "to" then now_there::date + "to"
-  end at time zone zone
-  from (
-    select moment at time zone (hours ->> 'time_zone') as now_there, hours ->> 'time_zone' as zone,
-      (hours ->> 'from')::time as "from", (hours ->> 'to')::time as "to") window_there);
-
--- How a run's messages are, for its report: counts, and nothing of the messages.
-create function messaging.count_states(wanted uuid) returns table (state text, count integer)
-language sql stable security definer
-set search_path = messaging, pg_temp
-begin atomic
-  select state, count(*)::integer from messaging.message where run = wanted group by state;
-end;
-
--- ---------------------------------------------------------------- rights
+-- ---------------------------------------------------------------- grants
 
 grant usage on schema audience, notification to municipal_notify;
 grant execute on function audience.moment to municipal_notify;
--- also those views that a city adds later, as the owner: of what they are drawn from the role reads nothing
+-- also those views that a city adds later, as the owner: the role may not read the tables under them
 grant select on all tables in schema audience to municipal_notify;
 alter default privileges for role municipal_owner in schema audience grant select on tables to municipal_notify;
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
 grant select, insert, delete on notification.opt_out to municipal_notify;
 
-grant usage on schema messaging to municipal_notify;
-grant execute on function messaging.count_states to municipal_notify;
-
-grant usage on schema notification to municipal_maintenance, municipal_messenger;
-grant execute on function notification.expire to municipal_maintenance;
 -- for the console: counts and reasons, and no recipient
+grant usage on schema notification to municipal_messenger;
 grant select on notification.run to municipal_messenger;
-grant execute on function messaging.quiet_until to municipal_messenger;
 
 grant usage on schema office to municipal_importer;
 grant select, insert, update, delete on all tables in schema office to municipal_importer;

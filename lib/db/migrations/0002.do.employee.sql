@@ -1,28 +1,9 @@
--- Sessions of employees who logged in with an account of the old system, and the throttle before it.
-do $$
-declare
-  role text;
-begin
-  foreach role in array array['municipal_employee', 'municipal_employee_admin'] loop
-    if not exists (select from pg_roles where rolname = role) then
-      execute format('create role %I nologin', role);
-    end if;
-  end loop;
-  execute format('grant connect on database %I to municipal_employee, municipal_employee_admin', current_database());
-end
-$$;
-
-alter role municipal_employee login;
-alter role municipal_employee_admin login;
-alter role municipal_employee set statement_timeout = '2s';
-
-create schema employee authorization municipal_owner;
-
+-- Sessions of employees who log in with an account of the old system, and the throttle before the login.
 set role municipal_owner;
 
 -- One attempt to prove an identity to an old system. The address is where it came from: a network, or the
--- account that asks for an employee's ticket. Both are digests with a pepper that is kept outside the
--- database: what people type as a username may be a password.
+-- account that asks for an employee's ticket. Both are digests with a pepper from outside the database, as what
+-- people type as a username may be a password.
 create table employee.attempt (
   id bigint generated always as identity primary key,
   account_digest bytea not null,
@@ -35,11 +16,11 @@ create index attempt_by_account on employee.attempt (account_digest, made_at);
 create index attempt_by_address on employee.attempt (address_digest, made_at);
 create index attempt_by_age on employee.attempt (made_at);
 
--- How many attempts of one kind the window holds, and when it holds one less.
+-- How many attempts of one kind the window holds, and when the oldest of them was made.
 create type employee.tally as (failed bigint, awaited bigint, oldest timestamptz);
 
--- An attempt that nobody settled within 15 s lost its function or the database: for the rest of a minute it
--- counts as failed, and then no more, so that an outage of ours locks nobody out.
+-- An attempt that was not settled within 15 s lost its function or the database. For the rest of a minute it
+-- counts as failed, and then no more, so that an outage on our side locks nobody out.
 create function employee.tally(account bytea, address bytea, since timestamptz) returns employee.tally
 language sql volatile
 return (
@@ -52,9 +33,9 @@ return (
   ) attempts
 );
 
--- Reserves one of the attempts that an account and an address have, before the old system is asked: two
--- callers at once cannot both take the last one. Without an id, `retry_after_seconds` says when there is one
--- again; it is null while others wait for their answer, which may free one any moment.
+-- Reserves an attempt of an account and an address before the old system is asked, so that two concurrent callers
+-- cannot both take the last one. Without an id, `retry_after_seconds` says when the next one is free; it is null
+-- while others wait for their answer, which may free one at any moment.
 create function employee.reserve_attempt(
   account bytea, address bytea, out attempt_id bigint, out retry_after_seconds integer)
 language plpgsql volatile security definer
@@ -104,7 +85,7 @@ begin atomic
   update employee.attempt set failed_at = clock_timestamp() where id = attempt_id;
 end;
 
--- The old system gave no answer: nothing was learned, nothing counts.
+-- The old system gave no answer, so the attempt does not count.
 create function employee.release_attempt(attempt_id bigint) returns void
 language sql volatile security definer
 set search_path = employee, pg_temp
@@ -112,8 +93,8 @@ begin atomic
   delete from employee.attempt where id = attempt_id;
 end;
 
--- Who proves an identity is forgiven what failed for it from the same address, not what failed from
--- elsewhere (NIST SP 800-63B, 5.2.2): otherwise each login of the owner would give a guesser new attempts.
+-- A successful login deletes the failures of its account from the same address, not those from elsewhere
+-- (NIST SP 800-63B, 5.2.2): else each login of the owner would give a guesser new attempts.
 create function employee.pass_attempt(attempt_id bigint) returns void
 language sql volatile security definer
 set search_path = employee, pg_temp
@@ -124,7 +105,7 @@ begin atomic
     and gone.address_digest is not distinct from own.address_digest));
 end;
 
--- A login and every refresh that stands on it: the family of its refresh tokens.
+-- A login and the refreshes after it: the family of its refresh tokens.
 create table employee.session (
   id uuid primary key default gen_random_uuid(),
   account_id text not null,
@@ -162,10 +143,10 @@ begin
 end
 $$;
 
--- Spends a refresh token for its successor. Outcomes:
+-- Exchanges a refresh token for its successor. Outcomes:
 --   rotated   the successor is stored
---   replayed  the token was spent within the last 30 s, by a caller who may not have got the answer:
---             the successor of then is answered again
+--   replayed  the token was spent within the last 30 s, by a caller who may not have got the answer: it gets the
+--             same successor again
 --   reused    the token was spent before that, so two hold it: the session is ended (RFC 9700, 4.14)
 --   refused   unknown, expired, or of a session that has ended
 create function employee.spend_token(presented bytea, successor bytea, sealed bytea)
@@ -212,7 +193,7 @@ begin atomic
   order by s.account_id, s.started_at;
 end;
 
--- Ends one session, or all of an account: nothing refreshes them any more.
+-- Ends one session, or all of an account, so that they cannot be refreshed.
 create function employee.end_sessions(session_or_account text) returns bigint
 language sql volatile security definer
 set search_path = employee, pg_temp

@@ -1,8 +1,26 @@
--- The audit is sealed in batches: each seal is a hash over its rows and over the seal before it, so that a row
--- that is removed, changed or slipped in later shows. A chain from row to row would make readers queue.
--- Whoever may do everything in the database could also seal anew; therefore upkeep writes each seal's digest to
--- the log, outside of it, and `npm run audit -- verify` compares with a digest from there.
+-- The audit: one row for each read of resident data, written by resident.list and resident.search.
+--
+-- The rows are sealed in batches: each seal is a hash over its rows and over the previous seal, so that a row that is
+-- removed, changed or inserted later is detected. A chain from row to row would make readers queue. An administrator
+-- of the database could seal anew; therefore upkeep writes each seal's digest to the log, outside the database, and
+-- `npm run audit -- verify` compares with a digest from there.
 set role municipal_owner;
+
+-- Searched terms are stored as HMACs with a pepper from outside the database.
+create table audit.resident_read (
+  id bigint generated always as identity primary key,
+  read_at timestamptz not null default now(),
+  partner_id text not null check (partner_id <> ''),
+  key_id text not null check (key_id <> ''),
+  request_id text not null check (request_id <> ''),
+  route text not null check (route in ('list', 'search')),
+  nik_digest bytea,
+  name_digest bytea,
+  pepper_version integer,
+  row_count integer not null,
+  check (pepper_version is not null or (nik_digest is null and name_digest is null)),
+  check (route = 'list' or nik_digest is not null or name_digest is not null)
+);
 
 create table audit.seal (
   id bigint primary key,
@@ -35,9 +53,9 @@ language sql immutable
 return sha256(coalesce(previous, '') || (seal).rows_digest || convert_to(
   json_build_array((seal).id, (seal).first_id, (seal).last_id, (seal).row_count)::text, 'UTF8'));
 
--- The id up to which no row can come any more: ids are given out before their transactions end. Waits for the
--- reads under way, some milliseconds, for which new ones wait too; gives up after 0.1 s. Ends the wait with its
--- transaction, so it must be alone in it.
+-- The id up to which no more rows can appear: ids are assigned before their transactions end. Waits for the reads
+-- in progress, some milliseconds, and new ones wait too; gives up after 0.1 s. The lock ends with the transaction,
+-- so it must be the only statement in it.
 create function audit.find_settled_id() returns bigint
 language plpgsql volatile security definer
 set search_path = audit, pg_temp
@@ -51,7 +69,7 @@ exception when lock_not_available then
 end
 $$;
 
--- Seals the next rows, at most so many; fewer than `least` only when the oldest has waited for ten minutes.
+-- Seals the next rows, at most `most`; fewer than `least_rows` only if the oldest has waited for ten minutes.
 create function audit.seal_reads(settled_id bigint, most integer, least_rows integer)
 returns table (id bigint, row_count integer, digest text)
 language plpgsql volatile security definer
@@ -85,7 +103,7 @@ begin
 end
 $$;
 
--- Deletes the rows of the oldest seal, when they are older than five years; the seal stays, for the chain.
+-- Deletes the rows of the oldest seal if they are older than five years; the seal stays, for the chain.
 create function audit.expire_reads() returns integer
 language plpgsql volatile security definer
 set search_path = audit, pg_temp as $$
@@ -104,7 +122,7 @@ begin
 end
 $$;
 
--- What is wrong with so many seals after the given one.
+-- Checks the next `most` seals after the given one; `problem` is null if a seal is sound.
 create function audit.verify_seals(after_id bigint, most integer)
 returns table (id bigint, digest text, problem text)
 language sql stable security definer
@@ -129,9 +147,5 @@ begin atomic
   where (c.seal).id > after_id
   order by (c.seal).id limit most;
 end;
-
-grant usage on schema audit to municipal_maintenance;
-grant execute on function audit.find_settled_id, audit.seal_reads, audit.expire_reads, audit.verify_seals
-to municipal_maintenance;
 
 reset role;

@@ -1,22 +1,9 @@
--- The messaging session: what was accepted and what became of it, the media, and the session's own keys.
--- One role reads and writes this schema and no other.
-do $$
-begin
-  if not exists (select from pg_roles where rolname = 'municipal_messenger') then
-    create role municipal_messenger nologin;
-  end if;
-  execute format('grant connect on database %I to municipal_messenger', current_database());
-end
-$$;
-
-alter role municipal_messenger login;
-
-create schema messaging authorization municipal_owner;
-
+-- The messenger: what was accepted and what became of it, the media, and the keys of its connection.
+-- One role, municipal_messenger, reads and writes these tables; others may execute single functions.
 set role municipal_owner;
 
--- The bytes of an image or a file, in pieces of at most 1 MiB. Without a message it is an upload that was
--- broken off, or one whose message is over.
+-- The bytes of an image or a file, in pieces of at most 1 MiB. Without a message, it is an upload that broke off, or
+-- its message is over.
 create table messaging.media (
   id bigint generated always as identity primary key,
   content_type text not null,
@@ -31,7 +18,7 @@ create table messaging.media_chunk (
   bytes bytea not null check (octet_length(bytes) between 1 and 1048576),
   primary key (media_id, part)
 );
--- Media are compressed already; trying again costs time at every send.
+-- Media are already compressed; trying again would cost time at every send.
 alter table messaging.media_chunk alter column bytes set storage external;
 
 create table messaging.message (
@@ -61,16 +48,21 @@ create table messaging.message (
   expires_at timestamptz not null,
   changed_at timestamptz not null default now(),
   -- when the platform took it
-  sent_at timestamptz
+  sent_at timestamptz,
+  -- the hours in which it waits
+  quiet_hours jsonb,
+  -- the notification run that it belongs to
+  run uuid
 );
 create index message_waiting on messaging.message (priority, seq) where state = 'PENDING';
 create index message_under_way on messaging.message (seq) where state = 'SENDING';
--- in the order of acceptance already: a few pages say where what is old begins
+-- rows are already in the order of acceptance: a few pages show where the old ones begin
 create index message_by_age on messaging.message using brin (accepted_at);
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
 create index message_of_media on messaging.message (media_id) where media_id is not null;
+create index message_of_run on messaging.message (run, state) where run is not null;
 
--- One answer for each Idempotency-Key. Without a message it is still under way.
+-- One answer for each Idempotency-Key. Without a message, the request is still in progress.
 create table messaging.idempotency (
   key_digest bytea primary key check (octet_length(key_digest) = 32),
   payload_digest bytea not null check (octet_length(payload_digest) = 32),
@@ -79,7 +71,7 @@ create table messaging.idempotency (
 );
 create index idempotency_by_age on messaging.idempotency (created_at);
 
--- Who may drive the session. The epoch grows with every new leader, so that a late one is told apart.
+-- The current leader. The epoch grows with every new leader, so that writes of a former one are recognised.
 create table messaging.leadership (
   only_row boolean primary key default true check (only_row),
   epoch bigint not null,
@@ -87,7 +79,7 @@ create table messaging.leadership (
   since timestamptz not null default now()
 );
 
--- The session's credentials and Signal keys, each value encrypted before it comes here.
+-- The credentials and Signal keys of the connection, each value encrypted before it comes here.
 create table messaging.auth_key (
   type text not null,
   id text not null,
@@ -102,7 +94,7 @@ create table messaging.number_check (
   checked_at timestamptz not null default now()
 );
 
--- Numbers that were written to before: a new one counts against a budget of its own.
+-- Numbers that were written to before: new ones have their own budget.
 create table messaging.contact (
   phone text primary key,
   since timestamptz not null default now()
@@ -116,7 +108,31 @@ create table messaging.control (
 );
 insert into messaging.control default values;
 
-grant usage on schema messaging to municipal_messenger;
+-- The end of the quiet hours that a moment falls into, or null. `at time zone` knows on which days the clocks
+-- change; an end that a clock skips is the moment of the change.
+create function messaging.quiet_until(hours jsonb, moment timestamptz) returns timestamptz
+language sql stable
+return (
+  select case
+    when "from" < "to" and now_there::time >= "from" and now_there::time < "to" then now_there::date + "to"
+    when "from" > "to" and now_there::time >= "from" then now_there::date + 1 + "to"
+    when "from" > "to" and now_there::time < "to" then now_there::date + "to"
+  end at time zone zone
+  from (
+    select moment at time zone (hours ->> 'time_zone') as now_there, hours ->> 'time_zone' as zone,
+      (hours ->> 'from')::time as "from", (hours ->> 'to')::time as "to") window_there);
+
+-- A run's messages, for its report: counts by state, and nothing of the messages.
+create function messaging.count_states(wanted uuid) returns table (state text, count integer)
+language sql stable security definer
+set search_path = messaging, pg_temp
+begin atomic
+  select state, count(*)::integer from messaging.message where run = wanted group by state;
+end;
+
+grant usage on schema messaging to municipal_messenger, municipal_notify;
 grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
+grant execute on function messaging.quiet_until to municipal_messenger;
+grant execute on function messaging.count_states to municipal_notify;
 
 reset role;

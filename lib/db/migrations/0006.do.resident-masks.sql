@@ -1,0 +1,47 @@
+-- A resident as the gateway may see it: sensitive columns are masked.
+set role municipal_owner;
+
+create type resident.masked_resident as (
+  nik text,
+  name text,
+  "motherName" text,
+  "familyCardNumber" text,
+  address text,
+  hamlet text,
+  village text,
+  district text,
+  city text,
+  "createdAt" text
+);
+
+-- First 4 and last 2 digits. Not 4 and 4: with the sub-district, only the birth date would be left to guess.
+create function resident.mask_number(number text) returns text
+language sql immutable parallel safe
+return left(number, 4) || repeat('*', length(number) - 6) || right(number, 2);
+
+-- First letter of each word; the number of stars does not depend on its length.
+create function resident.mask_name(name text) returns text
+language sql immutable parallel safe
+return regexp_replace(name, '(\S)\S*', '\1***', 'g');
+
+-- First 4 characters, and never more than half of a short address.
+create function resident.mask_address(address text) returns text
+language sql immutable parallel safe
+return left(address, least(4, length(address) / 2)) || '******';
+
+create function resident.mask(resident resident.resident) returns resident.masked_resident
+language sql stable parallel safe
+return row(
+  resident.mask_number((resident).nik),
+  (resident).name,
+  resident.mask_name((resident).mother_name),
+  resident.mask_number((resident).family_card_number),
+  resident.mask_address((resident).address),
+  (resident).hamlet,
+  (resident).village,
+  (resident).district,
+  (resident).city,
+  to_char((resident).created_at, 'YYYY-MM-DD"T"HH24:MI:SS.US')
+)::resident.masked_resident;
+
+reset role;

@@ -1,0 +1,146 @@
+-- What the gateway may execute: list and search. The reading functions behind them are STABLE, so that total and
+-- rows are of one snapshot. They may be replaced by anything that gives the same answer.
+set role municipal_owner;
+
+create type resident.page as (total bigint, residents json);
+
+create function resident.check_page(page_number bigint, page_size integer) returns void
+language plpgsql immutable as $$
+begin
+  if page_number is null or page_number < 1 or page_size is null or page_size not between 1 and 100 then
+    raise exception using errcode = 'invalid_parameter_value', message = 'page number or size out of range';
+  end if;
+end
+$$;
+
+-- The residents with these ids, masked and in this order.
+create function resident.show(ids bigint[]) returns json
+language sql stable
+set search_path = resident, pg_temp
+return coalesce((
+  select json_agg(resident.mask(r) order by chosen.place)
+  from unnest(ids) with ordinality chosen (id, place) join resident.resident r on r.id = chosen.id
+), '[]');
+
+create function resident.read_list(page_number bigint, page_size integer) returns resident.page
+language plpgsql stable
+set search_path = resident, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  page resident.page;
+  skipped bigint := (page_number - 1) * page_size;
+  high_created_at timestamp(6);
+  high_id bigint;
+  ids bigint[];
+begin
+  page.total := (select sum(row_count) from resident.block)
+    + coalesce((select sum(difference) from resident.noted_change), 0);
+  if skipped < page.total then
+    -- counted_blocks() with a sum, in one pass
+    select b.high_created_at, b.high_id, skipped - (b.up_to - b.row_count)
+    into high_created_at, high_id, skipped
+    from (
+      select b.low_created_at, b.low_id, b.row_count + coalesce(n.difference, 0) as row_count,
+        lag(b.low_created_at, 1, 'infinity'::timestamp) over newest as high_created_at,
+        lag(b.low_id, 1, 9223372036854775807) over newest as high_id,
+        sum(b.row_count + coalesce(n.difference, 0)) over newest as up_to
+      from resident.block b left join resident.noted_differences() n on n.block_id = b.id
+      window newest as (order by b.low_created_at desc, b.low_id desc)
+    ) b
+    where b.up_to > skipped
+    order by b.low_created_at desc, b.low_id desc limit 1;
+    ids := array(
+      select id from resident.resident where (created_at, id) < (high_created_at, high_id)
+      order by created_at desc, id desc offset skipped limit page_size);
+  end if;
+  page.residents := resident.show(ids);
+  return page;
+end
+$$;
+
+create function resident.read_search(
+  nik_equals text, name_part text, page_number bigint, page_size integer
+) returns resident.page
+language plpgsql stable
+set search_path = resident, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  page resident.page;
+  skipped bigint := (page_number - 1) * page_size;
+  term text := lower(name_part collate "und-x-icu") collate "C";
+  finding resident.finding;
+begin
+  if nik_equals is null then
+    finding := resident.find_by_name(term, skipped, page_size);
+  else
+    finding.ids := array(
+      select id from resident.resident
+      where nik = nik_equals and (term is null or strpos(name_search, term) > 0));
+    finding.total := cardinality(finding.ids);
+    if skipped > 0 then
+      finding.ids := '{}';
+    end if;
+  end if;
+  page.total := finding.total;
+  page.residents := resident.show(finding.ids);
+  return page;
+end
+$$;
+
+-- The read and its audit row are one transaction. If the row cannot be written, there is no answer.
+
+create function resident.list(
+  page_number bigint, page_size integer, partner_id text, key_id text, request_id text
+) returns resident.page
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+declare
+  page resident.page;
+begin
+  perform resident.check_page(page_number, page_size);
+  page := resident.read_list(page_number, page_size);
+  insert into audit.resident_read (partner_id, key_id, request_id, route, row_count)
+  values (partner_id, key_id, request_id, 'list', json_array_length(page.residents));
+  return page;
+end
+$$;
+
+create function resident.search(
+  nik text, name text, page_number bigint, page_size integer,
+  partner_id text, key_id text, request_id text,
+  nik_digest bytea, name_digest bytea, pepper_version integer
+) returns resident.page
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+declare
+  page resident.page;
+begin
+  perform resident.check_page(page_number, page_size);
+  if nik is null and coalesce(name, '') = '' then
+    raise exception using errcode = 'invalid_parameter_value', message = 'a search needs a NIK or a name';
+  end if;
+  if (nik is null) <> (nik_digest is null) or (name is null) <> (name_digest is null) then
+    raise exception using errcode = 'invalid_parameter_value', message = 'each searched term needs its digest';
+  end if;
+  page := resident.read_search(nik, name, page_number, page_size);
+  insert into audit.resident_read
+    (partner_id, key_id, request_id, route, nik_digest, name_digest, pepper_version, row_count)
+  values
+    (partner_id, key_id, request_id, 'search', nik_digest, name_digest, pepper_version,
+      json_array_length(page.residents));
+  return page;
+end
+$$;
+
+grant usage on schema resident to municipal_resident;
+grant execute on function resident.list, resident.search to municipal_resident;
+
+reset role;

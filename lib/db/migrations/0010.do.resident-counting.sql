@@ -1,0 +1,306 @@
+-- How the counts of blocks follow the residents: each statement notes its changes, in its own transaction, and
+-- upkeep folds the notes into the counts.
+--
+-- A writer of few rows notes the position of each: a single row costs 6 µs more than without counting (24 µs if the
+-- writer looked up the block). Such a writer waits for nobody, nobody waits for it, and in REPEATABLE READ it does
+-- not fail where boundaries moved. Therefore upkeep reads rows and takes their notes in one statement: only what
+-- one snapshot sees belongs together.
+--
+-- A statement of many rows would leave as many notes for readers to add up. It notes sums, each at the beginning of
+-- its block, which is right for these boundaries alone. So it holds an advisory lock in shared mode, and whoever
+-- moves boundaries takes the lock exclusively: each waits for the other's transaction. A later snapshot sees the new
+-- boundaries; a REPEATABLE READ transaction has its old one, and fails with 40001 if boundaries moved since it began,
+-- which its client repeats.
+set role municipal_owner;
+
+-- Goes up with every change of boundaries, for writers whose snapshot is older than the boundaries.
+create table resident.block_layout (
+  is_only boolean primary key default true check (is_only),
+  version bigint not null
+);
+insert into resident.block_layout (version) values (0);
+
+-- Notes what a statement changed. Every name is qualified, as the function runs under the search path of the
+-- writer: to set one for each call costs a single row more than everything else.
+create function resident.note_change() returns trigger
+language plpgsql volatile security definer
+as $$
+declare
+  few constant integer := 100;
+  noted integer;
+  -- where there are more: a query of created_at, id and difference
+  more text;
+begin
+  if tg_op operator(pg_catalog.=) 'INSERT' then
+    insert into resident.noted_change (created_at, id, difference)
+    select created_at, id, 1 from new_rows limit few;
+    get diagnostics noted = row_count;
+    -- the rest: transition rows always come in the same order
+    if noted operator(pg_catalog.=) few then
+      more := pg_catalog.format('select created_at, id, 1 as difference from new_rows offset %s', few);
+    end if;
+  elsif tg_op operator(pg_catalog.=) 'DELETE' then
+    insert into resident.noted_change (created_at, id, difference)
+    select created_at, id, -1 from old_rows limit few;
+    get diagnostics noted = row_count;
+    if noted operator(pg_catalog.=) few then
+      more := pg_catalog.format('select created_at, id, -1 as difference from old_rows offset %s', few);
+    end if;
+  elsif exists (select from new_rows offset few) then
+    -- A difference of 0: the name is another one. Not a join of old and new rows, whose plan may be one for few
+    -- rows when there are many.
+    more := '
+      select created_at, id, pg_catalog.sum(sign) as difference
+      from (
+        select created_at, id, name_search, -1 as sign from old_rows
+        union all
+        select created_at, id, name_search, 1 from new_rows
+      ) both_rows
+      group by created_at, id
+      having pg_catalog.sum(sign) operator(pg_catalog.<>) 0
+        or pg_catalog.min(name_search) operator(pg_catalog.<>) pg_catalog.max(name_search)';
+  else
+    insert into resident.noted_change (created_at, id, difference)
+    select created_at, id, pg_catalog.sum(sign)
+    from (
+      select created_at, id, name_search, -1 as sign from old_rows
+      union all
+      select created_at, id, name_search, 1 from new_rows
+    ) both_rows
+    group by created_at, id
+    having pg_catalog.sum(sign) operator(pg_catalog.<>) 0
+      or pg_catalog.min(name_search) operator(pg_catalog.<>) pg_catalog.max(name_search);
+  end if;
+
+  if more is not null then
+    perform pg_catalog.pg_advisory_xact_lock_shared(7206307);
+    if pg_catalog.current_setting('transaction_isolation') operator(pg_catalog.<>) 'read committed' then
+      perform from resident.block_layout for share;
+    end if;
+    -- as noted_differences() does: 0.7 µs a row, where the index of blocks takes 4 to 6
+    execute pg_catalog.format('
+      with layout as materialized (
+        select pg_catalog.array_agg(low_created_at order by low_created_at, low_id) as created_ats,
+          pg_catalog.array_agg(low_id order by low_created_at, low_id) as low_ids,
+          pg_catalog.array_agg(id order by low_created_at, low_id) as block_ids
+        from resident.block
+      )
+      insert into resident.noted_change (created_at, id, difference)
+      select b.low_created_at, b.low_id, found.difference
+      from (
+        select pg_catalog.sum(difference) as difference, case
+            when created_at operator(pg_catalog.>) (select created_ats from layout)[place]
+              or id operator(pg_catalog.>=) (select low_ids from layout)[place]
+              then (select block_ids from layout)[place]
+            else (
+              select b.id from resident.block b
+              where (b.low_created_at, b.low_id) operator(pg_catalog.<=) (created_at, placed.id)
+              order by b.low_created_at desc, b.low_id desc limit 1
+            )
+          end as block_id
+        from (
+          select *, pg_catalog.width_bucket(created_at, (select created_ats from layout)) as place
+          from (%s) many
+          offset 0
+        ) placed
+        group by block_id
+      ) found join resident.block b on b.id operator(pg_catalog.=) found.block_id', more);
+  end if;
+  return null;
+end
+$$;
+
+create function resident.refuse_truncate() returns trigger
+language plpgsql
+as $$
+begin
+  raise exception using
+    errcode = 'feature_not_supported',
+    message = 'residents cannot be truncated: their counts would stay',
+    hint = 'Use DELETE. For an empty table: disable the trigger, TRUNCATE, enable it, «npm run residents -- rebuild».';
+end
+$$;
+
+-- ALWAYS: they also run where session_replication_role turns others off.
+create trigger note_insert after insert on resident.resident
+referencing new table as new_rows for each statement execute function resident.note_change();
+create trigger note_update after update on resident.resident
+referencing old table as old_rows new table as new_rows for each statement execute function resident.note_change();
+create trigger note_delete after delete on resident.resident
+referencing old table as old_rows for each statement execute function resident.note_change();
+create trigger refuse_truncate before truncate on resident.resident
+for each statement execute function resident.refuse_truncate();
+alter table resident.resident enable always trigger note_insert;
+alter table resident.resident enable always trigger note_update;
+alter table resident.resident enable always trigger note_delete;
+alter table resident.resident enable always trigger refuse_truncate;
+
+-- Upkeep. Its functions take turns; each does a bounded piece and commits by itself, so that one that is killed
+-- leaves everything as it was.
+
+create function resident.begin_upkeep() returns void
+language plpgsql volatile as $$
+begin
+  -- in an older snapshot it would overwrite what another upkeep has just stored
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using errcode = 'invalid_transaction_state', message = 'upkeep runs in READ COMMITTED';
+  end if;
+  perform pg_advisory_xact_lock(7206306);
+end
+$$;
+
+-- Adds notes to the counts. Blocks nobody. Returns how many notes it folded.
+create function resident.fold_changes(most integer default 100000) returns integer
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+declare
+  folded integer;
+begin
+  perform resident.begin_upkeep();
+  with gone as (
+    delete from resident.noted_change
+    where ctid = any (array(select ctid from resident.noted_change limit most))
+    returning created_at, id, difference
+  ), placed as (
+    select block_id, difference, count(block_id) over (order by created_at, id) as place
+    from (
+      select id as block_id, low_created_at as created_at, low_id as id, null as difference from resident.block
+      union all
+      select null, created_at, id, difference from gone
+    ) entry
+  ), sums as (
+    select max(block_id) as block_id, sum(difference) as difference, count(difference) as changes
+    from placed group by place having count(difference) > 0
+  ), counted as (
+    update resident.block b set row_count = b.row_count + s.difference, version = b.version + 1
+    from sums s where b.id = s.block_id
+  )
+  select coalesce(sum(changes), 0) into folded from sums;
+  return folded;
+end
+$$;
+
+-- Splits the biggest block once it holds twice the target: the oldest rows go into new blocks, at most `most` at a
+-- time. Only writers of many rows wait for the end. Returns how many blocks were added. Fails with 55P03 after 3 s
+-- if such a writer does not end; then the next run does it.
+create function resident.split_block(target integer default 8192, most integer default 16) returns integer
+language plpgsql volatile security definer
+set search_path = resident, pg_temp
+set lock_timeout = '3s'
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+declare
+  big record;
+  added integer;
+begin
+  perform resident.begin_upkeep();
+  select id, low_created_at, low_id,
+    lead(low_created_at, 1, 'infinity'::timestamp) over oldest as high_created_at,
+    lead(low_id, 1, 9223372036854775807) over oldest as high_id,
+    row_count
+  into big from resident.block
+  window oldest as (order by low_created_at, low_id)
+  order by row_count desc limit 1;
+  if big.row_count < 2 * target then
+    return 0;
+  end if;
+
+  perform pg_advisory_xact_lock(7206307);
+  update resident.block_layout set version = version + 1;
+  -- one statement: the rows that it sees are those whose notes it takes
+  with recursive gone as (
+    delete from resident.noted_change
+    where (created_at, id) >= (big.low_created_at, big.low_id)
+      and (created_at, id) < (big.high_created_at, big.high_id)
+    returning difference
+  ), rest as (
+    select big.row_count + coalesce(sum(difference), 0) as row_count from gone
+  ), cut (piece, created_at, id) as (
+    select 0, big.low_created_at, big.low_id
+    union all
+    select cut.piece + 1, r.created_at, r.id
+    from cut cross join lateral (
+      select created_at, id from resident.resident
+      where (created_at, id) >= (cut.created_at, cut.id)
+      order by created_at, id offset target limit 1
+    ) r
+    where cut.piece < (select least(most, (row_count - 1) / target) from rest)
+  ), added as (
+    insert into resident.block (low_created_at, low_id, row_count)
+    select created_at, id, case
+        when piece < (select max(piece) from cut) then target
+        else (select row_count from rest) - piece * target
+      end
+    from cut where piece > 0
+  ), counted as (
+    update resident.block b set version = version + 1, row_count = least(rest.row_count, case
+        when (select max(piece) from cut) > 0 then target
+      end)
+    from rest where b.id = big.id
+  )
+  select max(piece) into added from cut;
+  -- so that sessions plan anew: what they planned for few blocks must not stay
+  analyze resident.block;
+  return added;
+end
+$$;
+
+-- Cuts all blocks anew. Writers of many rows wait meanwhile (some 10 s for ten million rows), others do not.
+create function resident.rebuild_blocks(target integer default 8192) returns void
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+begin
+  perform resident.begin_upkeep();
+  perform pg_advisory_xact_lock(7206307);
+  update resident.block_layout set version = version + 1;
+  delete from resident.block;
+  -- one statement: the rows that it counts are those whose notes it takes
+  with gone as (
+    delete from resident.noted_change
+  ), placed as (
+    select created_at, id, row_number() over (order by created_at, id) as place from resident.resident
+  ), lows as (
+    select created_at, id, place from placed where (place - 1) % target = 0
+  )
+  insert into resident.block (low_created_at, low_id, row_count)
+  select created_at, id, lead(place, 1, (select count(*) + 1 from resident.resident)) over (order by place) - place
+  from lows
+  order by place;
+  -- whatever comes before the oldest row belongs to the oldest block
+  update resident.block set low_created_at = '-infinity', low_id = 0
+  where id = (select id from resident.block order by low_created_at, low_id limit 1);
+  if not found then
+    insert into resident.block (low_created_at, low_id, row_count) values ('-infinity', 0, 0);
+  end if;
+  analyze resident.block;
+end
+$$;
+
+-- The blocks whose count is wrong, of `most` that are chosen at random, or of all. There are none unless the
+-- triggers were bypassed.
+create function resident.recount(most integer default null)
+returns table (block_id integer, counted integer, found integer)
+language plpgsql stable security definer
+set search_path = resident, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+begin
+  return query
+    select b.id, b.row_count, f.found
+    from (select * from resident.counted_blocks() order by random() limit most) b
+    cross join lateral (
+      select count(*)::integer as found from resident.resident r
+      where (r.created_at, r.id) >= (b.low_created_at, b.low_id)
+        and (r.created_at, r.id) < (b.high_created_at, b.high_id)
+    ) f
+    where f.found <> b.row_count;
+end
+$$;
+
+-- the first block, for an empty table
+select resident.rebuild_blocks();
+
+reset role;

@@ -1,0 +1,176 @@
+-- Upkeep of profiles and trigrams (resident-search). A builder reads the names of a block, counts, and stores. If
+-- something changed meanwhile, the block's version has changed too, and what was stored is not valid.
+set role municipal_owner;
+
+-- Merges the entries that wait in the trigram index, which every search by trigrams reads. Returns how many pages.
+create function resident.merge_trigrams() returns bigint
+language sql volatile security definer
+set search_path = resident, pg_temp
+-- in quotes, so that the index may be dropped and made again
+as $$ select gin_clean_pending_list('resident.resident_name_trigrams') $$;
+
+-- Blocks of one cluster whose profile is not valid and can be made now: no note is pending, and the block is not
+-- about to be split. The newest first, as they are read most.
+create function resident.list_stale_blocks(most integer) returns table (block_id integer)
+language sql stable security definer
+set search_path = resident, pg_temp
+begin atomic
+  with stale as (
+    select b.id, b.low_created_at, b.low_id from resident.counted_blocks() b, resident.vocabulary v
+    where b.valid_generation >= v.generation is not true and not b.is_changed and b.row_count < 32768
+  )
+  select id from stale
+  where id / 128 = (select id / 128 from stale order by low_created_at desc, low_id desc limit 1)
+  order by low_created_at desc, low_id desc limit most;
+end;
+
+-- The lower-cased names of a block that has no pending note, with its version. No row: a note is pending now.
+create function resident.read_names(block_id integer) returns table (version bigint, names json)
+language plpgsql stable security definer
+set search_path = resident, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+begin
+  return query
+    select b.version, coalesce((
+      select json_agg(r.name_search) from resident.resident r
+      where (r.created_at, r.id) >= (b.low_created_at, b.low_id)
+        and (r.created_at, r.id) < (b.high_created_at, b.high_id)
+    ), '[]')
+    from resident.counted_blocks() b where b.id = block_id and not b.is_changed;
+end
+$$;
+
+create function resident.with_counts(counts integer[], places integer[], fresh integer[]) returns integer[]
+language plpgsql immutable as $$
+begin
+  for i in 1..cardinality(places) loop
+    counts[places[i]] := coalesce(fresh[i], 0);
+  end loop;
+  return counts;
+end
+$$;
+
+-- Stores the profiles of blocks of one cluster. `blocks` are [id, version] pairs; `terms` has for each string
+-- that a name of them contains how many contain it, block by block: {"siti": [12, 0, 7]}.
+create function resident.store_profiles(blocks json, generation integer, terms json) returns void
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+declare
+  own_cluster constant integer := (blocks->0->>0)::integer / 128;
+  places constant integer[] := array(
+    select (b->>0)::integer % 128 + 1 from json_array_elements(blocks) with ordinality x (b, place) order by place);
+begin
+  perform resident.begin_upkeep();
+  insert into resident.name_profile as stored (term, cluster, counts)
+  select coalesce(s.term, k.term), own_cluster,
+    resident.with_counts(coalesce(k.counts, array_fill(0, array[128])), places, s.counts)
+  from (
+    select key collate "C" as term, translate(value::text, '[]', '{}')::integer[] as counts from json_each(terms)
+  ) s full join (
+    select term, counts from resident.name_profile where cluster = own_cluster
+  ) k on k.term = s.term
+  on conflict (term, cluster) do update set counts = excluded.counts where stored.counts <> excluded.counts;
+
+  update resident.block b
+  set profiled_version = (pair->>1)::bigint, profile_generation = store_profiles.generation
+  from json_array_elements(blocks) pair
+  where b.id = (pair->>0)::integer;
+end
+$$;
+
+-- The frequent strings, the number of residents when they were chosen, and the number now.
+create function resident.read_vocabulary()
+returns table (generation integer, chosen_for bigint, row_count bigint, terms json)
+language sql stable security definer
+set search_path = resident, pg_temp
+begin atomic
+  select v.generation, v.row_count, (select coalesce(sum(b.row_count), 0) from resident.counted_blocks() b),
+    coalesce((select json_agg(f.term) from resident.frequent_term f), '[]')
+  from resident.vocabulary v;
+end;
+
+-- The lower-cased names on randomly chosen pages, this percentage of all.
+create function resident.sample_names(percentage double precision) returns json
+language sql volatile security definer
+set search_path = resident, pg_temp
+begin atomic
+  select coalesce(json_agg(r.name_search), '[]') from resident.resident r tablesample system (percentage);
+end;
+
+-- Replaces the frequent strings. Profiles stay valid for strings that they counted before.
+create function resident.store_vocabulary(terms json, row_count bigint) returns void
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+declare
+  current_generation integer;
+begin
+  perform resident.begin_upkeep();
+  update resident.vocabulary v set generation = v.generation + 1, row_count = store_vocabulary.row_count
+  returning generation into current_generation;
+  insert into resident.frequent_term (term, generation)
+  select value, current_generation from json_array_elements_text(terms)
+  on conflict do nothing;
+  delete from resident.frequent_term
+  where term not in (select value collate "C" from json_array_elements_text(terms));
+  delete from resident.name_profile p
+  where length(term) > 2 and not exists (select from resident.frequent_term f where f.term = p.term);
+  delete from resident.name_profile where cluster not in (select id / 128 from resident.block);
+end
+$$;
+
+-- A block with a valid profile: its names, the longer strings that the profile counts, and the counts. All of one
+-- snapshot, so that they can be compared. No row: the profile is not valid.
+create function resident.read_profile(block_id integer)
+returns table (names json, terms json, counts json)
+language plpgsql stable security definer
+set search_path = resident, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+begin
+  return query
+    with known as materialized (
+      select f.term from resident.frequent_term f, resident.block b
+      where b.id = block_id and f.generation <= b.profile_generation
+    )
+    select coalesce((
+        select json_agg(r.name_search) from resident.resident r
+        where (r.created_at, r.id) >= (b.low_created_at, b.low_id)
+          and (r.created_at, r.id) < (b.high_created_at, b.high_id)
+      ), '[]'),
+      coalesce((select json_agg(k.term) from known k), '[]'),
+      coalesce((
+        select json_object_agg(p.term, p.counts[b.id % 128 + 1]) from resident.name_profile p
+        where p.cluster = b.id / 128 and p.counts[b.id % 128 + 1] > 0
+          and (length(p.term) <= 2 or p.term in (select k.term from known k))
+      ), '{}')
+    from resident.counted_blocks() b where b.id = block_id and b.valid_generation is not null;
+end
+$$;
+
+create function resident.choose_blocks(most integer) returns table (block_id integer)
+language sql volatile security definer
+set search_path = resident, pg_temp
+begin atomic
+  select b.id from resident.counted_blocks() b where b.valid_generation is not null order by random() limit most;
+end;
+
+-- The state of blocks and profiles, for the operator.
+create function resident.read_status() returns table (
+  residents bigint, blocks bigint, biggest_block integer, pending_changes bigint,
+  stale_profiles bigint, frequent_terms bigint, profile_bytes bigint
+)
+language sql stable security definer
+set search_path = resident, pg_temp
+begin atomic
+  select sum(b.row_count), count(*), max(b.row_count),
+    (select count(*) from resident.noted_change),
+    count(*) filter (where b.valid_generation >= v.generation is not true),
+    (select count(*) from resident.frequent_term),
+    pg_total_relation_size('resident.name_profile')
+  from resident.counted_blocks() b, resident.vocabulary v;
+end;
+
+reset role;

@@ -1,0 +1,62 @@
+-- Scheduled upkeep. Its role may execute the functions that are granted here and has no right on any table.
+set role municipal_owner;
+
+-- A new attempt deletes a few old ones; these are the ones that no new attempt deleted.
+create function employee.expire_attempts(most integer) returns integer
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
+  with gone as (
+    delete from employee.attempt where id in (
+      select id from employee.attempt where made_at < now() - interval '1 day'
+      order by made_at limit most for update skip locked)
+    returning 1
+  )
+  select count(*)::integer from gone;
+end;
+
+-- The same for sessions, with their refresh tokens: up to 2,880 each, one for every quarter of an hour.
+create function employee.expire_sessions(most integer) returns integer
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
+  with gone as (
+    delete from employee.session where id in (
+      select id from employee.session where expires_at < now() - interval '1 day'
+      order by expires_at limit most for update skip locked)
+    returning 1
+  )
+  select count(*)::integer from gone;
+end;
+
+-- Deletes what is older than a month. A recipient that an audience still shows is seen every day.
+create function notification.expire(most integer) returns integer
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  with runs as (
+    delete from notification.run where id in (
+      select id from notification.run where changed_at < now() - interval '30 days' limit most)
+    returning 1
+  ), recipients as (
+    delete from notification.recipient where (job, occasion, dedupe_key) in (
+      select job, occasion, dedupe_key from notification.recipient where seen_at < now() - interval '30 days' limit most)
+    returning 1
+  ), requests as (
+    delete from notification.request where id in (
+      select id from notification.request where changed_at < now() - interval '30 days' limit most)
+    returning 1
+  )
+  select greatest((select count(*) from runs), (select count(*) from recipients), (select count(*) from requests))::integer;
+end;
+
+grant usage on schema employee, notification, resident, audit to municipal_maintenance;
+grant execute on function employee.expire_attempts, employee.expire_sessions, notification.expire,
+  resident.fold_changes, resident.split_block, resident.rebuild_blocks, resident.recount,
+  resident.list_stale_blocks, resident.read_names, resident.store_profiles, resident.read_vocabulary,
+  resident.sample_names, resident.store_vocabulary, resident.read_profile, resident.read_status,
+  resident.choose_blocks, resident.merge_trigrams,
+  audit.find_settled_id, audit.seal_reads, audit.expire_reads, audit.verify_seals
+to municipal_maintenance;
+
+reset role;
