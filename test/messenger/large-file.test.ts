@@ -56,7 +56,7 @@ const startProcess = async (platform: Platform) => {
     settings: { ...settings, rootKey: Buffer.from(rootKey).toString("base64") },
     token,
   };
-  const script = new URL("task-process.ts", import.meta.url).pathname;
+  const script = new URL("large-file-process.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [...memoryFlags, script, JSON.stringify(assignment)], {
     env: { LOG_LEVEL: "error" },
     stdio: ["pipe", "pipe", "inherit"],
