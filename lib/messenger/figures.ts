@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
+import { awaitWithin } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { awaitWithin } from "../deadline.ts";
 import type { ConnectionState } from "./channels/whatsapp/whatsapp.ts";
 import type { Pacing } from "./send/pacing.ts";
 

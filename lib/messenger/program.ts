@@ -4,12 +4,12 @@ import * as z from "zod/mini";
 import { keep } from "#lib/cached.ts";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { connect } from "#lib/db/pool.ts";
+import { SealingKey, sealingWith } from "#lib/encryption.ts";
 import { log } from "#lib/log.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { errorCode, errorName } from "./channels/channel-failure.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
-import { SealingKey, sealingWith } from "./encryption.ts";
 import { carefulPace, noPace } from "./send/pacing.ts";
 import { startTask } from "./task.ts";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { newPassword } from "#lib/db/password.ts";
 import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { mintSealingKey } from "#lib/encryption.ts";
 import type { BasicCredentials } from "#lib/messaging/basic-auth.ts";
-import { mintSealingKey } from "#lib/messenger/encryption.ts";
 
 const inventPepper = () => ({ version: 1, pepper: randomBytes(32).toString("base64url") });
 

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from "vitest";
+import { basicHeader } from "../steps/basic-header.ts";
 import { messagingClient } from "../steps/messaging.ts";
-import { basicHeader } from "./system.ts";
 
 const { messagingBaseUrl, baseUrl, basic, apiKey } = inject("city");
 const { ask } = messagingClient(messagingBaseUrl, basic);

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
+import { basicHeader } from "../steps/basic-header.ts";
 import { messagingClient } from "../steps/messaging.ts";
 import { useMessagingCity } from "../steps/messaging-city.ts";
 import { acceptedAt, reply } from "../steps/messenger-task.ts";
 import { wrongKeys, wrongMessages, wrongPhones } from "./cases/messaging-text.ts";
-import { basicHeader } from "./system.ts";
 
 const city = useMessagingCity();
 const phone = "6281234567890";

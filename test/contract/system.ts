@@ -1,3 +1,4 @@
+import { basicHeader } from "../steps/basic-header.ts";
 import { NotAsked } from "./not-asked.ts";
 
 /** What may be done to a system is what one has been given for it: a credential that is absent is not used. */
@@ -64,9 +65,6 @@ export interface System {
   /** The account's login, made once: it leaves a session behind. */
   logIn(): Promise<Answer>;
 }
-
-export const basicHeader = ({ username, password }: { username: string; password: string }): string =>
-  `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
 /** @throws Error where the system was not given it: the case did not declare that it needs it. */
 export const credential = <N extends keyof Credentials>(

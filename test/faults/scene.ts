@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type postgres from "postgres";
-import { mintSealingKey } from "#lib/messenger/encryption.ts";
+import { mintSealingKey } from "#lib/encryption.ts";
 import { secretName } from "../../infra/aws/secret-name.ts";
 import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
 import { localStage } from "../../infra/local/dev-file.ts";

@@ -3,7 +3,7 @@ import axios from "axios";
 import FormDataPackage from "form-data";
 import * as undici from "undici";
 import { describe, expect, test } from "vitest";
-import { basicHeader } from "../contract/system.ts";
+import { basicHeader } from "../steps/basic-header.ts";
 import { shownOf, useDeliveringCity } from "../steps/delivering-city.ts";
 import { field, file, write } from "../steps/multipart.ts";
 

@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
+import { type SealingKey, sealingWith } from "#lib/encryption.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
 import { passages } from "#lib/messenger/channels/whatsapp/signal-repository.ts";
 import { WhatsApp, type WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
-import { type SealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 
 /** What a messenger in a process of its own is to do; passed as JSON in its only argument. */
 export interface Assignment {

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { mintSealingKey, sealingWith } from "#lib/encryption.ts";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
-import { mintSealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";

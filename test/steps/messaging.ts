@@ -1,4 +1,4 @@
-import { basicHeader } from "../contract/system.ts";
+import { basicHeader } from "./basic-header.ts";
 
 type Credentials = { readonly username: string; readonly password: string };
 

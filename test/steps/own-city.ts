@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, inject } from "vitest";
 import { type City, type CityOptions, startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
-import { type Deployment, deploy } from "../template/deploy.ts";
+import { type Deployment, deploy } from "../template/interpreter/deploy.ts";
 import { cityDefaults, copyCity } from "./city-template.ts";
 
 export interface OwnCity {

@@ -6,11 +6,11 @@ import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
-import { readAssembly } from "./assembly.ts";
-import { place } from "./deploy.ts";
-import { formStacks } from "./formation.ts";
-import { readFunctions } from "./lambda-function.ts";
-import { readRestApis } from "./rest-api.ts";
+import { readAssembly } from "./interpreter/assembly.ts";
+import { place } from "./interpreter/deploy.ts";
+import { formStacks } from "./interpreter/formation.ts";
+import { readFunctions } from "./interpreter/lambda-function.ts";
+import { readRestApis } from "./interpreter/rest-api.ts";
 import { type Question, type Script, type Seen, startTwins } from "./twins.ts";
 
 const formation = formStacks(readAssembly(inject("city").assembly ?? ""), place);

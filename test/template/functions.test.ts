@@ -3,10 +3,10 @@ import { describe, expect, inject, test } from "vitest";
 import { proxyEvent } from "../../infra/local/gateway/event.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import { useOwnCity } from "../steps/own-city.ts";
-import { readAssembly } from "./assembly.ts";
-import { place } from "./deploy.ts";
-import { formStacks } from "./formation.ts";
-import { type LambdaFunction, readFunctions } from "./lambda-function.ts";
+import { readAssembly } from "./interpreter/assembly.ts";
+import { place } from "./interpreter/deploy.ts";
+import { formStacks } from "./interpreter/formation.ts";
+import { type LambdaFunction, readFunctions } from "./interpreter/lambda-function.ts";
 
 const functions = readFunctions(formStacks(readAssembly(inject("city").assembly ?? ""), place));
 const own = useOwnCity();

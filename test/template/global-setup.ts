@@ -5,8 +5,8 @@ import type { TestProject } from "vitest/node";
 import { installRuntimeClient } from "../runtime-client/install.ts";
 import { makeCityTemplate } from "../steps/city-template.ts";
 import { startRunningCity } from "../steps/running-city.ts";
-import { deploy } from "./deploy.ts";
-import { synthesize } from "./synth.ts";
+import { deploy } from "./interpreter/deploy.ts";
+import { synthesize } from "./interpreter/synth.ts";
 
 /** Synthesizes the templates and starts one city that they serve, for all tests of this project. */
 export default async function setup(project: TestProject) {

@@ -3,11 +3,11 @@ import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import { startGateway as startLocalGateway } from "../../infra/local/gateway/gateway.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
-import type { Invoke } from "./authorization.ts";
-import { startGateway } from "./gateway.ts";
-import type { Place } from "./identity.ts";
-import { type LambdaFunction, mayInvoke } from "./lambda-function.ts";
-import type { RestApi } from "./rest-api.ts";
+import type { Invoke } from "./interpreter/authorization.ts";
+import { startGateway } from "./interpreter/gateway.ts";
+import type { Place } from "./interpreter/identity.ts";
+import { type LambdaFunction, mayInvoke } from "./interpreter/lambda-function.ts";
+import type { RestApi } from "./interpreter/rest-api.ts";
 
 /** What functions say, in place of the functions: asked by both gateways alike. */
 export interface Script {

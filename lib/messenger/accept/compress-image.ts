@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { Fault } from "#lib/http/fault.ts";
 import { log } from "#lib/log.ts";
-import { findImageHeader, type ImageHeader } from "../../messaging/image-type.ts";
+import { findImageHeader, type ImageHeader } from "#lib/messaging/image-type.ts";
 
 const maxPixels = 40_000_000;
 /** A 4K screenshot is 8.3. jimp takes 190 MiB for 12, and more at 16 bits: larger ones stay as they are. */

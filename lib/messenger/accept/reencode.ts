@@ -1,5 +1,5 @@
 import { Jimp } from "jimp";
-import { findImageHeader, type ImageHeader } from "../../messaging/image-type.ts";
+import { findImageHeader, type ImageHeader } from "#lib/messaging/image-type.ts";
 import { type BlockSize, decodeJpeg, type Rows } from "./jpeg-decoder.ts";
 import { shrink } from "./shrink.ts";
 

@@ -1,8 +1,8 @@
 import { buffer } from "node:stream/consumers";
 import type { buildConnector } from "undici";
 import { Fault } from "#lib/http/fault.ts";
+import { findImageHeader } from "#lib/messaging/image-type.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
-import { findImageHeader } from "../../messaging/image-type.ts";
 import type { Source } from "./acceptance.ts";
 import { compressImage } from "./compress-image.ts";
 import { openDownload } from "./download.ts";

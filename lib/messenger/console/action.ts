@@ -1,6 +1,6 @@
+import { awaitWithin } from "#lib/deadline.ts";
 import { Fault } from "#lib/http/fault.ts";
 import { log } from "#lib/log.ts";
-import { awaitWithin } from "../../deadline.ts";
 import { confirmation } from "./phone-section.ts";
 import type { Notice } from "./visit.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { awaitWithin } from "#lib/deadline.ts";
 import { Fault } from "#lib/http/fault.ts";
 import { log } from "#lib/log.ts";
-import { awaitWithin } from "../../deadline.ts";
 import { type Actions, perform } from "./action.ts";
 import { type Credential, matches } from "./credential.ts";
 import { icon } from "./icon.ts";

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
+import { awaitWithin } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { awaitWithin } from "../../deadline.ts";
 import { type Depth, listDepths } from "../outbox/depth.ts";
 import type { Listed } from "../outbox/message.ts";
 import { isPaused } from "../outbox/pause.ts";

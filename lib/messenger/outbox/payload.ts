@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Sealing } from "../encryption.ts";
+import type { Sealing } from "#lib/encryption.ts";
 import { underWay } from "./outcome.ts";
 
 /** Keeps what goes out, so that a second send is byte for byte the first. @returns false for a leader no more. */

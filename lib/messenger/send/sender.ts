@@ -8,7 +8,7 @@ import type { Outgoing } from "../outbox/message.ts";
 import { takeNext } from "../outbox/next.ts";
 import { markFailed, markSent, putBack, recover, undo, waitForQuietEnd } from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
-import { retryUntilDone } from "../retry.ts";
+import { retryUntilDone } from "../outbox/retry.ts";
 import { isRegistered } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
 import type { Wakeup } from "./wakeup.ts";

@@ -1,6 +1,7 @@
+import { basicHeader } from "../../steps/basic-header.ts";
 import type { Section } from "../case.ts";
 import { expectHeader, expectMessagingRefusal, expectStatus } from "../mismatch.ts";
-import { basicHeader, type System } from "../system.ts";
+import type { System } from "../system.ts";
 import { ask, askAs, gatewayMend } from "./messaging-question.ts";
 
 const endpoints = [

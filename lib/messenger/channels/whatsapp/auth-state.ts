@@ -8,7 +8,7 @@ import {
   type SignalDataTypeMap,
 } from "baileys";
 import type postgres from "postgres";
-import type { Sealing } from "../../encryption.ts";
+import type { Sealing } from "#lib/encryption.ts";
 
 export interface AuthStateOptions {
   readonly sql: postgres.Sql;

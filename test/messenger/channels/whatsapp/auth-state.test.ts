@@ -1,8 +1,8 @@
 import { BufferJSON, type SignalDataSet } from "baileys";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
+import { mintSealingKey, SealingKey, sealingWith } from "#lib/encryption.ts";
 import { type AuthState, openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
-import { mintSealingKey, SealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 import { createMessengerDatabase } from "../../messenger-database.ts";
 import { holdNextWrite } from "../../next-write.ts";
 

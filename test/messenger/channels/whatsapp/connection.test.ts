@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { sealingWith } from "#lib/encryption.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import { connect } from "#lib/messenger/channels/whatsapp/connection.ts";
-import { sealingWith } from "#lib/messenger/encryption.ts";
 import { createScene, openPaired, sealingKey, settingsOf } from "./linked-whatsapp.ts";
 
 test("a frame that cannot be decrypted ends the connection and not the process", async () => {

@@ -1,6 +1,7 @@
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { onTestFinished } from "vitest";
+import { mintSealingKey, sealingWith } from "#lib/encryption.ts";
 import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
@@ -9,7 +10,6 @@ import {
   WhatsApp,
   type WhatsAppSettings,
 } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
-import { mintSealingKey, sealingWith } from "#lib/messenger/encryption.ts";
 import { type Platform as FakePlatform, startPlatform } from "../../../../infra/local/whatsapp/platform.ts";
 import { createMessengerDatabase } from "../../messenger-database.ts";
 

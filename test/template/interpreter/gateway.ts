@@ -10,8 +10,8 @@ import {
   type Request,
   readRequest,
   readResult,
-} from "../../infra/local/gateway/event.ts";
-import { Quota, Throttle } from "../../infra/local/gateway/throttle.ts";
+} from "../../../infra/local/gateway/event.ts";
+import { Quota, Throttle } from "../../../infra/local/gateway/throttle.ts";
 import { type Admission, type Invoke, startAuthorization } from "./authorization.ts";
 import { type Answer, answerOf, mapHeaders, type ResponseType } from "./gateway-response.ts";
 import type { Place } from "./identity.ts";

@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult } from "aws-lambda";
-import { authorizerEvent, findHeader, type Request } from "../../infra/local/gateway/event.ts";
-import type { Outcome } from "../../infra/local/lambda/environment.ts";
+import { authorizerEvent, findHeader, type Request } from "../../../infra/local/gateway/event.ts";
+import type { Outcome } from "../../../infra/local/lambda/environment.ts";
 import type { ResponseType } from "./gateway-response.ts";
 import { allows, type Statement } from "./policy.ts";
 import type { Authorizer, Method } from "./rest-api.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { localStage } from "../../infra/local/dev-file.ts";
+import { localStage } from "../../../infra/local/dev-file.ts";
 
 /**
  * The old systems by names of the city's network, as a stage would know them. Where they are on this machine is

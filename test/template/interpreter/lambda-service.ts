@@ -1,5 +1,9 @@
-import type { Invocation, Outcome } from "../../infra/local/lambda/environment.ts";
-import { type Environment, startEnvironment, withoutCompiledClient } from "../runtime-client/environment.ts";
+import type { Invocation, Outcome } from "../../../infra/local/lambda/environment.ts";
+import {
+  type Environment,
+  startEnvironment,
+  withoutCompiledClient,
+} from "../../runtime-client/environment.ts";
 import type { LambdaFunction } from "./lambda-function.ts";
 
 export interface LambdaOptions {

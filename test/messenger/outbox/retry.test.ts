@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryUntilDone } from "#lib/messenger/retry.ts";
+import { retryUntilDone } from "#lib/messenger/outbox/retry.ts";
 
 test("does what fails again until it is done, and then no more", async () => {
   let tries = 0;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { partnerDirectory } from "#lib/partner/directory.ts";
-import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
-import type { City } from "../../infra/local/city.ts";
-import { localStage } from "../../infra/local/dev-file.ts";
-import type { Outcome } from "../../infra/local/lambda/environment.ts";
+import { usagePlanName } from "../../../infra/aws/usage-plan-name.ts";
+import type { City } from "../../../infra/local/city.ts";
+import { localStage } from "../../../infra/local/dev-file.ts";
+import type { Outcome } from "../../../infra/local/lambda/environment.ts";
 import { readAssembly } from "./assembly.ts";
 import type { Invoke } from "./authorization.ts";
 import { type Formation, formStacks } from "./formation.ts";
