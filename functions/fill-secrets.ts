@@ -6,8 +6,8 @@ import { findSecret } from "#lib/secrets/secret.ts";
 import { writeVersion } from "#lib/secrets/secret-version.ts";
 
 /**
- * Runs within a deployment: gives each secret that is still empty its first value. Only its owner's hand or a
- * rotation changes it afterwards. What it throws fails the deployment.
+ * Runs during a deployment: gives each empty secret its first value. Later only an operator or a rotation changes
+ * it. An error fails the deployment.
  */
 export const handler = async (): Promise<void> => {
   for (const [name, invent] of Object.entries(inventions)) {

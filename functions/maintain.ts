@@ -1,5 +1,5 @@
 import type { Context } from "aws-lambda";
 import { maintain } from "#lib/maintenance/maintain.ts";
 
-/** Does the scheduled upkeep of the database: `lib/maintenance/steps.ts` says what. */
+/** Runs the scheduled maintenance of the database; `lib/maintenance/steps.ts` lists the steps. */
 export const handler = (_event: unknown, context: Context) => maintain(context.getRemainingTimeInMillis());

@@ -7,12 +7,12 @@ import { loginRoles } from "#lib/db/roles.ts";
 import { log } from "#lib/log.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 
-/** Of the administrator; a secret that RDS keeps by itself holds no more than these. */
+/** The administrator's credentials; a secret managed by RDS has only these fields. */
 const Admin = z.object({ username: z.string(), password: z.string() });
 
 /**
- * Runs within a deployment, before any other function: brings the schema to its newest version, and has each
- * role log in as its secret says. What it throws fails the deployment.
+ * Runs during a deployment, before any other function: migrates the schema, and sets each role's password from its
+ * secret. An error fails the deployment.
  */
 export const handler = async (): Promise<void> => {
   const admin = await readSecret(getSetting("DATABASE_SECRET_ID"), Admin);

@@ -1,7 +1,7 @@
 import { log } from "#lib/log.ts";
 import { RotationStep, rotate } from "#lib/secrets/rotation/steps.ts";
 
-/** Does one step of a secret's rotation, as Secrets Manager asks for it. A failed step is asked for again. */
+/** Runs one step of a secret's rotation for Secrets Manager, which retries a failed step. */
 export const handler = async (event: unknown): Promise<void> => {
   const step = RotationStep.parse(event);
   await rotate(step);

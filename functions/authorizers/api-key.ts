@@ -5,7 +5,7 @@ import { findPartnerByKey } from "#lib/partner/authenticate.ts";
 
 prepareDatabase();
 
-/** Admits a partner agency by the key in `apikey` or `x-api-key`; never by one in the address. */
+/** Authorizes a partner agency by the key in `apikey` or `x-api-key`, never in the URL. */
 export const handler = authorizer(async (headers) => {
   const key = headers.apikey || headers["x-api-key"];
   const partner = key ? await findPartnerByKey(key) : undefined;

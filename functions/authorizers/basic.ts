@@ -4,7 +4,7 @@ import { findUsername, prepareCredentials } from "#lib/messaging/basic-auth.ts";
 
 prepareCredentials();
 
-/** Admits a backend by the credentials of the messaging API (RFC 7617). */
+/** Authorizes a backend by the Basic credentials of the messaging API (RFC 7617). */
 export const handler = authorizer(async ({ authorization }) => {
   const username = await findUsername(authorization);
   return username === undefined

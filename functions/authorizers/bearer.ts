@@ -5,7 +5,7 @@ import { accountToContext } from "#lib/http/caller.ts";
 
 prepareVerifying();
 
-/** Admits an account by the access token of its login (RFC 6750, 2.1). */
+/** Authorizes an employee account by its access token (RFC 6750, 2.1). */
 export const handler = authorizer(async ({ authorization }) => {
   const token = authorization?.match(/^Bearer +(\S+)$/i)?.[1];
   const account = token ? await verifyAccessToken(token) : undefined;

@@ -8,7 +8,7 @@ import { readFile as route } from "#lib/routes/docs.ts";
 const mediaTypes = { js: "text/javascript", css: "text/css" };
 const notFound = () => new Fault(404, "not_found", "There is no such guide; /docs lists them all");
 
-/** Answers a guide, or a script or style sheet of the pages. */
+/** Returns a guide, a script or a style sheet. */
 export const handler = endpoint(route).handler(async ({ params: { name }, query: { lang } }) => {
   const kind = (["js", "css"] as const).find((known) => name.endsWith(`.${known}`));
   const text = kind ? findBuilt(name) : findAddressed(`${name}.${lang}.html`);

@@ -3,7 +3,7 @@ import { endpoint } from "#lib/http/endpoint.ts";
 import { TextReply } from "#lib/http/text-reply.ts";
 import { readDocument as route } from "#lib/routes/docs.ts";
 
-/** Answers the OpenAPI document that the build wrote, with the addresses of this stage. */
+/** Returns the OpenAPI document that the build wrote, with the addresses of this stage. */
 export const handler = endpoint(route).handler(async ({ query: { lang } }) => {
   const document = findAddressed(`openapi.${lang}.json`);
   if (document === undefined) throw new Error("the build has written no document");

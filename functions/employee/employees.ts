@@ -3,7 +3,7 @@ import { endpoint } from "#lib/http/endpoint.ts";
 import { Fault } from "#lib/http/fault.ts";
 import { readEmployees as route } from "#lib/routes/employee.ts";
 
-/** Answers the employees that match, or the profile of the employee whom a ticket was issued for. */
+/** Returns the matching employees, or the profile of the employee that a ticket was issued for. */
 export const handler = endpoint(route).handler(async ({ query }) => {
   if (query.form === "list") return listEmployees({ nip: query.nip, name: query.nama });
   const employee = await findEmployee(query.tiket);

@@ -12,6 +12,6 @@ prepareSigning();
 /**
  * Exchanges account credentials for a token pair.
  *
- * Every refusal is the same 401: the caller must not learn which accounts exist.
+ * Every failure is the same 401: the caller must not learn which accounts exist.
  */
 export const handler = endpoint(route).handler(async ({ body, sourceIp }) => login(body, sourceIp));

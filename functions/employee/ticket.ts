@@ -9,7 +9,7 @@ import { preparePepper } from "#lib/secrets/pepper.ts";
 prepareDatabase();
 preparePepper();
 
-/** Gets a session ticket from the employee system; guesses at a passphrase are throttled like those at a login. */
+/** Gets a session ticket from the employee system; wrong passphrases are rate-limited like wrong logins. */
 export const handler = endpoint(route).handler(async ({ query: { username, pass }, account }) => {
   const subject = { kind: "ticket", account: username, from: account() } as const;
   const ticket = await throttled(subject, () => findTicket(username, pass));

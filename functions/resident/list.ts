@@ -5,7 +5,7 @@ import { listResidents as route } from "#lib/routes/resident.ts";
 
 prepareDatabase();
 
-/** Answers one page of masked residents, newest first; the database audits the read. */
+/** Returns one page of masked residents, newest first; the database audits the read. */
 export const handler = endpoint(route).handler(async ({ body, partner, requestId }) =>
   listResidents({ number: body.page_number, size: body.page_size }, { ...partner(), requestId }),
 );

@@ -7,7 +7,7 @@ import { preparePepper } from "#lib/secrets/pepper.ts";
 prepareDatabase();
 preparePepper();
 
-/** Answers one page of the masked residents with this NIK, name part or both; the database audits the read. */
+/** Returns one page of masked residents by NIK, part of a name or both; the database audits the read. */
 export const handler = endpoint(route).handler(async ({ body, partner, requestId }) =>
   searchResidents(
     { nik: body.p_nik, name: body.p_nama },

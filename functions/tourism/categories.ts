@@ -5,7 +5,7 @@ import { listCategories } from "#lib/tourism/categories.ts";
 
 prepareDatabase();
 
-/** Answers every tourism category as it is stored. */
+/** Returns every tourism category as stored. */
 export const handler = endpoint(route).handler(async () => {
   const categories = await listCategories();
   return {

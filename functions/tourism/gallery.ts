@@ -5,7 +5,7 @@ import { listPhotos } from "#lib/tourism/gallery.ts";
 
 prepareDatabase();
 
-/** Answers the photos of one destination as a bare array. */
+/** Returns the photos of one destination as a bare array. */
 export const handler = endpoint(route).handler(async ({ query }) => {
   const photos = await listPhotos(query.where.destinationId);
   return photos.map(({ id, destinationId, url, caption }) => ({

@@ -3,9 +3,9 @@ import { Fault } from "#lib/http/fault.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
 
-/** How API Gateway answers by itself, without a function. `$context.requestId` is filled in for each answer. */
+/** A response that API Gateway sends without calling a function. It replaces `$context.requestId` in each. */
 export interface GatewayResponse {
-  /** Absent: the type's own status. Never set on a DEFAULT type: that rewrites every other one. */
+  /** Undefined keeps the type's own status. Never set on a DEFAULT type: that rewrites every other one. */
   readonly status?: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -15,36 +15,36 @@ export interface UsagePlan extends Rate {
   readonly requestsPerDay: number;
 }
 
-/** How often one address may call a route. */
+/** Requests per minute that one client address may send to a route. */
 export interface AddressLimit {
   readonly route: Route;
   readonly requestsPerMinute: number;
 }
 
-/** What AWS WAF does in front of the gateway; nothing stands there on one machine. */
+/** What AWS WAF does in front of the gateway. The local city has no WAF. */
 export interface Firewall {
   readonly perAddress?: { readonly limits: readonly AddressLimit[]; readonly refusal: GatewayResponse };
-  /** Bodies may hold anything, such as a text about an exploit: none is refused for what it holds. */
+  /** Whether bodies may contain anything, such as a text about an exploit: none is blocked for its content. */
   readonly takesAnyBody: boolean;
 }
 
-/** One REST API. The AWS template and the local gateway are two readings of this. */
+/** One REST API. The AWS template and the local gateway are both built from it. */
 export interface Api {
   readonly name: "integration" | "messaging";
   readonly routes: readonly Route[];
-  /** How the gateway spells what it answers by itself. */
+  /** The error envelope of the gateway's own responses. */
   readonly envelope: Envelope;
   readonly authorizers: readonly Authorizer[];
   readonly binaryMediaTypes: readonly string[];
-  /** By API Gateway's response type. A type that is not here falls to its DEFAULT_4XX or DEFAULT_5XX. */
+  /** By API Gateway response type. A type without an entry uses DEFAULT_4XX or DEFAULT_5XX. */
   readonly responses: Readonly<Record<string, GatewayResponse>>;
-  /** For all callers of a method together, unless its route says otherwise. */
+  /** Shared by all callers of a method, unless its route sets another rate. */
   readonly throttle: Rate;
   readonly usagePlans: Readonly<Record<string, UsagePlan>>;
   readonly firewall: Firewall;
 }
 
-/** An API's own answers, spelled in one envelope, each with the headers that all of them carry. */
+/** Makes an API's own responses in one envelope, each with the common headers. */
 export const responder =
   (envelope: Envelope, headers: Record<string, string>) =>
   (status: number, code: string, message: string, more: Record<string, string> = {}): GatewayResponse => ({
@@ -60,8 +60,8 @@ export const responder =
   });
 
 /**
- * WAF's answer to an address that calls too often. WAF answers before the gateway has given the request its id:
- * what would hold it is left out.
+ * WAF's response to a rate-limited address. WAF answers before the gateway assigns a request id, so the fields
+ * that hold the id are left out.
  */
 export const tooManyFromAddress = (respond: ReturnType<typeof responder>): GatewayResponse => {
   const message = "Too many requests from this address; try again in a minute";
@@ -82,10 +82,10 @@ export const tooManyFromAddress = (respond: ReturnType<typeof responder>): Gatew
 const withoutStatus = ({ headers, body }: GatewayResponse): GatewayResponse => ({ headers, body });
 
 /**
- * What API Gateway may answer by itself.
+ * Every response that API Gateway may send by itself.
  *
- * @param notFound says what endpoints there are. @param challenge is the 401 of all of them: API Gateway has
- * no other for each route.
+ * @param notFound points to the list of endpoints. @param challenge is the 401 of the whole API: API Gateway
+ * cannot set one for each route.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 export const gatewayResponses = (

@@ -1,4 +1,4 @@
-// The AWS application: `cdk synth` runs this, as cdk.json says.
+// The CDK application, started by `cdk synth` through cdk.json.
 import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { build } from "../build/build.ts";

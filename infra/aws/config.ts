@@ -8,7 +8,7 @@ const address = z.url({ protocol: /^https?$/ });
 const id = (prefix: string) => text(new RegExp(`^${prefix}-[\\da-f]{8,17}$`));
 const certificate = text(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/);
 const capacity = z.number().check(z.multipleOf(0.5), z.gte(0.5), z.lte(256));
-/** The command line passes text: `-c monthlyBudgetUsd=100`. */
+/** The command line passes a string: `-c monthlyBudgetUsd=100`. */
 const amount = z.pipe(
   z.pipe(
     z.union([z.number(), text(/^\d+$/)]),
@@ -17,7 +17,7 @@ const amount = z.pipe(
   z.number().check(z.gte(1)),
 );
 
-/** The two hosts of a stage, both named in one certificate of its region. */
+/** The two hosts of a stage; one certificate in its region covers both. */
 const Domain = z.strictObject({
   integrationHost: host,
   messagingHost: host,
@@ -26,7 +26,7 @@ const Domain = z.strictObject({
   basePath: z._default(text(/^[a-z\d-]+$/), "api"),
 });
 
-/** What the functions and the messenger store in. */
+/** The database of the functions and the messenger. */
 const Database = z.discriminatedUnion("kind", [
   /** Aurora Serverless v2, in capacity units of about 2 GiB each. */
   z.strictObject({
@@ -40,25 +40,25 @@ const Database = z.discriminatedUnion("kind", [
     instanceClass: z._default(text(/^[a-z\d]+\.[a-z\d]+$/), "t4g.micro"),
     storageGb: z._default(z.number().check(z.gte(20), z.lte(65_536)), 20),
   }),
-  /** A server that is there already, PostgreSQL 15 to 18; `adminSecret` names a secret in the shape of RDS. */
+  /** An existing server, PostgreSQL 15 to 18; `adminSecret` names a secret in RDS format. */
   z.strictObject({
     kind: z.literal("existing"),
     host,
     port: z._default(z.int().check(z.gte(1), z.lte(65_535)), 5432),
     dbname: text(/^[a-z_][a-z\d_]*$/),
     adminSecret: text(/^[\w/+=.@-]+$/),
-    /** Group around the server; it is opened for the functions and the messenger. */
+    /** Security group of the server; it is opened for the functions and the messenger. */
     securityGroupId: z.optional(id("sg")),
   }),
 ]);
 
-/** How functions in the network reach what is outside of it. */
+/** How functions in the network reach hosts outside it. */
 const NetworkChoice = z.discriminatedUnion("egress", [
-  /** By IPv6, which costs nothing: the old systems must have IPv6 addresses. */
+  /** By IPv6, at no cost: the legacy systems must have IPv6 addresses. */
   z.strictObject({ egress: z.literal("ipv6") }),
-  /** By NAT gateways, whose addresses stay the same: for old systems that have IPv4 addresses only. */
+  /** By NAT gateways with fixed addresses, for legacy systems that have IPv4 addresses only. */
   z.strictObject({ egress: z.literal("nat") }),
-  /** A network that is there already; its private subnets reach the old systems and the internet by IPv4. */
+  /** An existing network whose private subnets reach the legacy systems and the internet by IPv4. */
   z.strictObject({
     egress: z.literal("existing"),
     vpcId: id("vpc"),
@@ -69,14 +69,14 @@ const NetworkChoice = z.discriminatedUnion("egress", [
 
 const Context = z.object({
   stage: text(/^[a-z][a-z\d-]{1,15}$/),
-  /** Who is told when something is wrong. */
+  /** Recipient of the alarms. */
   alarmEmail: z.email(),
   monthlyBudgetUsd: amount,
   domain: z.optional(Domain),
   database: Database,
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
   network: z._default(NetworkChoice, { egress: "ipv6" }),
-  /** An image of the messenger in a registry, by tag or digest. Without it, it is built at deploy. */
+  /** An image of the messenger in a registry, by tag or digest. When absent, the deployment builds it. */
   messagingImage: z.optional(text(/^[a-z\d.-]+(:\d+)?(\/[a-z\d._-]+)+(:[\w.-]+|@sha256:[\da-f]{64})$/)),
 });
 type Context = z.infer<typeof Context>;
@@ -84,23 +84,23 @@ type Context = z.infer<typeof Context>;
 export type DatabaseChoice = Context["database"];
 export type NetworkChoice = Context["network"];
 
-/** In what production differs from every other stage. */
+/** The settings in which production differs from every other stage. */
 const byPurpose = (isProduction: boolean) => ({
   isProduction,
-  /** Data and keys outlive the stacks, and nothing deletes them by accident. */
+  /** Whether data and keys are retained when a stack is deleted. */
   keepsData: isProduction,
   backupDays: isProduction ? 30 : 7,
   logRetention: isProduction ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_MONTH,
-  /** In how many zones stands what would not survive the loss of its zone: NAT gateways, the database's server. */
+  /** Number of availability zones for what does not survive the loss of its zone: NAT gateways, database servers. */
   zones: isProduction ? 2 : 1,
-  /** Of an Aurora database, in units of about 2 GiB. */
+  /** Aurora capacity, in units of about 2 GiB. */
   capacity: { min: 0.5, max: isProduction ? 8 : 2 },
 });
 
-/** A stage as it is to be deployed. */
+/** The configuration of one stage. */
 export type Config = Context & ReturnType<typeof byPurpose>;
 
-/** Right values of each key, shown beside a wrong one. */
+/** Valid values of each key, shown in the error for an invalid one. */
 export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   stage: ["prod"],
   alarmEmail: ["operations@city.example"],
@@ -138,7 +138,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-messenger:1.0.0"],
 };
 
-/** An object comes from the command line as JSON: `-c database='{"kind": "aurora"}'`. */
+/** The command line passes an object as JSON: `-c database='{"kind": "aurora"}'`. */
 const readJson = (value: unknown): unknown => {
   if (typeof value !== "string" || !value.startsWith("{")) return value;
   try {
@@ -159,9 +159,9 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((found, key) => (found as Record<PropertyKey, unknown> | undefined)?.[key], value);
 
 /**
- * What a stage is to be, from the context of `cdk.json` and `-c key=value`.
+ * Reads a stage's configuration from the context of `cdk.json` and `-c key=value`.
  *
- * @throws Error that names each key that is missing or wrong, with examples of right values.
+ * @throws Error that names each missing or invalid key, with examples of valid values.
  */
 export const readConfig = (node: Node): Config => {
   const keys = Object.keys(examples) as (keyof Context)[];

@@ -4,7 +4,7 @@ import { integrationAuthorizers, integrationRoutes } from "#lib/routes/index.ts"
 import { type Api, gatewayResponses, responder, tooManyFromAddress } from "./api.ts";
 
 const respond = responder(integrationEnvelope, {
-  // a page that may read the answers of a public route must be able to read why it got none
+  // a page that may read the responses of a public route must be able to read its errors too
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "retry-after, x-request-id",
 });
@@ -35,7 +35,7 @@ export const integrationApi: Api = {
   },
   firewall: {
     perAddress: {
-      // an address may be that of an office, or of an app's server; the functions watch the single account
+      // one address may serve an office, or an app's server; the functions limit each account
       limits: [
         { route: login, requestsPerMinute: 120 },
         { route: refresh, requestsPerMinute: 300 },

@@ -2,7 +2,7 @@ import { messagingEnvelope } from "#lib/http/messaging-envelope.ts";
 import { messagingAuthorizers, messagingRoutes } from "#lib/routes/index.ts";
 import { type Api, gatewayResponses, responder } from "./api.ts";
 
-/** No CORS: the credentials belong in a backend, never in a page. */
+/** No CORS: the credentials belong in a backend, never in a web page. */
 const respond = responder(messagingEnvelope, {});
 
 const notFound = respond(
@@ -24,7 +24,7 @@ export const messagingApi: Api = {
   envelope: messagingEnvelope,
   authorizers: messagingAuthorizers,
   binaryMediaTypes: ["multipart/form-data"],
-  // a batch of some hundred sends gets in at once: it is the messenger that spreads them
+  // some hundred sends may arrive at once: the messenger paces them
   throttle: { requestsPerSecond: 100, burst: 500 },
   usagePlans: {},
   firewall: { takesAnyBody: true },

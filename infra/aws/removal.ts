@@ -1,5 +1,5 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 
-/** What becomes of something when its stack is deleted: it stays, where its loss would be one. */
+/** Returns the removal policy: resources with data are retained in production. */
 export const keepOrDrop = (keeps: boolean): RemovalPolicy =>
   keeps ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;

@@ -1,2 +1,2 @@
-/** A stage's full name of a secret that a route or a role names. */
+/** Returns the full name of a secret in a stage. */
 export const secretName = (stage: string, name: string): string => `municipal/${stage}/${name}`;

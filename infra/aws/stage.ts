@@ -10,7 +10,7 @@ import { MessagingStack } from "./stacks/messaging.ts";
 import { OperationsStack } from "./stacks/operations.ts";
 
 /**
- * The stacks of one stage, each after those that it needs: data, messaging, APIs, jobs, operations.
+ * Creates the stacks of one stage in order of dependency: data, messaging, APIs, jobs, operations.
  *
  * The bundles must have been built.
  */
@@ -27,7 +27,7 @@ export const composeStage = (app: App, config: Config) => {
     return stack;
   };
   const messagingStack = open(messagingApi, {});
-  // its documentation tells where both are
+  // its documentation gives the addresses of both
   const integrationStack = open(integrationApi, { MESSAGING_ADDRESS: messagingStack.gateway.baseUrl });
   const apis = [integrationStack, messagingStack];
   const jobs = new JobsStack(app, name("jobs"), surroundings);

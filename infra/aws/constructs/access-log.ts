@@ -4,9 +4,8 @@ import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
 /**
- * What is noted of a request. Not its path and query, in which somebody's number or passphrase may stand, nor its
- * address or account: `resourcePath` is the route's own template, and `partner` the gateway's id of a partner's
- * usage key.
+ * The logged fields of a request. Path and query may contain an identity number or a passphrase, so they are left
+ * out, like address and account: `resourcePath` is the route's template, `partner` the id of the usage key.
  *
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
  */
@@ -25,7 +24,7 @@ const fields = {
   partner: "$context.identity.apiKeyId",
 };
 
-/** One line of JSON for each request of a stage, kept for a stated time. */
+/** Writes one line of JSON for each request of a stage, with a fixed retention. */
 export class AccessLog extends Construct {
   readonly options: Pick<StageOptions, "accessLogDestination" | "accessLogFormat">;
 

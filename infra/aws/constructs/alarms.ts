@@ -16,7 +16,7 @@ const thresholdOf = ({ rings }: AlarmRow) =>
 
 const silences = { bad: TreatMissingData.BREACHING, good: TreatMissingData.NOT_BREACHING };
 
-/** The alarms of a stage, and the topic by which somebody hears of them, when they ring and when they end. */
+/** The alarms of a stage, and the topic that sends an e-mail when one starts and when it ends. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
 
@@ -40,7 +40,7 @@ export class Alarms extends Construct {
   }
 
   #topic(stage: string, email: string): Topic {
-    // CloudWatch may not use the key that AWS keeps for SNS
+    // CloudWatch may not use the AWS managed key of SNS
     const key = new Key(this, "Key", { description: `Alarms of ${stage}`, enableKeyRotation: true });
     key.addToResourcePolicy(
       new PolicyStatement({
@@ -54,7 +54,7 @@ export class Alarms extends Construct {
       masterKey: key,
       enforceSSL: true,
     });
-    // with a policy of its own, the topic no longer has the one by which SNS lets the whole account publish
+    // a custom policy replaces the default one, which lets the whole account publish
     const { partition, region, account } = Stack.of(this);
     topic.addToResourcePolicy(
       new PolicyStatement({

@@ -2,15 +2,15 @@ import { CfnBudget } from "aws-cdk-lib/aws-budgets";
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
 
-/** What is told at how much of the budget, in per cent. */
+/** The notifications, by their threshold in per cent of the budget. */
 const notices = [
   { notificationType: "ACTUAL", threshold: 80 },
   { notificationType: "FORECASTED", threshold: 100 },
 ] as const;
 
 /**
- * What the account may cost a month. Not the stage alone: that would take a tag that somebody has to declare in the
- * account's billing, and a budget that counts nothing until then. One that counts too much rings too early.
+ * The monthly budget of the whole account. A budget for the stage alone needs a cost allocation tag that somebody
+ * must activate in billing, and counts nothing until then; one that counts too much only alerts too early.
  */
 export class Budget extends Construct {
   constructor(scope: Construct, id: string, { stage, monthlyBudgetUsd, alarmEmail }: Config) {

@@ -5,7 +5,7 @@ import { Construct } from "constructs";
 import type { Api } from "../api.ts";
 import type { Config } from "../config.ts";
 
-/** Where one API is under a stage's own hosts. */
+/** The host and path of one API on a custom domain. */
 export interface Place {
   readonly host: string;
   /** Absent: the API is at the root. */
@@ -13,7 +13,7 @@ export interface Place {
   readonly certificateArn: string;
 }
 
-/** Undefined where the stage has no hosts of its own. */
+/** Returns the place of an API, or undefined for a stage without custom domain. */
 export const findPlace = ({ domain }: Config, { name }: Api): Place | undefined => {
   if (!domain) return undefined;
   const { certificateArn, integrationHost, messagingHost, basePath } = domain;
@@ -22,7 +22,7 @@ export const findPlace = ({ domain }: Config, { name }: Api): Place | undefined 
     : { host: messagingHost, certificateArn };
 };
 
-/** An API at a host of the city. Whoever keeps the city's DNS points the host at the output `DomainTarget`. */
+/** An API at a host of the city. The city's DNS must point the host at the output `DomainTarget`. */
 export class CustomDomain extends Construct {
   constructor(scope: Construct, { host, basePath, certificateArn }: Place, api: RestApi) {
     super(scope, "Domain");
@@ -35,7 +35,7 @@ export class CustomDomain extends Construct {
     domain.addBasePathMapping(api, { stage: api.deploymentStage, ...(basePath && { basePath }) });
     new CfnOutput(scope, "DomainTarget", {
       value: domain.domainNameAliasDomainName,
-      description: `What a CNAME record of ${host} has to say`,
+      description: `Target of the CNAME record of ${host}`,
     });
   }
 }

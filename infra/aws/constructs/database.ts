@@ -11,25 +11,25 @@ import type { Surroundings } from "./node-function.ts";
 
 type Choice<K extends DatabaseChoice["kind"]> = Extract<DatabaseChoice, { kind: K }>;
 
-/** The server as a construct, for its metrics; there is none of a server that was there already. */
+/** The server as a construct, for its metrics; undefined for an existing server. */
 export type Server =
   | { readonly kind: "aurora"; readonly cluster: rds.DatabaseCluster }
   | { readonly kind: "instance"; readonly instance: rds.DatabaseInstance }
   | { readonly kind: "existing" };
 
-/** Not PostgreSQL's own port, where every scan begins. */
+/** Not PostgreSQL's default port, which every scan tries first. */
 const ownPort = 5433;
 const ownName = "municipal";
 const adminName = "municipal_admin";
 
-/** At which port a stage's database listens. */
+/** The port of a stage's database. */
 export const databasePort = (choice: DatabaseChoice): number =>
   choice.kind === "existing" ? choice.port : ownPort;
 
 const parameters = {
   "rds.force_ssl": "1",
   password_encryption: "scram-sha-256",
-  // personal data stay out of the log, also where somebody turns the logging of statements on
+  // keeps personal data out of the log, even if statement logging is turned on
   log_parameter_max_length: "0",
   log_parameter_max_length_on_error: "0",
 };
@@ -37,13 +37,13 @@ const parameters = {
 const forgottenOnPurpose =
   "A stage that is not production holds invented data and is made to be deleted with its stacks";
 
-/** PostgreSQL of a stage: made here and encrypted, or there already. */
+/** PostgreSQL of a stage: created here and encrypted, or an existing server. */
 export class Database extends Construct {
   readonly server: Server;
   readonly host: string;
   readonly port: number;
   readonly dbname: string;
-  /** Of the administrator, who makes roles and schemas, in the shape of RDS. */
+  /** Secret of the administrator, who creates roles and schemas, in RDS format. */
   readonly adminSecret: ISecret;
   readonly adminSecretName: string;
 
@@ -87,7 +87,7 @@ export class Database extends Construct {
     return secret as ISecret;
   }
 
-  /** What both kinds of server have in common. */
+  /** The properties that both kinds of server share. */
   #shared(kind: "cluster" | "instance") {
     const { config, network } = this.#surroundings;
     const identifier = `municipal-${config.stage}`;

@@ -6,10 +6,11 @@ import { Construct } from "constructs";
 import { keepOrDrop } from "../removal.ts";
 
 /**
- * What was to be done and could not be, until an operator has it done: each body is the event itself, as the
- * function was to get it. That is a job and a time; but a requested notification for which the function could not
- * even be started, or was killed, holds a number and its text. So the queue has a key of its own: who may read the
- * queue must be let use that key too.
+ * Failed events, kept until an operator replays them: each body is the event as the function would have got it. Most
+ * hold a job and a time; a requested notification whose function could not be started holds a phone number and a
+ * text. So the queue has its own key: a reader of the queue also needs permission to use the key.
+      // over a long weekend, and not much longer: it is personal data
+      // long enough for a long weekend, and no longer: it may be personal data
  */
 export class DeadLetters extends Construct {
   readonly queue: Queue;
@@ -18,7 +19,7 @@ export class DeadLetters extends Construct {
   constructor(scope: Construct, id: string, { stage, keepsData }: { stage: string; keepsData: boolean }) {
     super(scope, id);
     this.#key = new Key(this, "Key", {
-      description: `What could not be done in ${stage}`,
+      description: `Dead letters of ${stage}`,
       enableKeyRotation: true,
       removalPolicy: keepOrDrop(keepsData),
     });
@@ -32,7 +33,7 @@ export class DeadLetters extends Construct {
     });
   }
 
-  /** What a role needs that puts something here. */
+  /** Returns the statements that allow a role to write to the queue. */
   writing(): PolicyStatement[] {
     return [
       new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [this.queue.queueArn] }),
@@ -44,8 +45,8 @@ export class DeadLetters extends Construct {
   }
 
   /**
-   * Lets EventBridge put here what it could not hand over: it has no role, so the key must say so. Whose rule it
-   * is, is for the queue's policy, which a rule adds to; the call to the key does not tell.
+   * Lets EventBridge rules write to the queue. EventBridge has no role, so the key policy must allow it; which rule
+   * may write is decided by the queue policy, because the call to the key does not name the rule.
    *
    * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
    */

@@ -3,12 +3,12 @@ import { Trigger } from "aws-cdk-lib/triggers";
 import { Construct } from "constructs";
 import { NodeFunction, type NodeFunctionProps } from "./node-function.ts";
 
-/** The provider's own function waits no longer than this for the answer. */
+/** The provider function waits no longer than this for the result. */
 const maxSeconds = 14 * 60;
 
 /**
- * A function that runs within each deployment in which its code, or what it is given, has changed. The
- * deployment waits for it, and fails and is rolled back when it throws.
+ * A function that runs during each deployment that changes its code or its settings. The deployment waits for it,
+ * and is rolled back when it throws.
  */
 export class DeployStep extends Construct {
   readonly lambda: NodeFunction["lambda"];

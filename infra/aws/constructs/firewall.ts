@@ -12,10 +12,11 @@ export interface FirewallProps extends Definition {
 }
 
 /**
- * Rules that guess from what a value holds, or its size, whether it is an attack. They count and let pass: a
- * password may hold `../`, a name a quote, a message the address of a server, a file anything, and each endpoint
- * has its own limit of size and its own 400. What values are is settled where they are used: by schemas, and by
- * statements that take them as parameters.
+ * Rules that guess from the content or size of a value whether it is an attack. They run in count-only mode: a
+ * password may contain `../`, a name a quote, a message a server address, a file anything, and each endpoint has its
+ * own size limit. Values are validated by schemas, and passed to SQL as parameters.
+  // nothing asks a caller for this header, and PHP's file functions send none
+  // no endpoint requires this header, and PHP's file functions do not send it
  */
 const guessing = [
   "SizeRestrictions_BODY",
@@ -35,12 +36,12 @@ const guessing = [
 
 const bodyKey = "tooMany";
 
-/** Rules of exploits that are known word for word, where they look into the body. */
+/** Rules that look for known exploits in the body. */
 const exploitsInBody = ["JavaDeserializationRCE_BODY", "Log4JRCE_BODY", "ReactJSRCE_BODY"];
 
 /**
- * A group of rules that AWS keeps.
- * @param counted rules whose matches are only counted. WAF ignores a name that it does not know.
+ * Adds a managed rule group of AWS.
+ * @param counted rules that run in count-only mode. WAF ignores unknown names.
  */
 const managed = (group: string, counted: readonly string[] = []): Rule => ({
   name: group,
@@ -58,7 +59,7 @@ const managed = (group: string, counted: readonly string[] = []): Rule => ({
 
 const observed = (group: string): Rule => ({ ...managed(group), overrideAction: { count: {} } });
 
-/** Before the path stand the stage's name or the base path; it may be written in capitals or with %-escapes. */
+/** The path starts with the stage's name or the base path, and may use capitals or %-escapes. */
 const calls = (path: string): CfnWebACL.StatementProperty => ({
   byteMatchStatement: {
     fieldToMatch: { uriPath: {} },
@@ -95,8 +96,8 @@ const limited =
   });
 
 /**
- * What WAF must never store, should somebody turn on its log or its samples later: they are off, since they show
- * whole requests.
+ * Fields that WAF must never store. Logs and samples are off, because they show whole requests; this protects the
+ * fields if somebody turns them on.
  */
 const unseen: CfnWebACL.DataProtectProperty[] = [
   { fieldType: "QUERY_STRING" },
@@ -106,8 +107,8 @@ const unseen: CfnWebACL.DataProtectProperty[] = [
 ].map((field) => ({ action: "SUBSTITUTION", field }));
 
 /**
- * AWS WAF in front of a stage: bad addresses, too many calls from one, exploits that are known. What it refuses
- * is answered by the gateway as `WAF_FILTERED`, or by itself for an address that calls too often.
+ * AWS WAF in front of a stage: blocks bad addresses, rate-limits each address, blocks known exploits. The gateway
+ * answers a blocked request with `WAF_FILTERED`; WAF itself answers a rate-limited one.
  *
  * @see https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
  */
@@ -119,7 +120,7 @@ export class Firewall extends Construct {
       ...(perAddress ? perAddress.limits.map(limited(perAddress.refusal)) : []),
       managed("AWSManagedRulesCommonRuleSet", guessing),
       managed("AWSManagedRulesKnownBadInputsRuleSet", takesAnyBody ? exploitsInBody : []),
-      // names with quotes are common; the count shows who tries
+      // names with quotes are common; the count still shows attempts
       ...(takesAnyBody ? [] : [observed("AWSManagedRulesSQLiRuleSet")]),
     ];
     const metrics = (metricName: string) => ({

@@ -11,9 +11,9 @@ import { NodeFunction, type Surroundings } from "./node-function.ts";
 
 export interface GatewayProps extends Surroundings {
   readonly api: Api;
-  /** The API's own host, where it has one: then that is the one way in. */
+  /** The custom domain of the API, if any: it is then the only way in. */
   readonly place: Place | undefined;
-  /** Where another API of the stage is, for functions that tell it. */
+  /** The address of the other API, for functions that publish it. */
   readonly addresses: Partial<Readonly<Record<Address, string>>>;
 }
 
@@ -29,18 +29,18 @@ const addressNames: Readonly<Record<Api["name"], Address>> = {
 
 const urlOf = ({ host, basePath }: Place): string => `https://${host}${basePath ? `/${basePath}` : ""}`;
 
-/** Execution logs hold the query, in which a passphrase may stand. */
+/** Execution logs are off: they contain the query, which may hold a passphrase. */
 const withoutExecutionLog = {
   loggingLevel: apigateway.MethodLoggingLevel.OFF,
   dataTraceEnabled: false,
 };
 
-/** One REST API with its functions, as its definition says: the same that the local gateway reads. */
+/** One REST API with its functions, built from the definition that the local gateway reads too. */
 export class Gateway extends Construct {
   readonly rest: apigateway.RestApi;
-  /** Where callers find it, without a slash at the end. */
+  /** The public address, without a trailing slash. */
   readonly baseUrl: string;
-  /** In the order of the definition. */
+  /** In the order of the routes. */
   readonly usagePlans: readonly apigateway.UsagePlan[];
 
   readonly #surroundings: Surroundings;
@@ -71,8 +71,8 @@ export class Gateway extends Construct {
       disableExecuteApiEndpoint: !hasDefaultAddress,
       apiKeySourceType: apigateway.ApiKeySourceType.AUTHORIZER,
       binaryMediaTypes: [...api.binaryMediaTypes],
-      // one setting of account and region, by which API Gateway writes every API's access log: the last stack
-      // sets it, and its role outlives the stack, because others may still need it
+      // API Gateway has one log role per account and region: the last stack sets it, and the role is retained,
+      // because other APIs may use it
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
@@ -83,7 +83,7 @@ export class Gateway extends Construct {
         ...new AccessLog(this, logRetention).options,
       },
     });
-    // the stack says its address itself: without a slash at the end, or at a host of its own
+    // the stack outputs its own address, without a trailing slash or at the custom domain
     rest.node.tryRemoveChild("Endpoint");
     return rest;
   }
@@ -131,7 +131,7 @@ export class Gateway extends Construct {
       });
   }
 
-  /** A fixed header value is quoted in API Gateway's mapping, one of the context is not. */
+  /** API Gateway's mapping quotes a literal header value, but not a context variable. */
   #responses(responses: Api["responses"]) {
     const map = (value: string) => (value === "$context.requestId" ? "context.requestId" : `'${value}'`);
     for (const [type, { status, headers, body }] of Object.entries(responses))

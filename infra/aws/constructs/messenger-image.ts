@@ -7,15 +7,15 @@ import type { Construct } from "constructs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** What the image is made from, and nothing else of the repository. */
+/** The only files of the repository that the image is built from. */
 const contents = ["messenger.mjs", "LICENSES.txt", "rds-ca.pem"].map((file) => `dist/messenger/${file}`);
 
 const ecrReference =
   /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[\w-]+)\.amazonaws\.com\/(?<repository>[^:@]+)[:@](?<version>.+)$/;
 
 /**
- * The messenger's image: built when the stack is deployed, which needs Docker there, or one that is in a
- * registry already.
+ * The messenger's image: built when the stack is deployed, which needs Docker there, or an existing one in a
+ * registry.
  */
 export const messengerImage = (scope: Construct, reference: string | undefined): ContainerImage => {
   if (!reference)

@@ -9,11 +9,11 @@ import { secretName } from "../secret-name.ts";
 import { messengerImage } from "./messenger-image.ts";
 import { messengerPort } from "./network.ts";
 
-/** Account of `node` in the image. */
+/** The user `node` in the image. */
 const user = "1000:1000";
 
 /**
- * Where the agent behind `aws ssm start-session` writes; everything else of the file system is read-only.
+ * Folders that the agent of `aws ssm start-session` writes to; the rest of the file system is read-only.
  * @see https://github.com/aws/containers-roadmap/issues/1359
  */
 const agentFolders = {
@@ -22,11 +22,11 @@ const agentFolders = {
   "agent-log": "/var/log/amazon/ssm",
 };
 
-/** The container of the messenger, with a role that reads its own secrets. */
+/** The messenger's container, with a role that may read its own secrets. */
 export class MessengerTask extends Construct {
   readonly definition: ecs.FargateTaskDefinition;
   readonly logGroup: LogGroup;
-  /** How long the address of a task may be remembered in the network. */
+  /** Time to live of the task's DNS record, in seconds. */
   readonly rememberedSeconds = 10;
 
   constructor(scope: Construct, id: string, { stage, logRetention, messagingImage }: Config) {
@@ -66,7 +66,7 @@ export class MessengerTask extends Construct {
         timeout: Duration.seconds(5),
         startPeriod: Duration.seconds(60),
       },
-      // lingers, then fetches what it has been asked to fetch, then writes what it has under way
+      // waits for the DNS record to expire, finishes downloads, then writes what is in progress
       stopTimeout: Duration.seconds(90),
       logging: ecs.LogDrivers.awsLogs({
         streamPrefix: "messenger",
@@ -76,7 +76,9 @@ export class MessengerTask extends Construct {
     });
     container.addMountPoints(
       ...Object.entries(agentFolders).map(([sourceVolume, containerPath]) => ({
-        ...{ sourceVolume, containerPath, readOnly: false },
+        sourceVolume,
+        containerPath,
+        readOnly: false,
       })),
     );
     for (const [variable, name] of named)

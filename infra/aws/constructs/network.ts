@@ -4,7 +4,7 @@ import { Construct } from "constructs";
 import type { NetworkChoice } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
 
-/** Where in the network something stands, and what may reach it. */
+/** The subnets and the security group of a workload. */
 export interface Placement {
   readonly vpc: ec2.IVpc;
   readonly vpcSubnets: ec2.SubnetSelection;
@@ -13,32 +13,32 @@ export interface Placement {
 
 export interface NetworkProps {
   readonly choice: NetworkChoice;
-  /** In how many zones a NAT gateway stands, where there are any. */
+  /** Number of NAT gateways, if any: one per zone. */
   readonly zones: number;
   readonly logRetention: RetentionDays;
   readonly keepsData: boolean;
-  /** Ports of the old systems. */
+  /** Ports of the legacy systems. */
   readonly upstreamPorts: readonly number[];
   readonly databasePort: number;
-  /** The group around a database that is there already; `unknown` when nobody has named it. */
+  /** Security group of an existing database; undefined when the configuration does not name it. */
   readonly databaseGroup: { readonly existing: string | undefined } | "new";
 }
 
-/** Where the messenger listens. */
+/** The messenger's port. */
 export const messengerPort = 8080;
 
 const https = 443;
 const http = 80;
 
-/** The network and, so that no two stacks wait for each other, every security group in it. */
+/** The network with all security groups, so that no two stacks depend on each other. */
 export class Network extends Construct {
   readonly vpc: ec2.IVpc;
   readonly functions: Placement & {
-    /** Functions get IPv6 addresses too, by which they leave a network without NAT. */
+    /** Functions have IPv6 addresses too, their way out of a network without NAT. */
     readonly ipv6AllowedForDualStack: boolean;
   };
   readonly messenger: Placement & {
-    /** WhatsApp and the hosts of files are reached by IPv4: without NAT, by an address of the task's own. */
+    /** WhatsApp and file hosts need IPv4: without NAT, the task has its own public address. */
     readonly assignPublicIp: boolean;
   };
   readonly database: Pick<Placement, "vpc" | "vpcSubnets"> & {
@@ -103,7 +103,7 @@ export class Network extends Construct {
       retention: logRetention,
       removalPolicy: keepOrDrop(keepsData),
     });
-    // what is refused tells of mistakes and of strangers; what passes would be most of the bill
+    // rejected traffic shows mistakes and scans; accepted traffic would be most of the bill
     vpc.addFlowLog("Refused", {
       destination: ec2.FlowLogDestination.toCloudWatchLogs(logGroup),
       trafficType: ec2.FlowLogTrafficType.REJECT,

@@ -18,7 +18,7 @@ import { secretName } from "../secret-name.ts";
 import { upstreamUrls } from "../upstream-urls.ts";
 import type { Network } from "./network.ts";
 
-/** What every function of a stage stands in. */
+/** The configuration and network of every function of a stage. */
 export interface Surroundings {
   readonly config: Config;
   readonly network: Network;
@@ -30,18 +30,18 @@ export interface NodeFunctionProps extends Surroundings {
   readonly secrets: Secrets;
   /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
-  /** Settings that are the same in no other stage, beside secrets and systems. */
+  /** Environment variables in addition to those for secrets and systems. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether the function stands in the network; unless it is said, whoever calls more than Secrets Manager does. */
+  /** Whether the function runs in the network. By default, when it calls more than Secrets Manager. */
   readonly isInside?: boolean;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
-  /** Keeps the events of an asynchronous call that failed for good. */
+  /** Queue for events whose asynchronous invocations all failed. */
   readonly deadLetters?: IQueue;
 }
 
 /**
- * Lambda makes and removes the function's network interfaces by the function's own role.
+ * Lambda creates and removes the function's network interfaces with the function's role.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
  */
 const networkInterfaces = () =>
@@ -57,7 +57,7 @@ const networkInterfaces = () =>
     resources: ["*"],
   });
 
-/** A function from its bundle, with a role of its own that may read exactly the secrets it names. */
+/** A function from its bundle, with its own role, which may read only the secrets that the function names. */
 export class NodeFunction extends Construct {
   /** Module under `functions/`. */
   readonly fn: string;
@@ -90,12 +90,12 @@ export class NodeFunction extends Construct {
       ...(deadLetters && { deadLetterQueue: deadLetters }),
       ...(isInside && { ...place, securityGroups: [securityGroup] }),
       environment: {
-        // an address of IPv4 leads nowhere where there is no NAT, and is tried first for 250 ms if it comes first
+        // without NAT an IPv4 address is unreachable, and costs 250 ms if it is tried first
         ...(isInside && place.ipv6AllowedForDualStack && { NODE_OPTIONS: "--dns-result-order=ipv6first" }),
         ...Object.fromEntries(named),
         ...Object.fromEntries(upstreams.map((name) => [name, urls[name]])),
         ...environment,
-        // the runtime's own file holds the CAs of RDS; Node 20 and later do not read it by themselves
+        // the runtime ships the CAs of RDS; Node 20 and later do not read that file by default
         NODE_EXTRA_CA_CERTS: "/var/runtime/ca-cert.pem",
       },
     });

@@ -10,7 +10,7 @@ export interface PartnerOperatorProps {
   readonly usagePlans: readonly UsagePlan[];
 }
 
-/** What an operator needs for `npm run partner` with this stage: its policy's ARN is the output `PartnerOperatorPolicy`. */
+/** The permissions that `npm run partner` needs for this stage; the output `PartnerOperatorPolicy` is its ARN. */
 export class PartnerOperator extends Construct {
   constructor(scope: Construct, { stage, usagePlans }: PartnerOperatorProps) {
     super(scope, "PartnerOperator");

@@ -2,8 +2,8 @@ import { type CfnResource, CustomResourceProviderBase, RemovalPolicy, type Stack
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 
 /**
- * The functions behind the CDK's own custom resources log for ever, by a managed policy that opens every log
- * group of the account. Here they log for a stated time, and into their own group alone.
+ * Limits the functions of the CDK's custom resources. By default their logs never expire, and their managed policy
+ * may write to every log group of the account. Here logs expire, and each function may write to its own group only.
  */
 export const confineProviders = (stack: Stack, retention: RetentionDays): void => {
   for (const provider of stack.node.findAll()) {

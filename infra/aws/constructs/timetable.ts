@@ -14,20 +14,20 @@ import type { DeadLetters } from "./dead-letters.ts";
 export interface TimetableProps {
   readonly group: ScheduleGroup;
   readonly lambda: IFunction;
-  /** Keeps what could not be handed over to the function. Without, the next time makes up for it. */
+  /** Queue for events that could not be delivered. When absent, the next scheduled run makes up for it. */
   readonly deadLetters?: DeadLetters;
 }
 
 interface Entry {
   readonly description: string;
-  /** In EventBridge Scheduler's words, such as `rate(5 minutes)`. */
+  /** In EventBridge Scheduler's syntax, such as `rate(5 minutes)`. */
   readonly expression: string;
-  /** IANA name of the zone whose clock a `cron(…)` goes by. */
+  /** IANA time zone of a `cron(…)` expression. */
   readonly timeZone?: string;
   readonly input?: ScheduleTargetInput;
 }
 
-/** When a function is started: the schedules, and their role, which may start this function and nothing else. */
+/** The schedules of a function, and their role, which may invoke only this function. */
 export class Timetable extends Construct {
   readonly #props: TimetableProps;
   readonly #role: Role;
@@ -58,7 +58,7 @@ export class Timetable extends Construct {
       description,
       schedule: ScheduleExpression.expression(expression, timeZone ? TimeZone.of(timeZone) : undefined),
       target: new LambdaInvoke(lambda, {
-        // the target would add every version of the function
+        // the default target would also allow every version of the function
         role: this.#role.withoutPolicyUpdates(),
         ...(input && { input }),
         ...(deadLetters && { deadLetterQueue: deadLetters.queue }),

@@ -9,8 +9,8 @@ const arithmetic = ({ terms }: Line) =>
 const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
 
 /**
- * Bills beside each other, in Markdown: a line of theirs is a row, with its arithmetic in one cell where it is the
- * same in all of them.
+ * Formats bills side by side as a Markdown table: one row per line item, with its arithmetic in one cell when it is
+ * the same in all bills.
  */
 export const billTable = (bills: Readonly<Record<string, readonly Line[]>>): string => {
   const names = Object.keys(bills);

@@ -13,9 +13,9 @@ const databases: Readonly<Record<DatabaseChoice["kind"], unknown>> = {
 };
 const kinds = Object.keys(databases) as DatabaseChoice["kind"][];
 
-/** A stage as `cdk.json` has it but for its database; `context` is that file's. */
+/** Estimates the idle cost of a stage as `cdk.json` has it, with another database; `context` is that file's. */
 const idle = (context: Record<string, unknown>, stage: string, kind: DatabaseChoice["kind"]) => {
-  // its templates are counted and never deployed: they need no validation, and no copies of the bundles
+  // these templates are only counted, never deployed: no validation, no copies of the bundles
   const app = new App({
     context: { ...context, stage, database: databases[kind], "aws:cdk:disable-asset-staging": true },
     outdir: "cdk.out/cost",
@@ -28,7 +28,7 @@ const idle = (context: Record<string, unknown>, stage: string, kind: DatabaseCho
 const byKind = <T>(make: (kind: DatabaseChoice["kind"]) => T) =>
   Object.fromEntries(kinds.map((kind) => [kind, make(kind)]));
 
-/** The README's words on what a stage costs, counted from its templates. The bundles must have been built. */
+/** Writes the cost tables of the deploying guide from a stage's templates. The bundles must have been built. */
 export const costDocument = (context: Record<string, unknown>): string => {
   const small = kinds.map((kind) => `${kind} ${totalOf(idle(context, "dev", kind)).toFixed(2)}`);
   return [
@@ -40,13 +40,12 @@ export const costDocument = (context: Record<string, unknown>): string => {
   ].join("\n\n");
 };
 
-/** A text with the document in its place, between two comments. @throws Error when it has no such place. */
+/** Replaces the text between the two cost comments. @throws Error when the comments are missing. */
 export const replaceCost = (text: string, document: string): string => {
   const [before, after] = [
     text.split("<!-- npm run cost -->")[0],
     text.split("<!-- end of npm run cost -->")[1],
   ];
-  if (before === undefined || after === undefined)
-    throw new Error("the text has no place for what a stage costs");
+  if (before === undefined || after === undefined) throw new Error("the text has no cost comments");
   return `${before}<!-- npm run cost -->\n\n${document}\n\n<!-- end of npm run cost -->${after}`;
 };

@@ -4,7 +4,7 @@ import type { DatabaseChoice } from "../config.ts";
 import type { Inventory } from "./inventory.ts";
 import { hoursPerMonth, prices } from "./prices.ts";
 
-/** So much of something, at the price of one. */
+/** An amount and its unit price. */
 interface Term {
   readonly amount: number;
   readonly unit: string;
@@ -23,23 +23,23 @@ const term = (amount: number, unit: string, price: number): Term => ({ amount, u
 const monthly = (amount: number, unit: string, hourly: number) =>
   term(amount * hoursPerMonth, `${unit} hours`, hourly);
 
-/** What is assumed and not counted. */
+/** Assumptions that are not counted from templates. */
 const assumed = {
   databaseGb: 20,
-  /** ECS Container Insights, of one cluster and one service: AWS publishes no number. */
+  /** ECS Container Insights metrics of one cluster and one service: AWS publishes no number. */
   insightFigures: 30,
-  /** The messenger's, the upkeep's and the jobs', and what the network refuses. */
+  /** Logs of the messenger, maintenance, jobs and rejected network traffic, in GB. */
   idleLogGb: 1,
-  /** Upkeep every five minutes, and the jobs of `lib/notification/jobs.ts`. */
+  /** Maintenance every five minutes, and the jobs of `lib/notification/jobs.ts`. */
   idleStarts: 45_000,
   idleSeconds: 0.5,
   idleGb: 0.5,
   functionSeconds: 0.03,
   authorizerSeconds: 0.02,
-  /** Of access log, both functions' lines and Lambda's own, and of an answer. */
+  /** Bytes of the access log, the log lines of both functions and Lambda, and of a response. */
   logBytes: 2_000,
   answerBytes: 4_000,
-  /** Of the audit's row, its index and the transaction. */
+  /** Bytes of the audit row, its index and the transaction. */
   storageAccesses: 3,
 };
 
@@ -57,7 +57,7 @@ const server = (kind: Kind, { databaseServers, isMultiZone }: Inventory): Line[]
       ];
 };
 
-/** What a stage costs a month when nobody calls it. */
+/** Estimates the monthly cost of a stage without requests. */
 export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
   const { publicAddresses, natGateways, secrets, keys, alarmMetrics, figures } = inventory;
   const { dashboards, firewalls, firewallRules, zones } = inventory;
@@ -96,7 +96,7 @@ export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
   ];
 };
 
-/** What a million lists of residents cost beside that: the dearest of the everyday requests. */
+/** Estimates the extra cost of a million resident lists, the most expensive everyday request. */
 export const requestLines = (kind: Kind): Line[] => {
   const { functionSeconds, authorizerSeconds, logBytes, answerBytes, storageAccesses } = assumed;
   const gbSeconds = (memoryMb: number, seconds: number) => 1_000_000 * (memoryMb / 1_024) * seconds;

@@ -1,6 +1,6 @@
 import type { App } from "aws-cdk-lib";
 
-/** What of a stage costs something while nobody calls it. */
+/** The resources of a stage that cost money without requests. */
 export interface Inventory {
   readonly databaseServers: number;
   readonly isMultiZone: boolean;
@@ -8,9 +8,9 @@ export interface Inventory {
   readonly natGateways: number;
   readonly secrets: number;
   readonly keys: number;
-  /** An alarm on several metrics is paid for each of them. */
+  /** An alarm on several metrics is billed for each of them. */
   readonly alarmMetrics: number;
-  /** Metrics of our own, made of log lines. */
+  /** Custom metrics from log lines. */
   readonly figures: number;
   readonly dashboards: number;
   readonly firewalls: number;
@@ -21,7 +21,7 @@ export interface Inventory {
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's properties have no type of their own
 type Properties = Record<string, any>;
 
-/** Counts what the templates of an app's stacks make. */
+/** Counts the resources in the templates of an app's stacks. */
 export const takeInventory = (app: App): Inventory => {
   const resources = app
     .synth()

@@ -6,12 +6,12 @@ export const source = { region: "us-east-1 (N. Virginia)", asOf: "March 2026" };
 
 export const hoursPerMonth = 730;
 
-/** Each of what its name says; `Hour` and `Month` are of one thing. */
+/** Prices per unit named in the key; `Hour` and `Month` are per resource. */
 export const prices = {
   auroraUnitHour: 0.12,
   auroraGbMonth: 0.1,
   auroraMillionReadsAndWrites: 0.2,
-  /** db.t4g.micro with PostgreSQL, in one zone; a standby in another one costs the same again. */
+  /** db.t4g.micro with PostgreSQL in one zone; a standby in another zone costs the same again. */
   instanceHour: 0.016,
   instanceGbMonth: 0.115,
   fargateArmCpuHour: 0.03238,

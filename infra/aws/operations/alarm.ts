@@ -1,22 +1,22 @@
 import type { IMetric } from "aws-cdk-lib/aws-cloudwatch";
 
-/** One alarm of a stage. */
+/** A row of the table of alarms. */
 export interface AlarmRow {
   /** Last part of the alarm's name. */
   readonly name: string;
-  /** What is wrong and who is hit, for somebody who was woken up by it. */
+  /** What is wrong and who is affected, for the operator on call. */
   readonly says: string;
-  /** Heading in `infra/RUNBOOK.md`, with dashes: what it means, where to look, how to mend it. */
+  /** Anchor in `infra/RUNBOOK.md`: meaning, where to look, how to fix it. */
   readonly section: string;
-  /** Its period is that of the alarm. */
+  /** The metric's period is the alarm's period. */
   readonly metric: IMetric;
-  /** Rings when the metric is so high, or so low. */
+  /** The threshold: at least, or below. */
   readonly rings: { readonly atLeast: number } | { readonly below: number };
-  /** In how many periods, one after the other; 1 unless it says otherwise. */
+  /** Number of consecutive periods; 1 by default. */
   readonly periods?: number;
   /**
-   * What it means that there is no figure. `bad` where something is to be heard of all the time, as of a heart;
-   * one alarm for each thing that can fall silent is enough. `good` where figures are of what went wrong.
+   * How missing data counts. `bad` for a heartbeat, once for each thing that can stop reporting; `good` for
+   * metrics that exist only when something went wrong.
    */
   readonly silence: "bad" | "good";
 }

@@ -10,11 +10,11 @@ import type { AlarmRow } from "./alarm.ts";
 import { figuresOf, isExplained, oldSystems } from "./function-figures.ts";
 import { authorizerFailures, figureOf, upstreamFailures } from "./log-metric.ts";
 
-/** Long enough that one caller's bad luck rings nobody out of bed, short enough for a door that is shut. */
+/** Long enough to ignore a single failing caller, short enough to notice an outage. */
 const minutes = 5;
 const period = Duration.minutes(minutes);
 
-/** A figure of an API's stage. API Gateway writes none while nobody calls. */
+/** A metric of an API's stage. API Gateway publishes none while there are no requests. */
 export const gatewayMetric = (stage: string, { name }: Api, metricName: string, statistic: string): Metric =>
   new Metric({
     namespace: "AWS/ApiGateway",
@@ -24,7 +24,7 @@ export const gatewayMetric = (stage: string, { name }: Api, metricName: string, 
     period,
   });
 
-/** All 5xx but those that are explained; the gateway's own are among them. */
+/** All 5xx, including the gateway's own, except those with another explanation. */
 export const unexplained = (stage: string, api: Api): MathExpression => {
   const explained = new Map(
     api.routes.flatMap(({ fn }) => figuresOf(fn).filter(isExplained)).map((figure) => [figure.name, figure]),
@@ -47,7 +47,7 @@ const apiFails = (stage: string, api: Api): AlarmRow => ({
   says: `Callers of the ${api.name} API get errors that are our fault.`,
   metric: unexplained(stage, api),
   rings: { atLeast: 5 },
-  // ten minutes: what a deployment or a failover of the database breaks is mended within five
+  // ten minutes: a deployment or a failover of the database is over within five
   periods: 2,
   silence: "good",
 });
@@ -55,25 +55,25 @@ const apiFails = (stage: string, api: Api): AlarmRow => ({
 const upstreamDown = (stage: string, system: OldSystem): AlarmRow => ({
   name: `${oldSystems[system].replaceAll(" ", "-")}-down`,
   section: "old-system-down",
-  says: `The ${oldSystems[system]} does not answer or answers wrongly: employees are refused what needs it.`,
+  says: `The ${oldSystems[system]} does not answer or answers wrongly: employees get errors where it is needed.`,
   metric: figureOf(stage, upstreamFailures(system), "Sum", minutes),
   rings: { atLeast: 5 },
   periods: 2,
   silence: "good",
 });
 
-/** One run may fail, since the next one makes up for it; that it comes to nothing, their own alarms tell. */
+/** One run may fail, because the next one makes up for it; repeated failures have their own alarms. */
 const forgiven: readonly string[] = [maintain.fn, notify.fn];
 
 const isAuthorizer = (fn: string) => authorizers.some((row) => row.fn === fn);
 const isCalled = (fn: string) => isAuthorizer(fn) || routes.some((row) => row.fn === fn);
 
-/** A function that ends without an answer: it crashed, ran out of time, or was not started for want of room. */
+/** A function that ended without a response: it crashed, timed out, or was throttled. */
 const functionFails = ({ fn, lambda }: NodeFunction): AlarmRow => ({
   name: `${functionName(fn)}-fails`,
   section: "function-fails",
   says: `The function ${fn} crashes, runs out of time or is not started.`,
-  // an authorizer refuses by an error; its own failures are counted from its log
+  // an authorizer rejects a caller with an error; its real failures are counted from its log
   metric: isAuthorizer(fn)
     ? lambda.metricThrottles({ period })
     : new MathExpression({
@@ -85,12 +85,12 @@ const functionFails = ({ fn, lambda }: NodeFunction): AlarmRow => ({
         },
         period,
       }),
-  // a caller tries again; what no client calls has nobody who would
+  // a caller retries; a scheduled function has nobody who would
   rings: { atLeast: isCalled(fn) ? 3 : 1 },
   silence: "good",
 });
 
-/** The doors of the city: what callers meet. */
+/** The alarms of the APIs: what callers notice. */
 export const doorAlarms = (
   stage: string,
   apis: readonly Api[],
@@ -100,7 +100,7 @@ export const doorAlarms = (
   {
     name: "authorizers-fail",
     section: "authorizers-fail",
-    says: "Callers with good credentials are refused, because these cannot be checked.",
+    says: "Callers with valid credentials are rejected, because the credentials cannot be checked.",
     metric: figureOf(stage, authorizerFailures, "Sum", minutes),
     rings: { atLeast: 3 },
     silence: "good",

@@ -3,7 +3,7 @@ import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { Config } from "../config.ts";
 import type { AlarmRow } from "./alarm.ts";
 
-/** Of a stage with hosts of its own; the others have certificates that are Amazon's business. */
+/** Only for a stage with a custom domain; Amazon renews the certificate of its own hosts. */
 export const certificateAlarms = ({ domain }: Config): AlarmRow[] =>
   domain
     ? [
@@ -18,7 +18,7 @@ export const certificateAlarms = ({ domain }: Config): AlarmRow[] =>
             statistic: "Minimum",
             period: Duration.days(1),
           }),
-          // ACM renews 60 days before, by itself, while its record in the DNS stands; it tells its figure twice a day
+          // ACM renews 60 days ahead while its DNS record exists, and publishes this metric twice a day
           rings: { below: 30 },
           silence: "good",
         },

@@ -25,7 +25,7 @@ export interface DashboardParts {
 
 const pageWidth = 24;
 
-/** Graphs beside each other, under their heading. */
+/** A heading with its graphs side by side. */
 const section = (heading: string, graphs: Readonly<Record<string, readonly IMetric[]>>): IWidget[][] => {
   const width = Math.floor(pageWidth / Object.keys(graphs).length);
   return [
@@ -66,7 +66,7 @@ const serverGraphs = (server: Server): Readonly<Record<string, readonly IMetric[
   };
 };
 
-/** One page, in the order in which an operator looks: what callers meet, and then what may be the reason. */
+/** One page in the order in which an operator looks: what callers notice first, then possible causes. */
 export const dashboardRows = (parts: DashboardParts): IWidget[][] => {
   const { stage, alarms, server, maintenance, deadLetters } = parts;
   const messenger = (figure: Parameters<typeof messengerMetric>[1], statistic: string) =>

@@ -10,22 +10,22 @@ const period = Duration.minutes(minutes);
 const gib = 1024 ** 3;
 
 /**
- * Memory of an instance by the size of its class, in GiB: that of the T classes, the others have as much or more.
+ * Memory of an instance by the size of its class, in GiB: that of the T classes; others have as much or more.
  * @see https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Concepts.DBInstanceClass.Summary.html
  */
 const gibOfSize: Readonly<Record<string, number>> = { micro: 1, small: 2, medium: 4, large: 8, xlarge: 16 };
 const memoryOf = (instanceClass: string) => gibOfSize[instanceClass.split(".")[1] ?? ""] ?? 32;
 
 /**
- * Four fifths of what the server takes: RDS allows a connection for each 9,531,392 bytes that are left beside the
- * system, of 1 GiB about 94, and Aurora with half a unit as its least at most 2,000.
+ * 80 % of the connection limit. RDS allows one connection per 9,531,392 bytes of available memory, about 94 for
+ * 1 GiB; Aurora with a minimum of half a unit allows at most 2,000.
  */
 const connectionsPerGib = 75;
 const mostConnections = 1_600;
 const crowded = (gib: number) => Math.min(gib * connectionsPerGib, mostConnections);
 
 interface Watched {
-  /** In per cent of what the server has. */
+  /** In per cent of the server's capacity. */
   readonly load: Metric;
   readonly connections: Metric;
   readonly memoryGib: number;
@@ -54,8 +54,8 @@ const capacity = ({ load, connections, memoryGib }: Watched): AlarmRow[] => [
   {
     name: "database-silent",
     section: "database-down",
-    says: "Nothing is connected to the database: it is down, or nobody can reach it.",
-    // the messenger holds connections day and night; a server that is gone has no figures at all
+    says: "Nothing is connected to the database: it is down or unreachable.",
+    // the messenger always holds connections; a server that is down has no metrics at all
     metric: connections,
     rings: { below: 1 },
     silence: "bad",
@@ -63,7 +63,7 @@ const capacity = ({ load, connections, memoryGib }: Watched): AlarmRow[] => [
   {
     name: "database-busy",
     section: "database-busy",
-    says: "The database has been at its limit of work for a quarter of an hour; answers become slow.",
+    says: "The database has been at its capacity limit for 15 minutes; responses are getting slow.",
     metric: load,
     rings: { atLeast: 90 },
     periods: 3,
@@ -72,7 +72,7 @@ const capacity = ({ load, connections, memoryGib }: Watched): AlarmRow[] => [
   {
     name: "database-connections",
     section: "database-connections",
-    says: "The database has almost as many connections as it takes; new requests will soon be refused.",
+    says: "The database is close to its connection limit; new requests will soon be rejected.",
     metric: connections,
     rings: { atLeast: crowded(memoryGib) },
     periods: 2,
@@ -80,30 +80,30 @@ const capacity = ({ load, connections, memoryGib }: Watched): AlarmRow[] => [
   },
 ];
 
-/** Aurora's storage grows by itself up to 128 TiB. */
+/** Aurora's storage grows automatically up to 128 TiB. */
 const storage = (server: Server, { database }: Config): AlarmRow[] =>
   server.kind === "instance" && database.kind === "instance"
     ? [
         {
           name: "database-storage",
           section: "database-storage",
-          says: "The database's disk is nearly full; when it is, nothing can be stored.",
+          says: "The database's disk is nearly full; once it is full, nothing can be stored.",
           metric: server.instance.metricFreeStorageSpace({ period, statistic: "Minimum" }),
-          // RDS enlarges it below a tenth, but not twice within six hours: this is below that
+          // RDS extends storage below 10 %, but not twice within six hours: this is below that
           rings: { below: 0.07 * database.storageGb * gib },
           silence: "good",
         },
       ]
     : [];
 
-/** Of a server that was there already, only what the functions notice. */
+/** For an existing server, only what the functions notice. */
 export const databaseAlarms = (server: Server, config: Config): AlarmRow[] => {
   const watched = watch(server, config);
   return [
     {
       name: "database-unreachable",
       section: "database-down",
-      says: "Requests fail because the database does not answer: no resident, tourism page, login or key is found.",
+      says: "Requests fail because the database does not respond: residents, tourism, logins and keys are affected.",
       metric: figureOf(config.stage, databaseFailures, "Sum", minutes),
       rings: { atLeast: 5 },
       silence: "good",

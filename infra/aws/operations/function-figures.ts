@@ -10,7 +10,7 @@ import {
   upstreamFailures,
 } from "./log-metric.ts";
 
-/** The old systems, and what a night operator calls them. */
+/** Display names of the legacy systems. */
 export const oldSystems: Readonly<Record<OldSystem, string>> = {
   LEGACY_AUTH_URL: "legacy login system",
   EMPLOYEE_SYSTEM_URL: "employee system",
@@ -18,7 +18,7 @@ export const oldSystems: Readonly<Record<OldSystem, string>> = {
 
 const isOldSystem = (upstream: Upstream): upstream is OldSystem => upstream in oldSystems;
 
-/** What is counted in the log of a function. */
+/** The metrics extracted from the log of a function. */
 export const figuresOf = (fn: string): LogMetric[] => {
   if (fn === notify.fn) return [requestFailures];
   const route = routes.find((row) => row.fn === fn);
@@ -32,7 +32,7 @@ export const figuresOf = (fn: string): LogMetric[] => {
   ];
 };
 
-/** Whether a 5xx that is counted so is explained: it has an alarm of its own, or is the caller's mistake. */
+/** Whether this metric explains a 5xx: it has its own alarm, or is the caller's mistake. */
 export const isExplained = ({ name }: LogMetric): boolean =>
   [
     badBoundaries.name,

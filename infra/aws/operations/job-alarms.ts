@@ -6,25 +6,25 @@ import { figureOf, requestFailures } from "./log-metric.ts";
 
 const quarter = { period: Duration.minutes(15) };
 
-/** What nobody calls, and so nobody misses at once. */
+/** The alarms of scheduled work, which no caller misses at once. */
 export const jobAlarms = (stage: string, maintenance: IFunction, deadLetters: IQueue): AlarmRow[] => [
   {
     name: "maintenance-fails",
     section: "maintenance-fails",
-    says: "The database's upkeep fails again and again: old personal data stay, or something is found to be wrong.",
+    says: "Database maintenance keeps failing: old personal data is not deleted, or a check has found an error.",
     metric: maintenance.metricErrors(quarter),
-    // of three runs in a quarter of an hour; one may meet a failover or a password that is just changing
+    // three runs within 15 minutes; a single one may meet a failover or a password rotation
     rings: { atLeast: 2 },
     silence: "good",
   },
   {
     name: "maintenance-missing",
     section: "maintenance-missing",
-    says: "The database's upkeep has not been started for half an hour.",
+    says: "Database maintenance has not run for half an hour.",
     metric: maintenance.metricInvocations(quarter),
     rings: { below: 1 },
     periods: 2,
-    // a function that is not started has no figures
+    // a function that is not invoked has no metrics
     silence: "bad",
   },
   {
@@ -38,13 +38,13 @@ export const jobAlarms = (stage: string, maintenance: IFunction, deadLetters: IQ
   {
     name: "dead-letters",
     section: "dead-letters",
-    says: "A notification job could not be run, also not when it was tried again; people were not told.",
+    says: "A notification job failed, including its retries; recipients were not notified.",
     metric: deadLetters.metricApproximateNumberOfMessagesVisible({
       period: Duration.minutes(5),
       statistic: "Maximum",
     }),
     rings: { atLeast: 1 },
-    // SQS writes figures of a queue that holds something or was used in the last six hours
+    // SQS publishes metrics of a queue that has messages or was used in the last six hours
     silence: "good",
   },
 ];

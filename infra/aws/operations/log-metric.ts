@@ -6,49 +6,49 @@ import type { Figures } from "#lib/messenger/figures.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 
 /**
- * A figure that is made of log lines.
+ * A metric extracted from log lines.
  *
- * By metric filters and not by the embedded metric format: of a container, that is extracted in some regions only
- * when the log driver says so, and Fargate's driver cannot be told to (aws/containers-roadmap 1719). Filters work
- * everywhere, and the lines stay as they are.
+ * Metric filters rather than the embedded metric format: for a container some regions extract that only when the log
+ * driver sets a header, which Fargate's driver cannot (aws/containers-roadmap 1719). Filters work everywhere, and the
+ * log lines stay as they are.
  */
 export interface LogMetric {
   readonly name: string;
   /** @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html */
   readonly pattern: string;
-  /** The line's field that is the figure; `1` counts lines. */
+  /** The field of the line that holds the value; `1` counts lines. */
   readonly value: string;
 }
 
 const count = (name: string, pattern: string): LogMetric => ({ name, pattern, value: "1" });
 
-/** Requests that failed because the database did not answer (`lib/db/database.ts`). */
+/** Requests that failed because the database did not respond (`lib/db/database.ts`). */
 export const databaseFailures = count("DatabaseFailures", '{ $.error.message = "database request failed" }');
 
-/** A 500 by contract, although the mistake is the caller's (`lib/http/multipart-fault.ts`). */
+/** A 500 by contract, although it is the caller's mistake (`lib/http/multipart-fault.ts`). */
 export const badBoundaries = count("BadBoundaries", '{ $.error.code = "BAD_BOUNDARY" }');
 
-/** Not the Lambda's own errors: a refused caller is one of them, as API Gateway wants it (`lib/http/authorizer.ts`). */
+/** Not Lambda's Errors metric, which counts rejected callers too, as API Gateway requires (`lib/http/authorizer.ts`). */
 export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "authorizer failed" }');
 
-/** Requests that an old system did not answer, or not as agreed (`lib/employee/upstream.ts`). */
+/** Requests that a legacy system did not answer, or answered with nonsense (`lib/employee/upstream.ts`). */
 export const upstreamFailures = (system: OldSystem): LogMetric =>
   count(`UpstreamFailures-${system}`, `{ $.error.cause.message = "${system}*" }`);
 
-/** Single notifications that were asked for and not sent (`lib/notification/request.ts`); of runs others tell. */
+/** Requested single notifications that were not sent (`lib/notification/request.ts`); runs have their own alarm. */
 export const requestFailures = count("RequestFailures", '{ $.level = "error" && $.request = "*" }');
 
-/** What the messenger tells once a minute (`lib/messenger/figures.ts`). */
+/** The metrics that the messenger logs once a minute (`lib/messenger/figures.ts`). */
 export const messengerFigure = (figure: keyof Figures): LogMetric => ({
   name: `Messenger-${figure}`,
-  // a line that does not know the figure is no figure
+  // a line without the field is not a data point
   pattern: `{ $.message = "figures" && $.${figure} >= 0 }`,
   value: `$.${figure}`,
 });
 
 const namespace = (stage: string) => `municipal/${stage}`;
 
-/** Makes the figure of a log's lines. Several logs may add to one figure. */
+/** Adds a metric filter to a log group. Several log groups may feed one metric. */
 export const extract = (scope: Construct, id: string, stage: string, logGroup: ILogGroup, of: LogMetric) =>
   new MetricFilter(scope, id, {
     logGroup,
@@ -58,7 +58,7 @@ export const extract = (scope: Construct, id: string, stage: string, logGroup: I
     metricValue: of.value,
   });
 
-/** The figure, for alarms and the dashboard. */
+/** Returns the metric, for alarms and the dashboard. */
 export const figureOf = (stage: string, { name }: LogMetric, statistic: string, minutes: number): Metric =>
   new Metric({
     namespace: namespace(stage),

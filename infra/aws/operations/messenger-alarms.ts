@@ -4,13 +4,13 @@ import type { Figures } from "#lib/messenger/figures.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { figureOf, messengerFigure } from "./log-metric.ts";
 
-/** The figures that alarms and the dashboard read. */
+/** The metrics that alarms and the dashboard read. */
 export const usedFigures = [
   ...(["connected", "unlinked", "limited", "paused", "pending"] as const),
   ...(["oldest_seconds", "oldest_urgent_seconds", "sent", "failed"] as const),
 ] satisfies (keyof Figures)[];
 
-/** A figure as CloudWatch has it. */
+/** Returns a metric of the messenger. */
 export const messengerMetric = (
   stage: string,
   figure: (typeof usedFigures)[number],
@@ -19,8 +19,8 @@ export const messengerMetric = (
 ) => figureOf(stage, messengerFigure(figure), statistic, minutes);
 
 /**
- * How messages go. The task that leads tells its figures once a minute, so five minutes hold five of them. That
- * they are not told is the business of one alarm; to the others silence is good, or each of them would ring.
+ * The alarms of messaging. The leading task publishes its metrics once a minute, so a period of five minutes has five
+ * data points. One alarm watches for missing data; the others treat it as good, or all of them would ring.
  */
 export const messengerAlarms = (stage: string): AlarmRow[] => {
   const of = (figure: (typeof usedFigures)[number], statistic: string, minutes = 5) =>
@@ -29,16 +29,16 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
     {
       name: "messenger-silent",
       section: "messenger-silent",
-      says: "No messenger drives the connection to WhatsApp: messages are kept or refused, none is sent.",
+      says: "No messenger holds the connection to WhatsApp: messages are queued or rejected, none is sent.",
       metric: of("connected", "SampleCount"),
       rings: { below: 1 },
-      // a task that takes over needs half a minute, a new one two
+      // a task that takes over needs half a minute, a new task two minutes
       silence: "bad",
     },
     {
       name: "phone-unlinked",
       section: "phone-unlinked",
-      says: "No phone is linked: no message goes out until somebody links one.",
+      says: "No phone is linked: no message is sent until an operator links one.",
       metric: of("unlinked", "Maximum"),
       rings: { atLeast: 1 },
       silence: "good",
@@ -46,8 +46,8 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
     {
       name: "messenger-disconnected",
       section: "messenger-disconnected",
-      says: "WhatsApp has not been reached for a quarter of an hour: no message goes out.",
-      // neither connected nor without a phone, which is another alarm's business
+      says: "WhatsApp has been unreachable for 15 minutes: no message is sent.",
+      // neither connected nor unlinked, which has its own alarm
       metric: new MathExpression({
         label: "disconnected",
         expression: "1 - connected - unlinked",
@@ -61,7 +61,7 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
     {
       name: "number-limited",
       section: "number-limited",
-      says: "WhatsApp refuses messages to people the number has not written to before; they wait.",
+      says: "WhatsApp rejects messages to new contacts; they wait in the queue.",
       metric: of("limited", "Maximum"),
       rings: { atLeast: 1 },
       silence: "good",
@@ -69,8 +69,8 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
     {
       name: "queue-old",
       section: "queue-old",
-      says: "One-time codes and notices have waited for more than ten minutes.",
-      // the pace alone takes seconds; the least of five figures: one that had just been sent is no alarm
+      says: "One-time codes and transactional messages have waited for more than ten minutes.",
+      // the pace alone takes seconds; the minimum of five data points, so that a message just sent is no alarm
       metric: of("oldest_urgent_seconds", "Minimum"),
       rings: { atLeast: 600 },
       silence: "good",
@@ -78,7 +78,7 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
     {
       name: "queue-long",
       section: "queue-long",
-      says: "Reminders or bulk messages have waited for a day; after three they are not sent any more.",
+      says: "Reminders or bulk messages have waited for a day; they expire after three.",
       metric: of("oldest_seconds", "Minimum", 60),
       rings: { atLeast: Duration.days(1).toSeconds() },
       silence: "good",
@@ -86,7 +86,7 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
     {
       name: "sending-paused",
       section: "sending-paused",
-      says: "Somebody paused sending two hours ago and has not resumed it.",
+      says: "Sending has been paused for two hours.",
       metric: of("paused", "Minimum", 60),
       rings: { atLeast: 1 },
       periods: 2,
@@ -96,7 +96,7 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
       name: "sends-fail",
       section: "sends-fail",
       says: "More messages fail than arrive.",
-      // some fail always: numbers without an account
+      // some always fail: numbers without an account
       metric: new MathExpression({
         label: "more failed than sent",
         expression: "IF(failed >= 10 AND failed > FILL(sent, 0), 1, 0)",

@@ -9,11 +9,11 @@ import { PartnerOperator } from "../constructs/partner-operator.ts";
 
 export interface ApiStackProps extends Surroundings {
   readonly api: Api;
-  /** Where another API of the stage is, for the documentation. */
+  /** The address of the other API, for the documentation. */
   readonly addresses: GatewayProps["addresses"];
 }
 
-/** One REST API with its functions, its firewall, its host, and who may keep its partners. */
+/** One REST API with its functions, firewall, custom domain, and the operator's permissions. */
 export class ApiStack extends Stack {
   readonly api: Api;
   readonly gateway: Gateway;

@@ -12,7 +12,7 @@ import { Secrets } from "../constructs/secrets.ts";
 import { secretName } from "../secret-name.ts";
 import { upstreamPorts } from "../upstream-urls.ts";
 
-/** What the other stacks stand on: the network, the database with its schema, and the secrets. */
+/** The base of the other stacks: the network, the database with its schema, and the secrets. */
 export class DataStack extends Stack {
   readonly network: Network;
   readonly database: Database;
@@ -46,7 +46,10 @@ export class DataStack extends Stack {
   #migrate(surroundings: Surroundings, secrets: Secrets) {
     const { host, port, dbname, adminSecretName, adminSecret } = this.database;
     const step = new DeployStep(this, "Migration", {
-      ...{ ...surroundings, fn: "migrate", secrets: {}, isInside: true },
+      ...surroundings,
+      fn: "migrate",
+      secrets: {},
+      isInside: true,
       environment: {
         DATABASE_SECRET_ID: adminSecretName,
         DATABASE_HOST: host,
@@ -62,7 +65,9 @@ export class DataStack extends Stack {
 
   #fill(surroundings: Surroundings, { invented }: Secrets) {
     const step = new DeployStep(this, "Filling", {
-      ...{ ...surroundings, fn: "fill-secrets", secrets: {} },
+      ...surroundings,
+      fn: "fill-secrets",
+      secrets: {},
       environment: { SECRETS_PREFIX: secretName(surroundings.config.stage, "") },
     });
     step.lambda.addToRolePolicy(

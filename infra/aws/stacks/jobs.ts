@@ -11,11 +11,11 @@ import { DeadLetters } from "../constructs/dead-letters.ts";
 import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
 import { Timetable } from "../constructs/timetable.ts";
 
-/** How often a function is tried again that failed for an event. */
+/** Retries of a function that failed for an event. */
 const retryAttempts = 2;
 const maxEventAge = Duration.hours(1);
 
-/** What runs without being called: the upkeep of the database, the notification jobs, and what the bus asks for. */
+/** Everything that runs on a schedule or an event: database maintenance, notification jobs, requested notifications. */
 export class JobsStack extends Stack {
   readonly deadLetters: DeadLetters;
 
@@ -29,17 +29,17 @@ export class JobsStack extends Stack {
     const group = new ScheduleGroup(this, "Schedules", { scheduleGroupName: `municipal-${stage}` });
     this.#maintain(group);
     const lambda = this.#notify(group);
-    // `npm run dead-letters` asks for these
+    // `npm run dead-letters` reads these outputs
     new CfnOutput(this, "NotifyFunction", { value: lambda.functionName });
     new CfnOutput(this, "DeadLetterQueue", { value: this.deadLetters.queue.queueUrl });
   }
 
-  /** A run that failed is made up for by the next one, so nothing is tried again or kept. */
+  /** The next run makes up for a failed one, so there are no retries and no dead letters. */
   #maintain(group: ScheduleGroup) {
     const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...maintain });
     lambda.configureAsyncInvoke({ retryAttempts: 0 });
     new Timetable(this, "Maintenance", { group, lambda }).add("Schedule", {
-      description: "Upkeep of the database",
+      description: "Database maintenance",
       expression: `rate(${maintain.everyMinutes} minutes)`,
     });
   }
@@ -47,7 +47,9 @@ export class JobsStack extends Stack {
   #notify(group: ScheduleGroup): IFunction {
     const deadLetters = this.deadLetters;
     const { lambda } = new NodeFunction(this, {
-      ...{ ...this.#surroundings, ...notify, deadLetters: deadLetters.queue },
+      ...this.#surroundings,
+      ...notify,
+      deadLetters: deadLetters.queue,
     });
     lambda.configureAsyncInvoke({ retryAttempts, maxEventAge });
     for (const statement of deadLetters.writing()) lambda.addToRolePolicy(statement);
@@ -64,8 +66,8 @@ export class JobsStack extends Stack {
   }
 
   /**
-   * The bus keeps no archive: it would be one more copy of numbers and texts, and a code that is sent again after
-   * an hour is worth nothing. What could not be done is in the dead letters.
+   * The bus has no archive: it would be another copy of phone numbers and texts, and replaying a one-time code after
+   * an hour is useless. Failed events are in the dead letters.
    */
   #listen(target: LambdaFunction) {
     const { stage } = this.#surroundings.config;

@@ -6,7 +6,7 @@ import { MessengerTask } from "../constructs/messenger-task.ts";
 import type { Surroundings } from "../constructs/node-function.ts";
 import { messengerHost } from "../upstream-urls.ts";
 
-/** The messenger, which holds the connection to WhatsApp, at a name within the network. */
+/** The messenger, which holds the connection to WhatsApp, with a DNS name in the network. */
 export class MessagingStack extends Stack {
   readonly cluster: ecs.ICluster;
   readonly service: ecs.FargateService;
@@ -19,7 +19,7 @@ export class MessagingStack extends Stack {
       clusterName: `municipal-${config.stage}`,
       vpc,
       containerInsightsV2: ecs.ContainerInsights.ENABLED,
-      // what passes through a forwarded port is the console, with phone numbers on it
+      // a forwarded port carries the console, which shows phone numbers
       executeCommandConfiguration: { logging: ecs.ExecuteCommandLogging.NONE },
     }) as ecs.ICluster;
     this.task = new MessengerTask(this, "Messenger", config);
@@ -30,7 +30,7 @@ export class MessagingStack extends Stack {
       securityGroups: [securityGroup],
       assignPublicIp,
       desiredCount: 1,
-      // a new task takes messages while the old one still leads; it leads when the old one has let go
+      // a new task accepts messages while the old one still leads, and leads once the old one has released the lock
       minHealthyPercent: 100,
       maxHealthyPercent: 200,
       availabilityZoneRebalancing: ecs.AvailabilityZoneRebalancing.DISABLED,

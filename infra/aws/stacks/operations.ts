@@ -24,7 +24,7 @@ export interface OperationsStackProps {
   readonly server: Server;
   readonly apis: readonly ApiStack[];
   readonly jobs: JobsStack;
-  /** Where the functions are; each is watched. */
+  /** The APIs whose functions are monitored. */
   readonly watched: readonly IConstruct[];
   readonly messengerLog: ILogGroup;
 }
@@ -32,11 +32,11 @@ export interface OperationsStackProps {
 const functionsIn = (scopes: readonly IConstruct[]): NodeFunction[] =>
   scopes.flatMap((scope) => scope.node.findAll()).filter((found) => found instanceof NodeFunction);
 
-/** What tells that something is wrong: figures, alarms, one page to look at, and the bill. */
+/** Monitoring: metrics, alarms, a dashboard and the budget. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, props: OperationsStackProps) {
     super(scope, id);
-    // a function that is taken away must not be held back by the alarm on it
+    // an alarm must not block the removal of the function that it watches
     CrossStackReferences.of(this).consume(ReferenceStrength.WEAK);
     const { config, server, jobs, watched, messengerLog } = props;
     const { stage } = config;
@@ -62,7 +62,7 @@ export class OperationsStack extends Stack {
     new Budget(this, "Budget", config);
   }
 
-  /** Makes figures of what functions and messenger log. */
+  /** Extracts metrics from the logs of the functions and the messenger. */
   #count(stage: string, functions: readonly NodeFunction[], messengerLog: ILogGroup) {
     for (const { fn, lambda, node } of functions)
       for (const figure of figuresOf(fn))
