@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 
-/** Every environment variable that the product reads. Nothing else touches `process.env`. */
+/** Every environment variable that the product reads. No other file reads `process.env`. */
 const Environment = z.object({
   /** Region of the secrets; Lambda sets it. */
   AWS_REGION: z.optional(z.string()),
-  /** Credentials of the function's own role; Lambda sets them, and a container has none here. */
+  /** Credentials of the function's role; set by Lambda, absent in a container. */
   AWS_ACCESS_KEY_ID: z.optional(z.string()),
   AWS_SECRET_ACCESS_KEY: z.optional(z.string()),
   AWS_SESSION_TOKEN: z.optional(z.string()),
@@ -12,50 +12,50 @@ const Environment = z.object({
   AWS_ENDPOINT_URL_SECRETS_MANAGER: z.optional(z.url()),
   /** Secret with `{host, port, dbname, username, password}` of the function's database role. */
   DATABASE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Where the database is, for whoever is given the administrator's name and password alone. */
+  /** The database's address, for a function whose secret holds only a username and password. */
   DATABASE_HOST: z.optional(z.string().check(z.minLength(1))),
   DATABASE_PORT: z.optional(z.string().check(z.regex(/^\d{1,5}$/))),
   DATABASE_NAME: z.optional(z.string().check(z.minLength(1))),
-  /** What the names of a stage's secrets begin with, such as `municipal/prod/`. */
+  /** Prefix of the stage's secret names, such as `municipal/prod/`. */
   SECRETS_PREFIX: z.optional(z.string().check(z.regex(/\/$/))),
   /** `verify-full` checks the server's certificate against the trusted CAs; `disable` is for loopback. */
   DATABASE_TLS: z._default(z.enum(["verify-full", "disable"]), "verify-full"),
-  /** Secret with `{version, pepper}` for digests of what must not be stored in clear. */
+  /** Secret with `{version, pepper}` for digests of values that must not be stored in plain text. */
   PEPPER_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Secret with the key that signs access tokens, a JWK of `kty: "oct"`. */
   TOKEN_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Where the legacy authentication system takes a username and a password. */
+  /** URL of the legacy authentication system. */
   LEGACY_AUTH_URL: z.optional(z.url()),
-  /** Root of the employee system, before `/index.php`. */
+  /** Base URL of the employee system, before `/index.php`. */
   EMPLOYEE_SYSTEM_URL: z.optional(z.url()),
-  /** Secret with the one or two credentials that open the messaging API. */
+  /** Secret with the one or two valid credentials of the messaging API. */
   BASIC_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Where callers find the two APIs, without a slash at the end. */
+  /** Public addresses of the two APIs, without a trailing slash. */
   INTEGRATION_ADDRESS: z.optional(z.url()),
   MESSAGING_ADDRESS: z.optional(z.url()),
-  /** Where the messenger takes messages. */
+  /** URL of the messenger. */
   MESSENGER_URL: z.optional(z.url()),
-  /** Secret with the `{token}` that opens it. */
+  /** Secret with the bearer `{token}` of the messenger. */
   MESSENGER_TOKEN_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Where the messenger listens; 0 takes a free port. */
+  /** Address that the messenger listens on; port 0 takes a free one. */
   MESSENGER_HOST: z._default(z.string(), "0.0.0.0"),
   MESSENGER_PORT: z._default(z.string().check(z.regex(/^\d{1,5}$/)), "8080"),
-  /** How long it still takes messages after it was told to end: as long as its address may be remembered. */
+  /** Seconds during which the messenger still accepts messages after SIGTERM: the time to live of its DNS record. */
   MESSENGER_LINGER_SECONDS: z._default(z.string().check(z.regex(/^\d{1,3}$/)), "0"),
-  /** `careful` keeps the number from being blocked; `off` is for the fake platform. */
+  /** `careful` protects the number from being blocked; `off` is for the imitated platform. */
   MESSENGER_PACE: z._default(z.enum(["careful", "off"]), "careful"),
-  /** Secret with the `{key}` that seals what the messenger keeps in the database. */
+  /** Secret with the `{key}` that encrypts the messenger's data in the database. */
   MESSENGER_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Secret with the one or two credentials that open the console. */
+  /** Secret with the one or two valid credentials of the console. */
   CONSOLE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Another messaging platform than the real one: its WebSocket, its signing key in base64, its media CA in PEM. */
+  /** An imitated platform: its WebSocket URL, its signing key in base64, its media CA in PEM. */
   PLATFORM_URL: z.optional(z.url()),
   PLATFORM_ROOT_KEY: z.optional(z.string()),
   PLATFORM_MEDIA_CA: z.optional(z.string()),
   LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
-  /** Connection string for the operator's commands, in place of the one of a running `npm run dev`. */
+  /** Connection string for the operator's commands, instead of the one of a running `npm run dev`. */
   DATABASE_URL: z.optional(z.string().check(z.minLength(1))),
-  /** Credentials of `npm run smoke` as JSON, in place of a file. */
+  /** Credentials of `npm run smoke` as JSON, instead of a file. */
   SMOKE_CREDENTIALS: z.optional(z.string().check(z.minLength(1))),
 });
 type Environment = z.infer<typeof Environment>;
@@ -67,19 +67,19 @@ const environment = (): Environment => {
   const result = Environment.safeParse(process.env);
   if (!result.success) {
     const names = [...new Set(result.error.issues.map((issue) => issue.path.join(".")))];
-    throw new Error(`environment variable ${names.join(", ")} has a value that cannot be used`);
+    throw new Error(`environment variable ${names.join(", ")} has an invalid value`);
   }
   parsed = result.data;
   return parsed;
 };
 
-/** The value of an environment variable, or undefined where it may be absent. */
+/** Returns an environment variable, or undefined when it is not set. */
 export const findSetting = <K extends keyof Environment>(name: K): Environment[K] => environment()[name];
 
 /**
- * The value of an environment variable that this code cannot work without.
+ * Returns a required environment variable.
  *
- * @throws Error that names the variable when it is missing.
+ * @throws Error that names the missing variable.
  */
 export const getSetting = <K extends keyof Environment>(name: K): NonNullable<Environment[K]> => {
   const value = environment()[name];

@@ -1,14 +1,14 @@
-/** A value made on first use, shared by every later caller, and made again after a failure. */
+/** A value created on first use, shared by later callers, and created again after a failure. */
 export interface Lazy<T> {
   (): Promise<T>;
-  /** Forgets the value, so that the next call makes a new one. @returns what was forgotten, if anything. */
+  /** Discards the value, so that the next call creates a new one. @returns the discarded value, if any. */
   reset(): Promise<T> | undefined;
 }
 
 /**
- * Wraps an asynchronous initialisation so that it runs once and a failure is not remembered.
+ * Wraps an asynchronous initialisation so that it runs once and a failure is not cached.
  *
- * A rejected promise kept at module level would break a Lambda environment for the rest of its life.
+ * A rejected promise cached at module level would break a Lambda environment for the rest of its lifetime.
  */
 export const lazy = <T>(make: () => Promise<T>): Lazy<T> => {
   let made: Promise<T> | undefined;

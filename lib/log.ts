@@ -5,7 +5,7 @@ type Fields = Record<string, unknown>;
 
 const rank: Record<Level, number> = { debug: 10, info: 20, warn: 30, error: 40 };
 
-/** Keys whose value never reaches a log, compared without case, `-` and `_`. */
+/** Keys whose values are never logged, compared without case, `-` and `_`. */
 const secretKeys = new Set(
   [
     ...["password", "pass", "secret", "secretstring", "pepper", "authorization", "cookie", "setcookie"],
@@ -15,13 +15,13 @@ const secretKeys = new Set(
   ].values(),
 );
 
-/** Identity, family-card and employee numbers are runs of 16 to 18 digits: none may pass inside a text. */
+/** Identity, family-card and employee numbers have 16 to 18 digits: they are masked inside texts too. */
 const withoutLongNumbers = (text: string) => text.replace(/\d{15,}/g, "[number]");
 
-/** SQLSTATE classes whose message quotes the data: 22 data exception, 23 integrity violation. */
+/** SQLSTATE classes whose messages quote data: 22 data exception, 23 integrity violation. */
 const quotesData = (code: unknown) => typeof code === "string" && /^2[23]\w{3}$/.test(code);
 
-/** What a log may know of an error: never the query, its parameters or the row in `detail`. */
+/** Returns the loggable fields of an error: never the query, its parameters or the row in `detail`. */
 const describeError = (error: Error & { code?: unknown; routine?: unknown }): Fields => {
   const withheld = quotesData(error.code);
   return {
@@ -59,9 +59,9 @@ const write = (level: Level, message: string, fields: Fields = {}) => {
 };
 
 /**
- * One JSON object a line on standard output, where CloudWatch Logs picks it up.
+ * Writes one JSON object per line to standard output, which CloudWatch Logs collects.
  *
- * Secrets and personal data are taken out by key, long numbers also inside texts.
+ * Redacts secrets and personal data by key, and long numbers inside texts.
  */
 export const log = {
   info: (message: string, fields?: Fields) => write("info", message, fields),

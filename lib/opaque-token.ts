@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** A new token of 256 random bits. @param prefix marks it as ours for secret scanners. */
+/** Returns a new token of 256 random bits. @param prefix lets secret scanners recognise it. */
 export const mintToken = (prefix: string): string => prefix + randomBytes(32).toString("base64url");
 
-/** SHA-256 of a presented token. No salt or stretching: 256 random bits cannot be guessed. */
+/** Returns the SHA-256 of a token. No salt or stretching: 256 random bits cannot be guessed. */
 export const digestToken = (token: string): Buffer => createHash("sha256").update(token).digest();

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { findSetting } from "#lib/config.ts";
 
 /**
- * A database secret, in the shape that RDS keeps.
+ * A database secret, in RDS format.
  * @see https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_secret_json_structure.html
  */
 export const Credentials = z.object({
@@ -14,9 +14,9 @@ export const Credentials = z.object({
 });
 export type Credentials = z.infer<typeof Credentials>;
 
-/** The same, in the driver's own names. */
+/** Returns the same credentials as options of the driver. */
 export const connectionTo = ({ dbname, ...rest }: Credentials) => ({ ...rest, database: dbname });
 
-/** The driver's TLS mode: encrypted and verified, unless the settings say otherwise. */
+/** Returns the driver's TLS mode: encrypted and verified, unless the settings disable it. */
 export const tlsSetting = (): "verify-full" | false =>
   findSetting("DATABASE_TLS") === "disable" ? false : "verify-full";

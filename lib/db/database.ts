@@ -7,7 +7,7 @@ import { connectionTo, tlsSetting } from "./credentials.ts";
 import { isLostConnection } from "./lost-connection.ts";
 import { readCredentials } from "./role-secret.ts";
 
-/** A caller is answered within 3 s even when the database is silent; what is left is for the answer. */
+/** A caller gets a response within 3 s even when the database hangs; the rest is for sending the response. */
 const deadlineMs = 2_600;
 const connectTimeoutSeconds = 2;
 
@@ -19,14 +19,14 @@ const codeOf = (error: unknown): string => {
   return typeof code === "string" ? code : "";
 };
 
-/** What the server refused last: while a password is being rotated, it is the coming one that opens. */
+/** The password that the server rejected last: during a rotation the pending one may already be in use. */
 let refused: ReturnType<typeof readCredentials> | undefined;
 
 const credentials = lazy(async () =>
   readCredentials(getSetting("DATABASE_SECRET_ID"), (await refused)?.password),
 );
 
-/** One connection, as a Lambda environment serves one request at a time. */
+/** One connection, because a Lambda environment serves one request at a time. */
 const connection = lazy(async () => {
   const address = connectionTo(await credentials());
   return postgres({
@@ -34,15 +34,15 @@ const connection = lazy(async () => {
     ssl: tlsSetting(),
     max: 1,
     prepare: false,
-    fetch_types: false, // no array types are read; asking for them costs a round trip, 8 ms cold
+    fetch_types: false, // array types are not used; fetching them costs a round trip, 8 ms cold
     connect_timeout: connectTimeoutSeconds,
-    backoff: () => 0, // a caller waits: the next attempt is the next request's, at once
+    backoff: () => 0, // a caller is waiting: the next request may reconnect at once
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } }, // totals are JSON integers
     onnotice: () => {},
   });
 });
 
-/** Gives the connection up without waiting for a server that may never answer. */
+/** Closes the connection without waiting for a server that may never respond. */
 const disconnect = (): void => {
   connection.reset()?.then(
     (sql) => sql.end({ timeout: 0 }),
@@ -50,14 +50,14 @@ const disconnect = (): void => {
   );
 };
 
-/** Starts the secret's fetch while the module loads; a failure shows at the first use. */
+/** Starts fetching the secret while the module loads; an error surfaces at first use. */
 export const prepareDatabase = (): void => {
   connection().catch(() => {});
 };
 
 type Work<T> = (sql: postgres.Sql) => Promise<T>;
 
-/** A connection may be lost; when it is renewed, the password be an old one; and the newest not yet in use. */
+/** A connection may be lost, then its password outdated, then the newest one not yet in use. */
 const maxAttempts = 4;
 
 const attempt = async <T>(work: Work<T>, isExpired: () => boolean): Promise<T> => {
@@ -69,24 +69,24 @@ const attempt = async <T>(work: Work<T>, isExpired: () => boolean): Promise<T> =
     }
 };
 
-/** Makes ready for one more attempt. @returns false for an error that another attempt would not mend. */
+/** Prepares a retry. @returns false for an error that a retry cannot fix. */
 const mend = (error: unknown): boolean => {
   const code = codeOf(error);
   if (code !== INVALID_PASSWORD && !isLostConnection(code)) return false;
-  log.warn("database connection is renewed", { code });
+  log.warn("database connection renewed", { code });
   disconnect();
   if (code === INVALID_PASSWORD) refused = credentials.reset();
   return true;
 };
 
 /**
- * Runs work on the function's database connection.
+ * Runs `work` on the function's database connection.
  *
- * A rotated password is fetched again and a connection that broke is renewed, within the same request: work
- * may be done twice, and must bear it.
+ * Fetches a rotated password and renews a broken connection within the same request: `work` may run twice and must
+ * be idempotent.
  *
- * @throws Fault 504 when the statement took too long for the role's limit.
- * @throws Error with the cause for everything else, within 2.6 s also when the server is silent.
+ * @throws Fault 504 when a statement exceeds the role's timeout.
+ * @throws Error with its cause for everything else, within 2.6 s even when the server hangs.
  */
 export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
   let expired = false;
@@ -101,7 +101,7 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
   try {
     return await Promise.race([answer, deadline]);
   } catch (cause) {
-    // after anything but a failed statement nothing is known of the connection's state
+    // after any other failure than a failed statement the connection's state is unknown
     if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
     if (codeOf(cause) === QUERY_CANCELED)
       throw new Fault(504, "timeout", "The database took too long; try again, or ask for less", {
@@ -110,6 +110,6 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
     throw new Error("database request failed", { cause });
   } finally {
     clearTimeout(timer);
-    answer.catch(() => {}); // it may still fail after the deadline answered
+    answer.catch(() => {}); // it may still fail after the deadline
   }
 };

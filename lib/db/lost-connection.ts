@@ -1,8 +1,8 @@
-/** What postgres.js, Node or the server says of a connection that is gone. */
+/** Error codes of a lost connection, from postgres.js, Node and the server. */
 const codes = new Set([
   ...["CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECTION_DESTROYED", "ECONNRESET", "EPIPE"],
-  "57P01", // admin_shutdown: the server ended it
+  "57P01", // admin_shutdown
 ]);
 
-/** Whether an error's code tells of a lost database connection, which says nothing about the statement. */
+/** Tells whether an error code means a lost database connection rather than a failed statement. */
 export const isLostConnection = (code: string | undefined): boolean => code !== undefined && codes.has(code);

@@ -4,18 +4,18 @@ import type postgres from "postgres";
 
 const ourFolder = fileURLToPath(new URL("./migrations/", import.meta.url));
 
-/** One migration at a time on a database, by this lock. */
+/** Advisory lock that allows one migration at a time. */
 const lockKey = 7_206_301;
 
 const escapeGlob = (path: string) => path.replace(/[[\]{}()*?!+@]/g, "\\$&");
 
 /**
- * Brings the schema to the newest version: all in one transaction, or nothing.
+ * Migrates the schema to the newest version, in one transaction.
  *
- * @param sql connection of a role that may create roles and schemas.
- * @param folder with its final slash; files are named `NNNN.do.<what>.sql`.
+ * @param sql connection of a role that can create roles and schemas.
+ * @param folder with a trailing slash; files are named `NNNN.do.<subject>.sql`.
  * @returns names of the migrations that ran.
- * @throws Error when a migration fails, or one that ran already has been edited since.
+ * @throws Error when a migration fails, or when one that has run was edited since.
  */
 export const migrate = (sql: postgres.Sql, folder = ourFolder): Promise<string[]> =>
   sql.begin(async (transaction) => {

@@ -6,12 +6,12 @@ const iterations = 4096;
 const INVALID_PASSWORD = "28P01";
 const connectTimeoutSeconds = 5;
 
-/** A new password for a machine: 192 bits, in letters, digits, `-` and `_`. */
+/** Returns a new machine password: 192 random bits in letters, digits, `-` and `_`. */
 export const newPassword = (): string => randomBytes(24).toString("base64url");
 
 /**
- * What PostgreSQL stores of a password (RFC 5803). Sending this instead of the password keeps it out of
- * the statement, and so out of the server's log.
+ * Computes the SCRAM verifier that PostgreSQL stores (RFC 5803). Sending it instead of the password keeps the
+ * password out of the statement, and so out of the server's log.
  */
 const scramVerifier = (password: string): string => {
   const salt = randomBytes(16);
@@ -26,7 +26,7 @@ export const setPassword = async (sql: postgres.Sql, role: string, password: str
   await sql.unsafe(`alter role ${role.replace(/[^a-z_]/g, "")} password '${scramVerifier(password)}'`);
 };
 
-/** Does work on one connection of its own, encrypted and verified unless the settings say otherwise. */
+/** Runs `work` on a connection of its own, encrypted and verified unless the settings disable it. */
 export const withLogin = async <T>(
   credentials: Credentials,
   work: (sql: postgres.Sql) => Promise<T>,
@@ -47,7 +47,7 @@ export const withLogin = async <T>(
   }
 };
 
-/** Whether the server takes these credentials. @throws Error when it refuses for another reason, or is away. */
+/** Tells whether the server accepts these credentials. @throws Error for any other failure than a wrong password. */
 export const logsIn = (credentials: Credentials): Promise<boolean> =>
   withLogin(credentials, async (sql) => {
     try {

@@ -5,7 +5,7 @@ import { readWorkingCredentials } from "#lib/db/role-secret.ts";
 
 const readNow = () => readWorkingCredentials(getSetting("DATABASE_SECRET_ID"));
 
-/** For as long as the database is away a query fails soon: who waits for it can try again. */
+/** While the database is down, queries fail soon, so that callers can retry. */
 const connectTimeoutSeconds = 3;
 
 const options = {
@@ -19,11 +19,11 @@ const options = {
 };
 
 /**
- * Connections of the role in `DATABASE_SECRET_ID`, for a process that is no endpoint. The secret is read for
- * each new connection, so that a rotated password is used by the next one.
+ * Opens a pool for the role in `DATABASE_SECRET_ID`, for a long-running process. Each new connection reads the secret,
+ * so that it uses a rotated password.
  *
- * @param max connections at a time.
- * @param onClose is told when one is closed.
+ * @param max number of connections.
+ * @param onClose called when a connection closes.
  */
 export const connect = async (max: number, onClose?: () => void): Promise<postgres.Sql> => {
   const { password: _, ...address } = connectionTo(await readNow());

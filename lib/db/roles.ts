@@ -1,4 +1,4 @@
-/** The login roles that the migrations make, each with a secret `database/<name>` of its own. */
+/** The login roles that the migrations create. Each has a secret `database/<name>`. */
 export const loginRoles = {
   resident: "municipal_resident",
   tourism: "municipal_tourism",

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { getSetting } from "#lib/config.ts";
 import { withAddresses } from "#lib/openapi/addresses.ts";
 
-/** What the build wrote for a function of the documentation, beside its bundle. */
+/** The folder that the build writes beside the bundle of a documentation function. */
 const folder = new URL("./docs/", import.meta.url);
 
-/** A file of the build, or undefined where there is none of this name. */
+/** Returns a file of that folder, or undefined. */
 export const findBuilt = (name: string): string | undefined => {
   try {
     return readFileSync(new URL(name, folder), "utf8");
@@ -15,7 +15,7 @@ export const findBuilt = (name: string): string | undefined => {
   }
 };
 
-/** The same with the addresses of this stage. */
+/** Returns a file with the addresses of this stage, or undefined. */
 export const findAddressed = (name: string): string | undefined => {
   const text = findBuilt(name);
   return (

@@ -1,8 +1,8 @@
 import { TextReply } from "#lib/http/text-reply.ts";
 
 /**
- * Everything comes from the page's own origin, and no script or style stands in the page. The pictures of the
- * reference's style are in its style sheet, as data.
+ * Everything loads from the page's own origin, without inline scripts or styles. The reference's style sheet contains
+ * its images as data URLs.
  */
 const policy = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],

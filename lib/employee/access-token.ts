@@ -4,23 +4,23 @@ import * as z from "zod/mini";
 import type { Account } from "#lib/http/caller.ts";
 import { findVerifyingKey, getSigningKey, type TokenKey } from "./token-key.ts";
 
-/** Life of an access token: what `expires_in` says. */
+/** Lifetime of an access token, returned as `expires_in`. */
 export const lifetimeSeconds = 900;
 
 const issuer = "municipal-integration-api";
 const audience = "municipal-integration-api/v1";
-/** Tells an access token from any other JWT that one key may sign (RFC 8725, 3.11; RFC 9068, 2.1). */
+/** Distinguishes an access token from other JWTs signed with the same key (RFC 8725, 3.11; RFC 9068, 2.1). */
 const type = "at+jwt";
 const algorithm = "HS256";
 
-/** A token is valid a little before it is issued: the clock of whoever verifies may be behind. */
+/** `nbf` lies slightly before `iat`, because the verifier's clock may be behind. */
 const clockSkewSeconds = 5;
 
 const Claims = z.object({ sub: z.string(), scope: z.string(), exp: z.int() });
 
 const bytesOf = ({ k }: TokenKey) => Buffer.from(k, "base64url");
 
-/** A JWT for the account (RFC 7519), signed with the current key. */
+/** Issues a JWT for the account (RFC 7519), signed with the current key. */
 export const issueAccessToken = async ({
   accountId,
   scope,
@@ -44,7 +44,7 @@ export const issueAccessToken = async ({
 };
 
 /**
- * The account of a token that we signed and that is valid now, or undefined for any other text.
+ * Returns the account of a valid token, or undefined for any other text.
  *
  * @throws Error when the keys cannot be fetched.
  */

@@ -4,18 +4,18 @@ import { tooManyRequests } from "#lib/http/fault.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
 import { networkOf } from "./network.ts";
 
-/** Whose identity is to be proved, and from where it is tried. */
+/** An attempt to prove an identity: for which account, and from where. */
 interface Subject {
-  /** Where: accounts of one system are not those of another. */
+  /** The system: each has its own accounts. */
   readonly kind: "login" | "ticket";
   readonly account: string;
-  /** From where: guesses from one place over many accounts are counted too. */
+  /** The source: guesses from one source over many accounts are counted too. */
   readonly from: { readonly address: string } | { readonly accountId: string };
 }
 
 /**
- * While attempts that wait for their answer fill the window, ask again after this time, for so long: with
- * `proofTimeoutMs` less than the 10 s that a caller has.
+ * While pending attempts fill the window, retry after this delay, for at most this time: together with
+ * `proofTimeoutMs` less than the 10 s that a caller waits.
  */
 const pollMs = 50;
 const patienceMs = 4_000;
@@ -32,7 +32,7 @@ const refuse = (retryAfterSeconds: number | undefined) =>
 
 const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
   const { digest } = await digestTerm();
-  // old systems compare names without case
+  // legacy systems compare names case-insensitively
   const accountDigest = digest(`${kind} ${account.toLowerCase()}`);
   const place = "address" in from ? `address ${networkOf(from.address)}` : `account ${from.accountId}`;
   const addressDigest = digest(place);
@@ -50,12 +50,13 @@ const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
 };
 
 /**
- * Asks an old system whether an identity is proved, as often as the throttle lets: 5 failures in 15 minutes
- * for an account, 10 a minute from one place. The attempt is reserved before the question, so that callers
- * at the same time share the same limit.
+ * Verifies an identity with a legacy system, rate-limited to 5 failures in 15 minutes per account and 10 a minute per
+ * source. The attempt is reserved before the call, so that concurrent callers share the limit.
+ * @param prove answers undefined when the system refuses; a failure of the system does not count.
+ * @param prove returns undefined when the system rejects the identity; an error of the system does not count.
  *
  * @param prove answers undefined when the system refuses; a failure of the system does not count.
- * @throws Fault 429 with the time after which it may be tried again.
+ * @throws Fault 429 with Retry-After.
  */
 export const throttled = async <T>(subject: Subject, prove: () => Promise<T | undefined>) => {
   const id = await reserve(subject);

@@ -5,7 +5,7 @@
  *   GET /index.php/dev/simpeg/pegawai?pagetype=serviceauth&page=Web-Service-WBS&action=getPegawai[&nip=][&nama=]
  *   GET /index.php/dev/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=<ticket>
  *
- * Success is 200 and JSON under any content type. A passphrase or ticket that it does not accept is
+ * Success is 200 and JSON under any content type. A rejected passphrase or ticket is
  * {"status": "failed"} with 200, 401, 403 or 404. Anything else counts as a failure of the system (502).
  */
 import * as z from "zod/mini";
@@ -17,7 +17,7 @@ const system = "EMPLOYEE_SYSTEM_URL";
 const ticketPath = "/index.php/dev/simpeg/auth";
 const employeePath = "/index.php/dev/simpeg/pegawai";
 
-/** Null stands for what somebody does not have, such as a position. */
+/** Null means that the employee has none, such as a position. */
 const blankable = z.pipe(
   z.nullable(z.string()),
   z.transform((value) => value ?? ""),
@@ -27,7 +27,7 @@ const TicketAnswer = z.object({ tiket: z.string().check(z.minLength(1)) });
 
 const ListAnswer = z.object({
   status: z.literal("success"),
-  // null where nobody matches
+  // null when nobody matches
   result: z.nullable(
     z.array(
       z.object({ peg_nip_baru: z.string(), peg_nama: z.string(), jab_name: blankable, uk_nama: blankable }),
@@ -50,31 +50,33 @@ const Refused = z.object({ status: z.literal("failed") });
 const isRefusal = ({ status, json }: Answer) =>
   [200, 401, 403, 404].includes(status) && Refused.safeParse(json).success;
 
-/** The answer in its agreed shape; fields beyond it are dropped. @throws Fault 502, the fields are logged. */
+/** Parses a response; additional fields are dropped. @throws Fault 502; the invalid fields are logged. */
 const read = <T>(schema: z.ZodMiniType<T>, { status, json }: Answer): T => {
   if (status !== 200) throw badAnswer(system, `status ${status}`);
   if (json === undefined) throw badAnswer(system, "the answer is not JSON");
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  // names and positions of fields, never what stands in them
+  // names of fields, never their values
   const fields = parsed.error.issues.map(({ path }) => path.join(".") || "(whole)");
   throw badAnswer(system, `missing or of another type: ${[...new Set(fields)].slice(0, 10).join(", ")}`);
 };
 
-/** A session ticket for the employee, or undefined when the system refuses NIP and passphrase. */
+/** Returns a session ticket for the employee, or undefined when the system rejects NIP and passphrase. */
 export const findTicket = async (nip: string, passphrase: string): Promise<Ticket | undefined> => {
   const query = { user: "servicelogin", username: nip, pass: passphrase };
   const answer = await ask(system, { method: "GET", path: ticketPath, query, timeoutMs: proofTimeoutMs });
   return isRefusal(answer) ? undefined : read(TicketAnswer, answer);
 };
 
-/** The employees with this NIP, name part or both; all of them without either. */
+/** Lists the employees with this NIP, part of a name or both; all of them without either. */
 export const listEmployees = async (criteria: {
   nip: string | undefined;
   name: string | undefined;
 }): Promise<EmployeeList> => {
   const query = {
-    ...{ pagetype: "serviceauth", page: "Web-Service-WBS", action: "getPegawai" },
+    pagetype: "serviceauth",
+    page: "Web-Service-WBS",
+    action: "getPegawai",
     ...(criteria.nip !== undefined && { nip: criteria.nip }),
     ...(criteria.name !== undefined && { nama: criteria.name }),
   };
@@ -85,7 +87,7 @@ export const listEmployees = async (criteria: {
   return { status, result: result ?? [] };
 };
 
-/** The profile of the employee whom a ticket was issued for, or undefined for an unknown or expired one. */
+/** Returns the profile of the employee that a ticket was issued for, or undefined for an unknown or expired one. */
 export const findEmployee = async (ticket: string): Promise<EmployeeDetail | undefined> => {
   const query = { page: "sso", action: "getDataPegawai", tiket: ticket };
   const answer = await ask(system, { method: "GET", path: employeePath, query });

@@ -1,6 +1,6 @@
 /*
- * The legacy authentication system, as this product expects it. To connect a real one that speaks
- * otherwise, change this file alone; LEGACY_AUTH_URL says where it is.
+ * The legacy authentication system, as this product expects it, at LEGACY_AUTH_URL. To connect a system with another
+ * protocol, change only this file.
  *
  *   POST <LEGACY_AUTH_URL>
  *   Content-Type: application/x-www-form-urlencoded
@@ -9,20 +9,20 @@
  *
  * Accepted: 200 and
  *   {"status": "success", "user": {"id": "1042", "access": ["pegawai", "tiket"]}}
- * `id` names the account for good and is what tokens carry as `sub`; `access` says what it may do:
- * `pegawai` list and read employees, `tiket` get session tickets. Other entries are ignored.
+ * `id` identifies the account permanently and becomes the token's `sub`. `access` lists its permissions: `pegawai` to
+ * list and read employees, `tiket` to get session tickets. Other entries are ignored.
  *
- * Refused, with status 200, 401 or 403, and the same for an unknown account, a wrong password, and a
- * username of the kind that the account is not configured for:
+ * Rejected: 200, 401 or 403, the same for an unknown account, a wrong password, and a kind of username that the
+ * account is not configured for:
  *   {"status": "failed"}
  *
- * Anything else counts as a failure of the system: the caller gets 502 and the attempt is not counted.
+ * Anything else is a failure of the system: the caller gets 502, and the attempt is not counted.
  */
 import * as z from "zod/mini";
 import type { AccountScope } from "#lib/routes/route.ts";
 import { ask, badAnswer, proofTimeoutMs } from "./upstream.ts";
 
-/** An account that has proved who it is. */
+/** An authenticated account. */
 export interface LegacyAccount {
   readonly id: string;
   readonly scopes: readonly AccountScope[];
@@ -40,9 +40,9 @@ const Accepted = z.object({
 const Refused = z.object({ status: z.literal("failed") });
 
 /**
- * The account behind a username and password, or undefined when the legacy system refuses them.
+ * Returns the account of a username and password, or undefined when the legacy system rejects them.
  *
- * @throws Fault 502, 504 when it does not answer as it should.
+ * @throws Fault 502, 504 when the system fails or does not respond.
  */
 export const authenticate = async (
   username: string,

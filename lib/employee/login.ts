@@ -14,9 +14,9 @@ interface Credentials {
 /**
  * Exchanges the credentials of a legacy account for a session.
  *
- * @param address where the caller is, for the throttle.
- * @throws Fault 401, one and the same for an unknown account, a wrong password and a username of the wrong
- * kind; 429 after too many of them.
+ * @param address the caller's IP address, for rate limiting.
+ * @throws Fault 401, the same for an unknown account, a wrong password and a wrong kind of username; 429 after too
+ * many failures.
  */
 export const login = async ({ username, password }: Credentials, address: string): Promise<LoginToken> => {
   const started = performance.now();

@@ -1,10 +1,10 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * The network that a caller can be told apart by: an IPv4 address itself, of an IPv6 address the first 64
- * bits, since one subscriber holds all the rest (RFC 6177).
+ * Returns the network that identifies a caller: an IPv4 address itself, or the first 64 bits of an IPv6 address,
+ * because one subscriber has all the rest (RFC 6177).
  *
- * @param address as the gateway saw it; a text that is no address stands for itself.
+ * @param address as seen by the gateway; any other text is returned unchanged.
  */
 export const networkOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return address;

@@ -1,21 +1,21 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { mintToken } from "#lib/opaque-token.ts";
 
-/** A new refresh token. It is shown to its holder; the database keeps its digest. */
+/** Returns a new refresh token. Only its digest is stored. */
 export const mintRefreshToken = (): string => mintToken("mir_");
 
 const algorithm = "aes-256-gcm";
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** 256 random bits need no stretching; the label keeps this key apart from other uses of the token. */
+/** 256 random bits need no key stretching; the label separates this key from other uses of the token. */
 const keyFrom = (token: string) => Buffer.from(hkdfSync("sha256", token, "", "successor", 32));
 
 /**
- * Encrypts a token's successor with a key that only the token gives (AES-256-GCM; RFC 5869): whoever reads
- * the database can use neither, but who presents the token again can be answered the same successor.
+ * Encrypts a token's successor with a key derived from the token (AES-256-GCM; RFC 5869): a reader of the database
+ * can use neither, but a client that presents the token again gets the same successor.
  *
- * @returns nonce, ciphertext and tag in one.
+ * @returns nonce, ciphertext and tag, concatenated.
  */
 export const sealSuccessor = (token: string, successor: string): Buffer => {
   const nonce = randomBytes(nonceBytes);
@@ -23,7 +23,7 @@ export const sealSuccessor = (token: string, successor: string): Buffer => {
   return Buffer.concat([nonce, cipher.update(successor, "utf8"), cipher.final(), cipher.getAuthTag()]);
 };
 
-/** @throws Error when it was sealed with another token, or changed. */
+/** @throws Error when it was encrypted with another token, or changed. */
 export const openSuccessor = (token: string, sealed: Uint8Array): string => {
   const decipher = createDecipheriv(algorithm, keyFrom(token), sealed.subarray(0, nonceBytes), {
     authTagLength: tagBytes,

@@ -1,10 +1,10 @@
-/** Longer than a legacy system takes to refuse, whatever its reason. */
+/** Longer than a legacy system takes to reject a login for any reason. */
 const stepMs = 500;
 
 /**
- * The time to wait before a refusal is given, so that it comes at a whole multiple of the step: how soon
- * the legacy system refused an unknown account does not show beside how soon it refused a wrong password.
+ * Returns how long to delay a rejection, so that it is sent at a whole multiple of the step: response times do not
+ * reveal whether the account is unknown or the password wrong.
  *
- * @param elapsedMs since the request came.
+ * @param elapsedMs time since the request arrived.
  */
 export const refusalDelayMs = (elapsedMs: number): number => stepMs - (elapsedMs % stepMs);

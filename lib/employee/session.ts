@@ -22,7 +22,7 @@ const answer = async (accountId: string, scope: string, refreshToken: string): P
   scope,
 });
 
-/** Begins a session: a first access token and a first refresh token. */
+/** Starts a session: issues the first access token and refresh token. */
 export const startSession = async ({ id, scopes }: LegacyAccount): Promise<LoginToken> => {
   const scope = scopes.join(" ");
   const refreshToken = mintRefreshToken();
@@ -36,8 +36,8 @@ const invalidGrant = () =>
   new Fault(400, "invalid_grant", "The refresh token is unknown, expired or used before; log in again");
 
 /**
- * Goes on with a session: spends a refresh token for the next pair. A token that was spent within the last
- * 30 s gets the same successor again; one that was spent before that ends the session for everybody.
+ * Continues a session: exchanges a refresh token for the next pair. A token used within the last 30 s gets the same
+ * successor again; reuse after that revokes the session.
  *
  * @throws Fault 400 `invalid_grant`
  */
@@ -51,7 +51,7 @@ export const continueSession = async (presented: string): Promise<LoginToken> =>
       from employee.spend_token(${digestToken(presented)}, ${digestToken(successor)}, ${sealed})`,
   );
   if (spent?.outcome === "reused")
-    log.warn("a spent refresh token was used again; its session is ended", { session_id: spent.sessionId });
+    log.warn("a refresh token was reused; its session is revoked", { session_id: spent.sessionId });
   if (spent?.outcome !== "rotated" && spent?.outcome !== "replayed") throw invalidGrant();
   return answer(spent.accountId, spent.scope, openSuccessor(presented, spent.sealedSuccessor));
 };

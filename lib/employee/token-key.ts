@@ -6,7 +6,7 @@ import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 
 const kidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The key of access tokens: 256 bits for HMAC-SHA-256, as a JWK (RFC 7517; RFC 7518, 3.2 and 6.4). */
+/** The signing key of access tokens: 256 bits for HMAC-SHA-256, as a JWK (RFC 7517; RFC 7518, 3.2 and 6.4). */
 export const TokenKey = z.object({
   kty: z.literal("oct"),
   alg: z.literal("HS256"),
@@ -22,9 +22,9 @@ export const mintTokenKey = (): TokenKey => ({
   k: randomBytes(32).toString("base64url"),
 });
 
-/** A key that was taken back is used no longer than this, also where nobody has met a newer one. */
+/** A revoked key is used for at most this time. */
 export const maxAgeSeconds = 300;
-/** Anyone may invent a kid: in vain, Secrets Manager is asked at most this often in one environment. */
+/** Rate-limits refetches caused by unknown key ids, per environment. */
 const minVainMs = 1_000;
 
 const secretId = () => getSetting("TOKEN_KEY_SECRET_ID");
@@ -36,14 +36,14 @@ const fetchBoth = async () => readBothStages(secretId(), TokenKey);
 const signing = keep("the signing key", maxAgeSeconds * 1_000, fetchCurrent);
 const verifying = keep("the verifying keys", maxAgeSeconds * 1_000, fetchBoth);
 
-/** The key that signs: the secret's AWSCURRENT, at most five minutes old. */
+/** Returns the signing key: the secret's AWSCURRENT, at most five minutes old. */
 export const getSigningKey = (): Promise<TokenKey> => signing.get();
 
 let lastVainAt = Number.NEGATIVE_INFINITY;
 
 /**
- * The key with this id among AWSCURRENT and AWSPREVIOUS. An unknown id is looked for once more in what
- * Secrets Manager has now: it may be of a key that was rotated in a moment ago.
+ * Returns the key with this id among AWSCURRENT and AWSPREVIOUS. An unknown id causes one refetch: the key may have
+ * been rotated just now.
  */
 export const findVerifyingKey = async (kid: string): Promise<TokenKey | undefined> => {
   const byId = (keys: readonly TokenKey[]) => keys.find((key) => key.kid === kid);
@@ -54,6 +54,6 @@ export const findVerifyingKey = async (kid: string): Promise<TokenKey | undefine
   return found;
 };
 
-/** Starts the secret's fetch while the module loads; a failure shows at the first use. */
+/** Starts fetching the secret while the module loads; an error surfaces at first use. */
 export const prepareSigning = (): void => prepare(signing);
 export const prepareVerifying = (): void => prepare(verifying);

@@ -3,20 +3,20 @@ import { type Answer, httpClient, NoAnswer } from "#lib/http/client.ts";
 import { Fault } from "#lib/http/fault.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 
-/** A city's old system over HTTP, in front of which nobody waits longer than 10 s. */
+/** A client of a city's legacy system over HTTP. Callers wait at most 10 s. */
 const defaultTimeoutMs = 8_000;
-/** Before an identity is proved there may be a wait for the throttle. */
+/** Shorter for identity checks, which may first wait for the rate limit. */
 export const proofTimeoutMs = 5_000;
-/** A list of 20,000 employees is 3 MB; what Lambda may answer is 6 MB. */
+/** A list of 20,000 employees is 3 MB; a Lambda response is limited to 6 MB. */
 const send = httpClient({ connectTimeoutMs: 2_000, maxAnswerBytes: 5 * 1024 * 1024 });
 
 interface Question {
   readonly method: "GET" | "POST";
-  /** Below the system's address. */
+  /** Path below the system's address. */
   readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;
-  /** For connecting, asking and reading together. */
+  /** Total time for connecting, sending and reading. */
   readonly timeoutMs?: number;
 }
 
@@ -25,17 +25,17 @@ const encode = (form: Readonly<Record<string, string>>) => ({
   body: new URLSearchParams(form).toString(),
 });
 
-/** A 502 for whatever an old system answered that is not what was agreed; the reason is for the log alone. */
+/** Makes the 502 for an invalid response of a legacy system; the reason is only logged. */
 export const badAnswer = (system: OldSystem, reason: string): Fault =>
   new Fault(502, "bad_gateway", "The system behind this service failed; try again later", {
-    cause: new Error(`${system} gave a bad answer: ${reason}`),
+    cause: new Error(`${system} gave an invalid response: ${reason}`),
   });
 
 /**
- * Asks an old system.
+ * Sends a request to a legacy system.
  *
- * @throws Fault 504 when the system is silent for its time (8 s unless told) or cannot be connected to within 2 s.
- * @throws Fault 502 when it cannot be reached, breaks off, or answers more than 5 MB.
+ * @throws Fault 504 when the system does not respond in time (8 s by default), or the connection takes over 2 s.
+ * @throws Fault 502 when it is unreachable, breaks off, or sends more than 5 MB.
  */
 export const ask = async (system: OldSystem, { form, timeoutMs, ...question }: Question): Promise<Answer> => {
   const whole = { ...question, url: getSetting(system), ...(form && encode(form)) };

@@ -1,15 +1,15 @@
-/** Where a stage's APIs are, without a slash at the end. */
+/** Addresses of a stage's APIs, without a trailing slash. */
 export interface Addresses {
   readonly integration: string;
   readonly messaging: string;
 }
 
-/** What stands in the built documents for the addresses of a stage that is not known yet. */
+/** Placeholder addresses in the built documents. */
 export const invented: Addresses = {
   integration: "https://services.city.example/api",
   messaging: "https://messages.city.example",
 };
 
-/** A built document with the addresses of a stage, wherever it names them. */
+/** Replaces the placeholder addresses of a built document by those of a stage. */
 export const withAddresses = (document: string, { integration, messaging }: Addresses): string =>
   document.replaceAll(invented.integration, integration).replaceAll(invented.messaging, messaging);

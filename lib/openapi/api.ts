@@ -1,18 +1,18 @@
 import type { Envelope } from "#lib/http/envelope.ts";
 import type { Route } from "#lib/routes/route.ts";
 
-/** What the document has to know about one REST API: a part of the definition that AWS and the local gateway read. */
+/** The part of an API definition that the OpenAPI document needs. */
 export interface PublishedApi {
   readonly name: "integration" | "messaging";
   readonly routes: readonly Route[];
-  /** How the gateway spells what it answers by itself. */
+  /** The error envelope of the gateway's own responses. */
   readonly envelope: Envelope;
-  /** What it answers by itself, by API Gateway's response type. */
+  /** The gateway's own responses, by API Gateway response type. */
   readonly responses: Readonly<
     Record<string, { readonly body: string; readonly headers: Readonly<Record<string, string>> }>
   >;
   readonly firewall: {
-    /** Routes that one address may call so often only, and what it is told then. */
+    /** Routes with a rate limit per address, and the response when it is exceeded. */
     readonly perAddress?: {
       readonly limits: readonly { readonly route: Route }[];
       readonly refusal: { readonly body: string };

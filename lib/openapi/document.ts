@@ -18,11 +18,11 @@ const allWords = { ...employeeWords, ...residentWords, ...tourismWords, ...messa
 
 const wordsOf = ({ fn }: Route): RouteWords => {
   const words = allWords[fn];
-  if (!words) throw new Error(`nothing is said about ${fn}: lib/openapi/words`);
+  if (!words) throw new Error(`no documentation for ${fn} in lib/openapi/words`);
   return words;
 };
 
-/** A function of the documentation itself is not part of what it describes. */
+/** The documentation functions are not documented. */
 const isDescribed = ({ fn }: Route) => !fn.startsWith("docs/");
 
 const securityOf = ({ kind }: Auth): object[] => (kind === "public" ? [] : [{ [kind]: [] }]);
@@ -46,7 +46,7 @@ const operationOf = (route: Route, api: PublishedApi, language: Language) => {
 const pathsOf = (api: PublishedApi, language: Language) =>
   api.routes.filter(isDescribed).map((route) => {
     const item = {
-      // the first of the document's servers goes without saying
+      // the document's first server is the default
       ...(api.name === "messaging" && {
         servers: [{ url: invented.messaging, description: servers.messaging[language] }],
       }),
@@ -58,7 +58,7 @@ const pathsOf = (api: PublishedApi, language: Language) =>
 const replySchema = (route: Route, { reply }: RouteWords, language: Language): Schema =>
   describeFields(schemaOf(route.reply, "output"), (path) => {
     const text = reply.fields[path];
-    if (!text) throw new Error(`nothing is said about ${path} of ${reply.name}`);
+    if (!text) throw new Error(`no documentation for ${path} of ${reply.name}`);
     return { description: text[language] };
   });
 
@@ -86,7 +86,7 @@ const inLanguage = <T extends { readonly description: Readonly<Record<Language, 
   );
 
 /**
- * The OpenAPI 3.1 document of both APIs, from their route tables and what is said about them.
+ * Composes the OpenAPI 3.1 document of both APIs from their route tables and the texts in `words/`.
  *
  * @param version of the product.
  */
@@ -95,7 +95,9 @@ export const composeDocument = (apis: readonly PublishedApi[], version: string, 
   return {
     openapi: "3.1.0",
     info: {
-      ...{ title: info.title[language], version, description: info.description[language] },
+      title: info.title[language],
+      version,
+      description: info.description[language],
       license: { name: info.license[language], url: `${invented.integration}/docs/partner?lang=${language}` },
     },
     servers: [{ url: invented.integration, description: servers.integration[language] }],

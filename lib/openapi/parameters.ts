@@ -3,10 +3,10 @@ import { type Schema, schemaOf } from "./schema.ts";
 import type { Language } from "./text.ts";
 import type { FieldWords, RouteWords } from "./words.ts";
 
-/** @throws Error for a field that nothing is said about: the words have to be written first. */
+/** @throws Error for an undocumented field. */
 export const wordsOf = (fields: RouteWords["fields"], name: string, fn: string): FieldWords => {
   const words = fields[name];
-  if (!words) throw new Error(`nothing is said about ${name} of ${fn}`);
+  if (!words) throw new Error(`no documentation for ${name} of ${fn}`);
   return words;
 };
 
@@ -17,7 +17,7 @@ const parameterOf = (
   { text, example, schema }: FieldWords,
   language: Language,
 ) => ({
-  // headers are told apart by their letters alone; they read better as they are usually written
+  // header names are case-insensitive; the usual spelling reads better
   name: place === "header" ? name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase()) : name,
   in: place,
   required: isRequired,
@@ -26,10 +26,10 @@ const parameterOf = (
   example,
 });
 
-/** One form of a query that has several: what tells it from the others is in its values. */
+/** One form of a query that has several, which differ in their values. */
 const formOf = (form: Schema, words: RouteWords, fn: string, language: Language): Schema => {
   const named = Object.entries(form.properties ?? {}).filter(
-    // `form` is our own word, and what has no type belongs to the other form
+    // `form` is internal, and a property without type belongs to the other form
     ([name, field]) => name !== "form" && "type" in field,
   );
   return {
@@ -46,7 +46,7 @@ const formOf = (form: Schema, words: RouteWords, fn: string, language: Language)
   };
 };
 
-/** In words, for pages that do not show the schema of a parameter. */
+/** Describes the schema in words, for pages that do not show a parameter's schema. */
 const listFields = ({ title, properties = {}, required = [] }: Schema): string =>
   [
     `**${title}**`,
@@ -56,8 +56,8 @@ const listFields = ({ title, properties = {}, required = [] }: Schema): string =
   ].join("\n");
 
 /**
- * A query whose parameters choose its form: one object of which each property is a parameter, since nothing else
- * can say that parameters exclude each other.
+ * Describes a query with several forms as one object parameter, because OpenAPI has no other way to say that
+ * parameters exclude each other.
  */
 const formsOf = (forms: readonly Schema[], words: RouteWords, fn: string, language: Language) => ({
   name: "parameters",
@@ -71,7 +71,7 @@ const formsOf = (forms: readonly Schema[], words: RouteWords, fn: string, langua
   ),
 });
 
-/** The parameters of a route, in the order path, query, headers. */
+/** Lists the parameters of a route in the order path, query, headers. */
 export const parametersOf = (route: Route, words: RouteWords, language: Language): object[] => {
   const places = [
     ["path", route.params],

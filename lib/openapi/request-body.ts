@@ -10,7 +10,7 @@ const mediaTypes: Readonly<Record<Encoding, string>> = {
   multipart: "multipart/form-data",
 };
 
-/** How each part of a form is written. */
+/** Returns the encoding of each part of a form. */
 const encodingOf = (schema: Schema, words: RouteWords, fn: string) =>
   Object.fromEntries(
     Object.keys(schema.properties ?? {}).map((name) => [
@@ -27,7 +27,7 @@ const describe = (found: Schema, words: RouteWords, fn: string, language: Langua
   return { ...found, properties: Object.fromEntries(properties) };
 };
 
-/** Each form whole, since generators of clients read no rule beside the fields. */
+/** Returns each form as a complete schema, because client generators ignore rules beside the fields. */
 const inForms = (schema: Schema, { forms }: RouteWords): Schema => {
   if (!forms) return schema;
   const { properties = {}, required = [] } = schema;
@@ -40,7 +40,7 @@ const inForms = (schema: Schema, { forms }: RouteWords): Schema => {
   return { [forms.keyword]: each };
 };
 
-/** The body of a route, or undefined where it takes none. */
+/** Describes the body of a route, or returns undefined when it has none. */
 export const requestBodyOf = (
   { fn, body, encoding = "json" }: Route,
   words: RouteWords,
@@ -51,7 +51,7 @@ export const requestBodyOf = (
   const schema = inForms(describe(found, words, fn, language), words);
   const examples = Object.entries(words.examples ?? {}).map(([name, value]) => [name, { value }]);
   return {
-    // an empty body is read as {}, which is enough where nothing in it is needed
+    // an empty body is read as {}, which is valid when no field is required
     required: (found.required ?? []).length > 0 || words.forms !== undefined,
     content: {
       [mediaTypes[encoding]]: {

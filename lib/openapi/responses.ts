@@ -12,7 +12,7 @@ const requestId = "3b6a2fcb-0699-4783-a84b-839426f34251";
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
 const schema = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** What the route itself says about input that is wrong. */
+/** Returns the route's own error for an invalid input. */
 const mistakeOf = (route: Route, words: RouteWords): Fault => {
   const { where, input } = words.mistake ?? { where: "body", input: null };
   const of = route[where];
@@ -21,7 +21,7 @@ const mistakeOf = (route: Route, words: RouteWords): Fault => {
   } catch (error) {
     if (error instanceof Fault) return error;
   }
-  throw new Error(`the mistake that is shown of ${route.fn} is none`);
+  throw new Error(`the invalid example of ${route.fn} is valid`);
 };
 
 const faultOf = (name: FaultName, route: Route, words: RouteWords): Fault => {
@@ -32,10 +32,10 @@ const faultOf = (name: FaultName, route: Route, words: RouteWords): Fault => {
   return new Fault(status, code, message);
 };
 
-/** Whether a function of ours can be the one that answers so. */
+/** Tells whether a function can send this fault. */
 const isByFunction = (name: FaultName) => name === "invalidRequest" || faultWords[name].message !== undefined;
 
-/** What the gateway, or the firewall before it, says by itself; undefined where a function alone does. */
+/** Returns the response of the gateway or firewall, or undefined when only a function sends it. */
 const gatewayBody = ({ responses, firewall }: PublishedApi, { gateway }: FaultWords): unknown => {
   const body = gateway === "firewall" ? firewall.perAddress?.refusal.body : responses[gateway ?? ""]?.body;
   return body && JSON.parse(body.replaceAll("$context.requestId", requestId));
@@ -54,7 +54,7 @@ const schemasOf = (name: FaultName, route: Route, api: PublishedApi): string[] =
 
 const codeOf = (body: unknown) => String((body as { code: string }).code);
 
-/** One status, with all that it can mean. */
+/** Describes one status with all its faults. */
 const failureOf = (
   names: readonly FaultName[],
   route: Route,
@@ -102,7 +102,7 @@ const notModified = {
   id: "Tidak ada perubahan sejak jawaban yang `ETag`-nya dikirim di `If-None-Match`.",
 };
 
-/** What a route answers, by status. */
+/** Describes the responses of a route, by status. */
 export const responsesOf = (route: Route, api: PublishedApi, words: RouteWords, language: Language) => {
   const byStatus = Object.groupBy(listFaults(route, api), (name) => faultWords[name].status);
   return {

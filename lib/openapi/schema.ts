@@ -10,13 +10,13 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** That a number is no larger than a number can be goes without saying. */
+/** The safe-integer bounds are implied. */
 const withoutObviousBounds = (schema: Record<string, unknown>) => {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 };
 
-/** The JSON Schema of what a caller sends (`input`) or gets (`output`). */
+/** Returns the JSON Schema of what a caller sends (`input`) or receives (`output`). */
 export const schemaOf = (schema: z.ZodMiniType, io: "input" | "output"): Schema => {
   const { $schema: _, ...found } = z.toJSONSchema(schema, {
     io,
@@ -29,7 +29,7 @@ export const schemaOf = (schema: z.ZodMiniType, io: "input" | "output"): Schema 
 const mapValues = <T, U>(record: Readonly<Record<string, T>>, map: (value: T, key: string) => U) =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
 
-/** The schema with a description at each of its fields. @param describe is given the field's path. */
+/** Adds a description to each field of a schema. @param describe receives the field's path. */
 export const describeFields = (
   schema: Schema,
   describe: (path: string) => Schema,

@@ -1,6 +1,6 @@
-/** What the documentation speaks; the first unless another is asked for. */
+/** The languages of the documentation; the first is the default. */
 export const languages = ["en", "id"] as const;
 export type Language = (typeof languages)[number];
 
-/** The same in each language, as CommonMark. */
+/** A text in each language, as CommonMark. */
 export type Text = Readonly<Record<Language, string>>;

@@ -1,49 +1,49 @@
 import type { Schema } from "./schema.ts";
 import type { Text } from "./text.ts";
 
-/** What is said about a parameter or a field of a body. */
+/** The documentation of a parameter or a field of a body. */
 export interface FieldWords {
   readonly text: Text;
   readonly example: unknown;
   /**
-   * Stands in place of the route's schema where that says less than the endpoint checks in code, or where it
-   * speaks of text that means something else, as every field of a form does.
+   * Replaces the route's schema where the endpoint checks more than the schema says, or where the text of a form field
+   * means another type.
    */
   readonly schema?: Schema;
-  /** Media types of the part that a form has for it; `text/plain` unless it says otherwise. */
+  /** Media types of the form part; `text/plain` by default. */
   readonly mediaType?: string;
 }
 
-/** What an endpoint answers when all went well. */
+/** The documentation of a successful response. */
 interface ReplyWords {
-  /** Name of its schema among the document's components. */
+  /** Schema name among the document's components. */
   readonly name: string;
   readonly text: Text;
-  /** By the field's path, such as `data.nik_alt`; lists leave no trace in it. */
+  /** By the field's path, such as `data.nik_alt`, without list indexes. */
   readonly fields: Readonly<Record<string, Text>>;
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
-/** What the documentation says about a route beyond its row. */
+/** The documentation of a route, beyond its row. */
 export interface RouteWords {
-  /** Name of the row, by which generated clients call it. */
+  /** Operation id, the method name in generated clients. */
   readonly operationId: string;
-  /** The row's own summary in Indonesian. */
+  /** The row's summary in Indonesian. */
   readonly summaryInIndonesian: string;
   readonly text: Text;
-  /** By the name of the parameter or the field. */
+  /** By the name of the parameter or field. */
   readonly fields: Readonly<Record<string, FieldWords>>;
-  /** Bodies of several forms: which fields each one needs beyond the others, and which do not belong to it. */
+  /** Bodies with several forms: the fields that each one requires, and those that it excludes. */
   readonly forms?: {
-    /** Whether a body must be of exactly one form, or may be of several. */
+    /** Whether a body must match exactly one form, or may match several. */
     readonly keyword: "oneOf" | "anyOf";
     readonly each: readonly { readonly title: string; readonly needs: string; readonly without?: string }[];
   };
-  /** Whole bodies or sets of parameters, by a name for each. */
+  /** Examples of bodies or sets of parameters, by name. */
   readonly examples?: Readonly<Record<string, unknown>>;
-  /** Input that is wrong: what the endpoint says of it is the example of its 400. */
+  /** An invalid input; the endpoint's error for it is the example of its 400. */
   readonly mistake?: { readonly where: "body" | "query" | "params"; readonly input: unknown };
-  /** Shell lines that ask it; `{base}` stands for the API's address. */
+  /** Shell lines that call it; `{base}` stands for the API's address. */
   readonly curl: string;
   readonly reply: ReplyWords;
 }

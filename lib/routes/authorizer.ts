@@ -1,16 +1,16 @@
 import type { Auth, Secrets } from "./route.ts";
 
-/** One authorizer function of the gateway, shared by every route with its kind of auth. */
+/** One authorizer function, shared by all routes with its kind of auth. */
 export interface Authorizer {
   /** Module under `functions/`. */
   readonly fn: `authorizers/${string}`;
   readonly kind: Exclude<Auth["kind"], "public">;
   /**
-   * Headers that the gateway requires and uses as its cache key. Missing ones are a 401 without a call.
+   * Headers that the gateway requires and uses as cache key. A missing one is a 401 without a call.
    * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/configure-api-gateway-lambda-authorization.html
    */
   readonly identityHeaders: readonly string[];
-  /** How long the gateway keeps a policy; 0 asks the function for every request. */
+  /** Seconds for which the gateway caches a policy; 0 calls the function for every request. */
   readonly cacheSeconds: number;
   readonly secrets: Secrets;
   readonly timeoutSeconds: number;
@@ -18,8 +18,8 @@ export interface Authorizer {
 }
 
 /**
- * Partner keys come in `apikey` or `x-api-key`. The gateway's cache would need both headers at once, so
- * the function keeps its own cache of found keys instead.
+ * Partner keys come in `apikey` or `x-api-key`. The gateway's cache would require both headers, so the function has
+ * its own cache of valid keys instead.
  */
 export const apiKeyAuthorizer: Authorizer = {
   fn: "authorizers/api-key",
@@ -32,8 +32,8 @@ export const apiKeyAuthorizer: Authorizer = {
 };
 
 /**
- * Access tokens come in `Authorization`. The gateway keeps a verified one for five minutes; that it may
- * expire within them is looked at before each endpoint (`lib/http/caller.ts`).
+ * Access tokens come in `Authorization`. The gateway caches the policy for five minutes, so each endpoint checks the
+ * expiry again (`lib/http/caller.ts`).
  */
 export const bearerAuthorizer: Authorizer = {
   fn: "authorizers/bearer",
@@ -46,8 +46,8 @@ export const bearerAuthorizer: Authorizer = {
 };
 
 /**
- * Messaging credentials come in `Authorization`. The gateway keeps its answer for a minute only: beside the
- * five minutes that the function keeps the secret, it adds to the time until a withdrawn password is dead.
+ * Messaging credentials come in `Authorization`. The gateway caches the policy for only a minute: added to the five
+ * minutes for which the function caches the secret, it is the time until a removed password stops working.
  */
 export const basicAuthorizer: Authorizer = {
   fn: "authorizers/basic",

@@ -20,7 +20,7 @@ const shared = {
   memoryMb: 512,
 } as const;
 
-/** `?lang=id` has the document in Indonesian. */
+/** `?lang=id` returns the document in Indonesian. */
 export const readDocument = route({
   ...shared,
   fn: "docs/openapi",
@@ -37,7 +37,7 @@ export const readPage = route({
   summary: "The reference page",
 });
 
-/** Guides in both languages, and the page's own script and style. */
+/** Guides in both languages, and the page's script and style sheet. */
 export const readFile = route({
   ...shared,
   fn: "docs/file",

@@ -10,7 +10,7 @@ const usernameError =
   "username must be a platform user or NIP: 1 to 64 letters, digits or . _ @ + - characters, without spaces";
 const passwordError = "password must be a string of 1 to 256 characters";
 
-/** A username in one spelling only: what an old system takes for the same must be throttled as the same. */
+/** Normalises a username: what the legacy system treats as one account must be rate-limited as one. */
 const Login = z.object(
   {
     username: z
@@ -43,7 +43,7 @@ const Refresh = z.object({
   refresh_token: z.string({ error: "refresh_token is missing; send the one of the last login or refresh" }),
 });
 
-/** One value and no other; the message says which. */
+/** Accepts exactly one value, which the error message names. */
 const fixed = <T extends string>(name: string, value: T) =>
   z.literal(value, { error: `${name} must be ${value}` });
 
@@ -51,7 +51,7 @@ const oneOf = <T extends string>(name: string, value: T) => z._default(fixed(nam
 
 const maxTextLength = 100;
 
-/** Text that is handed on exactly as it came. */
+/** Text that is forwarded unchanged. */
 const text = (name: string, missing = `${name} must be text`) =>
   z
     .string({ error: missing })
@@ -75,11 +75,11 @@ const TicketQuery = z.object({
     ),
 });
 
-/** A parameter of the other form, which would mean nothing in this one. */
+/** Rejects a parameter of the other form. */
 const foreign = (name: string, form: string) =>
   z.optional(z.undefined({ error: `${name} does not belong to the ${form} form; leave it out` }));
 
-/** Text to search by; a blank one counts as absent. */
+/** A search text; a blank one counts as absent. */
 const criterion = (name: string) =>
   z.optional(
     z.pipe(
@@ -109,7 +109,7 @@ const DetailQuery = z.object({
   nama: foreign("nama", "detail"),
 });
 
-/** The parameters choose the form: any that only the detail form has asks for it. */
+/** The parameters select the form: any parameter of the detail form selects it. */
 const EmployeeQuery = z.pipe(
   z.transform((query: Record<string, string | undefined>) => ({
     ...query,
@@ -169,7 +169,7 @@ export const login = route({
     TOKEN_KEY_SECRET_ID: "token-key",
   },
   upstreams: ["LEGACY_AUTH_URL"],
-  // each one is a call to the legacy system, which serves others too
+  // each call reaches the legacy system, which has other users too
   throttle: { requestsPerSecond: 50, burst: 100 },
 });
 

@@ -6,7 +6,7 @@ import { listResidents, searchResidents } from "./resident.ts";
 import type { Route } from "./route.ts";
 import { listCategories, listGallery } from "./tourism.ts";
 
-/** The endpoints of each REST API. For tools and tests: a function imports its own area's rows, so that bundles stay small. */
+/** The endpoints of each REST API, for tools and tests. A function imports only its area's rows, for a small bundle. */
 export const integrationRoutes: readonly Route[] = [
   login,
   refresh,

@@ -1,19 +1,19 @@
 import type { Secrets, Upstream } from "./route.ts";
 
-/** A function that no client calls: a schedule, an event or a deployment starts it. */
+/** A function that no client calls: it is started by a schedule, an event or a deployment. */
 export interface InternalFunction {
   /** Module under `functions/`. */
   readonly fn: string;
   readonly secrets: Secrets;
   /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
-  /** For one that runs again and again by itself. */
+  /** Interval of a function that runs on a schedule. */
   readonly everyMinutes?: number;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
 
-/** The upkeep of the database. A run that is over before the next one begins never finds another one under way. */
+/** The maintenance of the database. The timeout is below the interval, so that runs never overlap. */
 export const maintain: InternalFunction = {
   fn: "maintain",
   secrets: { DATABASE_SECRET_ID: "database/maintenance" },
@@ -23,8 +23,8 @@ export const maintain: InternalFunction = {
 };
 
 /**
- * What the schedules of `lib/notification/jobs.ts` and the bus event start. A run of 10,000 recipients takes a
- * minute at most; the rest is for a messenger that is away.
+ * Started by the schedules of `lib/notification/jobs.ts` and by the bus event. A run of 10,000 recipients takes at most
+ * a minute; the rest of the timeout is for waiting while the messenger is unavailable.
  */
 export const notify: InternalFunction = {
   fn: "notify",

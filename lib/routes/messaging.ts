@@ -8,9 +8,9 @@ import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
 import { MessageState } from "#lib/messaging/submission.ts";
 import { route } from "./route.ts";
 
-/** The platform's own limits of a text and of what stands below an image or a file. */
+/** WhatsApp's limits for a text and for a caption. */
 const maxMessageLength = 65_536;
-/** A text of that length whose every character is spelled \uXXXX, as Python does, with room for the rest. */
+/** A text of that length with every character escaped as \uXXXX, as Python does, plus the other fields. */
 const maxMessageBytes = 6 * maxMessageLength + 8 * 1024;
 const maxCaptionLength = 1_024;
 const maxDurationSeconds = 31_536_000;
@@ -28,7 +28,7 @@ const suffixedPhone = z.pipe(
   z.transform(withoutSuffix),
 );
 
-/** Text as it came; what no database takes, a NUL or half a character, cannot be sent either. */
+/** Text as received. NUL and lone surrogates are rejected, because no database stores them. */
 const text = (name: string, maxLength: number) => {
   const error = `${name} must be a text of 1 to ${maxLength} characters`;
   return z.string({ error }).check(
@@ -37,7 +37,7 @@ const text = (name: string, maxLength: number) => {
   );
 };
 
-/** A form knows text only. */
+/** Booleans in a form are text. */
 const flag = (name: string) => {
   const error = `${name} must be true or false`;
   return z._default(
@@ -144,9 +144,9 @@ const shared = {
   memoryMb: 512,
 } as const;
 
-/** The messenger is given 8 s (lib/messaging/messenger-client.ts). */
+/** The messenger has 8 s to respond (lib/messaging/messenger-client.ts). */
 const quick = { timeoutSeconds: 12 };
-/** It is given 25 s to fetch what an address leads to; the gateway itself gives up after 29. */
+/** The messenger has 25 s to download a URL; the gateway times out after 29 s. */
 const patient = { timeoutSeconds: 28 };
 
 export const sendMessage = route({

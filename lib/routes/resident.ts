@@ -61,7 +61,7 @@ const Criteria = z
     }),
   );
 
-/** One resident as the contract shows it: `nama` and the areas in clear, the rest masked. */
+/** A resident as the contract shows it: `nama` and the areas in plain text, the rest masked. */
 const ResidentRecord = z.object({
   nik_alt: z.string(),
   nama: z.string(),

@@ -2,14 +2,14 @@ import type * as z from "zod/mini";
 import type { Envelope } from "#lib/http/envelope.ts";
 
 type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
-/** What a partner's key may hold. */
+/** Scopes of a partner's key. */
 export type PartnerScope = "resident:read";
-/** What an access token may hold. */
+/** Scopes of an access token. */
 export type AccountScope = "employee:read" | "employee:ticket";
 
 /**
- * Who may call: anyone, a partner agency whose key holds the scope, an account whose token does, or the
- * backend that holds the messaging credentials.
+ * Who may call: anyone, a partner agency with a key of this scope, an account with a token of this scope, or a
+ * backend with the messaging credentials.
  */
 export type Auth =
   | { readonly kind: "public" }
@@ -18,8 +18,8 @@ export type Auth =
   | { readonly kind: "basic" };
 
 /**
- * Secrets that a function reads: environment variable → name of the secret within the stage.
- * The function's role may read exactly these.
+ * Secrets that a function reads: environment variable → name of the secret within the stage. The function's role may
+ * read only these.
  */
 export type Secrets = Readonly<
   Partial<
@@ -40,25 +40,25 @@ export type Secrets = Readonly<
   >
 >;
 
-/** Addresses of the city's old systems, as environment variables that a stage gives its functions. */
+/** Environment variables with the URLs of the legacy systems. */
 export type OldSystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
 
-/** Addresses that a stage tells the functions that need them: of the old systems, and of the messenger. */
+/** Environment variables with the URLs of the legacy systems and the messenger. */
 export type Upstream = OldSystem | "MESSENGER_URL";
 
-/** Where a stage's own APIs are, for the functions that tell it to callers. */
+/** Environment variables with the public addresses of the stage's APIs. */
 export type Address = "INTEGRATION_ADDRESS" | "MESSAGING_ADDRESS";
 
-/** A token bucket: how fast it fills, and how much it holds. */
+/** A token bucket: its rate and its size. */
 export interface Rate {
   readonly requestsPerSecond: number;
   readonly burst: number;
 }
 
-/** How a body is written. */
+/** The encoding of a body. */
 export type Encoding = "json" | "form" | "multipart";
 
-/** One row of the route table. The AWS template, the local gateway and the documents read nothing else. */
+/** One row of the route table, the only source of the AWS template, the local gateway and the documents. */
 export interface Route<
   Q = unknown,
   B = unknown,
@@ -70,40 +70,40 @@ export interface Route<
   /** Module under `functions/`. */
   readonly fn: `${Area}/${string}`;
   readonly method: "GET" | "POST";
-  /** A segment in braces, as in `/messages/{id}`, takes any one segment; `params` says which values. */
+  /** A segment in braces, as in `/messages/{id}`, matches any segment; `params` validates its value. */
   readonly path: `/${string}`;
   readonly summary: string;
   readonly auth: Auth;
-  /** Schema of the path's segments in braces. */
+  /** Schema of the path's parameters. */
   readonly params?: z.ZodMiniType<P>;
-  /** Schema of the headers that the endpoint reads, their names in lower case. */
+  /** Schema of the headers that the endpoint reads, with lower-case names. */
   readonly headers?: z.ZodMiniType<H>;
-  /** Schema of the query parameters; a parameter that is sent twice is refused before it is read. */
+  /** Schema of the query parameters; a repeated parameter is rejected before validation. */
   readonly query?: z.ZodMiniType<Q>;
   /** Schema of the body; an empty one is read as `{}`. */
   readonly body?: z.ZodMiniType<B>;
-  /** JSON unless it says otherwise; multipart is read by `multipartEndpoint`. */
+  /** JSON by default; multipart needs `multipartEndpoint`. */
   readonly encoding?: E;
-  /** Of a JSON body or a form; 64 KiB unless it says otherwise. */
+  /** Largest JSON body or form; 64 KiB by default. */
   readonly maxBodyBytes?: number;
   readonly reply: z.ZodMiniType<R>;
   readonly errors: Envelope;
   readonly secrets: Secrets;
   /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
-  /** The addresses of this stage that the function tells. */
+  /** The public addresses that the function publishes. */
   readonly addresses?: readonly Address[];
-  /** Anyone may keep the answer: `Cache-Control`, `ETag` and 304. Without it, `no-store`. */
+  /** Public caching: `Cache-Control`, `ETag` and 304. Without it, `no-store`. */
   readonly cache?: { readonly maxAgeSeconds: number };
-  /** Pages of any origin may read the answer. */
+  /** Allows pages of any origin to read the response. */
   readonly cors?: boolean;
-  /** For all callers together, where it is less than what the gateway gives every route. */
+  /** Rate for all callers together, when lower than the gateway's default. */
   readonly throttle?: Rate;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
 
-/** Infers the row's types from its schemas; at run time it is the row. */
+/** Infers the row's types from its schemas; at run time it returns the row. */
 export const route = <Q, B, R, P, H, E extends Encoding = "json">(
   row: Route<Q, B, R, E, P, H>,
 ): Route<Q, B, R, E, P, H> => row;

@@ -7,13 +7,13 @@ import { route } from "./route.ts";
 const Category = z.object({ ktipe_id: z.string(), ktipe_nama: z.string(), ktipe_active: z.string() });
 const GalleryItem = z.object({ id: z.int(), pr_id: z.string(), url_foto: z.string(), caption: z.string() });
 
-/** Characters of a destination id: none of them means anything in a filter expression. */
+/** Characters of a destination id; none has a meaning in a filter expression. */
 export const destinationIdPattern = /^[\p{L}\p{N}_.-]{1,64}$/u;
 
 const whereError =
   "where must be given once, in the form (pr_id,eq,<destination id>), for example ?where=(pr_id,eq,12)";
 
-/** The one filter expression that the contract knows; anything else is refused, not half understood. */
+/** The only filter expression of the contract; anything else is rejected. */
 const Where = z.pipe(
   z.string({ error: whereError }).check(
     z.refine((text) => destinationIdPattern.test(text.match(/^\(pr_id,eq,(.*)\)$/su)?.[1] ?? ""), {

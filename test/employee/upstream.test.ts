@@ -89,7 +89,7 @@ test("the reason of a failure stands in the log, in words that tell systems and 
     .logged()
     .filter(({ message }) => message === "request failed")
     .map(({ request_id, error }) => [typeof request_id, error.cause.message]);
-  const words = "EMPLOYEE_SYSTEM_URL gave a bad answer:";
+  const words = "EMPLOYEE_SYSTEM_URL gave an invalid response:";
   expect(reasons).toContainEqual(["string", `${words} status 500`]);
   expect(reasons).toContainEqual(["string", `${words} the answer is larger than 5242880 bytes`]);
 });

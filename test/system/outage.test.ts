@@ -75,7 +75,7 @@ test("a database that hangs is a 500 within 3 s, and goes on when it goes on", a
     await expectFailures();
     expect(own.lines.join("\n")).toContain("did not answer within");
     // a request that was given up is not tried again behind its caller's back
-    expect(own.lines.slice(before).join("\n")).not.toContain("connection is renewed");
+    expect(own.lines.slice(before).join("\n")).not.toContain("connection renewed");
   } finally {
     for (const pid of pids) process.kill(pid, "SIGCONT");
   }
