@@ -56,7 +56,7 @@ describe("one token", () => {
     await ageSpent("31 seconds");
     for (const token of [first, second, third]) expect(await refusal(token)).toEqual([400, "invalid_grant"]);
     expect((await sessions())[0]?.end_reason).toBe("reuse");
-    const warnings = own.logged().filter(({ message }) => /used again/.test(message));
+    const warnings = own.logged().filter(({ message }) => /was reused/.test(message));
     expect(warnings.length).toBe(1);
   });
 
