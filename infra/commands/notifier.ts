@@ -26,7 +26,7 @@ const readLocal = <T>(name: string, schema: z.ZodMiniType<T>): T => {
 
 const need = (name: "MESSENGER_URL" | "MESSENGER_TOKEN_SECRET_ID" | "PEPPER_SECRET_ID"): string => {
   if (findSetting(name) === undefined)
-    throw new CommandError(`Set ${name} too: the README says what each stage's is`);
+    throw new CommandError(`Set ${name} too: the guide to notification jobs has its value for a stage`);
   return getSetting(name);
 };
 

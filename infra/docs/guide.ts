@@ -1,20 +1,29 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { marked } from "marked";
+import { Html } from "#lib/html.ts";
 import { type Language, languages } from "#lib/openapi/text.ts";
 
-/** The guides, in the order in which the index lists them: `lib/docs/guides/<language>/<name>.md`. */
-export const guideNames = [
-  ...(["app-builder", "partner", "paging", "errors", "sending"] as const),
-  ...(["operator", "deploying", "importing", "rotation", "notifications", "personal-data"] as const),
-];
+export type Reader = "developer" | "operator" | "contributor";
+
+/** The guides by their readers, in the order of the index: `lib/docs/guides/<language>/<name>.md`. */
+export const guidesByReader: Readonly<Record<Reader, readonly string[]>> = {
+  developer: ["app-builder", "partner", "paging", "errors", "sending"],
+  operator: [
+    ...["operator", "deploying", "messenger", "notifications", "importing"],
+    ...["residents", "rotation", "personal-data", "cost"],
+  ],
+  contributor: ["contributor", "tests"],
+};
+
+export const guideNames = Object.values(guidesByReader).flat();
 
 export interface Guide {
   readonly name: string;
   readonly title: string;
-  /** The first paragraph, as HTML. */
-  readonly lead: string;
-  readonly html: string;
+  /** The first paragraph. */
+  readonly lead: Html;
+  readonly body: Html;
 }
 
 const folder = new URL("../../lib/docs/guides/", import.meta.url);
@@ -38,6 +47,11 @@ export const readGuide = (name: string, language: Language): Guide => {
   const markdown = readFileSync(fileOf(name, language), "utf8");
   const [, title, lead] = /^# (.+)\n\n((?:.+\n)+)/.exec(markdown) ?? [];
   if (!title || !lead) throw new Error(`${language}/${name}.md does not begin with a title and a paragraph`);
-  const html = marked.parse(markdown, { async: false });
-  return { name, title, lead: marked.parseInline(lead, { async: false }), html: linked(html, language) };
+  const body = linked(marked.parse(markdown, { async: false }), language);
+  return {
+    name,
+    title,
+    lead: new Html(marked.parseInline(lead.trim(), { async: false })),
+    body: new Html(body),
+  };
 };

@@ -1,18 +1,24 @@
+import { type Html, html } from "#lib/html.ts";
 import { type Language, languages } from "#lib/openapi/text.ts";
-import type { Guide } from "./guide.ts";
+import { type Guide, guidesByReader, type Reader } from "./guide.ts";
 
 const names: Readonly<Record<Language, string>> = { en: "English", id: "Bahasa Indonesia" };
 
 const words = {
   en: {
     product: "Municipal Integration API",
-    skip: "Skip to the content",
+    skip: "Skip to content",
     language: "Language",
     guides: "Guides",
+    readers: {
+      developer: "Calling the APIs",
+      operator: "Operating a stage",
+      contributor: "Changing the code",
+    },
     reference: "Reference",
-    lead: "How to call the city's employee, resident, tourism and messaging services. The guides begin with a first request; the reference has every endpoint with a line for the shell, and every error with how to mend it.",
-    document: "The same for machines:",
-    noScript: "The reference needs JavaScript. Without it, read the document itself:",
+    lead: "How to call the city's employee, resident, tourism and messaging services. The guides start with a first request. The reference lists every endpoint with a curl example, and every error with its fix.",
+    document: "The OpenAPI document:",
+    noScript: "The reference needs JavaScript. Without it, read the OpenAPI document:",
     back: "All guides and the reference",
   },
   id: {
@@ -20,10 +26,15 @@ const words = {
     skip: "Langsung ke isi",
     language: "Bahasa",
     guides: "Panduan",
+    readers: {
+      developer: "Memanggil API",
+      operator: "Mengoperasikan stage",
+      contributor: "Mengubah kode",
+    },
     reference: "Referensi",
-    lead: "Cara memanggil layanan kepegawaian, kependudukan, pariwisata, dan perpesanan kota. Panduan mulai dari permintaan pertama; referensi memuat setiap endpoint dengan baris perintah untuk shell, dan setiap kesalahan dengan cara memperbaikinya.",
-    document: "Hal yang sama untuk mesin:",
-    noScript: "Referensi membutuhkan JavaScript. Tanpa itu, bacalah dokumennya:",
+    lead: "Cara memanggil layanan kepegawaian, kependudukan, pariwisata, dan perpesanan kota. Panduan dimulai dari permintaan pertama. Referensi memuat setiap endpoint dengan contoh curl, dan setiap error dengan cara mengatasinya.",
+    document: "Dokumen OpenAPI:",
+    noScript: "Referensi membutuhkan JavaScript. Tanpa JavaScript, baca dokumen OpenAPI:",
     back: "Semua panduan dan referensi",
   },
 } as const satisfies Readonly<Record<Language, object>>;
@@ -35,17 +46,18 @@ interface Shell {
   readonly files: string;
   /** The page itself, without its language. */
   readonly self: string;
-  readonly head?: string;
-  readonly main: string;
+  readonly head?: Html;
+  readonly main: Html;
 }
 
-const shell = ({ language, title, files, self, head = "", main }: Shell): string => {
+const shell = ({ language, title, files, self, head, main }: Shell): string => {
   const { product, skip, language: choose } = words[language];
+  const current = html` aria-current="true"`;
   const switches = languages.map(
     (other) =>
-      `<a href="${self}?lang=${other}" lang="${other}" hreflang="${other}"${other === language ? ' aria-current="true"' : ""}>${names[other]}</a>`,
+      html`<a href="${self}?lang=${other}" lang="${other}" hreflang="${other}"${other === language ? current : undefined}>${names[other]}</a> `,
   );
-  return `<!doctype html>
+  return html`<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
@@ -58,35 +70,40 @@ ${head}</head>
 <a class="skip" href="#content">${skip}</a>
 <header>
 <p class="product">${product}</p>
-<nav aria-label="${choose}">${switches.join(" ")}</nav>
+<nav aria-label="${choose}">${switches}</nav>
 </header>
 <main id="content" tabindex="-1">
 ${main}</main>
 </body>
 </html>
-`;
+`.text;
 };
 
-/** The page at `/docs`: the guides, and the reference that its script draws. */
+const referenceFiles = html`<link rel="stylesheet" href="docs/reference.css">
+<script src="docs/reference.js" defer></script>
+`;
+
+/** The page at `/docs`: the guides by their readers, and the reference that its script draws. */
 export const renderIndex = (guides: readonly Guide[], language: Language): string => {
-  const { product, guides: heading, reference, lead, document, noScript } = words[language];
-  const link = `<a href="openapi.json?lang=${language}">openapi.json</a>`;
-  const items = guides.map(
-    ({ name, title, lead: about }) =>
-      `<li><a href="docs/${name}?lang=${language}">${title}</a><p>${about.trim()}</p></li>`,
-  );
+  const { product, guides: heading, readers, reference, lead, document, noScript } = words[language];
+  const link = html`<a href="openapi.json?lang=${language}">openapi.json</a>`;
+  const item = ({ name, title, lead: about }: Guide) =>
+    html`<li><a href="docs/${name}?lang=${language}">${title}</a><p>${about}</p></li>
+`;
+  const group = (reader: Reader) => html`<h3>${readers[reader]}</h3>
+<ul class="guides">
+${guides.filter(({ name }) => guidesByReader[reader].includes(name)).map(item)}</ul>
+`;
   return shell({
     language,
     title: product,
     files: "docs/",
     self: "docs",
-    head: '<link rel="stylesheet" href="docs/reference.css">\n<script src="docs/reference.js" defer></script>\n',
-    main: `<h1>${product}</h1>
+    head: referenceFiles,
+    main: html`<h1>${product}</h1>
 <p>${lead}</p>
 <nav aria-labelledby="guides"><h2 id="guides">${heading}</h2>
-<ul class="guides">
-${items.join("\n")}
-</ul></nav>
+${(Object.keys(guidesByReader) as Reader[]).map(group)}</nav>
 <section aria-labelledby="reference"><h2 id="reference">${reference}</h2>
 <p>${document} ${link}</p>
 <div id="endpoints"><p>${noScript} ${link}</p></div></section>
@@ -95,13 +112,16 @@ ${items.join("\n")}
 };
 
 /** The page of one guide, at `/docs/<name>`. */
-export const renderGuide = ({ name, title, html }: Guide, language: Language): string => {
+export const renderGuide = ({ name, title, body }: Guide, language: Language): string => {
   const { product, back } = words[language];
   return shell({
     language,
     title: `${title} · ${product}`,
     files: "",
     self: name,
-    main: `<p><a href="../docs?lang=${language}">← ${back}</a></p>\n<article>\n${html}</article>\n`,
+    main: html`<p><a href="../docs?lang=${language}">← ${back}</a></p>
+<article>
+${body}</article>
+`,
   });
 };

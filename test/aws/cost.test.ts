@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { languages } from "#lib/openapi/text.ts";
 import { billTable } from "../../infra/aws/cost/bill-table.ts";
 import { costDocument, replaceCost } from "../../infra/aws/cost/cost-text.ts";
 import { costOf, idleLines, totalOf } from "../../infra/aws/cost/estimate.ts";
 import { takeInventory } from "../../infra/aws/cost/inventory.ts";
 import { hoursPerMonth, prices } from "../../infra/aws/cost/prices.ts";
+import { readGuideText } from "../steps/shell-lines.ts";
 import { composeWith } from "./composed-stage.ts";
 
 const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
-const readme = readFileSync("README.md", "utf8");
 
 test("a line costs the sum of its terms, and a bill that of its lines", () => {
   const task = { what: "Task", terms: [{ amount: 182.5, unit: "vCPU hours", price: 0.03238 }] };
@@ -21,25 +22,32 @@ test("a table shows each line's arithmetic, and a dash where a bill has no such 
   const keys = { what: "Keys", terms: [{ amount: 2, unit: "keys", price: 1 }] };
   const disk = { what: "Disk", terms: [{ amount: 1_460, unit: "GB", price: 0.115 }] };
   expect(
-    billTable({ one: [keys, disk], other: [keys] })
+    billTable("Month", { one: [keys, disk], other: [keys] })
       .split("\n")
       .slice(2),
   ).toEqual([
     "| Keys | 2 keys × $1 | 2.00 | 2.00 |",
     "| Disk | 1,460 GB × $0.115 | 167.90 | – |",
-    "| **Together** |  | **169.90** | **2.00** |",
+    "| **Total** |  | **169.90** | **2.00** |",
   ]);
 });
 
-test("the README says what the templates cost now; npm run cost writes it", () =>
-  expect(replaceCost(readme, costDocument(context))).toBe(readme));
+test("the guide has what the templates cost now, in every language; npm run cost writes it", () => {
+  const document = costDocument(context);
+  for (const language of languages) {
+    const guide = readGuideText(language, "cost");
+    expect(replaceCost(guide, document)).toBe(guide);
+  }
+});
 
-test("a NAT gateway costs what the README says of it, in each zone, and takes the task's own address away", () => {
+test("a NAT gateway costs what the guide says, in each zone, and replaces the messenger's own address", () => {
   const inventory = takeInventory(composeWith({ stage: "prod", network: { egress: "nat" } }).app);
   expect([inventory.natGateways, inventory.publicAddresses]).toEqual([2, 2]);
   const gateways = idleLines("aurora", inventory).find(({ what }) => what === "NAT gateways");
   expect(costOf(gateways ?? expect.fail())).toBeCloseTo(2 * 32.85, 9);
-  for (const hourly of [prices.natGatewayHour, prices.publicAddressHour])
-    expect(readme).toContain(`$${(hourly * hoursPerMonth).toFixed(2)}`);
-  expect(readme).toContain(`$${prices.natGatewayGb} for each GB`);
+  for (const guide of languages.map((language) => readGuideText(language, "cost"))) {
+    for (const hourly of [prices.natGatewayHour, prices.publicAddressHour])
+      expect(guide).toContain(`$${(hourly * hoursPerMonth).toFixed(2)}`);
+    expect(guide).toContain(`$${prices.natGatewayGb} `);
+  }
 });

@@ -85,17 +85,17 @@ describe("the runbook", () => {
       .replaceAll(" ", "-")
       .replace(/[^\w-]/g, "");
   /** Sections that no alarm leads to. */
-  const others = ["before-you-begin", "reach-the-inside", "budget"];
+  const others = ["before-you-begin", "reach-the-console-and-the-database", "budget"];
 
   test("has a section for every alarm, and an alarm for every section but a few", () => {
     const led = new Set(alarms.map(({ AlarmDescription }) => AlarmDescription.split("#")[1]));
     expect([...led, ...others].toSorted()).toEqual(sections.map(anchorOf).toSorted());
   });
 
-  test("says in each of them what citizens notice, where to look, how to mend it and whom to wake", () => {
+  test("says in each of them what citizens notice, what to check, how to fix it and when to escalate", () => {
     for (const section of sections.filter((one) => !others.includes(anchorOf(one))))
-      expect(section.match(/^\*\*(Citizens|Look first|Mend|Escalate)\*\*/gm)).toEqual([
-        ...["**Citizens**", "**Look first**", "**Mend**", "**Escalate**"],
+      expect(section.match(/^\*\*(Impact|Check|Fix|Escalate)\*\*/gm)).toEqual([
+        ...["**Impact**", "**Check**", "**Fix**", "**Escalate**"],
       ]);
   });
 

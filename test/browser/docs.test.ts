@@ -61,7 +61,7 @@ test("works by keyboard alone: skip link, guides, an endpoint that opens", async
   await page.keyboard.press("Enter");
   expect(await page.evaluate("document.activeElement.id")).toBe("content");
   await page.keyboard.press("Tab");
-  expect(await page.evaluate("document.activeElement.textContent")).toBe("For app builders");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("For app developers");
   await page.locator(".opblock-summary-control").first().focus();
   await page.keyboard.press("Enter");
   await page.locator(".opblock.is-open").waitFor();
@@ -72,8 +72,8 @@ test("changes its language, and leads to every guide and back", async () => {
   await page.getByRole("link", { name: "Bahasa Indonesia" }).click();
   await page.getByRole("heading", { name: "API Integrasi Kota", level: 1 }).waitFor();
   expect(await page.locator(".guides a").count()).toBe(guideNames.length);
-  await page.getByRole("link", { name: "Halaman demi halaman" }).click();
-  await page.getByRole("heading", { name: "Halaman demi halaman", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Paging" }).click();
+  await page.getByRole("heading", { name: "Paging", level: 1 }).waitFor();
   await page.getByRole("link", { name: /Semua panduan/ }).click();
   await page.locator(".opblock").first().waitFor();
   expect(new URL(page.url()).searchParams.get("lang")).toBe("id");

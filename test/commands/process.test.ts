@@ -33,7 +33,7 @@ test("each command of package.json is called", () => {
   const files = Object.values(scripts).flatMap(
     (script) => /^node infra\/commands\/(.+)\.ts$/.exec(script)?.[1] ?? [],
   );
-  // `cost` writes into the README
+  // `cost` writes into the guides
   expect(files.filter((file) => file !== "cost").toSorted()).toEqual(Object.keys(calls).toSorted());
 });
 

@@ -1,4 +1,5 @@
 import { costOf, type Line, totalOf } from "./estimate.ts";
+import { source } from "./prices.ts";
 
 const dollars = (amount: number) => amount.toFixed(2);
 const shortly = (amount: number) => amount.toLocaleString("en-US", { maximumFractionDigits: 3 });
@@ -12,7 +13,7 @@ const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
  * Formats bills side by side as a Markdown table: one row per line item, with its arithmetic in one cell when it is
  * the same in all bills.
  */
-export const billTable = (bills: Readonly<Record<string, readonly Line[]>>): string => {
+export const billTable = (title: string, bills: Readonly<Record<string, readonly Line[]>>): string => {
   const names = Object.keys(bills);
   const items = [...new Set(Object.values(bills).flatMap((lines) => lines.map(({ what }) => what)))];
   const rows = items.map((item) => {
@@ -20,11 +21,7 @@ export const billTable = (bills: Readonly<Record<string, readonly Line[]>>): str
     const sums = [...new Set(found.flatMap((line) => (line ? [arithmetic(line)] : [])))];
     return row([item, sums.join(" · "), ...found.map((line) => (line ? dollars(costOf(line)) : "–"))]);
   });
-  const total = row([
-    "**Together**",
-    "",
-    ...names.map((name) => `**${dollars(totalOf(bills[name] ?? []))}**`),
-  ]);
-  const head = ["", "US dollars", ...names];
+  const total = row(["**Total**", "", ...names.map((name) => `**${dollars(totalOf(bills[name] ?? []))}**`)]);
+  const head = [title, `US dollars, ${source.region}, ${source.asOf}`, ...names];
   return [row(head), row(head.map((_, index) => (index < 2 ? "---" : "---:"))), ...rows, total].join("\n");
 };

@@ -4,7 +4,6 @@ import { composeStage } from "../stage.ts";
 import { billTable } from "./bill-table.ts";
 import { idleLines, requestLines, totalOf } from "./estimate.ts";
 import { takeInventory } from "./inventory.ts";
-import { source } from "./prices.ts";
 
 const databases: Readonly<Record<DatabaseChoice["kind"], unknown>> = {
   aurora: { kind: "aurora" },
@@ -28,16 +27,17 @@ const idle = (context: Record<string, unknown>, stage: string, kind: DatabaseCho
 const byKind = <T>(make: (kind: DatabaseChoice["kind"]) => T) =>
   Object.fromEntries(kinds.map((kind) => [kind, make(kind)]));
 
-/** Writes the cost tables of the deploying guide from a stage's templates. The bundles must have been built. */
+/** The tables of the guide `cost`, calculated from the stage's templates. The bundles must have been built. */
 export const costDocument = (context: Record<string, unknown>): string => {
-  const small = kinds.map((kind) => `${kind} ${totalOf(idle(context, "dev", kind)).toFixed(2)}`);
+  const others = kinds.map((kind) => `**${totalOf(idle(context, "dev", kind)).toFixed(2)}**`);
   return [
-    `A month of production that nobody calls, by \`database.kind\`, at the list prices of ${source.region} of ${source.asOf}:`,
-    billTable(byKind((kind) => idle(context, "prod", kind))),
-    `Any other stage, with everything in one zone: ${small.join(", ")}.`,
-    "A million lists of residents beside that:",
-    billTable(byKind(requestLines)),
-  ].join("\n\n");
+    billTable(
+      "Month of production without requests",
+      byKind((kind) => idle(context, "prod", kind)),
+    ),
+    `\n| **Total of any other stage**, in one zone |  | ${others.join(" | ")} |\n\n`,
+    billTable("Million requests to the resident list", byKind(requestLines)),
+  ].join("");
 };
 
 /** Replaces the text between the two cost comments. @throws Error when the comments are missing. */

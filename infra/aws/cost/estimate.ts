@@ -28,7 +28,7 @@ const assumed = {
   databaseGb: 20,
   /** ECS Container Insights metrics of one cluster and one service: AWS publishes no number. */
   insightFigures: 30,
-  /** Logs of the messenger, maintenance, jobs and rejected network traffic, in GB. */
+  /** The session task's, the upkeep's and the jobs', and what the network refuses. */
   idleLogGb: 1,
   /** Maintenance every five minutes, and the jobs of `lib/notification/jobs.ts`. */
   idleStarts: 45_000,
@@ -49,11 +49,14 @@ const server = (kind: Kind, { databaseServers, isMultiZone }: Inventory): Line[]
   return kind === "aurora"
     ? [
         { what: "Database", terms: [monthly(databaseServers * 0.5, "capacity unit", prices.auroraUnitHour)] },
-        { what: "Its storage", terms: [term(assumed.databaseGb, "GB", prices.auroraGbMonth)] },
+        { what: "Database storage", terms: [term(assumed.databaseGb, "GB", prices.auroraGbMonth)] },
       ]
     : [
         { what: "Database", terms: [monthly(copies, "db.t4g.micro", prices.instanceHour)] },
-        { what: "Its storage", terms: [term(assumed.databaseGb * copies, "GB", prices.instanceGbMonth)] },
+        {
+          what: "Database storage",
+          terms: [term(assumed.databaseGb * copies, "GB", prices.instanceGbMonth)],
+        },
       ];
 };
 
@@ -85,12 +88,12 @@ export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
     { what: "Metrics", terms: [term(figures + insightFigures, "metrics", prices.figureMonth)] },
     { what: "Dashboard", terms: [term(dashboards, "dashboard", prices.dashboardMonth)] },
     { what: "Logs", terms: [term(idleLogGb, "GB", prices.logGb)] },
-    { what: "Name of the messenger (Cloud Map)", terms: [term(zones, "zone", prices.zoneMonth)] },
+    { what: "Service discovery (Cloud Map)", terms: [term(zones, "zone", prices.zoneMonth)] },
     {
-      what: "Upkeep and jobs (Lambda, Scheduler)",
+      what: "Maintenance and jobs (Lambda, Scheduler)",
       terms: [
         term(idleStarts * idleSeconds * idleGb, "GB-seconds", prices.lambdaArmGbSecond),
-        term(idleStarts / 1_000_000, "million starts", prices.lambdaMillion),
+        term(idleStarts / 1_000_000, "million invocations", prices.lambdaMillion),
       ],
     },
   ];
@@ -106,7 +109,7 @@ export const requestLines = (kind: Kind): Line[] => {
     {
       what: "Function and authorizer (Lambda, arm64)",
       terms: [
-        term(2, "million starts", prices.lambdaMillion),
+        term(2, "million invocations", prices.lambdaMillion),
         term(
           gbSeconds(listResidents.memoryMb, functionSeconds) +
             gbSeconds(apiKeyAuthorizer.memoryMb, authorizerSeconds),
@@ -116,11 +119,11 @@ export const requestLines = (kind: Kind): Line[] => {
       ],
     },
     { what: "Logs", terms: [term(logBytes / 1_000, "GB", prices.logGb)] },
-    { what: "Traffic to callers", terms: [term(answerBytes / 1_000, "GB", prices.trafficGb)] },
+    { what: "Outbound traffic", terms: [term(answerBytes / 1_000, "GB", prices.trafficGb)] },
     ...(kind === "aurora"
       ? [
           {
-            what: "Database reads and writes",
+            what: "Database I/O",
             terms: [term(storageAccesses, "million", prices.auroraMillionReadsAndWrites)],
           },
         ]

@@ -2,7 +2,7 @@
  * AWS's list prices in US dollars, without free tiers and discounts. Other regions cost up to a third more.
  * @see https://calculator.aws
  */
-export const source = { region: "us-east-1 (N. Virginia)", asOf: "March 2026" };
+export const source = { region: "us-east-1 (N. Virginia)", asOf: "2026-03" };
 
 export const hoursPerMonth = 730;
 

@@ -1,7 +1,7 @@
+import { type Html, html } from "#lib/html.ts";
 import type { State } from "#lib/messaging/submission.ts";
 import type { Listed } from "../outbox/message.ts";
 import { describeSeconds } from "./age.ts";
-import { type Html, html } from "./html.ts";
 import type { ConsoleState } from "./state.ts";
 import { renderTime } from "./time.ts";
 

@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "#lib/html.ts";
 import { renderMessages, renderQueue } from "./outbox-section.ts";
 import { renderLinking, renderUnlinking } from "./phone-section.ts";
 import { renderRuns } from "./runs-section.ts";

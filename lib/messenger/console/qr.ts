@@ -1,5 +1,5 @@
 import { create } from "qrcode";
-import { Html } from "./html.ts";
+import { Html } from "#lib/html.ts";
 
 /** Modules of white around the code, which scanners want. */
 const quietZone = 4;

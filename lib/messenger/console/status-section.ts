@@ -1,5 +1,5 @@
+import { type Html, html } from "#lib/html.ts";
 import { describeSeconds } from "./age.ts";
-import { type Html, html } from "./html.ts";
 import type { Connection, ConsoleState } from "./state.ts";
 
 type Tone = "good" | "waiting" | "bad" | "neutral";

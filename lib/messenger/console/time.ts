@@ -1,5 +1,5 @@
+import { type Html, html } from "#lib/html.ts";
 import { describeAge } from "./age.ts";
-import { type Html, html } from "./html.ts";
 
 /** How long ago something was, with the moment itself for whoever asks. */
 export const renderTime = (then: Date, now: Date): Html =>

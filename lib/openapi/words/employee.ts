@@ -1,17 +1,17 @@
 import type { AreaWords } from "../words.ts";
 
 const token = {
-  en: "The access token, a JWT: it goes into `Authorization: Bearer`.",
-  id: "Token akses, sebuah JWT: dikirim di `Authorization: Bearer`.",
+  en: "Access token, a JWT; send it as `Authorization: Bearer`.",
+  id: "Token akses, sebuah JWT; kirim sebagai `Authorization: Bearer`.",
 };
 const loginFields = {
   token,
-  expires_in: { en: "Life of the access token in seconds.", id: "Masa berlaku token akses dalam detik." },
+  expires_in: { en: "Lifetime of the access token in seconds.", id: "Masa berlaku token akses dalam detik." },
   refresh_token: {
-    en: "Good for one refresh, for 30 days after the login at most.",
-    id: "Berlaku untuk satu kali refresh, paling lama 30 hari setelah login.",
+    en: "Valid for one refresh, and for at most 30 days after the login.",
+    id: "Berlaku untuk satu kali refresh, dan paling lama 30 hari setelah login.",
   },
-  scope: { en: "What the token opens, separated by spaces.", id: "Yang dibuka token ini, dipisah spasi." },
+  scope: { en: "Scopes of the token, separated by spaces.", id: "Scope token, dipisahkan spasi." },
 };
 const login = {
   token: "eyJhbGciOiJIUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
@@ -31,14 +31,14 @@ export const employeeWords: AreaWords = {
     operationId: "login",
     summaryInIndonesian: "Menukar kredensial akun dengan token akses dan refresh token",
     text: {
-      en: "Logs in with an account of the city's legacy system. Every refusal is the same 401, so that nobody learns which accounts exist. Five failures within 15 minutes for an account, or ten a minute from one address, are 429 until `Retry-After` has passed; no account is ever locked for good.",
-      id: "Masuk dengan akun sistem lama kota. Setiap penolakan adalah 401 yang sama, agar tidak ada yang tahu akun mana yang ada. Lima kegagalan dalam 15 menit untuk satu akun, atau sepuluh per menit dari satu alamat, dijawab 429 sampai `Retry-After` berlalu; tidak ada akun yang dikunci selamanya.",
+      en: "Logs in with an account of the city's legacy system. All failures return the same 401, so that responses do not reveal which accounts exist. Five failures within 15 minutes for an account, or ten per minute from one IP address, return 429 until `Retry-After` has passed; accounts are never locked permanently.",
+      id: "Login dengan akun sistem lama kota. Semua kegagalan menghasilkan 401 yang sama, agar respons tidak mengungkapkan akun mana yang ada. Lima kegagalan dalam 15 menit untuk satu akun, atau sepuluh per menit dari satu alamat IP, menghasilkan 429 sampai `Retry-After` berlalu; akun tidak pernah dikunci permanen.",
     },
     fields: {
       username: {
         text: {
-          en: "A platform user or a NIP, as the account is configured.",
-          id: "Pengguna platform atau NIP, sesuai pengaturan akun.",
+          en: "A platform user or a NIP, depending on the account.",
+          id: "Pengguna platform atau NIP, tergantung akunnya.",
         },
         example: "demo",
       },
@@ -50,7 +50,7 @@ export const employeeWords: AreaWords = {
   -d "{\\"username\\": \\"$USERNAME\\", \\"password\\": \\"$PASSWORD\\"}"`,
     reply: {
       name: "LoginToken",
-      text: { en: "The session's first tokens.", id: "Token pertama dari sesi." },
+      text: { en: "The first tokens of the session.", id: "Token pertama sesi ini." },
       fields: loginFields,
       examples: { login },
     },
@@ -59,8 +59,8 @@ export const employeeWords: AreaWords = {
     operationId: "refresh",
     summaryInIndonesian: "Menukar refresh token dengan token akses dan refresh token berikutnya",
     text: {
-      en: "OAuth clients understand answer and errors (RFC 6749); other fields, such as `client_id`, are ignored. Each refresh token is good once. Within 30 seconds it gives the same successor again, so that a lost answer or a second tab does no harm; used later, it ends the session, since two must hold it.",
-      id: "Klien OAuth memahami jawaban dan kesalahannya (RFC 6749); isian lain, seperti `client_id`, diabaikan. Setiap refresh token berlaku satu kali. Dalam 30 detik ia memberi pengganti yang sama, sehingga jawaban yang hilang atau tab kedua tidak merugikan; dipakai setelah itu, sesi berakhir, karena berarti ada dua pemegangnya.",
+      en: "Compatible with OAuth clients (RFC 6749); other fields, such as `client_id`, are ignored. Each refresh token can be used once. Reused within 30 seconds, it returns the same successor, so lost responses and parallel tabs are harmless. Reused after that, it revokes the session: someone else may hold a copy.",
+      id: "Kompatibel dengan klien OAuth (RFC 6749); field lain, seperti `client_id`, diabaikan. Setiap refresh token hanya dapat dipakai satu kali. Bila dipakai ulang dalam 30 detik, token pengganti yang sama dikembalikan, sehingga respons yang hilang atau tab paralel tidak menimbulkan masalah. Pemakaian ulang setelah itu mencabut sesi: salinannya mungkin dipegang orang lain.",
     },
     fields: {
       grant_type: {
@@ -69,7 +69,10 @@ export const employeeWords: AreaWords = {
         schema: { type: "string", const: "refresh_token" },
       },
       refresh_token: {
-        text: { en: "The one of the last login or refresh.", id: "Dari login atau refresh terakhir." },
+        text: {
+          en: "The refresh token from the last login or refresh.",
+          id: "Refresh token dari login atau refresh terakhir.",
+        },
         example: login.refresh_token,
       },
     },
@@ -79,12 +82,12 @@ export const employeeWords: AreaWords = {
     reply: {
       name: "RefreshedToken",
       text: {
-        en: "The next tokens, in the names of login and in those of OAuth.",
-        id: "Token berikutnya, dengan nama dari login dan nama dari OAuth.",
+        en: "The next tokens, with the field names of login and of OAuth.",
+        id: "Token berikutnya, dengan nama field dari login dan dari OAuth.",
       },
       fields: {
         ...loginFields,
-        access_token: { en: "The same as `token`.", id: "Sama dengan `token`." },
+        access_token: { en: "Same as `token`.", id: "Sama dengan `token`." },
         token_type: form("Bearer"),
       },
       examples: { refreshed: { ...login, access_token: login.token, token_type: "Bearer" } },
@@ -94,13 +97,13 @@ export const employeeWords: AreaWords = {
     operationId: "getTicket",
     summaryInIndonesian: "Menerbitkan tiket sesi untuk seorang pegawai",
     text: {
-      en: "A ticket opens the profile of the employee whose NIP and passphrase are given. Guesses are limited like logins, by NIP and by the account that asks.",
-      id: "Tiket membuka profil pegawai yang NIP dan frasa sandinya diberikan. Tebakan dibatasi seperti login, per NIP dan per akun yang meminta.",
+      en: "A ticket gives access to the profile of the employee with this NIP and passphrase. A wrong NIP or passphrase returns 403; repeated attempts are rate-limited like logins, per NIP and per requesting account.",
+      id: "Tiket memberi akses ke profil pegawai dengan NIP dan frasa sandi ini. NIP atau frasa sandi yang salah menghasilkan 403; percobaan berulang dibatasi seperti login, per NIP dan per akun yang meminta.",
     },
     fields: {
       user: { text: form("servicelogin"), example: "servicelogin" },
       username: {
-        text: { en: "NIP of the employee, 18 digits.", id: "NIP pegawai, 18 angka." },
+        text: { en: "NIP of the employee, 18 digits.", id: "NIP pegawai, 18 digit." },
         example: "209905172120011001",
       },
       pass: {
@@ -122,26 +125,26 @@ export const employeeWords: AreaWords = {
     operationId: "readEmployees",
     summaryInIndonesian: "Mencari pegawai, atau dengan tiket mengambil profil seorang pegawai",
     text: {
-      en: "The parameters choose one of two forms, which cannot be mixed.\n\n- **list**: without parameters everybody; `nip` and `nama` narrow, a blank one counts as absent. `pagetype`, `page` and `action` may be left out.\n- **detail**, a profile: `page=sso&action=getDataPegawai&tiket=…`, and nothing else.",
-      id: "Parameter menentukan salah satu dari dua bentuk, yang tidak dapat dicampur.\n\n- **list**, daftar: tanpa parameter semua pegawai; `nip` dan `nama` menyaring, yang kosong dianggap tidak ada. `pagetype`, `page`, dan `action` boleh tidak dikirim.\n- **detail**, profil: `page=sso&action=getDataPegawai&tiket=…`, dan tidak ada yang lain.",
+      en: "The parameters select one of two forms, which cannot be mixed.\n\n- **list**: returns all employees; `nip` and `nama` filter them, and blank values are ignored. `pagetype`, `page` and `action` are optional.\n- **detail**, a profile: `page=sso&action=getDataPegawai&tiket=…`, without other parameters.",
+      id: "Parameter menentukan salah satu dari dua bentuk, yang tidak dapat digabungkan.\n\n- **list**, daftar: mengembalikan semua pegawai; `nip` dan `nama` menyaringnya, dan nilai kosong diabaikan. `pagetype`, `page`, dan `action` opsional.\n- **detail**, profil: `page=sso&action=getDataPegawai&tiket=…`, tanpa parameter lain.",
     },
     fields: {
       pagetype: { text: form("serviceauth"), example: "serviceauth" },
       page: {
         text: {
-          en: "`Web-Service-WBS` of the list, `sso` of the detail.",
+          en: "`Web-Service-WBS` for the list, `sso` for the detail.",
           id: "`Web-Service-WBS` untuk daftar, `sso` untuk detail.",
         },
         example: "sso",
       },
       action: {
         text: {
-          en: "`getPegawai` of the list, `getDataPegawai` of the detail.",
+          en: "`getPegawai` for the list, `getDataPegawai` for the detail.",
           id: "`getPegawai` untuk daftar, `getDataPegawai` untuk detail.",
         },
         example: "getDataPegawai",
       },
-      nip: { text: { en: "The whole NIP.", id: "NIP lengkap." }, example: "209905172120011001" },
+      nip: { text: { en: "The full NIP.", id: "NIP lengkap." }, example: "209905172120011001" },
       nama: { text: { en: "Part of the name.", id: "Bagian dari nama." }, example: "siti" },
       tiket: {
         text: { en: "From `GET /v1/simpeg/tiket`.", id: "Dari `GET /v1/simpeg/tiket`." },
@@ -158,34 +161,34 @@ curl -s "{base}/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=$TICKET" 
     reply: {
       name: "Employees",
       text: {
-        en: "The employees that match, none is an empty list; or the profile.",
-        id: "Pegawai yang cocok, bila tidak ada berupa daftar kosong; atau profilnya.",
+        en: "The matching employees (an empty list if there are none), or the profile.",
+        id: "Pegawai yang cocok (daftar kosong bila tidak ada), atau profil.",
       },
       fields: {
         status: form("success"),
-        message: { en: "What the employee system says.", id: "Keterangan dari sistem kepegawaian." },
+        message: { en: "Message of the employee system.", id: "Pesan dari sistem kepegawaian." },
         result: {
-          en: "Of the list the summaries, of the profile the employee.",
-          id: "Untuk daftar ringkasan pegawai, untuk profil datanya.",
+          en: "The summaries of the list, or the employee of the profile.",
+          id: "Ringkasan pegawai untuk daftar, atau data pegawai untuk profil.",
         },
         "result.peg_nip_baru": { en: "NIP of the employee.", id: "NIP pegawai." },
         "result.peg_nama": name,
         "result.jab_name": position,
         "result.uk_nama": unit,
-        "result.pegawai": { en: "The person.", id: "Orangnya." },
+        "result.pegawai": { en: "Personal data.", id: "Data diri." },
         "result.pegawai.peg_nama": name,
         "result.pegawai.peg_nip": { en: "NIP of the employee.", id: "NIP pegawai." },
-        "result.pegawai.url_photo": { en: "Address of the photo.", id: "Alamat foto." },
-        "result.jabatan": { en: "Positions, present and former.", id: "Jabatan, sekarang dan terdahulu." },
+        "result.pegawai.url_photo": { en: "URL of the photo.", id: "URL foto." },
+        "result.jabatan": { en: "Current and former positions.", id: "Jabatan sekarang dan terdahulu." },
         "result.jabatan.unit_name": unit,
         "result.jabatan.jab_name": position,
         "result.jabatan.status_menjabat": {
-          en: "`y` for a present position; other values pass as they are.",
+          en: "`y` for a current position; other values are passed through.",
           id: "`y` untuk jabatan sekarang; nilai lain diteruskan apa adanya.",
         },
         "result.kepangkatan": { en: "Ranks.", id: "Kepangkatan." },
         "result.kepangkatan.golongan": { en: "Rank group.", id: "Golongan." },
-        "result.kepangkatan.pangkat": { en: "Rank name; may be blank.", id: "Nama pangkat; boleh kosong." },
+        "result.kepangkatan.pangkat": { en: "Rank name; may be blank.", id: "Nama pangkat; dapat kosong." },
       },
       examples: {
         list: {

@@ -3,8 +3,8 @@ import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
 const phonePattern = "[1-9]\\d{7,14}";
 const phone: FieldWords = {
   text: {
-    en: "Number with country code: 8 to 15 digits, without + or leading 0.",
-    id: "Nomor dengan kode negara: 8 sampai 15 angka, tanpa + atau 0 di depan.",
+    en: "Phone number with country code: 8 to 15 digits, without + or leading 0.",
+    id: "Nomor telepon dengan kode negara: 8 sampai 15 digit, tanpa + atau 0 di depan.",
   },
   example: "6281234567890",
   schema: { type: "string", pattern: `^${phonePattern}$` },
@@ -12,8 +12,8 @@ const phone: FieldWords = {
 const suffixedPhone: FieldWords = {
   ...phone,
   text: {
-    en: `${phone.text.en} The suffix \`@s.whatsapp.net\` may follow.`,
-    id: `${phone.text.id} Akhiran \`@s.whatsapp.net\` boleh mengikuti.`,
+    en: `${phone.text.en} The suffix \`@s.whatsapp.net\` is accepted; groups are not supported.`,
+    id: `${phone.text.id} Akhiran \`@s.whatsapp.net\` diterima; grup tidak didukung.`,
   },
   schema: {
     type: "string",
@@ -22,33 +22,36 @@ const suffixedPhone: FieldWords = {
 };
 const idempotencyKey: FieldWords = {
   text: {
-    en: "Within 24 hours the same request with the same key gets the same answer and sends nothing. Up to 255 visible ASCII characters.",
-    id: "Dalam 24 jam permintaan yang sama dengan kunci yang sama mendapat jawaban yang sama dan tidak mengirim apa pun. Paling banyak 255 karakter ASCII yang terlihat.",
+    en: "Within 24 hours, the same request with the same key returns the same response and sends nothing. Up to 255 visible ASCII characters.",
+    id: "Dalam 24 jam, permintaan yang sama dengan kunci yang sama menghasilkan respons yang sama dan tidak mengirim apa pun. Paling banyak 255 karakter ASCII yang terlihat.",
   },
   example: "receipt-2025-000123",
 };
 const caption: FieldWords = {
-  text: { en: "Text below it.", id: "Teks di bawahnya." },
+  text: {
+    en: "Text below it. A form made by a browser or by `fetch` sends its line ends as CRLF.",
+    id: "Teks di bawahnya. Formulir dari browser atau `fetch` mengirim akhir barisnya sebagai CRLF.",
+  },
   example: "*Bukti* pembayaran",
 };
 const flag = (en: string, id: string): FieldWords => ({
-  text: { en: `${en} \`1\` and \`0\` are taken too.`, id: `${id} \`1\` dan \`0\` juga diterima.` },
+  text: { en: `${en} \`1\` and \`0\` are also accepted.`, id: `${id} \`1\` dan \`0\` juga diterima.` },
   example: false,
   schema: { type: "boolean", default: false },
 });
 const isForwarded = flag("Marks the message as forwarded.", "Menandai pesan sebagai diteruskan.");
 const duration: FieldWords = {
   text: {
-    en: "Seconds until the message disappears from the chat; 0, or none, keeps it.",
-    id: "Detik sampai pesan hilang dari percakapan; 0, atau tanpa isian, menyimpannya.",
+    en: "Seconds until the message disappears from the chat; by default, or with 0, it stays.",
+    id: "Detik sampai pesan hilang dari percakapan; secara bawaan, atau dengan 0, pesan tetap ada.",
   },
   example: 86_400,
   schema: { type: "integer", minimum: 0, maximum: 31_536_000 },
 };
 const address = (en: string, id: string): FieldWords => ({
   text: {
-    en: `Address of the ${en}: http or https, on a public host, port 80 or 443.`,
-    id: `Alamat ${id}: http atau https, pada host publik, port 80 atau 443.`,
+    en: `URL of the ${en}: http or https, on a public host, port 80 or 443. It is downloaded within 20 seconds.`,
+    id: `URL ${id}: http atau https, pada host publik, port 80 atau 443. Pengunduhannya paling lama 20 detik.`,
   },
   example: "https://files.city.example/receipt.png",
   schema: { type: "string", format: "uri", maxLength: 2_048 },
@@ -67,15 +70,15 @@ const queuedExample = (what: string) => ({
 const queued = (what: string): RouteWords["reply"] => ({
   name: "QueuedMessage",
   text: {
-    en: "Accepted and durable: the message outlives any crash. Whether it arrived is what `GET /messages/{id}` tells.",
-    id: "Diterima dan tersimpan: pesan tidak hilang oleh gangguan. Apakah sampai, dijawab oleh `GET /messages/{id}`.",
+    en: "Accepted and stored: the message survives a crash. `GET /messages/{id}` shows whether it arrived.",
+    id: "Diterima dan tersimpan: pesan tidak hilang bila terjadi crash. `GET /messages/{id}` menunjukkan apakah pesan sampai.",
   },
   fields: {
     status: { en: "Always `true`.", id: "Selalu `true`." },
-    data: { en: "The message.", id: "Pesannya." },
-    "data.id": { en: "Id of the message.", id: "Id pesan." },
+    data: { en: "The message.", id: "Pesan." },
+    "data.id": { en: "ID of the message.", id: "ID pesan." },
     "data.status": { en: "Always `PENDING`.", id: "Selalu `PENDING`." },
-    "data.message": { en: "What has been done, in words.", id: "Apa yang sudah dilakukan, dalam kata-kata." },
+    "data.message": { en: "The result in words.", id: "Hasilnya dalam kata-kata." },
   },
   examples: { queued: queuedExample(what) },
 });
@@ -83,8 +86,8 @@ const queued = (what: string): RouteWords["reply"] => ({
 const queuedFile =
   "The file is queued for sending to 6281234567890 (server timestamp: 2025-01-31T01:15:30.123Z)";
 const states = {
-  en: "`PENDING` → `SENDING` → `SENT` (the platform has it) → `DELIVERED` → `READ`; `FAILED`, `EXPIRED` (not sent within 72 hours) and `UNCERTAIN` (sent, and never an answer) come with a reason.",
-  id: "`PENDING` → `SENDING` → `SENT` (sudah di platform) → `DELIVERED` → `READ`; `FAILED`, `EXPIRED` (tidak terkirim dalam 72 jam), dan `UNCERTAIN` (terkirim, tetapi tidak pernah dijawab) disertai alasan.",
+  en: "`PENDING` → `SENDING` → `SENT` (accepted by WhatsApp) → `DELIVERED` → `READ`. With a reason: `FAILED` (no account, or rejected), `EXPIRED` (not sent within 72 hours) and `UNCERTAIN` (sent up to five times without an answer; it may have arrived, and WhatsApp drops copies with the same ID).",
+  id: "`PENDING` → `SENDING` → `SENT` (diterima WhatsApp) → `DELIVERED` → `READ`. Disertai alasan: `FAILED` (tanpa akun, atau ditolak), `EXPIRED` (tidak terkirim dalam 72 jam), dan `UNCERTAIN` (dikirim sampai lima kali tanpa jawaban; mungkin sampai, dan WhatsApp membuang salinan dengan ID yang sama).",
 };
 
 const exactlyOne = (file: string, address: string): NonNullable<RouteWords["forms"]> => ({
@@ -101,8 +104,8 @@ export const messagingWords: AreaWords = {
     operationId: "sendMessage",
     summaryInIndonesian: "Mengirim pesan teks",
     text: {
-      en: "The text arrives byte for byte; `*bold*`, `_italic_`, `~struck~` and `` `monospace` `` are the platform's own. At most 65,536 characters. It is accepted at once and sent slowly.",
-      id: "Teks tiba persis seperti dikirim; `*tebal*`, `_miring_`, `~coret~`, dan `` `monospace` `` adalah milik platform. Paling banyak 65.536 karakter. Pesan langsung diterima dan dikirim perlahan.",
+      en: "The text is delivered byte for byte. WhatsApp formats `*bold*`, `_italic_`, `~strikethrough~` and `` `monospace` ``. At most 65,536 characters. Messages are accepted at once and sent slowly.",
+      id: "Teks sampai persis seperti yang dikirim. WhatsApp memformat `*tebal*`, `_miring_`, `~coret~`, dan `` `monospace` ``. Paling banyak 65.536 karakter. Pesan langsung diterima dan dikirim perlahan.",
     },
     fields: {
       "idempotency-key": idempotencyKey,
@@ -117,19 +120,22 @@ export const messagingWords: AreaWords = {
   },
   "messaging/send-image": {
     operationId: "sendImage",
-    summaryInIndonesian: "Mengirim gambar, diunggah atau dari alamat",
+    summaryInIndonesian: "Mengirim gambar, diunggah atau dari URL",
     text: {
-      en: "Exactly one of `image` and `image_url`. An upload has at most 4 MiB, what an address leads to 16 MiB. JPG or PNG by content, whatever the name says. A blank field counts as absent.",
-      id: "Tepat satu dari `image` dan `image_url`. Unggahan paling besar 4 MiB, dari alamat 16 MiB. JPG atau PNG menurut isinya, apa pun namanya. Isian kosong dianggap tidak ada.",
+      en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. Blank fields are ignored.",
+      id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. Field kosong diabaikan.",
     },
     fields: {
       "idempotency-key": idempotencyKey,
       phone: suffixedPhone,
-      image: upload("image/jpeg, image/png", "The image, a JPG or PNG.", "Gambarnya, JPG atau PNG."),
+      image: upload("image/jpeg, image/png", "The image, JPG or PNG.", "Gambar, JPG atau PNG."),
       image_url: address("image", "gambar"),
       caption,
-      view_once: flag("The recipient can open it once.", "Penerima hanya dapat membukanya sekali."),
-      compress: flag("Sends a JPG of at most 1600 pixels.", "Mengirim JPG paling besar 1600 piksel."),
+      view_once: flag("The recipient can open it only once.", "Penerima hanya dapat membukanya sekali."),
+      compress: flag(
+        "Converts it to a JPG of at most 1600 pixels per side.",
+        "Mengubahnya menjadi JPG dengan sisi paling panjang 1600 piksel.",
+      ),
       duration,
       is_forwarded: isForwarded,
     },
@@ -147,21 +153,21 @@ export const messagingWords: AreaWords = {
   },
   "messaging/send-file": {
     operationId: "sendFile",
-    summaryInIndonesian: "Mengirim berkas, diunggah atau dari alamat",
+    summaryInIndonesian: "Mengirim berkas, diunggah atau dari URL",
     text: {
-      en: "Exactly one of `file` and `file_url`. An upload has at most 4 MiB, what an address leads to 50 MiB. A blank field counts as absent.",
-      id: "Tepat satu dari `file` dan `file_url`. Unggahan paling besar 4 MiB, dari alamat 50 MiB. Isian kosong dianggap tidak ada.",
+      en: "Send exactly one of `file` (at most 4 MiB) and `file_url` (at most 50 MiB). Blank fields are ignored.",
+      id: "Kirim tepat satu dari `file` (paling besar 4 MiB) dan `file_url` (paling besar 50 MiB). Field kosong diabaikan.",
     },
     fields: {
       "idempotency-key": idempotencyKey,
       phone: suffixedPhone,
-      file: upload("application/octet-stream", "The file, of any kind.", "Berkasnya, jenis apa pun."),
+      file: upload("application/octet-stream", "The file, of any type.", "Berkas, jenis apa pun."),
       file_url: address("file", "berkas"),
       caption,
       reply_message_id: {
         text: {
-          en: "Id of the message that this one answers: of an earlier send, or of one that the phone wrote.",
-          id: "Id pesan yang dijawab: dari pengiriman terdahulu, atau pesan yang ditulis telepon itu.",
+          en: "ID of the message to reply to: one sent earlier, or one written by the recipient.",
+          id: "ID pesan yang dibalas: pesan yang dikirim sebelumnya, atau yang ditulis penerima.",
         },
         example: "3EB0C767D26A1B2E5A9F",
       },
@@ -185,12 +191,12 @@ export const messagingWords: AreaWords = {
       fields: {
         code: { en: "Always `SUCCESS`.", id: "Selalu `SUCCESS`." },
         message: {
-          en: "What has been done, with the number and the server's time.",
-          id: "Apa yang sudah dilakukan, dengan nomor dan waktu server.",
+          en: "The result, with the number and the server's time.",
+          id: "Hasilnya, dengan nomor dan waktu server.",
         },
-        results: { en: "The message.", id: "Pesannya." },
-        "results.message_id": { en: "Id of the message.", id: "Id pesan." },
-        "results.status": { en: "The same text as `message`.", id: "Teks yang sama dengan `message`." },
+        results: { en: "The message.", id: "Pesan." },
+        "results.message_id": { en: "ID of the message.", id: "ID pesan." },
+        "results.status": { en: "Same text as `message`.", id: "Teks yang sama dengan `message`." },
       },
       examples: {
         queued: {
@@ -203,13 +209,13 @@ export const messagingWords: AreaWords = {
   },
   "messaging/message-status": {
     operationId: "readMessage",
-    summaryInIndonesian: "Memberi tahu nasib sebuah pesan",
+    summaryInIndonesian: "Menampilkan status sebuah pesan",
     text: states,
     fields: {
       id: {
         text: {
-          en: "As it was answered when the message was sent.",
-          id: "Seperti dijawab saat pesan dikirim.",
+          en: "The ID returned when the message was sent.",
+          id: "ID dari respons saat pesan dikirim.",
         },
         example: "3EB0C767D26A1B2E5A9F",
       },
@@ -218,18 +224,18 @@ export const messagingWords: AreaWords = {
     curl: `curl -s "{base}/messages/$MESSAGE_ID" -u "$AUTH"`,
     reply: {
       name: "MessageStatus",
-      text: { en: "The message's state.", id: "Keadaan pesan." },
+      text: { en: "The state of the message.", id: "Status pesan." },
       fields: {
         status: { en: "Always `true`.", id: "Selalu `true`." },
-        data: { en: "The message.", id: "Pesannya." },
-        "data.id": { en: "Id of the message.", id: "Id pesan." },
+        data: { en: "The message.", id: "Pesan." },
+        "data.id": { en: "ID of the message.", id: "ID pesan." },
         "data.status": states,
         "data.reason": {
-          en: "Why it FAILED, EXPIRED or is UNCERTAIN.",
-          id: "Mengapa FAILED, EXPIRED, atau UNCERTAIN.",
+          en: "Reason for FAILED, EXPIRED or UNCERTAIN.",
+          id: "Alasan FAILED, EXPIRED, atau UNCERTAIN.",
         },
-        "data.accepted_at": { en: "ISO 8601 with zone.", id: "ISO 8601 dengan zona." },
-        "data.changed_at": { en: "ISO 8601 with zone.", id: "ISO 8601 dengan zona." },
+        "data.accepted_at": { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
+        "data.changed_at": { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
       },
       examples: {
         delivered: {

@@ -10,7 +10,7 @@ const paging: Readonly<Record<string, FieldWords>> = {
   },
   page_size: {
     text: {
-      en: "Rows a page, a JSON number without quotes.",
+      en: "Rows per page, a JSON number without quotes.",
       id: "Baris per halaman, angka JSON tanpa tanda kutip.",
     },
     example: 10,
@@ -20,14 +20,14 @@ const paging: Readonly<Record<string, FieldWords>> = {
 const reply: RouteWords["reply"] = {
   name: "ResidentPage",
   text: {
-    en: "The page. Past the end `data` is empty and `total` still true.",
-    id: "Halamannya. Setelah halaman terakhir `data` kosong dan `total` tetap benar.",
+    en: "The page. Beyond the last page `data` is empty and `total` is still exact.",
+    id: "Halaman yang diminta. Setelah halaman terakhir, `data` kosong dan `total` tetap pasti.",
   },
   fields: {
-    data: { en: "Residents, newest first.", id: "Penduduk, terbaru lebih dahulu." },
+    data: { en: "Residents, newest first.", id: "Penduduk, dari yang terbaru." },
     "data.nik_alt": {
       en: "Identity number, masked: first 4 and last 2 digits.",
-      id: "NIK, disamarkan: 4 angka pertama dan 2 terakhir.",
+      id: "NIK, disamarkan: 4 digit pertama dan 2 digit terakhir.",
     },
     "data.nama": { en: "Name, not masked.", id: "Nama, tidak disamarkan." },
     "data.nama_ibu_alt": {
@@ -36,7 +36,7 @@ const reply: RouteWords["reply"] = {
     },
     "data.no_kk_alt": {
       en: "Family card number, masked: first 4 and last 2 digits.",
-      id: "Nomor kartu keluarga, disamarkan: 4 angka pertama dan 2 terakhir.",
+      id: "Nomor kartu keluarga, disamarkan: 4 digit pertama dan 2 digit terakhir.",
     },
     "data.alamat_alt": {
       en: "Address, masked: at most the first 4 characters.",
@@ -47,14 +47,14 @@ const reply: RouteWords["reply"] = {
     "data.t_kec": { en: "Sub-district.", id: "Kecamatan." },
     "data.t_kabkota": { en: "City or regency.", id: "Kabupaten atau kota." },
     "data.created_at": {
-      en: "When the record was made: the city's clock, ISO 8601 without zone, with microseconds.",
-      id: "Waktu rekaman dibuat: jam kota, ISO 8601 tanpa zona, dengan mikrodetik.",
+      en: "Creation time of the record in the city's local time: ISO 8601 without time zone, with microseconds.",
+      id: "Waktu data dibuat dalam waktu setempat kota: ISO 8601 tanpa zona waktu, dengan mikrodetik.",
     },
     total: {
-      en: "Exact number of all matching residents: pages are `total / page_size`, rounded up.",
-      id: "Jumlah pasti semua penduduk yang cocok: banyak halaman adalah `total / page_size`, dibulatkan ke atas.",
+      en: "Exact number of matching residents. The number of pages is `total / page_size`, rounded up.",
+      id: "Jumlah pasti penduduk yang cocok. Jumlah halaman adalah `total / page_size`, dibulatkan ke atas.",
     },
-    page: { en: "The page that was asked for.", id: "Halaman yang diminta." },
+    page: { en: "The requested page.", id: "Nomor halaman yang diminta." },
   },
   examples: {
     page: {
@@ -79,18 +79,18 @@ const reply: RouteWords["reply"] = {
 };
 
 const masked = {
-  en: "Columns that end in `_alt` are masked inside the database, and each read leaves an audit row.",
-  id: "Kolom yang berakhiran `_alt` disamarkan di dalam basis data, dan setiap pembacaan meninggalkan catatan audit.",
+  en: "Columns ending in `_alt` are masked inside the database, and every read is audited.",
+  id: "Kolom yang berakhiran `_alt` disamarkan di dalam basis data, dan setiap pembacaan diaudit.",
 };
 
 /** Words of the resident service. */
 export const residentWords: AreaWords = {
   "resident/list": {
     operationId: "listResidents",
-    summaryInIndonesian: "Menampilkan penduduk, terbaru lebih dahulu",
+    summaryInIndonesian: "Menampilkan penduduk, dari yang terbaru",
     text: {
-      en: `An empty body means the defaults. ${masked.en} The key may also come in \`x-api-key\`.`,
-      id: `Isi kosong berarti nilai bawaan. ${masked.id} Kunci boleh juga dikirim di \`x-api-key\`.`,
+      en: `With an empty body, the defaults apply. ${masked.en} The key can also be sent in \`x-api-key\`.`,
+      id: `Bila body kosong, nilai bawaan berlaku. ${masked.id} Kunci juga dapat dikirim di \`x-api-key\`.`,
     },
     fields: paging,
     examples: { page: { page_number: 1, page_size: 10 } },
@@ -103,21 +103,21 @@ export const residentWords: AreaWords = {
     operationId: "searchResidents",
     summaryInIndonesian: "Mencari penduduk menurut NIK, nama, atau keduanya",
     text: {
-      en: `With both, both must hold. A blank one counts as absent; at least one is needed. \`%\` and \`_\` in a name mean themselves. ${masked.en}`,
-      id: `Bila keduanya dikirim, keduanya harus cocok. Yang kosong dianggap tidak ada; paling sedikit satu diperlukan. \`%\` dan \`_\` dalam nama berarti dirinya sendiri. ${masked.id}`,
+      en: `At least one of \`p_nik\` and \`p_nama\` is required; blank values are ignored. If both are sent, both must match. \`%\` and \`_\` in a name are literal. ${masked.en}`,
+      id: `Minimal salah satu dari \`p_nik\` dan \`p_nama\` wajib diisi; nilai kosong diabaikan. Bila keduanya dikirim, keduanya harus cocok. \`%\` dan \`_\` dalam nama dibaca apa adanya. ${masked.id}`,
     },
     fields: {
       p_nik: {
         text: {
-          en: "Identity number, exactly 16 digits, as text.",
-          id: "NIK, tepat 16 angka, sebagai teks.",
+          en: "Identity number: a string of exactly 16 digits.",
+          id: "NIK: string tepat 16 digit.",
         },
         example: "9971012345670004",
       },
       p_nama: {
         text: {
-          en: "Any part of the name, in any case.",
-          id: "Bagian mana pun dari nama, huruf besar atau kecil.",
+          en: "Any part of the name, case-insensitive.",
+          id: "Bagian mana pun dari nama, tanpa membedakan huruf besar dan kecil.",
         },
         example: "siti",
       },

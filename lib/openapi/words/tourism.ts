@@ -1,8 +1,8 @@
 import type { AreaWords } from "../words.ts";
 
 const cached = {
-  en: "Open to anyone, and to pages of any origin. Answers may be kept for five minutes; send the `ETag` back in `If-None-Match` to be told 304 where nothing changed.",
-  id: "Terbuka untuk siapa saja, dan untuk halaman dari origin mana pun. Jawaban boleh disimpan lima menit; kirim kembali `ETag` di `If-None-Match` untuk mendapat 304 bila tidak ada perubahan.",
+  en: "Public, and readable from pages of any origin. Responses can be cached for five minutes; send the `ETag` in `If-None-Match` to get 304 if nothing has changed.",
+  id: "Publik, dan dapat dibaca halaman dari origin mana pun. Respons boleh disimpan di cache selama lima menit; kirim `ETag` di `If-None-Match` untuk mendapat 304 bila tidak ada perubahan.",
 };
 
 /** Words of the tourism service. */
@@ -15,14 +15,14 @@ export const tourismWords: AreaWords = {
     curl: `curl -s "{base}/v1/pariwisata/kategori"`,
     reply: {
       name: "Categories",
-      text: { en: "Every category, as it is stored.", id: "Setiap kategori, sebagaimana tersimpan." },
+      text: { en: "All categories, as stored.", id: "Semua kategori, sesuai data tersimpan." },
       fields: {
         data: { en: "The categories.", id: "Kategori." },
-        "data.ktipe_id": { en: "Id of the category.", id: "Id kategori." },
+        "data.ktipe_id": { en: "ID of the category.", id: "ID kategori." },
         "data.ktipe_nama": { en: "Name of the category.", id: "Nama kategori." },
         "data.ktipe_active": {
-          en: "Whether it is in use, as it is stored.",
-          id: "Apakah dipakai, sebagaimana tersimpan.",
+          en: "Whether it is active, as stored.",
+          id: "Apakah aktif, sesuai data tersimpan.",
         },
       },
       examples: { categories: { data: [{ ktipe_id: "1", ktipe_nama: "Wisata Alam", ktipe_active: "1" }] } },
@@ -32,14 +32,14 @@ export const tourismWords: AreaWords = {
     operationId: "listGallery",
     summaryInIndonesian: "Menampilkan foto satu destinasi",
     text: {
-      en: `A bare array; of a destination that nobody knows an empty one. ${cached.en}`,
-      id: `Berupa array saja; untuk destinasi yang tidak dikenal array kosong. ${cached.id}`,
+      en: `Returns a JSON array without envelope; it is empty for an unknown destination. ${cached.en}`,
+      id: `Mengembalikan array JSON tanpa pembungkus; kosong untuk destinasi yang tidak dikenal. ${cached.id}`,
     },
     fields: {
       where: {
         text: {
-          en: "The one filter that is known: `(pr_id,eq,<destination id>)`.",
-          id: "Satu-satunya saringan yang dikenal: `(pr_id,eq,<id destinasi>)`.",
+          en: "The only supported filter: `(pr_id,eq,<destination id>)`.",
+          id: "Satu-satunya filter yang didukung: `(pr_id,eq,<id destinasi>)`.",
         },
         example: "(pr_id,eq,1)",
         schema: { type: "string", pattern: "^\\(pr_id,eq,[\\p{L}\\p{N}_.\\-]{1,64}\\)$" },
@@ -51,10 +51,10 @@ export const tourismWords: AreaWords = {
       name: "Gallery",
       text: { en: "The photos.", id: "Foto-fotonya." },
       fields: {
-        id: { en: "Id of the photo.", id: "Id foto." },
-        pr_id: { en: "Id of the destination.", id: "Id destinasi." },
-        url_foto: { en: "Address of the photo.", id: "Alamat foto." },
-        caption: { en: "What it shows.", id: "Keterangan foto." },
+        id: { en: "ID of the photo.", id: "ID foto." },
+        pr_id: { en: "ID of the destination.", id: "ID destinasi." },
+        url_foto: { en: "URL of the photo.", id: "URL foto." },
+        caption: { en: "Caption of the photo.", id: "Keterangan foto." },
       },
       examples: {
         photos: [

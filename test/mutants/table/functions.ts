@@ -120,4 +120,11 @@ export const functions: readonly Mutant[] = [
     replace: "if (made !== attempt) made = undefined;",
     tests: ["test/lib/lazy.test.ts"],
   },
+  {
+    breaks: "A text with an ampersand is put into a page unescaped",
+    file: "lib/html.ts",
+    find: `/[&<>"']/g`,
+    replace: `/[<>"']/g`,
+    tests: ["test/docs/page.test.ts"],
+  },
 ];
