@@ -1,11 +1,11 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { languages } from "#lib/openapi/text.ts";
 import { guideNames, readGuide } from "./guide.ts";
 import { renderGuide, renderIndex } from "./page.ts";
 import { describeProduct } from "./product.ts";
 import { referenceScript, referenceStyle } from "./reference.ts";
-import { pageStyle, referenceFit } from "./style.ts";
 
+const readStyle = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
 const serialize = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 
 /** The files of each documentation function, by name in its folder `docs/`. */
@@ -17,7 +17,7 @@ const composeFiles = () => {
     guideNames.map((name) => ({ language, guide: readGuide(name, language) })),
   );
   return {
-    document: Object.fromEntries(documents),
+    openapi: Object.fromEntries(documents),
     page: Object.fromEntries(
       languages.map((language) => [
         `index.${language}.html`,
@@ -31,8 +31,8 @@ const composeFiles = () => {
       ...Object.fromEntries(
         guides.map(({ language, guide }) => [`${guide.name}.${language}.html`, renderGuide(guide, language)]),
       ),
-      "page.css": pageStyle,
-      "reference.css": `${referenceStyle()}\n${referenceFit}`,
+      "page.css": readStyle("page.css"),
+      "reference.css": `${referenceStyle()}\n${readStyle("reference.css")}`,
       "reference.js": referenceScript(),
     },
   };

@@ -13,7 +13,7 @@ const read = async (query = "") => {
 };
 
 test.each(languages)("Redocly finds nothing to say about the document in %s", async (language) => {
-  const file = `dist/docs-document/docs/openapi.${language}.json`;
+  const file = `dist/docs-openapi/docs/openapi.${language}.json`;
   const { code, output } = await redocly("lint", file, "--extends", "recommended-strict", "--format", "json");
   const { totals } = JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1));
   expect([code, totals.errors, totals.warnings]).toEqual([0, 0, 0]);
