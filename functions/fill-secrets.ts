@@ -1,19 +1,19 @@
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
 import { log } from "#lib/log.ts";
-import { inventions } from "#lib/secrets/inventions.ts";
 import { findSecret } from "#lib/secrets/secret.ts";
 import { writeVersion } from "#lib/secrets/secret-version.ts";
+import { mintedSecrets, secretTable } from "#lib/secrets/table.ts";
 
 /**
- * Runs during a deployment: gives each empty secret its first value. Later only an operator or a rotation changes
- * it. An error fails the deployment.
+ * Runs within a deployment: gives each secret that is still empty its first value. Afterwards only an
+ * operator or a rotation changes it. What it throws fails the deployment.
  */
 export const handler = async (): Promise<void> => {
-  for (const [name, invent] of Object.entries(inventions)) {
+  for (const name of mintedSecrets) {
     const id = `${getSetting("SECRETS_PREFIX")}${name}`;
     if ((await findSecret(id, z.unknown(), "AWSCURRENT")) !== undefined) continue;
-    await writeVersion(id, invent());
+    await writeVersion(id, secretTable[name].mint());
     log.info("an empty secret has its first value", { id });
   }
 };

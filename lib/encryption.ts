@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
+import type { messengerKeySchema } from "#lib/secrets/schemas.ts";
 
-/** The secret that seals what the messenger keeps: 256 bits, base64url. */
-export const SealingKey = z.object({ key: z.string().check(z.regex(/^[\w-]{43}$/)) });
-export type SealingKey = z.infer<typeof SealingKey>;
+export type SealingKey = z.infer<ReturnType<typeof messengerKeySchema>>;
 
 /** Encrypts values at rest. A sealed value opens only at the place that it was sealed for. */
 export interface Sealing {
@@ -22,8 +21,6 @@ const format = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
 const algorithm = "aes-256-gcm";
-
-export const mintSealingKey = (): SealingKey => ({ key: randomBytes(32).toString("base64url") });
 
 export const sealingWith = ({ key: text }: SealingKey): Sealing => {
   const key = Buffer.from(text, "base64url");

@@ -48,8 +48,8 @@ describe("dependencies", () => {
   });
 });
 
-/** What AWS itself calls, within a deployment or by the clock. */
-const withoutRoute = ["fill-secrets", "migrate", "rotate"];
+/** What a deployment calls. */
+const withoutRoute = ["fill-secrets", "migrate"];
 
 describe("the route table", () => {
   test("has a function for every row and a row for every function that is not part of a deployment", () => {

@@ -1,2 +1,7 @@
-/** Returns the full name of a secret in a stage. */
-export const secretName = (stage: string, name: string): string => `municipal/${stage}/${name}`;
+import type { SecretName } from "#lib/secrets/table.ts";
+
+/** What the full names of a stage's secrets begin with. */
+export const secretsPrefix = (stage: string): string => `municipal/${stage}/`;
+
+/** A stage's full name of a secret. */
+export const secretName = (stage: string, name: SecretName): string => `${secretsPrefix(stage)}${name}`;

@@ -3,9 +3,8 @@ import { findSetting, getSetting } from "#lib/config.ts";
 import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
 import { secret } from "#lib/secrets/secret.ts";
-import { secretName } from "../aws/secret-name.ts";
-import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
-import { openStore } from "../local/secrets/store.ts";
+import { findDevFile, localFolder } from "../local/dev-file.ts";
+import { readLocalSecret } from "../local/secrets/local-secret.ts";
 import { CommandError } from "./command.ts";
 
 const noDatabase = `There is no database to talk to. Start one with «npm run dev» in another terminal,
@@ -18,11 +17,8 @@ const connect = (credentials: Credentials, ssl: "verify-full" | false, max: numb
 
 /** The running system's own secret of the role; its store is a file beside the database. */
 const localCredentials = (role: LoginRole): Credentials => {
-  const kept =
-    findDevFile(localFolder) &&
-    openStore(`${localFolder}/secrets.json`).find(secretName(localStage, `database/${role}`));
-  if (!kept) throw new CommandError(noDatabase);
-  return Credentials.parse(JSON.parse(kept.value));
+  if (!findDevFile(localFolder)) throw new CommandError(noDatabase);
+  return readLocalSecret(`database/${role}`);
 };
 
 /** Personal data crosses a network only encrypted, unless the address itself says otherwise. */

@@ -1,28 +1,19 @@
-import * as z from "zod/mini";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { type Door, submit, submitBatch } from "#lib/messaging/messenger-client.ts";
 import type { Means } from "#lib/notification/context.ts";
-import { digestTerm, digestWith, Pepper } from "#lib/secrets/pepper.ts";
+import { digestTerm, digestWith } from "#lib/secrets/pepper.ts";
+import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-import { secretName } from "../aws/secret-name.ts";
-import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
-import { openStore } from "../local/secrets/store.ts";
+import { findDevFile, localFolder } from "../local/dev-file.ts";
+import { readLocalSecret } from "../local/secrets/local-secret.ts";
 import { CommandError } from "./command.ts";
 import { withConnection } from "./connect.ts";
-
-const Token = z.object({ token: z.string() });
 
 /** How long a messenger that is away is waited for. */
 const patienceMs = 10_000;
 
 const isElsewhere = () =>
   findSetting("DATABASE_URL") !== undefined || findSetting("DATABASE_SECRET_ID") !== undefined;
-
-/** A secret of the running `npm run dev`; `withConnection` has found out that it runs. */
-const readLocal = <T>(name: string, schema: z.ZodMiniType<T>): T => {
-  const kept = openStore(`${localFolder}/secrets.json`).find(secretName(localStage, name));
-  return z.parse(schema, JSON.parse(kept?.value ?? "{}"));
-};
 
 const need = (name: "MESSENGER_URL" | "MESSENGER_TOKEN_SECRET_ID" | "PEPPER_SECRET_ID"): string => {
   if (findSetting(name) === undefined)
@@ -33,14 +24,14 @@ const need = (name: "MESSENGER_URL" | "MESSENGER_TOKEN_SECRET_ID" | "PEPPER_SECR
 const findDoor = async (): Promise<Door> => {
   if (isElsewhere()) {
     const url = need("MESSENGER_URL");
-    return { url, ...(await readSecret(need("MESSENGER_TOKEN_SECRET_ID"), Token)) };
+    return { url, ...(await readSecret(need("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema())) };
   }
   const consoleUrl = findDevFile(localFolder)?.consoleUrl ?? "";
-  return { url: consoleUrl.replace(/\/console$/, ""), ...readLocal("messenger-token", Token) };
+  return { url: consoleUrl.replace(/\/console$/, ""), ...readLocalSecret("messenger-token") };
 };
 
 const findPepper = async (): Promise<Means["pepper"]> => {
-  if (!isElsewhere()) return digestWith(readLocal("opt-out-pepper", Pepper));
+  if (!isElsewhere()) return digestWith(readLocalSecret("opt-out-pepper"));
   need("PEPPER_SECRET_ID");
   return digestTerm();
 };

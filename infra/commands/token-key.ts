@@ -1,22 +1,30 @@
+import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import {
   GetSecretValueCommand,
-  PutSecretValueCommand,
+  RotateSecretCommand,
   SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
+import * as z from "zod/mini";
 import { findSetting } from "#lib/config.ts";
 import { lifetimeSeconds } from "#lib/employee/access-token.ts";
-import { maxAgeSeconds, mintTokenKey } from "#lib/employee/token-key.ts";
-import { secretName } from "../aws/secret-name.ts";
-import { findDevFile, localFolder, localStage } from "../local/dev-file.ts";
+import { maxAgeSeconds } from "#lib/employee/token-key.ts";
+import { tokenKeySchema } from "#lib/secrets/schemas.ts";
+import { secretTable } from "#lib/secrets/table.ts";
+import { findDevFile, localFolder } from "../local/dev-file.ts";
+import { localSecretName } from "../local/secrets/local-secret.ts";
 import { CommandError, command, runCommand } from "./command.ts";
 
 const usage = `Usage:
-  npm run --silent token-key -- new     prints a key, for the first version of the secret
-  npm run token-key -- rotate [--force] signs access tokens with a new key from now on
+  npm run --silent token-key -- new      prints a new key
+  npm run token-key -- rotate [--force]  has Secrets Manager rotate the key now
 
 After a rotation, tokens of the key before it stay valid until they expire. The secret is that of the
-running «npm run dev», or TOKEN_KEY_SECRET_ID with AWS_REGION and credentials that may read and write it.`;
+running «npm run dev», or TOKEN_KEY_SECRET_ID with AWS_REGION and credentials that may read and rotate it, and
+invoke the rotation function.`;
+
+/** Secrets Manager invokes the function four times; a failed rotation it starts again later. */
+const maxWaitMs = 60_000;
 
 /** Secrets Manager, and the name of the secret in it. */
 const findSecret = () => {
@@ -30,7 +38,7 @@ const findSecret = () => {
     );
   const credentials = { accessKeyId: "local", secretAccessKey: "local" };
   const sdk = new SecretsManagerClient({ region: "local", endpoint: dev.secretsUrl, credentials });
-  return { sdk, id: secretName(localStage, "token-key") };
+  return { sdk, id: localSecretName("token-key") };
 };
 
 /** @throws CommandError when the key before the current one may still be in use: it would be lost. */
@@ -46,10 +54,23 @@ const requireAge = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
     );
 };
 
+/** @throws CommandError when the new key is not the current one in time. */
 const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
-  const key = mintTokenKey();
-  await sdk.send(new PutSecretValueCommand({ SecretId: id, SecretString: JSON.stringify(key) }));
-  console.log(`${id} has a new key, ${key.kid}; within five minutes every function signs with it`);
+  const until = Date.now() + maxWaitMs;
+  const rotated = await sdk.send(new RotateSecretCommand({ SecretId: id }));
+  for (;;) {
+    const current = await sdk.send(new GetSecretValueCommand({ SecretId: id }));
+    if (current.VersionId === rotated.VersionId) {
+      const { kid } = z.parse(tokenKeySchema(), JSON.parse(current.SecretString ?? "null"));
+      return console.log(`${id} has a new key, ${kid}; within five minutes every function signs with it`);
+    }
+    if (Date.now() >= until)
+      throw new CommandError(
+        `The rotation of ${id} has begun but not finished within ${maxWaitMs / 1_000} s. Secrets Manager retries ` +
+          "it; the log of the function rotate says why it fails.",
+      );
+    await setTimeout(1_000);
+  }
 };
 
 export const run = command(usage, async (args) => {
@@ -60,7 +81,7 @@ export const run = command(usage, async (args) => {
   });
   switch (positionals.join(" ")) {
     case "new":
-      console.log(JSON.stringify(mintTokenKey()));
+      console.log(JSON.stringify(secretTable["token-key"].mint()));
       return 0;
     case "rotate": {
       const secret = findSecret();

@@ -4,14 +4,13 @@ import { jobs } from "#lib/notification/jobs.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
-import { internalFunctions } from "#lib/routes/internal.ts";
-import type { Address, Secrets, Upstream } from "#lib/routes/route.ts";
-import { inventions } from "#lib/secrets/inventions.ts";
+import { internalFunctions, messengerSecrets } from "#lib/routes/internal.ts";
+import type { Address, Upstream } from "#lib/routes/route.ts";
+import { mintedSecrets, type Secrets, secretTable } from "#lib/secrets/table.ts";
 import type { Api } from "../aws/api.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
-import { messengerSecrets } from "../aws/messenger-secrets.ts";
-import { secretName } from "../aws/secret-name.ts";
+import { secretsPrefix } from "../aws/secret-name.ts";
 import { bundleFolder, functionName } from "../build/build.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
@@ -22,6 +21,7 @@ import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { type LocalMessenger, startMessenger } from "./messenger/messenger.ts";
 import { rememberPlans } from "./plan-lookup.ts";
 import { startSchedule } from "./schedule.ts";
+import { localSecretName, readLocalSecret } from "./secrets/local-secret.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
 import { storeOffice } from "./seed/office.ts";
@@ -88,37 +88,34 @@ export interface City {
 
 const demoPartner = "demo";
 
-/** The secrets that no database role has, made on the first start. */
-const localInventions: Readonly<Record<string, () => unknown>> = {
-  ...inventions,
-  "demo-passwords": inventPasswords,
-};
-
-const prepareSecrets = (store: SecretStore) => {
-  for (const [name, invent] of Object.entries(localInventions)) {
-    const id = secretName(localStage, name);
-    if (!store.find(id)) store.put(id, JSON.stringify(invent()));
+/** Gives each secret its first value, as a deployment does. */
+const fillSecrets = (store: SecretStore) => {
+  for (const name of mintedSecrets) {
+    const id = localSecretName(name);
+    if (!store.find(id)) store.put(id, JSON.stringify(secretTable[name].mint()));
   }
 };
 
+/** The passwords of the legacy systems' demo account, made on the first start. */
+const findPasswords = (store: SecretStore): ReturnType<typeof inventPasswords> => {
+  const id = localSecretName("demo-passwords");
+  return JSON.parse((store.find(id) ?? store.put(id, JSON.stringify(inventPasswords()))).value);
+};
+
 /** The full names of secrets, by the variables that hold them. */
-const named = (secrets: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(secrets).map(([variable, name]) => [variable, secretName(localStage, name)]),
-  );
+const named = (secrets: Secrets): Record<string, string> =>
+  Object.fromEntries(Object.entries(secrets).map(([variable, name]) => [variable, localSecretName(name)]));
 
-/** One credential, or two while they are rotated; the first is good in either case. */
-interface CredentialsSecret {
-  readonly credentials: readonly [{ readonly username: string; readonly password: string }, ...unknown[]];
-}
-
-/** A secret that `prepareSecrets` has made. */
-const readSecret = <T>(store: SecretStore, name: string): T =>
-  JSON.parse(store.find(secretName(localStage, name))?.value ?? "{}");
+/** The first of the credentials: of two, while they are rotated, either is valid. */
+const readCredential = (store: SecretStore, name: "messenger-console" | "messaging-basic") => {
+  const [first] = readLocalSecret(name, store).credentials;
+  if (!first) throw new Error(`the secret ${name} has no credentials`);
+  return first;
+};
 
 /** The demo partner's key, kept between starts; a new one where it was revoked or lost. */
 const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Promise<string> => {
-  const name = secretName(localStage, "demo-api-key");
+  const name = localSecretName("demo-api-key");
   const sql = database.connectAs("partner-admin");
   try {
     const kept = store.find(name)?.value;
@@ -157,7 +154,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
   try {
     mkdirSync(folder, { recursive: true });
     const secrets = openStore(`${folder}/secrets.json`);
-    prepareSecrets(secrets);
+    fillSecrets(secrets);
 
     onStep("starting the database");
     const database = await startDatabase(`${folder}/postgres`, secrets, durable);
@@ -166,10 +163,9 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     signal?.throwIfAborted();
     const apiKey = await prepareDemoKey(database, secrets);
 
-    const passwords = readSecret<ReturnType<typeof inventPasswords>>(secrets, "demo-passwords");
-    const upstreams = await startUpstreams(passwords);
+    const upstreams = await startUpstreams(findPasswords(secrets));
     stops.push(() => upstreams.stop());
-    const secretsServer = await startSecretsServer(secrets);
+    const secretsServer = await startSecretsServer(secrets, (step) => invokeInternal("rotate", step));
     stops.push(() => secretsServer.stop());
     const common = {
       AWS_REGION: "ap-southeast-3",
@@ -177,6 +173,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       AWS_SECRET_ACCESS_KEY: "local",
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsServer.url,
       DATABASE_TLS: "disable",
+      SECRETS_PREFIX: secretsPrefix(localStage),
     };
     const wanted = options.messenger ?? "fake";
     const messenger =
@@ -184,7 +181,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
         ? undefined
         : await startMessenger({
             variables: { ...common, ...named(messengerSecrets) },
-            token: readSecret<{ token: string }>(secrets, "messenger-token").token,
+            token: readLocalSecret("messenger-token", secrets).token,
             platform: wanted,
             port: 0,
             onLine: (line) => onLog("messenger", line),
@@ -249,8 +246,8 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       messagingBaseUrl,
       messengerUrl,
       messenger,
-      console: readSecret<CredentialsSecret>(secrets, "messenger-console").credentials[0],
-      basic: readSecret<CredentialsSecret>(secrets, "messaging-basic").credentials[0],
+      console: readCredential(secrets, "messenger-console"),
+      basic: readCredential(secrets, "messaging-basic"),
       apiKey,
       secretsUrl: secretsServer.url,
       database,

@@ -1,11 +1,11 @@
 import postgres from "postgres";
-import { Credentials, connectionTo } from "#lib/db/credentials.ts";
+import { type Credentials, connectionTo } from "#lib/db/credentials.ts";
 import { migrate } from "#lib/db/migrate.ts";
-import { newPassword, setPassword } from "#lib/db/password.ts";
+import { setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import { secretName } from "../aws/secret-name.ts";
-import { localStage } from "./dev-file.ts";
+import { mintToken } from "#lib/opaque-token.ts";
 import { type Server, startServer } from "./postgres/server.ts";
+import { localSecretName, readLocalSecret } from "./secrets/local-secret.ts";
 import type { SecretStore } from "./secrets/store.ts";
 
 export interface LocalDatabase {
@@ -23,12 +23,6 @@ const admin = "municipal_admin";
 
 /** Asking for array types would be a query of the driver's own, whose failure nobody awaits. */
 const options = { max: 1, fetch_types: false, onnotice: () => {} };
-
-/** The secret's value, made on the first start. */
-const keep = (store: SecretStore, name: string): string => {
-  const id = secretName(localStage, name);
-  return (store.find(id) ?? store.put(id, newPassword())).value;
-};
 
 /** The administrator of a managed database may make roles and databases, but is no superuser. */
 const bootstrap = async (port: number, superuserPassword: string, adminPassword: string) => {
@@ -53,16 +47,21 @@ export const startDatabase = async (
   store: SecretStore,
   durable: boolean,
 ): Promise<LocalDatabase> => {
-  const superuserPassword = keep(store, "database/superuser");
+  const superuserId = localSecretName("database/superuser");
+  const superuserPassword = (store.find(superuserId) ?? store.put(superuserId, mintToken(""))).value;
   const server = await startServer({ folder, durable, superuserPassword });
   const address = { host: "127.0.0.1", port: server.port, dbname };
-  const adminPassword = keep(store, "database/admin");
+  const adminId = localSecretName("database/admin");
+  const adminPassword = store.find(adminId)
+    ? readLocalSecret("database/admin", store).password
+    : mintToken("");
+  store.put(adminId, JSON.stringify({ ...address, username: admin, password: adminPassword }));
   const adminUrl = `postgres://${admin}:${adminPassword}@${address.host}:${address.port}/${dbname}`;
 
   const setCredentials = async (sql: postgres.Sql, role: LoginRole) => {
-    const credentials: Credentials = { ...address, username: loginRoles[role], password: newPassword() };
+    const credentials: Credentials = { ...address, username: loginRoles[role], password: mintToken("") };
     await setPassword(sql, credentials.username, credentials.password);
-    store.put(secretName(localStage, `database/${role}`), JSON.stringify(credentials));
+    store.put(localSecretName(`database/${role}`), JSON.stringify(credentials));
   };
   const asAdmin = async (work: (sql: postgres.Sql) => Promise<unknown>) => {
     const sql = postgres(adminUrl, options);
@@ -86,10 +85,8 @@ export const startDatabase = async (
   return {
     server,
     adminUrl,
-    connectAs(role) {
-      const secret = store.find(secretName(localStage, `database/${role}`));
-      return postgres({ ...options, ...connectionTo(Credentials.parse(JSON.parse(secret?.value ?? "{}"))) });
-    },
+    connectAs: (role) =>
+      postgres({ ...options, ...connectionTo(readLocalSecret(`database/${role}`, store)) }),
     rotatePassword: (role) => asAdmin((sql) => setCredentials(sql, role)),
   };
 };

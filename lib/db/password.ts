@@ -6,9 +6,6 @@ const iterations = 4096;
 const INVALID_PASSWORD = "28P01";
 const connectTimeoutSeconds = 5;
 
-/** Returns a new machine password: 192 random bits in letters, digits, `-` and `_`. */
-export const newPassword = (): string => randomBytes(24).toString("base64url");
-
 /**
  * Computes the SCRAM verifier that PostgreSQL stores (RFC 5803). Sending it instead of the password keeps the
  * password out of the statement, and so out of the server's log.

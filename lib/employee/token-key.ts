@@ -1,26 +1,10 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { keep, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
+import { kidPattern, tokenKeySchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 
-const kidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-
-/** The signing key of access tokens: 256 bits for HMAC-SHA-256, as a JWK (RFC 7517; RFC 7518, 3.2 and 6.4). */
-export const TokenKey = z.object({
-  kty: z.literal("oct"),
-  alg: z.literal("HS256"),
-  kid: z.string().check(z.regex(kidPattern)),
-  k: z.string().check(z.regex(/^[\w-]{43,}$/)),
-});
-export type TokenKey = z.infer<typeof TokenKey>;
-
-export const mintTokenKey = (): TokenKey => ({
-  kty: "oct",
-  alg: "HS256",
-  kid: randomUUID(),
-  k: randomBytes(32).toString("base64url"),
-});
+export type TokenKey = z.infer<ReturnType<typeof tokenKeySchema>>;
 
 /** A revoked key is used for at most this time. */
 export const maxAgeSeconds = 300;
@@ -29,9 +13,9 @@ const minVainMs = 1_000;
 
 const secretId = () => getSetting("TOKEN_KEY_SECRET_ID");
 
-const fetchCurrent = async () => readSecret(secretId(), TokenKey);
+const fetchCurrent = async () => readSecret(secretId(), tokenKeySchema());
 
-const fetchBoth = async () => readBothStages(secretId(), TokenKey);
+const fetchBoth = async () => readBothStages(secretId(), tokenKeySchema());
 
 const signing = keep("the signing key", maxAgeSeconds * 1_000, fetchCurrent);
 const verifying = keep("the verifying keys", maxAgeSeconds * 1_000, fetchBoth);

@@ -1,20 +1,8 @@
-import * as z from "zod/mini";
 import { keep, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { isSameText } from "#lib/same-text.ts";
+import { basicSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-
-/** A colon would end the username (RFC 7617, 2); a password may hold any. */
-const Credential = z.object({
-  username: z.string().check(z.regex(/^[^:\p{Cc}]+$/u)),
-  password: z.string().check(z.regex(/^\P{Cc}+$/u)),
-});
-
-/** Two are valid at once while callers move from one to the other. */
-export const BasicCredentials = z.object({
-  credentials: z.array(Credential).check(z.minLength(1), z.maxLength(2)),
-});
-export type BasicCredentials = z.infer<typeof BasicCredentials>;
 
 /** A withdrawn credential is dead after this time, also in a warm function. */
 const maxAgeMs = 300_000;
@@ -23,7 +11,7 @@ const maxAgeMs = 300_000;
 const inOneForm = (text: string): string => text.normalize("NFC");
 
 const accepted = keep("the messaging credentials", maxAgeMs, async () => {
-  const { credentials } = await readSecret(getSetting("BASIC_SECRET_ID"), BasicCredentials);
+  const { credentials } = await readSecret(getSetting("BASIC_SECRET_ID"), basicSchema());
   return credentials.map(({ username, password }) => ({
     username,
     pair: inOneForm(`${username}:${password}`),

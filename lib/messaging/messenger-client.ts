@@ -1,9 +1,10 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { keep, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http/client.ts";
 import { Fault } from "#lib/http/fault.ts";
 import { log } from "#lib/log.ts";
+import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 import { Accepted, AcceptedBatch, MessageState, Refused, type Submission } from "./submission.ts";
 
@@ -17,7 +18,7 @@ const retryAfterSeconds = 5;
 const tokenMaxAgeMs = 300_000;
 
 const token = keep("the messenger's token", tokenMaxAgeMs, async () =>
-  readSecret(getSetting("MESSENGER_TOKEN_SECRET_ID"), z.object({ token: z.string().check(z.minLength(32)) })),
+  readSecret(getSetting("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema()),
 );
 
 /** A submission before the defaults are filled in, which the task does. */

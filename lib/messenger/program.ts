@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { fromHttp } from "@aws-sdk/credential-provider-http";
-import * as z from "zod/mini";
 import { keep } from "#lib/cached.ts";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { connect } from "#lib/db/pool.ts";
-import { SealingKey, sealingWith } from "#lib/encryption.ts";
+import { sealingWith } from "#lib/encryption.ts";
 import { log } from "#lib/log.ts";
+import { consoleSchema, messengerKeySchema, messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { errorCode, errorName } from "./channels/channel-failure.ts";
@@ -13,26 +13,19 @@ import type { WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import { carefulPace, noPace } from "./send/pacing.ts";
 import { startTask } from "./task.ts";
 
-const Token = z.object({ token: z.string().check(z.minLength(32)) });
-const Credentials = z.object({
-  credentials: z
-    .array(z.object({ username: z.string(), password: z.string().check(z.minLength(12)) }))
-    .check(z.minLength(1), z.maxLength(2)),
-});
-
 /** What was taken back in Secrets Manager opens nothing after this time. */
 const maxAgeMs = 60_000;
 /** A token that is not known may be a new one; who invents them asks Secrets Manager no more often. */
 const minRefreshMs = 1_000;
 
 const readTokens = async (): Promise<readonly string[]> => {
-  const both = await readBothStages(getSetting("MESSENGER_TOKEN_SECRET_ID"), Token);
+  const both = await readBothStages(getSetting("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema());
   return both.map(({ token }) => token);
 };
 
 const tokens = keep("the messenger's tokens", maxAgeMs, readTokens);
 const credentials = keep("the console's credentials", maxAgeMs, async () => {
-  const secret = await readSecret(getSetting("CONSOLE_SECRET_ID"), Credentials);
+  const secret = await readSecret(getSetting("CONSOLE_SECRET_ID"), consoleSchema());
   return secret.credentials;
 });
 
@@ -61,7 +54,7 @@ const die = (error: unknown): never => {
 export const runMessenger = async (): Promise<void> => {
   process.on("uncaughtException", die).on("unhandledRejection", die);
   if (!findSetting("AWS_ACCESS_KEY_ID")) takeCredentialsFrom(fromHttp());
-  const sealing = sealingWith(await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), SealingKey));
+  const sealing = sealingWith(await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), messengerKeySchema()));
   const task = await startTask({
     connect,
     sealing,

@@ -1,4 +1,5 @@
-import type { Auth, Secrets } from "./route.ts";
+import type { Secrets } from "#lib/secrets/table.ts";
+import type { Auth } from "./route.ts";
 
 /** One authorizer function, shared by all routes with its kind of auth. */
 export interface Authorizer {

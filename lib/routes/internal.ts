@@ -1,6 +1,7 @@
-import type { Secrets, Upstream } from "./route.ts";
+import type { Secrets } from "#lib/secrets/table.ts";
+import type { Upstream } from "./route.ts";
 
-/** A function that no client calls: it is started by a schedule, an event or a deployment. */
+/** A function that no client calls: a schedule, an event or Secrets Manager starts it. */
 export interface InternalFunction {
   /** Module under `functions/`. */
   readonly fn: string;
@@ -38,4 +39,15 @@ export const notify: InternalFunction = {
   memoryMb: 512,
 };
 
-export const internalFunctions: readonly InternalFunction[] = [maintain, notify];
+/** One step of a secret's rotation, for Secrets Manager. */
+export const rotate: InternalFunction = { fn: "rotate", secrets: {}, timeoutSeconds: 60, memoryMb: 256 };
+
+export const internalFunctions: readonly InternalFunction[] = [maintain, notify, rotate];
+
+/** Of the messenger, which is no function but a container. */
+export const messengerSecrets = {
+  DATABASE_SECRET_ID: "database/messenger",
+  MESSENGER_TOKEN_SECRET_ID: "messenger-token",
+  MESSENGER_KEY_SECRET_ID: "messenger-key",
+  CONSOLE_SECRET_ID: "messenger-console",
+} as const satisfies Secrets;

@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import type { Envelope } from "#lib/http/envelope.ts";
+import type { Secrets } from "#lib/secrets/table.ts";
 
 type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
 /** Scopes of a partner's key. */
@@ -16,29 +17,6 @@ export type Auth =
   | { readonly kind: "apiKey"; readonly scope: PartnerScope }
   | { readonly kind: "bearer"; readonly scope: AccountScope }
   | { readonly kind: "basic" };
-
-/**
- * Secrets that a function reads: environment variable → name of the secret within the stage. The function's role may
- * read only these.
- */
-export type Secrets = Readonly<
-  Partial<
-    Record<
-      | "DATABASE_SECRET_ID"
-      | "PEPPER_SECRET_ID"
-      | "TOKEN_KEY_SECRET_ID"
-      | "BASIC_SECRET_ID"
-      | "MESSENGER_TOKEN_SECRET_ID",
-      | `database/${string}`
-      | "audit-pepper"
-      | "attempt-pepper"
-      | "opt-out-pepper"
-      | "token-key"
-      | "messaging-basic"
-      | "messenger-token"
-    >
-  >
->;
 
 /** Environment variables with the URLs of the legacy systems. */
 export type OldSystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";

@@ -1,13 +1,12 @@
 import { createHmac } from "node:crypto";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
-import { secret } from "#lib/secrets/secret.ts";
+import { pepperSchema } from "./schemas.ts";
+import { secret } from "./secret.ts";
 
-/** `version` goes beside each digest, so that the pepper can change and old rows stay comparable. */
-export const Pepper = z.object({ version: z.int(), pepper: z.string().check(z.minLength(32)) });
-type Pepper = z.infer<typeof Pepper>;
+type Pepper = z.infer<ReturnType<typeof pepperSchema>>;
 
-const pepper = secret(() => getSetting("PEPPER_SECRET_ID"), Pepper);
+const pepper = secret(() => getSetting("PEPPER_SECRET_ID"), pepperSchema());
 
 /** Starts the secret's fetch while the module loads; a failure shows at the first use. */
 export const preparePepper = (): void => {

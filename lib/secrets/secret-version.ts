@@ -1,8 +1,6 @@
 import {
   DescribeSecretCommand,
-  GetSecretValueCommand,
   PutSecretValueCommand,
-  ResourceNotFoundException,
   UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
 import { secretsManager } from "./secrets-manager.ts";
@@ -12,21 +10,6 @@ export const listStages = async (id: string): Promise<Readonly<Record<string, re
   const sdk = await secretsManager();
   const { VersionIdsToStages } = await sdk.send(new DescribeSecretCommand({ SecretId: id }));
   return VersionIdsToStages ?? {};
-};
-
-/** What a version's JSON says, or undefined where it has no value, or one that is no JSON. */
-export const findVersion = async (id: string, versionId: string): Promise<unknown> => {
-  const sdk = await secretsManager();
-  const command = new GetSecretValueCommand({ SecretId: id, VersionId: versionId });
-  const found = await sdk.send(command).catch((error: unknown) => {
-    if (error instanceof ResourceNotFoundException) return undefined;
-    throw error;
-  });
-  try {
-    return JSON.parse(found?.SecretString ?? "");
-  } catch {
-    return undefined;
-  }
 };
 
 /** Writes a version, which is AWSCURRENT unless it is said to be another. */

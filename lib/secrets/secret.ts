@@ -4,7 +4,7 @@ import { type Lazy, lazy } from "../lazy.ts";
 import { secretsManager } from "./secrets-manager.ts";
 
 /** Which version of a secret: the one in use, the one before its last rotation, or the one that a rotation makes. */
-type Stage = "AWSCURRENT" | "AWSPREVIOUS" | "AWSPENDING";
+export type Stage = "AWSCURRENT" | "AWSPREVIOUS" | "AWSPENDING";
 
 /** Whether a secret could not be read because it, or its version of that stage, is not there. */
 const isMissing = (error: unknown): boolean =>

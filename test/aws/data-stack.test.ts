@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { loginRoles } from "#lib/db/roles.ts";
-import { inventions } from "#lib/secrets/inventions.ts";
+import { mintedSecrets } from "#lib/secrets/table.ts";
 import { examples } from "../../infra/aws/config.ts";
 import { synthesizeWith } from "./composed-stage.ts";
 
@@ -121,7 +121,7 @@ describe.each([
       [
         ...(kind === "existing" ? [] : ["database/admin"]),
         ...Object.keys(loginRoles).map((role) => `database/${role}`),
-        ...Object.keys(inventions),
+        ...mintedSecrets,
       ]
         .map((name) => `municipal/prod/${name}`)
         .toSorted(),
@@ -172,9 +172,9 @@ describe.each([
       "attempt-pepper",
       "audit-pepper",
       "messaging-basic",
-      "opt-out-pepper",
       "messenger-console",
       "messenger-key",
+      "opt-out-pepper",
     ]);
   });
 });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { loginRoles } from "#lib/db/roles.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
-import { maintain, notify } from "#lib/routes/internal.ts";
-import type { Secrets, Upstream } from "#lib/routes/route.ts";
-import { inventions } from "#lib/secrets/inventions.ts";
-import { messengerSecrets } from "../../infra/aws/messenger-secrets.ts";
+import { maintain, messengerSecrets, notify } from "#lib/routes/internal.ts";
+import type { Upstream } from "#lib/routes/route.ts";
+import { mintedSecrets, type Secrets } from "#lib/secrets/table.ts";
 import { functionName } from "../../infra/build/build.ts";
 import { type Resource, synthesizeWith } from "./composed-stage.ts";
 import { idOf } from "./template.ts";
@@ -97,7 +96,7 @@ test("each role of the data stack may do what it must, and no more", () =>
     MigrationmigrateRole: [...logs("MigrationmigrateLogs"), ...inside, ...reads(databaseSecrets)].toSorted(),
     FillingfillsecretsRole: [
       ...logs("FillingfillsecretsLogs"),
-      ...each(["secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"], Object.keys(inventions)),
+      ...each(["secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"], mintedSecrets),
     ].toSorted(),
     RotationrotateRole: [
       ...logs("RotationrotateLogs"),

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { secretTable } from "#lib/secrets/table.ts";
+import { bundleFolder } from "../../infra/build/build.ts";
+import { type Lambda, startLambda } from "../../infra/local/lambda/lambda.ts";
+import { localSecretName } from "../../infra/local/secrets/local-secret.ts";
 import { type SecretsServer, startSecretsServer } from "../../infra/local/secrets/server.ts";
 import { openStore } from "../../infra/local/secrets/store.ts";
 import { callCommand } from "../steps/command.ts";
@@ -40,22 +43,42 @@ describe("sessions", () => {
 
 describe("token-key", () => {
   const store = openStore(undefined);
+  const id = localSecretName("token-key");
+  const putKey = () => store.put(id, JSON.stringify(secretTable["token-key"].mint()));
   let server: SecretsServer;
+  let rotator: Lambda;
+  let rotate: Parameters<typeof startSecretsServer>[1];
+  const settings = () => ({
+    AWS_REGION: "local",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url,
+  });
   const tokenKey = (...args: string[]) =>
     callCommand(
       () => import("../../infra/commands/token-key.ts"),
-      {
-        ...{ AWS_REGION: "local", AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" },
-        ...{ AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url, TOKEN_KEY_SECRET_ID: "key" },
-      },
+      { ...settings(), TOKEN_KEY_SECRET_ID: id },
       ...args,
     );
 
   beforeAll(async () => {
-    server = await startSecretsServer(store);
-    store.put("key", JSON.stringify(mintTokenKey()));
+    server = await startSecretsServer(
+      store,
+      async (step) => rotate?.(step) ?? rotator.invoke(step, "rotation"),
+    );
+    rotator = startLambda({
+      name: "rotate",
+      folder: bundleFolder("rotate"),
+      variables: { ...settings(), SECRETS_PREFIX: "municipal/local/" },
+      timeoutSeconds: 30,
+      onLine: () => {},
+    });
+    putKey();
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await rotator.stop();
+    await server.stop();
+  });
 
   test("new prints a key in the secret's own shape, each time another", async () => {
     const keys = [await tokenKey("new"), await tokenKey("new")];
@@ -65,24 +88,38 @@ describe("token-key", () => {
   });
 
   test("rotate does not end tokens that are still valid, unless it is forced to", async () => {
-    const before = store.find("key");
+    const before = store.find(id);
     expect(await tokenKey("rotate")).toMatchObject({
       status: 1,
       errors: expect.stringContaining("--force"),
     });
     const { status, out } = await tokenKey("rotate", "--force");
-    const now = JSON.parse(store.find("key")?.value ?? "{}");
+    const now = JSON.parse(store.find(id)?.value ?? "{}");
     expect([status, out.includes(now.kid), out.includes(now.k)]).toEqual([0, true, false]);
-    expect(store.find("key", { stage: "AWSPREVIOUS" })?.id).toBe(before?.id);
+    expect(store.find(id, { stage: "AWSPREVIOUS" })?.id).toBe(before?.id);
   });
 
   test("rotate waits until no token of the key before the current one can be valid", async () => {
     const clock = stopClock();
-    store.put("key", JSON.stringify(mintTokenKey()));
+    putKey();
     // a function signs with a key for 5 minutes after a rotation, a token lives for 15
     clock.pass(20 * 60_000 - 2_000);
     expect((await tokenKey("rotate")).status).toBe(1);
     clock.pass(4_000);
     expect((await tokenKey("rotate")).status).toBe(0);
+  });
+
+  test("rotate fails when the new key is not the current one within a minute", async () => {
+    const clock = stopClock();
+    const before = store.find(id)?.value;
+    rotate = async () => {
+      clock.pass(60_000);
+      return { errorMessage: "the database is away", errorType: "Error" };
+    };
+    expect(await tokenKey("rotate", "--force")).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining("has begun but not finished within 60 s"),
+    });
+    expect(store.find(id)?.value).toBe(before);
   });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { inventions } from "#lib/secrets/inventions.ts";
+import { mintedSecrets } from "#lib/secrets/table.ts";
 import { bundleFolder } from "../../infra/build/build.ts";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";
 import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts";
 
-const names = Object.keys(inventions).map((name) => `municipal/new/${name}`);
+const names = mintedSecrets.map((name) => `municipal/new/${name}`);
 
 /** Runs the function of the bundle that is deployed. @returns what it logged. */
 const fill = async (store: SecretStore): Promise<string> => {

@@ -1,7 +1,8 @@
 import { createHmac, generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
 import { type CryptoKey, type JWTHeaderParameters, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
-import { mintTokenKey, type TokenKey } from "#lib/employee/token-key.ts";
+import type { TokenKey } from "#lib/employee/token-key.ts";
+import { secretTable } from "#lib/secrets/table.ts";
 import { employeeClient } from "../steps/employee.ts";
 import { useOwnCity } from "../steps/own-city.ts";
 
@@ -11,7 +12,7 @@ const search = (token: string) => client().get("pegawai", { nama: "siti" }, toke
 
 const keyName = "municipal/local/token-key";
 const currentKey = (): TokenKey => JSON.parse(own.city.secrets.find(keyName)?.value ?? "{}");
-const rotate = () => own.city.secrets.put(keyName, JSON.stringify(mintTokenKey()));
+const rotate = () => own.city.secrets.put(keyName, JSON.stringify(secretTable["token-key"].mint()));
 
 const seconds = () => Math.floor(Date.now() / 1_000);
 /** What a good token says, and a good header; each forgery changes one thing. */

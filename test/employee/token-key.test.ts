@@ -1,13 +1,14 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { mintTokenKey } from "#lib/employee/token-key.ts";
+import { secretTable } from "#lib/secrets/table.ts";
 import { type OwnSecrets, startSecrets, stopClock } from "../steps/secrets.ts";
 
 const name = "key";
+const { mint } = secretTable["token-key"];
 let secrets: OwnSecrets;
 let clock: ReturnType<typeof stopClock>;
 
 const rotate = () => {
-  const key = mintTokenKey();
+  const key = mint();
   secrets.store.put(name, JSON.stringify(key));
   return key;
 };
@@ -46,7 +47,7 @@ test("invented key ids do not reach Secrets Manager but once a second, and wait 
   const { findVerifyingKey } = await loadKeys();
   const find = vi.spyOn(secrets.store, "find");
   for (let i = 0; i < 50; i++) {
-    expect(await findVerifyingKey(mintTokenKey().kid)).toBeUndefined();
+    expect(await findVerifyingKey(mint().kid)).toBeUndefined();
     expect(await findVerifyingKey(`${i}`)).toBeUndefined();
   }
   expect(find.mock.calls.length).toBe(4); // both stages, at the first key id and at the first unknown one
@@ -94,6 +95,6 @@ test.each([
   ["no id", { kid: "" }],
   ["an id of another form", { kid: "key-1" }],
 ])("a secret with %s signs nothing", async (_, change) => {
-  secrets.store.put(name, JSON.stringify({ ...mintTokenKey(), ...change }));
+  secrets.store.put(name, JSON.stringify({ ...mint(), ...change }));
   await expect((await loadKeys()).getSigningKey()).rejects.toThrow("has another shape");
 });

@@ -1,14 +1,13 @@
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type postgres from "postgres";
-import { mintSealingKey } from "#lib/encryption.ts";
-import { secretName } from "../../infra/aws/secret-name.ts";
+import { messengerSecrets } from "#lib/routes/internal.ts";
+import { secretTable } from "#lib/secrets/table.ts";
 import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
-import { localStage } from "../../infra/local/dev-file.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { localSecretName, readLocalSecret } from "../../infra/local/secrets/local-secret.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";
 import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
@@ -28,20 +27,13 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
-const newPassword = () => randomBytes(24).toString("base64url");
-
-const putSecrets = (store: SecretStore, token: string) => {
-  const id = (name: string) => secretName(localStage, name);
-  const put = (name: string, value: unknown) => void store.put(id(name), JSON.stringify(value));
-  put("messenger-token", { token });
-  put("messenger-key", mintSealingKey());
-  put("messenger-console", { credentials: [{ username: "operator", password: newPassword() }] });
-  return {
-    DATABASE_SECRET_ID: id("database/messenger"),
-    MESSENGER_TOKEN_SECRET_ID: id("messenger-token"),
-    MESSENGER_KEY_SECRET_ID: id("messenger-key"),
-    CONSOLE_SECRET_ID: id("messenger-console"),
-  };
+/** The messenger's secrets but its role's. @returns the variables that name them all. */
+const putSecrets = (store: SecretStore) => {
+  for (const name of ["messenger-token", "messenger-key", "messenger-console"] as const)
+    store.put(localSecretName(name), JSON.stringify(secretTable[name].mint()));
+  return Object.fromEntries(
+    Object.entries(messengerSecrets).map(([variable, name]) => [variable, localSecretName(name)]),
+  );
 };
 
 const numberOf = (index: number) => String(6_281_200_000_001 + index);
@@ -71,8 +63,8 @@ export const startScene = async (phones: number): Promise<Scene> => {
     const folder = mkdtempSync(join(tmpdir(), "faults-"));
     stops.push(() => rmSync(folder, { recursive: true, force: true }));
     const store = openStore(undefined);
-    const token = newPassword();
-    const secretIds = putSecrets(store, token);
+    const secretIds = putSecrets(store);
+    const { token } = readLocalSecret("messenger-token", store);
     stops.push(() => destroyServer(`${folder}/postgres`));
     const database = await startDatabase(`${folder}/postgres`, store, true);
     stops.push(() => database.server.stop());

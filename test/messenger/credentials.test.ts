@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { messengerSecrets } from "../../infra/aws/messenger-secrets.ts";
+import { messengerSecrets } from "#lib/routes/internal.ts";
 import { startMessengerProcess } from "../../infra/local/messenger/process.ts";
 import { serve } from "../steps/http-server.ts";
 

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { mintSealingKey } from "#lib/encryption.ts";
+import { secretTable } from "#lib/secrets/table.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { memoryFlags } from "../../infra/local/messenger/process.ts";
 import type { Platform } from "../../infra/local/whatsapp/platform.ts";
@@ -52,7 +52,7 @@ const startProcess = async (platform: Platform) => {
   const { rootKey = Buffer.alloc(0), ...settings } = settingsOf(platform);
   const assignment: Assignment = {
     databaseUrl: database.url,
-    sealingKey: mintSealingKey(),
+    sealingKey: secretTable["messenger-key"].mint(),
     settings: { ...settings, rootKey: Buffer.from(rootKey).toString("base64") },
     token,
   };

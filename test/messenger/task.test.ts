@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { mintSealingKey, sealingWith } from "#lib/encryption.ts";
+import { sealingWith } from "#lib/encryption.ts";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
+import { secretTable } from "#lib/secrets/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
@@ -12,7 +13,7 @@ vi.stubEnv("LOG_LEVEL", "error");
 
 const phone = "6281200000001";
 const token = randomBytes(24).toString("base64url");
-const sealing = sealingWith(mintSealingKey());
+const sealing = sealingWith(secretTable["messenger-key"].mint());
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",

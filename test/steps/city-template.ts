@@ -11,10 +11,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { loginRoles } from "#lib/db/roles.ts";
-import { secretName } from "../../infra/aws/secret-name.ts";
+import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { startCity } from "../../infra/local/city.ts";
-import { localStage } from "../../infra/local/dev-file.ts";
+import { localSecretName } from "../../infra/local/secrets/local-secret.ts";
 
 const run = promisify(execFile);
 
@@ -35,7 +34,8 @@ export const cityDefaults = {
 /** A copy has another port: the roles' credentials are made at its start, and none before them is worth a try. */
 const forgetLogins = (file: string): void => {
   const secrets = Object.entries(JSON.parse(readFileSync(file, "utf8")));
-  const logins = Object.keys(loginRoles).map((role) => secretName(localStage, `database/${role}`));
+  const roles = Object.keys(loginRoles) as LoginRole[];
+  const logins = roles.map((role) => localSecretName(`database/${role}`));
   writeFileSync(file, JSON.stringify(Object.fromEntries(secrets.filter(([name]) => !logins.includes(name)))));
 };
 

@@ -22,9 +22,7 @@ test.each(functions.map((fn) => [fn.module, fn] as const))(
 );
 
 test("the migration of a deployment runs, and has each role log in as its secret says", async () => {
-  const { secrets, database } = own.city;
-  const { username, password } = new URL(database.adminUrl);
-  secrets.put("municipal/local/database/admin", JSON.stringify({ username, password }));
+  const { secrets } = own.city;
   const role = "municipal/local/database/tourism";
   const credentials = JSON.parse(secrets.find(role)?.value ?? "{}");
   secrets.put(role, JSON.stringify({ ...credentials, password: "another" }));

@@ -2,30 +2,36 @@ import { Aws } from "aws-cdk-lib";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnRotationSchedule } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct, type IDependable } from "constructs";
+import { rotate } from "#lib/routes/internal.ts";
+import { type SecretName, secretTable } from "#lib/secrets/table.ts";
+import { secretsPrefix } from "../secret-name.ts";
 import { NodeFunction, type Surroundings } from "./node-function.ts";
 
 export interface RotationProps extends Surroundings {
-  /** ARNs, by a name for each. */
-  readonly secrets: Readonly<Record<string, string>>;
-  /** What must be there before: Secrets Manager tries the function out when it is given a secret. */
+  /** ARNs by name, also of secrets that are never rotated. */
+  readonly arns: ReadonlyMap<SecretName, string>;
+  /** What must exist before: Secrets Manager tests the function when it is attached to a secret. */
   readonly after: readonly IDependable[];
 }
 
-const everyDays = 30;
-
 /**
- * Has Secrets Manager give each of the secrets a new value every month, by a function of ours. AWS's own
- * rotation functions would need an interface endpoint or NAT in this network, log for ever, and set a password
+ * Has Secrets Manager rotate the secrets as the table says, by a function of ours. AWS's own rotation functions
+ * would need an interface endpoint or NAT in this network, keep their logs without limit, and set a password
  * before anyone could know it: for a moment, and after a failure for longer, nobody could log in.
  */
 export class Rotation extends Construct {
-  constructor(scope: Construct, id: string, { config, network, secrets, after }: RotationProps) {
+  constructor(scope: Construct, id: string, { config, network, arns, after }: RotationProps) {
     super(scope, id);
+    const rotated = [...arns].flatMap(([name, secretId]) => {
+      const { rotation } = secretTable[name];
+      return "never" in rotation ? [] : [{ name, secretId, everyDays: rotation.everyDays }];
+    });
     const { lambda } = new NodeFunction(this, {
-      ...{ config, network, fn: "rotate", secrets: {} },
+      ...rotate,
+      config,
+      network,
       isInside: true,
-      timeoutSeconds: 60,
-      memoryMb: 256,
+      environment: { SECRETS_PREFIX: secretsPrefix(config.stage) },
     });
     lambda.addToRolePolicy(
       new PolicyStatement({
@@ -35,14 +41,14 @@ export class Rotation extends Construct {
           "secretsmanager:PutSecretValue",
           "secretsmanager:UpdateSecretVersionStage",
         ],
-        resources: Object.values(secrets),
+        resources: rotated.map(({ secretId }) => secretId),
       }),
     );
     lambda.addPermission("SecretsManager", {
       principal: new ServicePrincipal("secretsmanager.amazonaws.com"),
       sourceAccount: Aws.ACCOUNT_ID,
     });
-    for (const [name, secretId] of Object.entries(secrets)) {
+    for (const { name, secretId, everyDays } of rotated) {
       const schedule = new CfnRotationSchedule(this, name, {
         secretId,
         rotationLambdaArn: lambda.functionArn,

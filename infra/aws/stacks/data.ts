@@ -1,6 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
+import type { SecretName } from "#lib/secrets/table.ts";
 import type { Config } from "../config.ts";
 import { Database, databasePort } from "../constructs/database.ts";
 import { DeployStep } from "../constructs/deploy-step.ts";
@@ -9,7 +10,7 @@ import type { Surroundings } from "../constructs/node-function.ts";
 import { confineProviders } from "../constructs/providers.ts";
 import { Rotation } from "../constructs/rotation.ts";
 import { Secrets } from "../constructs/secrets.ts";
-import { secretName } from "../secret-name.ts";
+import { secretsPrefix } from "../secret-name.ts";
 import { upstreamPorts } from "../upstream-urls.ts";
 
 /** The base of the other stacks: the network, the database with its schema, and the secrets. */
@@ -29,15 +30,17 @@ export class DataStack extends Stack {
     });
     const surroundings = { config, network: this.network };
     this.database = new Database(this, "Database", surroundings);
+    const { adminSecret } = this.database;
     const secrets = new Secrets(this, "Secrets", config, this.database);
     const migration = this.#migrate(surroundings, secrets);
     const filling = this.#fill(surroundings, secrets);
     new Rotation(this, "Rotation", {
       ...surroundings,
-      secrets: {
-        ...secrets.rotated,
-        ...(database.kind !== "existing" && { "database/admin": this.database.adminSecret.secretArn }),
-      },
+      arns: new Map<SecretName, string>([
+        ...secrets.logins,
+        ...secrets.minted,
+        ...(database.kind === "existing" ? [] : [["database/admin", adminSecret.secretArn] as const]),
+      ]),
       after: [migration.trigger, filling.trigger],
     });
     confineProviders(this, config.logRetention);
@@ -55,25 +58,31 @@ export class DataStack extends Stack {
         DATABASE_HOST: host,
         DATABASE_PORT: String(port),
         DATABASE_NAME: dbname,
-        SECRETS_PREFIX: secretName(surroundings.config.stage, ""),
+        SECRETS_PREFIX: secretsPrefix(surroundings.config.stage),
       },
     });
-    for (const secret of [adminSecret, ...secrets.roles.values()]) secret.grantRead(step.lambda);
+    adminSecret.grantRead(step.lambda);
+    step.lambda.addToRolePolicy(
+      new PolicyStatement({
+        actions: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
+        resources: [...secrets.logins.values()],
+      }),
+    );
     step.trigger.executeAfter(this.network, this.database, secrets);
     return step;
   }
 
-  #fill(surroundings: Surroundings, { invented }: Secrets) {
+  #fill(surroundings: Surroundings, { minted }: Secrets) {
     const step = new DeployStep(this, "Filling", {
       ...surroundings,
       fn: "fill-secrets",
       secrets: {},
-      environment: { SECRETS_PREFIX: secretName(surroundings.config.stage, "") },
+      environment: { SECRETS_PREFIX: secretsPrefix(surroundings.config.stage) },
     });
     step.lambda.addToRolePolicy(
       new PolicyStatement({
         actions: ["secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"],
-        resources: [...invented.values()].map(({ ref }) => ref),
+        resources: [...minted.values()],
       }),
     );
     return step;

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import * as z from "zod/mini";
+import { type RotationStep, rotationSteps } from "#lib/secrets/rotation/steps.ts";
+import type { Outcome } from "../lambda/environment.ts";
 import { listenOnLoopback } from "../loopback.ts";
 import type { SecretStore, Version } from "./store.ts";
 
@@ -22,8 +24,10 @@ const Update = z.object({
   RemoveFromVersionId: z.optional(z.string()),
 });
 
-const arnPrefix = "arn:aws:secretsmanager:local:000000000000:secret:";
-const identify = (name: string) => ({ ARN: `${arnPrefix}${name}`, Name: name });
+/** An ARN ends in six random characters, which are no part of the name. */
+const arnOf = (name: string) => `arn:aws:secretsmanager:local:000000000000:secret:${name}-AbCdEf`;
+const nameOf = (id: string) => id.replace(/^arn:.+:secret:(.+)-\w{6}$/, "$1");
+const identify = (name: string) => ({ ARN: arnOf(name), Name: name });
 const describe = (name: string, { id, stages }: Version) => ({
   ...identify(name),
   VersionId: id,
@@ -76,11 +80,24 @@ const operations: Readonly<
   },
 };
 
-const answer = (store: SecretStore, action: string, input: unknown) => {
-  const operation = operations[action];
-  if (!operation) return refuse("UnknownOperationException", `no operation ${action}`);
-  const name = Named.parse(input).SecretId.replace(arnPrefix, "");
-  return store.list(name) ? operation(store, name, input) : notFound;
+/** Does one step, as the function of a rotation schedule. */
+type Rotate = (step: RotationStep) => Promise<Outcome>;
+
+/** Unlike AWS, answers after the last step, and does not retry a step that fails. */
+const rotateSecret = async (store: SecretStore, name: string, rotate: Rotate) => {
+  const token = store.begin(name);
+  for (const Step of rotationSteps)
+    if ("errorMessage" in (await rotate({ Step, SecretId: arnOf(name), ClientRequestToken: token }))) break;
+  return done({ ...identify(name), VersionId: token });
+};
+
+const answer = (store: SecretStore, action: string, input: unknown, rotate: Rotate | undefined) => {
+  const name = nameOf(Named.parse(input).SecretId);
+  if (!store.list(name)) return notFound;
+  if (action === "RotateSecret" && rotate) return rotateSecret(store, name, rotate);
+  return (
+    operations[action]?.(store, name, input) ?? refuse("UnknownOperationException", `no operation ${action}`)
+  );
 };
 
 const actionOf = ({ headers }: IncomingMessage) => String(headers["x-amz-target"] ?? "").split(".")[1] ?? "";
@@ -88,11 +105,13 @@ const actionOf = ({ headers }: IncomingMessage) => String(headers["x-amz-target"
 /**
  * The part of Secrets Manager that the product uses, on loopback, for the real SDK client.
  * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+ *
+ * @param rotate is the rotation function of every secret.
  */
-export const startSecretsServer = async (store: SecretStore): Promise<SecretsServer> => {
+export const startSecretsServer = async (store: SecretStore, rotate?: Rotate): Promise<SecretsServer> => {
   const server = createServer(async (request, response) => {
     const { status, body } = await json(request)
-      .then((input) => answer(store, actionOf(request), input))
+      .then((input) => answer(store, actionOf(request), input, rotate))
       .catch(() => ({
         status: 400,
         body: { __type: "InvalidRequestException", message: "malformed request" },

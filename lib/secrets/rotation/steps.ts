@@ -1,6 +1,13 @@
 import * as z from "zod/mini";
-import { findVersion, listStages, makeCurrent, writeVersion } from "#lib/secrets/secret-version.ts";
-import { findRotation } from "./kinds.ts";
+import { getSetting } from "#lib/config.ts";
+import { mintToken } from "#lib/opaque-token.ts";
+import { findSecret, type Stage } from "#lib/secrets/secret.ts";
+import { listStages, makeCurrent, writeVersion } from "#lib/secrets/secret-version.ts";
+import { type SecretName, secretTable } from "#lib/secrets/table.ts";
+import { installPassword, testPassword } from "./password.ts";
+
+/** In their order. */
+export const rotationSteps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
 
 /**
  * What Secrets Manager asks for in a rotation, in this order. A step that fails is asked for again, from the
@@ -8,7 +15,7 @@ import { findRotation } from "./kinds.ts";
  * @see https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html
  */
 export const RotationStep = z.object({
-  Step: z.enum(["createSecret", "setSecret", "testSecret", "finishSecret"]),
+  Step: z.enum(rotationSteps),
   /** ARN of the secret. */
   SecretId: z.string(),
   /** Id of the version that is to become the current one. */
@@ -16,45 +23,44 @@ export const RotationStep = z.object({
 });
 export type RotationStep = z.infer<typeof RotationStep>;
 
-interface Versions {
-  readonly coming: string;
-  readonly current: string;
-  readonly previous: string | undefined;
-}
-
-/** @throws Error when the rotation is none that Secrets Manager has begun. */
-const findVersions = async ({ SecretId, ClientRequestToken }: RotationStep): Promise<Versions> => {
-  const stages = Object.entries(await listStages(SecretId));
-  const find = (stage: string) => stages.find(([, held]) => held.includes(stage))?.[0];
-  const current = find("AWSCURRENT");
-  if (!current) throw new Error(`secret ${SecretId} has no current version to rotate`);
-  const isKnown = stages.some(([id]) => id === ClientRequestToken);
-  if (!isKnown) throw new Error(`secret ${SecretId} has no version ${ClientRequestToken} to rotate to`);
-  return { coming: ClientRequestToken, current, previous: find("AWSPREVIOUS") };
+/** The row of a secret's ARN, which ends in six random characters. @throws Error unless it is rotated. */
+const getRotated = (arn: string) => {
+  const [, fullName = ""] = /:secret:(.+)-\w{6}$/.exec(arn) ?? [];
+  const prefix = getSetting("SECRETS_PREFIX");
+  const name = fullName.startsWith(prefix) ? fullName.slice(prefix.length) : "";
+  if (!Object.hasOwn(secretTable, name)) throw new Error(`secret ${arn} is none of the stage's`);
+  const row = secretTable[name as SecretName];
+  const { rotation } = row;
+  if ("never" in rotation) throw new Error(`secret ${arn} is never rotated: ${rotation.never}`);
+  return { row, method: rotation.method };
 };
 
 /** Does one step. @throws Error that names the secret, never its content. */
-export const rotate = async (step: RotationStep): Promise<void> => {
-  const id = step.SecretId;
-  const { coming, current, previous } = await findVersions(step);
-  if (coming === current) return; // an earlier attempt has come to its end
-  const value = await findVersion(id, current);
-  const next = await findVersion(id, coming);
-  const rotation = findRotation(value);
-  if (!rotation) throw new Error(`secret ${id} has a shape that nobody here rotates`);
-  switch (step.Step) {
-    case "createSecret":
+export const rotate = async ({ Step, SecretId: id, ClientRequestToken }: RotationStep): Promise<void> => {
+  const { row, method } = getRotated(id);
+  const stages = await listStages(id);
+  const current = Object.keys(stages).find((version) => stages[version]?.includes("AWSCURRENT"));
+  if (!current) throw new Error(`secret ${id} has no current version to rotate`);
+  if (current === ClientRequestToken) return; // an earlier attempt finished
+  if (!stages[ClientRequestToken]?.includes("AWSPENDING"))
+    throw new Error(`secret ${id} has no version ${ClientRequestToken} to rotate to`);
+  const read = (stage: Stage) => findSecret(id, z.unknown(), stage);
+  const next = await read("AWSPENDING");
+  switch (Step) {
+    case "createSecret": {
       if (next !== undefined) return;
-      return writeVersion(
-        id,
-        { ...(value as object), ...rotation.next() },
-        { versionId: coming, stage: "AWSPENDING" },
-      );
+      const value =
+        "mint" in row ? row.mint() : { ...Object(await read("AWSCURRENT")), password: mintToken("") };
+      if (!row.schema().safeParse(value).success)
+        throw new Error(`secret ${id} has another shape than expected`);
+      return writeVersion(id, value, { versionId: ClientRequestToken, stage: "AWSPENDING" });
+    }
     case "setSecret":
-      return rotation.install(next, [value, previous && (await findVersion(id, previous))]);
+      if (method !== "password") return;
+      return installPassword(next, [await read("AWSCURRENT"), await read("AWSPREVIOUS")]);
     case "testSecret":
-      return rotation.prove(next);
+      return method === "password" ? testPassword(next) : undefined;
     case "finishSecret":
-      return makeCurrent(id, coming, current);
+      return makeCurrent(id, ClientRequestToken, current);
   }
 };

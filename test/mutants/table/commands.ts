@@ -89,6 +89,13 @@ export const commands: readonly Mutant[] = [
     tests: ["test/commands/employee.test.ts"],
   },
   {
+    breaks: "A rotation of the token key that fails looks like a success",
+    file: "infra/commands/token-key.ts",
+    find: "if (current.VersionId === rotated.VersionId)",
+    replace: "if (current.VersionId !== undefined)",
+    tests: ["test/commands/employee.test.ts"],
+  },
+  {
     breaks: "Ending the sessions of an account that has none looks like a success",
     file: "infra/commands/sessions.ts",
     find: "if (ended === 0)",

@@ -2,6 +2,7 @@ import type { Mutant } from "../mutant.ts";
 
 const outage = ["test/system/outage.test.ts"];
 const rotation = ["test/secrets/rotation/login.test.ts"];
+const rotatedKeys = ["test/secrets/rotation/key.test.ts"];
 const migrate = ["test/deployment/migrate.test.ts"];
 const maintain = ["test/maintenance/maintain.test.ts"];
 
@@ -23,18 +24,35 @@ export const functions: readonly Mutant[] = [
   {
     breaks: "A rotation fails where only the version before still logs in",
     file: "lib/secrets/rotation/steps.ts",
-    find: `previous: find("AWSPREVIOUS")`,
-    replace: `previous: find("AWSPENDING")`,
+    find: `read("AWSPREVIOUS")`,
+    replace: `read("AWSPENDING")`,
     tests: rotation,
     only: "version before",
   },
   {
     breaks: "A rotation proves nothing before it makes the coming password the current one",
     file: "lib/secrets/rotation/steps.ts",
-    find: "return rotation.prove(next);",
-    replace: "return rotation.prove(value);",
+    find: "testPassword(next)",
+    replace: `testPassword(await read("AWSCURRENT"))`,
     tests: rotation,
     only: "testSecret",
+  },
+  {
+    breaks: "A secret that must never change is rotated",
+    file: "lib/secrets/rotation/steps.ts",
+    find: `  if ("never" in rotation) throw new Error(\`secret \${arn} is never rotated: \${rotation.never}\`);
+  return { row, method: rotation.method };`,
+    replace: `  return { row, method: "never" in rotation ? "overlap" : rotation.method };`,
+    tests: rotatedKeys,
+    only: "with the reason",
+  },
+  {
+    breaks: "A rotation changes another stage's secret",
+    file: "lib/secrets/rotation/steps.ts",
+    find: `fullName.startsWith(prefix) ? fullName.slice(prefix.length) : ""`,
+    replace: "fullName.slice(prefix.length)",
+    tests: rotatedKeys,
+    only: "of another stage",
   },
   {
     breaks: "A rotated password is not fetched again when the server refuses the old one",

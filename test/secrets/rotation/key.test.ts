@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { TokenKey } from "#lib/employee/token-key.ts";
-import type { Lambda } from "../../../infra/local/lambda/lambda.ts";
+import { expect, test } from "vitest";
+import { rotationSteps } from "#lib/secrets/rotation/steps.ts";
+import { mintedSecrets, secretTable } from "#lib/secrets/table.ts";
+import { callCommand } from "../../steps/command.ts";
 import { employeeClient } from "../../steps/employee.ts";
 import { useMessagingCity } from "../../steps/messaging-city.ts";
-import { beginRotation, startRotator, steps } from "./rotation.ts";
+import { beginRotation, rotateStep } from "./rotation.ts";
 
 const messaging = useMessagingCity();
 const { own } = messaging;
-let rotator: Lambda;
 
-beforeAll(() => {
-  rotator = startRotator(own);
-});
-afterAll(() => rotator.stop());
-
-const begin = (name: string) => beginRotation(own, rotator, name);
+const begin = (name: string) => beginRotation(own, name);
 const held = (name: string, stage = "AWSCURRENT") =>
   JSON.parse(own.city.secrets.find(`municipal/local/${name}`, { stage })?.value ?? "null");
 
@@ -25,14 +20,23 @@ test("access tokens of the key before a rotation stay valid, and new ones are of
     JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()).kid as string;
   const before = (await client.login(username, password)).json.token as string;
   const rotation = begin("token-key");
-  for (const step of steps) {
+  for (const step of rotationSteps) {
     await rotation.do(step);
     const token = (await client.login(username, password)).json.token as string;
     for (const one of [before, token])
       expect([step, (await client.get("pegawai", {}, one)).status]).toEqual([step, 200]);
   }
-  expect(TokenKey.parse(held("token-key", "AWSPREVIOUS")).kid).toBe(kidOf(before));
-  expect(TokenKey.parse(held("token-key")).kid).not.toBe(kidOf(before));
+  expect(held("token-key", "AWSPREVIOUS").kid).toBe(kidOf(before));
+  expect(held("token-key").kid).not.toBe(kidOf(before));
+});
+
+test("by hand, the token key is rotated by the same function", async () => {
+  const before = held("token-key");
+  const settings = own.city.variables({ secrets: { TOKEN_KEY_SECRET_ID: "token-key" } });
+  const load = () => import("../../../infra/commands/token-key.ts");
+  expect((await callCommand(load, settings, "rotate", "--force")).status).toBe(0);
+  expect(held("token-key", "AWSPREVIOUS")).toEqual(before);
+  expect(own.logged().filter(({ step }) => step === "finishSecret").length).toBeGreaterThan(0);
 });
 
 test("the messenger's token is a new one, and the one before is still there for those who hold it", async () => {
@@ -43,25 +47,33 @@ test("the messenger's token is a new one, and the one before is still there for 
   expect(held("messenger-token")).not.toEqual(before);
 });
 
-test.each(["audit-pepper", "messenger-key", "messaging-basic", "messenger-console"])(
-  "the secret %s is refused and stays as it is: a new one would make something unreadable, or lock somebody out",
+test.each(mintedSecrets.filter((name) => "never" in secretTable[name].rotation))(
+  "the secret %s is rejected with the reason that the table gives, and stays as it is",
   async (name) => {
     const before = held(name);
-    await expect(begin(name).do("createSecret")).rejects.toThrow("shape that nobody here rotates");
+    const { rotation } = secretTable[name];
+    await expect(begin(name).do("createSecret")).rejects.toThrow(
+      `never rotated: ${"never" in rotation && rotation.never}`,
+    );
     expect(held(name)).toEqual(before);
   },
 );
 
+test.each([
+  ["that the table does not have", "municipal/local/demo-passwords"],
+  ["of another stage", "municipal/other/token-key"],
+  ["whose name continues one of the table", "municipal/local/token-key/2"],
+])("a secret %s is rejected, though its value has a shape that is rotated", async (_, id) => {
+  const { secrets } = own.city;
+  const before = JSON.stringify(held("token-key"));
+  secrets.put(id, before);
+  const attempt = rotateStep(own, "createSecret", id, secrets.begin(id));
+  await expect(attempt).rejects.toThrow("is none of the stage's");
+  expect(secrets.find(id)?.value).toBe(before);
+});
+
 test("a step of a rotation that nobody began is refused", async () => {
-  const outcome = await rotator.invoke(
-    {
-      Step: "createSecret",
-      SecretId: "municipal/local/token-key",
-      ClientRequestToken: "00000000-0000-4000-8000-000000000000",
-    },
-    "request",
-  );
-  expect(outcome).toEqual(
-    expect.objectContaining({ errorMessage: expect.stringMatching(/has no version .* to rotate to/) }),
-  );
+  const token = "00000000-0000-4000-8000-000000000000";
+  const attempt = rotateStep(own, "createSecret", "municipal/local/token-key", token);
+  await expect(attempt).rejects.toThrow(/has no version .* to rotate to/);
 });

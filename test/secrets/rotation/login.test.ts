@@ -1,24 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
 import { setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import type { Lambda } from "../../../infra/local/lambda/lambda.ts";
+import { rotationSteps as steps } from "#lib/secrets/rotation/steps.ts";
 import { withCityDatabase } from "../../steps/city-database.ts";
 import { canLogIn } from "../../steps/connections.ts";
 import { useOwnCity } from "../../steps/own-city.ts";
-import { beginRotation, type Step, startRotator, steps } from "./rotation.ts";
+import { beginRotation, type Step } from "./rotation.ts";
 
 const own = useOwnCity();
 const withAdmin = withCityDatabase(own);
-let rotator: Lambda;
 
-beforeAll(() => {
-  rotator = startRotator(own);
-});
-afterAll(() => rotator.stop());
-
-const begin = (role: LoginRole) => beginRotation(own, rotator, `database/${role}`);
+const begin = (role: LoginRole) => beginRotation(own, `database/${role}`);
 const held = (role: LoginRole, stage = "AWSCURRENT") => {
   const version = own.city.secrets.find(`municipal/local/database/${role}`, { stage });
   return version && Credentials.parse(JSON.parse(version.value));
@@ -128,7 +122,7 @@ test.each<Step>(["setSecret", "testSecret"])(
 test("testSecret fails when the database does not have the coming password", async () => {
   const rotation = begin("tourism");
   await rotation.do("createSecret");
-  await expect(rotation.do("testSecret")).rejects.toThrow("refuses the coming password");
+  await expect(rotation.do("testSecret")).rejects.toThrow("rejects the new password");
   await rotation.upTo("finishSecret");
 });
 
@@ -145,7 +139,7 @@ test("setSecret says who can help when the database takes none of the secret's p
   const rotation = begin("employee-admin");
   await rotation.do("createSecret");
   await withAdmin((sql) => sql.unsafe("alter role municipal_employee_admin password 'somebody-elses'"));
-  await expect(rotation.do("setSecret")).rejects.toThrow("the migration sets them anew");
+  await expect(rotation.do("setSecret")).rejects.toThrow("the migration sets a new one");
 });
 
 test("an administrator sets his own password as well, and what else RDS keeps in the secret stays there", async () => {
@@ -156,9 +150,9 @@ test("an administrator sets his own password as well, and what else RDS keeps in
     await sql.unsafe(`grant connect on database municipal to ${username}`);
   });
   const before = { ...address, username, password, engine: "postgres" };
-  const id = "municipal/local/database/own-admin";
+  const id = "municipal/local/database/admin";
   own.city.secrets.put(id, JSON.stringify(before));
-  await beginRotation(own, rotator, "database/own-admin").upTo("finishSecret");
+  await beginRotation(own, "database/admin").upTo("finishSecret");
   const after = JSON.parse(own.city.secrets.find(id)?.value ?? "");
   expect(after).toEqual({ ...before, password: after.password });
   expect([await canLogIn(after), await canLogIn(before)]).toEqual([true, false]);

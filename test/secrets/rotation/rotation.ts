@@ -1,10 +1,7 @@
-import { randomUUID } from "node:crypto";
-import { bundleFolder } from "../../../infra/build/build.ts";
-import { type Lambda, startLambda } from "../../../infra/local/lambda/lambda.ts";
+import { rotationSteps } from "#lib/secrets/rotation/steps.ts";
 import type { OwnCity } from "../../steps/own-city.ts";
 
-export const steps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
-export type Step = (typeof steps)[number];
+export type Step = (typeof rotationSteps)[number];
 
 /** One rotation of a secret, as Secrets Manager conducts it: step by step, and from the first on after a failure. */
 export interface Rotation {
@@ -18,27 +15,21 @@ export interface Rotation {
 
 const maxAttempts = 5;
 
-/** The function of the bundle that is deployed, with what it is given there. */
-export const startRotator = (own: OwnCity): Lambda =>
-  startLambda({
-    name: "rotate",
-    folder: bundleFolder("rotate"),
-    variables: own.city.variables({ secrets: {} }),
-    timeoutSeconds: 30,
-    onLine: (line) => own.lines.push(line),
-  });
+/** Invokes the function of the bundle that is deployed. @throws Error with what it failed by. */
+export const rotateStep = async (own: OwnCity, step: Step, name: string, token: string): Promise<void> => {
+  const arn = `arn:aws:secretsmanager:local:000000000000:secret:${name}-AbCdEf`;
+  const event = { Step: step, SecretId: arn, ClientRequestToken: token };
+  const outcome = await own.city.invoke("rotate", event);
+  if ("errorMessage" in outcome) throw new Error(outcome.errorMessage);
+};
 
 /** Begins a rotation: from now on the secret has a coming version, which is still empty. */
-export const beginRotation = (own: OwnCity, rotator: Lambda, name: string): Rotation => {
+export const beginRotation = (own: OwnCity, name: string): Rotation => {
   const id = `municipal/local/${name}`;
   const token = own.city.secrets.begin(id);
-  const invoke = async (step: Step) => {
-    const event = { Step: step, SecretId: id, ClientRequestToken: token };
-    const outcome = await rotator.invoke(event, randomUUID());
-    if ("errorMessage" in outcome) throw new Error(outcome.errorMessage);
-  };
+  const invoke = (step: Step) => rotateStep(own, step, id, token);
   const upTo = async (last: Step) => {
-    for (const step of steps.slice(0, steps.indexOf(last) + 1)) await invoke(step);
+    for (const step of rotationSteps.slice(0, rotationSteps.indexOf(last) + 1)) await invoke(step);
   };
   const conduct = async (left = maxAttempts): Promise<void> =>
     upTo("finishSecret").catch((error: unknown) => {

@@ -1,12 +1,15 @@
 import { BufferJSON, type SignalDataSet } from "baileys";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { mintSealingKey, SealingKey, sealingWith } from "#lib/encryption.ts";
+import { sealingWith } from "#lib/encryption.ts";
 import { type AuthState, openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import { messengerKeySchema } from "#lib/secrets/schemas.ts";
+import { secretTable } from "#lib/secrets/table.ts";
 import { createMessengerDatabase } from "../../messenger-database.ts";
 import { holdNextWrite } from "../../next-write.ts";
 
-const sealing = sealingWith(mintSealingKey());
+const { mint } = secretTable["messenger-key"];
+const sealing = sealingWith(mint());
 
 describe("a sealed value", () => {
   const place = "auth_key/session/1";
@@ -23,7 +26,7 @@ describe("a sealed value", () => {
   test("opens nowhere else, with no other key, and not after any bit was changed", () => {
     const sealed = sealing.seal(place, clear);
     expect(() => sealing.open("auth_key/session/2", sealed)).toThrow("cannot be opened");
-    expect(() => sealingWith(mintSealingKey()).open(place, sealed)).toThrow("cannot be opened");
+    expect(() => sealingWith(mint()).open(place, sealed)).toThrow("cannot be opened");
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed);
       changed[at] = (changed[at] ?? 0) ^ 1;
@@ -33,8 +36,8 @@ describe("a sealed value", () => {
   });
 
   test("has a key of 256 bits and no other", () => {
-    expect(SealingKey.safeParse({ key: "short" }).success).toBe(false);
-    expect(SealingKey.safeParse(mintSealingKey()).success).toBe(true);
+    expect(messengerKeySchema().safeParse({ key: "short" }).success).toBe(false);
+    expect(messengerKeySchema().safeParse(mint()).success).toBe(true);
   });
 });
 
@@ -117,7 +120,7 @@ describe("the auth state", () => {
 
   test("is not begun anew when the key does not fit", async () => {
     await (await open()).lend().saveCreds();
-    await expect(openAuthState({ sql, sealing: sealingWith(mintSealingKey()) })).rejects.toThrow("opened");
+    await expect(openAuthState({ sql, sealing: sealingWith(mint()) })).rejects.toThrow("opened");
     expect(await count()).toBe(1);
   });
 

@@ -1,7 +1,7 @@
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { onTestFinished } from "vitest";
-import { mintSealingKey, sealingWith } from "#lib/encryption.ts";
+import { sealingWith } from "#lib/encryption.ts";
 import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
@@ -10,12 +10,13 @@ import {
   WhatsApp,
   type WhatsAppSettings,
 } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import { secretTable } from "#lib/secrets/table.ts";
 import { type Platform as FakePlatform, startPlatform } from "../../../../infra/local/whatsapp/platform.ts";
 import { createMessengerDatabase } from "../../messenger-database.ts";
 
 export const ownNumber = "6281100000001";
 export const citizen = "6281200000042";
-export const sealingKey = mintSealingKey();
+export const sealingKey = secretTable["messenger-key"].mint();
 
 export const never: AbortSignal = new AbortController().signal;
 

@@ -1,0 +1,20 @@
+import * as z from "zod/mini";
+import { type SecretName, type SecretValue, secretTable } from "#lib/secrets/table.ts";
+import { secretsPrefix } from "../../aws/secret-name.ts";
+import { localFolder, localStage } from "../dev-file.ts";
+import { openStore } from "./store.ts";
+
+/** Secrets that no stage has. */
+type LocalName = "database/superuser" | "demo-passwords" | "demo-api-key";
+
+export const localSecretName = (name: SecretName | LocalName): string =>
+  `${secretsPrefix(localStage)}${name}`;
+
+/** The value of a secret: in the store of the running `npm run dev`, unless another is given. */
+export const readLocalSecret = <N extends SecretName>(
+  name: N,
+  store = openStore(`${localFolder}/secrets.json`),
+): SecretValue<N> => {
+  const value = JSON.parse(store.find(localSecretName(name))?.value ?? "null");
+  return z.parse<z.ZodMiniType>(secretTable[name].schema(), value) as SecretValue<N>;
+};

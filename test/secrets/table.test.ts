@@ -1,0 +1,25 @@
+import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { authorizers, routes } from "#lib/routes/index.ts";
+import { internalFunctions, messengerSecrets } from "#lib/routes/internal.ts";
+import { mintedSecrets, secretTable } from "#lib/secrets/table.ts";
+
+test.each(mintedSecrets)("a value that is minted for %s fits its schema, and each is another", (name) => {
+  const { schema, mint } = secretTable[name];
+  const [first, second] = [mint(), mint()];
+  expect(schema().safeParse(first).success).toBe(true);
+  expect(JSON.stringify(first)).not.toBe(JSON.stringify(second));
+});
+
+test("every secret has a reader: a function, the messenger, the migration or an operator's command", () => {
+  const rows = [...routes, ...authorizers, ...internalFunctions].map(({ secrets }) => secrets);
+  const commands = globSync("infra/commands/*.ts").flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/withConnection\(\s*"([\w-]+)"/g)].map(([, role]) => role),
+  );
+  const read = [
+    ...[...rows, messengerSecrets].flatMap((secrets) => Object.values(secrets)),
+    ...commands.map((role) => `database/${role}`),
+    "database/admin", // the migration
+  ];
+  expect([...new Set(read)].toSorted()).toEqual(Object.keys(secretTable).toSorted());
+});
