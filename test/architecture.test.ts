@@ -42,6 +42,17 @@ describe("dependencies", () => {
     expect(crossing).toEqual([]);
   });
 
+  test("lead from what serves requests to the route table, and from both to the faults, never back", () => {
+    const leads = (from: string, to: string) =>
+      imports.filter((one) => one.file.startsWith(`lib/${from}/`) && one.to.startsWith(`lib/${to}/`));
+    expect(leads("http", "routes").length).toBeGreaterThan(0);
+    expect(leads("routes", "http")).toEqual([]);
+    expect(
+      imports.filter(({ file, to }) => file.startsWith("lib/faults/") && !to.startsWith("lib/faults/")),
+    ).toEqual([]);
+    expect([...leads("db", "http"), ...leads("messenger", "http")]).toEqual([]);
+  });
+
   test("of a function are its own area's rows, not the whole route table", () => {
     const whole = imports.filter(({ file, to }) => part(file, 0) !== "test" && to === "lib/routes/index.ts");
     expect(whole.filter(({ file }) => part(file, 0) !== "infra")).toEqual([]);

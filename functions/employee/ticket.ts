@@ -1,8 +1,9 @@
 import { prepareDatabase } from "#lib/db/database.ts";
 import { throttled } from "#lib/employee/attempt.ts";
 import { findTicket } from "#lib/employee/employee-system.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { ticketRefused } from "#lib/faults/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { Fault } from "#lib/http/fault.ts";
 import { getTicket as route } from "#lib/routes/employee.ts";
 import { preparePepper } from "#lib/secrets/pepper.ts";
 
@@ -13,7 +14,6 @@ preparePepper();
 export const handler = endpoint(route).handler(async ({ query: { username, pass }, account }) => {
   const subject = { kind: "ticket", account: username, from: account() } as const;
   const ticket = await throttled(subject, () => findTicket(username, pass));
-  if (!ticket)
-    throw new Fault(403, "ticket_refused", "The employee system does not accept this NIP and pass");
+  if (!ticket) throw new Fault(ticketRefused);
   return ticket;
 });

@@ -1,5 +1,17 @@
-import type { Envelope } from "#lib/http/envelope.ts";
-import { Fault } from "#lib/http/fault.ts";
+import type { Envelope } from "#lib/faults/envelope.ts";
+import { Fault, type FaultRow } from "#lib/faults/fault.ts";
+import {
+  addressThrottled,
+  firewall,
+  internal,
+  noAccess,
+  overQuota,
+  requestTooLarge,
+  serviceFailed,
+  throttled,
+  tookTooLong,
+  unreadable,
+} from "#lib/faults/table.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
 
@@ -47,28 +59,29 @@ export interface Api {
 /** Makes an API's own responses in one envelope, each with the common headers. */
 export const responder =
   (envelope: Envelope, headers: Record<string, string>) =>
-  (status: number, code: string, message: string, more: Record<string, string> = {}): GatewayResponse => ({
-    status,
+  (row: FaultRow, more: Record<string, string> = {}): GatewayResponse => ({
+    status: row.status,
     headers: {
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
       "x-request-id": "$context.requestId",
+      ...(row.retryAfterSeconds !== undefined && { "retry-after": String(row.retryAfterSeconds) }),
       ...headers,
       ...more,
     },
-    body: JSON.stringify(envelope.body(new Fault(status, code, message), "$context.requestId")),
+    body: JSON.stringify(envelope.body(new Fault(row), "$context.requestId")),
   });
+
+/** A 429, with what it is that limits. */
+const limited = (respond: ReturnType<typeof responder>, row: FaultRow, by: "plan" | "address") =>
+  respond(row, { ratelimit: `"${by}";r=0;t=${row.retryAfterSeconds}` });
 
 /**
  * WAF's response to a rate-limited address. WAF answers before the gateway assigns a request id, so the fields
  * that hold the id are left out.
  */
 export const tooManyFromAddress = (respond: ReturnType<typeof responder>): GatewayResponse => {
-  const message = "Too many requests from this address; try again in a minute";
-  const { status, headers, body } = respond(429, "too_many_requests", message, {
-    "retry-after": "60",
-    ratelimit: '"address";r=0;t=60',
-  });
+  const { status, headers, body } = limited(respond, addressThrottled, "address");
   const isKnown = (value: unknown) => value !== "$context.requestId";
   const knownOf = <T>(fields: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => isKnown(value)));
@@ -92,44 +105,22 @@ export const gatewayResponses = (
   respond: ReturnType<typeof responder>,
   { notFound, challenge }: { notFound: GatewayResponse; challenge: GatewayResponse },
 ): Api["responses"] => {
-  const tooMany = (message: string, seconds: number) =>
-    respond(429, "too_many_requests", message, {
-      "retry-after": String(seconds),
-      ratelimit: `"plan";r=0;t=${seconds}`,
-    });
-  const failed = respond(
-    500,
-    "internal_error",
-    "Something went wrong on our side; quote the request id when you report it",
-  );
+  const failed = respond(internal);
   return {
     MISSING_AUTHENTICATION_TOKEN: notFound,
     RESOURCE_NOT_FOUND: notFound,
     UNAUTHORIZED: challenge,
     INVALID_API_KEY: challenge,
-    WAF_FILTERED: respond(
-      403,
-      "forbidden",
-      "The firewall refused this request; quote the request id if that is a mistake",
-    ),
-    ACCESS_DENIED: respond(403, "forbidden", "These credentials do not open this endpoint"),
-    REQUEST_TOO_LARGE: respond(413, "payload_too_large", "The request is larger than the gateway takes"),
-    THROTTLED: tooMany("Too many requests at once; try again in a second", 1),
-    QUOTA_EXCEEDED: tooMany(
-      "Today's quota of the key's plan is used up; ask the operator for a larger plan",
-      3_600,
-    ),
+    WAF_FILTERED: respond(firewall),
+    ACCESS_DENIED: respond(noAccess),
+    REQUEST_TOO_LARGE: respond(requestTooLarge),
+    THROTTLED: limited(respond, throttled, "plan"),
+    QUOTA_EXCEEDED: limited(respond, overQuota, "plan"),
     AUTHORIZER_FAILURE: failed,
     AUTHORIZER_CONFIGURATION_ERROR: failed,
-    INTEGRATION_FAILURE: respond(
-      502,
-      "bad_gateway",
-      "The service failed; quote the request id when you report it",
-    ),
-    INTEGRATION_TIMEOUT: respond(504, "timeout", "The request took too long; try again"),
-    DEFAULT_4XX: withoutStatus(
-      respond(400, "request_refused", "The gateway refused the request as malformed"),
-    ),
+    INTEGRATION_FAILURE: respond(serviceFailed),
+    INTEGRATION_TIMEOUT: respond(tookTooLong),
+    DEFAULT_4XX: withoutStatus(respond(unreadable)),
     DEFAULT_5XX: withoutStatus(failed),
   };
 };

@@ -1,4 +1,5 @@
-import { integrationEnvelope } from "#lib/http/envelope.ts";
+import { integrationEnvelope } from "#lib/faults/envelope.ts";
+import { noEndpoint, noToken } from "#lib/faults/table.ts";
 import { getTicket, login, refresh } from "#lib/routes/employee.ts";
 import { integrationAuthorizers, integrationRoutes } from "#lib/routes/index.ts";
 import { type Api, gatewayResponses, responder, tooManyFromAddress } from "./api.ts";
@@ -9,15 +10,13 @@ const respond = responder(integrationEnvelope, {
   "access-control-expose-headers": "retry-after, x-request-id",
 });
 
-const notFound = respond(
-  404,
-  "not_found",
-  "There is no such endpoint; check the address and the method: each endpoint answers one method only",
-);
+const notFound = respond(noEndpoint("Check both; all endpoints are listed at /docs."));
 const challenge = respond(
-  401,
-  "unauthorized",
-  "Employee endpoints need a valid access token in the header Authorization: Bearer, resident endpoints an active API key in the header apikey",
+  {
+    ...noToken,
+    message:
+      "No valid credentials. Employee endpoints need an access token in Authorization: Bearer, resident endpoints an API key in apikey.",
+  },
   { "www-authenticate": 'Bearer realm="municipal", ApiKey realm="municipal", header="apikey"' },
 );
 

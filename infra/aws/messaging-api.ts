@@ -1,4 +1,5 @@
-import { messagingEnvelope } from "#lib/http/messaging-envelope.ts";
+import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
+import { noCredentials, noEndpoint } from "#lib/faults/table.ts";
 import { messagingAuthorizers, messagingRoutes } from "#lib/routes/index.ts";
 import { type Api, gatewayResponses, responder } from "./api.ts";
 
@@ -6,16 +7,13 @@ import { type Api, gatewayResponses, responder } from "./api.ts";
 const respond = responder(messagingEnvelope, {});
 
 const notFound = respond(
-  404,
-  "not_found",
-  "There is no such endpoint; check the address and the method: /send/message, /send/image and /send/file take POST, and no version stands before them",
+  noEndpoint(
+    "Use POST /send/message, /send/image or /send/file, or GET /messages/ID, without a version in front.",
+  ),
 );
-const challenge = respond(
-  401,
-  "unauthorized",
-  "Valid credentials are needed in the header Authorization: Basic, as base64 of username:password",
-  { "www-authenticate": 'Basic realm="messaging", charset="UTF-8"' },
-);
+const challenge = respond(noCredentials, {
+  "www-authenticate": 'Basic realm="messaging", charset="UTF-8"',
+});
 
 /** The messaging gateway: `/send/...` and `/messages/...`, without a version segment. */
 export const messagingApi: Api = {

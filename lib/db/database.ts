@@ -1,6 +1,7 @@
 import postgres from "postgres";
 import { getSetting } from "#lib/config.ts";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { tookTooLong } from "#lib/faults/table.ts";
 import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
 import { connectionTo, tlsSetting } from "./credentials.ts";
@@ -103,10 +104,7 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
   } catch (cause) {
     // after any other failure than a failed statement the connection's state is unknown
     if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
-    if (codeOf(cause) === QUERY_CANCELED)
-      throw new Fault(504, "timeout", "The database took too long; try again, or ask for less", {
-        cause,
-      });
+    if (codeOf(cause) === QUERY_CANCELED) throw new Fault(tookTooLong, { cause });
     throw new Error("database request failed", { cause });
   } finally {
     clearTimeout(timer);

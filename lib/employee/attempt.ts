@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { withDatabase } from "#lib/db/database.ts";
-import { tooManyRequests } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { tooManyAttempts } from "#lib/faults/table.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
 import { networkOf } from "./network.ts";
 
@@ -25,11 +26,6 @@ interface Reservation {
   retryAfterSeconds: number | null;
 }
 
-const refuse = (retryAfterSeconds: number | undefined) =>
-  retryAfterSeconds === undefined
-    ? tooManyRequests("Too many attempts at once; try again in a moment", 1)
-    : tooManyRequests("Too many failed attempts; wait and try again", retryAfterSeconds);
-
 const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
   const { digest } = await digestTerm();
   // legacy systems compare names case-insensitively
@@ -44,7 +40,9 @@ const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
         from employee.reserve_attempt(${accountDigest}, ${addressDigest})`,
     );
     if (row?.attemptId) return row.attemptId;
-    if (row?.retryAfterSeconds || Date.now() >= until) throw refuse(row?.retryAfterSeconds ?? undefined);
+    // without failures, attempts that are under way fill the window
+    if (row?.retryAfterSeconds || Date.now() >= until)
+      throw new Fault(tooManyAttempts(row?.retryAfterSeconds ?? 1));
     await setTimeout(pollMs);
   }
 };

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { unauthorized } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { wrongLogin } from "#lib/faults/table.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";
 import { throttled } from "./attempt.ts";
 import { authenticate } from "./legacy-auth.ts";
@@ -25,5 +26,5 @@ export const login = async ({ username, password }: Credentials, address: string
   );
   if (account) return startSession(account);
   await setTimeout(refusalDelayMs(performance.now() - started));
-  throw unauthorized("Username or password is wrong");
+  throw new Fault(wrongLogin);
 };

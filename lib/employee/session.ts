@@ -1,5 +1,6 @@
 import { withDatabase } from "#lib/db/database.ts";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { spentToken } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";
@@ -32,9 +33,6 @@ export const startSession = async ({ id, scopes }: LegacyAccount): Promise<Login
   return answer(id, scope, refreshToken);
 };
 
-const invalidGrant = () =>
-  new Fault(400, "invalid_grant", "The refresh token is unknown, expired or used before; log in again");
-
 /**
  * Continues a session: exchanges a refresh token for the next pair. A token used within the last 30 s gets the same
  * successor again; reuse after that revokes the session.
@@ -52,6 +50,6 @@ export const continueSession = async (presented: string): Promise<LoginToken> =>
   );
   if (spent?.outcome === "reused")
     log.warn("a refresh token was reused; its session is revoked", { session_id: spent.sessionId });
-  if (spent?.outcome !== "rotated" && spent?.outcome !== "replayed") throw invalidGrant();
+  if (spent?.outcome !== "rotated" && spent?.outcome !== "replayed") throw new Fault(spentToken);
   return answer(spent.accountId, spent.scope, openSuccessor(presented, spent.sealedSuccessor));
 };

@@ -1,6 +1,7 @@
 import { getSetting } from "#lib/config.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { oldSystemFailed, oldSystemSlow } from "#lib/faults/table.ts";
 import { type Answer, httpClient, NoAnswer } from "#lib/http/client.ts";
-import { Fault } from "#lib/http/fault.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 
 /** A client of a city's legacy system over HTTP. Callers wait at most 10 s. */
@@ -27,9 +28,7 @@ const encode = (form: Readonly<Record<string, string>>) => ({
 
 /** Makes the 502 for an invalid response of a legacy system; the reason is only logged. */
 export const badAnswer = (system: OldSystem, reason: string): Fault =>
-  new Fault(502, "bad_gateway", "The system behind this service failed; try again later", {
-    cause: new Error(`${system} gave an invalid response: ${reason}`),
-  });
+  new Fault(oldSystemFailed, { cause: new Error(`${system} gave an invalid response: ${reason}`) });
 
 /**
  * Sends a request to a legacy system.
@@ -42,8 +41,6 @@ export const ask = async (system: OldSystem, { form, timeoutMs, ...question }: Q
   return send(whole, timeoutMs ?? defaultTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     if (!error.timedOut) throw badAnswer(system, error.message);
-    throw new Fault(504, "timeout", "The system behind this service took too long; try again later", {
-      cause: new Error(`${system} timed out`),
-    });
+    throw new Fault(oldSystemSlow, { cause: new Error(`${system} timed out`) });
   });
 };

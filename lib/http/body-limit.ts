@@ -1,13 +1,14 @@
-import { payloadTooLarge } from "./fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { bodyTooLarge } from "#lib/faults/table.ts";
 import type { Middleware } from "./middleware.ts";
 
 /** Largest JSON body or form unless the route says otherwise: a search is under 1 KB. */
-const defaultMaxBytes = 64 * 1024;
+export const defaultMaxBytes = 64 * 1024;
 
 /** Refuses a body over the limit unread. */
 export const bodyLimit = (maxBytes = defaultMaxBytes): Middleware => ({
   before: ({ event: { body, isBase64Encoded } }) => {
     if (body && Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") > maxBytes)
-      throw payloadTooLarge(maxBytes);
+      throw new Fault(bodyTooLarge(maxBytes));
   },
 });

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
+import { Fault } from "#lib/faults/fault.ts";
+import { expiredToken, noCredentials, noKey, noScope, noToken } from "#lib/faults/table.ts";
 import type { Auth } from "#lib/routes/route.ts";
-import { forbidden, unauthorized } from "./fault.ts";
 
 /** The partner whose key was accepted, as the api-key authorizer hands it on. */
 export interface Partner {
@@ -54,7 +55,7 @@ export const senderToContext = ({ username }: Sender): z.infer<typeof SenderCont
  */
 export const getPartner = (context: unknown): Partner => {
   const parsed = PartnerContext.safeParse(context);
-  if (!parsed.success) throw unauthorized("This endpoint needs an API key");
+  if (!parsed.success) throw new Fault(noKey);
   const { partner_id, key_id, scopes } = parsed.data;
   return { partnerId: partner_id, keyId: key_id, scopes: scopes.split(" ") };
 };
@@ -67,10 +68,9 @@ export const getPartner = (context: unknown): Partner => {
  */
 export const getAccount = (context: unknown): Account => {
   const parsed = AccountContext.safeParse(context);
-  if (!parsed.success) throw unauthorized("This endpoint needs an access token");
+  if (!parsed.success) throw new Fault(noToken);
   const { account_id, scopes, expires_at } = parsed.data;
-  if (Number(expires_at) * 1_000 <= Date.now())
-    throw unauthorized("The access token has expired; refresh it, or log in again");
+  if (Number(expires_at) * 1_000 <= Date.now()) throw new Fault(expiredToken);
   return { accountId: account_id, scopes: scopes.split(" "), expiresAt: Number(expires_at) };
 };
 
@@ -82,10 +82,9 @@ export const getAccount = (context: unknown): Account => {
 export const admit = (auth: Auth, context: unknown): void => {
   if (auth.kind === "public") return;
   if (auth.kind === "basic") {
-    if (!SenderContext.safeParse(context).success) throw unauthorized("This endpoint needs credentials");
+    if (!SenderContext.safeParse(context).success) throw new Fault(noCredentials);
     return;
   }
   const { scopes } = auth.kind === "apiKey" ? getPartner(context) : getAccount(context);
-  if (!scopes.includes(auth.scope))
-    throw forbidden(`This needs the scope ${auth.scope}, which you do not hold; ask the operator for it`);
+  if (!scopes.includes(auth.scope)) throw new Fault(noScope(auth.scope));
 };

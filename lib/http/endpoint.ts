@@ -1,17 +1,18 @@
 import middy from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import { Fault } from "#lib/faults/fault.ts";
+import { internal, tookTooLong } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import type { Encoding, Route } from "#lib/routes/route.ts";
+import { TextReply } from "#lib/routes/text-reply.ts";
 import { bodyLimit } from "./body-limit.ts";
 import { entityTag, matches } from "./cache.ts";
 import { type Account, admit, getAccount, getPartner, type Partner } from "./caller.ts";
-import { Fault, internal, timedOut } from "./fault.ts";
 import { formBody } from "./form-body.ts";
 import { lowerCaseNames } from "./headers.ts";
 import { check, readHeaders, readQuery } from "./input.ts";
 import { jsonBody } from "./json-body.ts";
 import type { Middleware } from "./middleware.ts";
-import { TextReply } from "./text-reply.ts";
 
 /** What an endpoint's work is given: checked input and who asks. */
 export interface Call<Q, B, P, H> {
@@ -91,7 +92,8 @@ const accessLog = ({ fn }: Route): Middleware => {
 const errorBody = (route: Route): Middleware => ({
   onError: (request) => {
     const { requestId } = request.event.requestContext;
-    const fault = request.error instanceof Fault ? request.error : internal(request.error);
+    const fault =
+      request.error instanceof Fault ? request.error : new Fault(internal, { cause: request.error });
     request.response = respond(
       route,
       requestId,
@@ -131,7 +133,7 @@ export const endpointReading = <Q, B, R, P, H>(
     middy<APIGatewayProxyEvent, APIGatewayProxyResult>({
       timeoutEarlyInMillis: earlyMs,
       timeoutEarlyResponse: () => {
-        throw timedOut();
+        throw new Fault(tookTooLong);
       },
     })
       .use(normalizeHeaders)

@@ -1,4 +1,4 @@
-import { badRequest, invalidRequest } from "./fault.ts";
+import { badRequest, repeatedField } from "#lib/faults/invalid-input.ts";
 import type { Middleware } from "./middleware.ts";
 
 /** Of a name that is quoted in an error. */
@@ -20,8 +20,7 @@ const parse: Middleware = {
     const fields = [...new URLSearchParams(text)].filter(([, value]) => value !== "");
     const seen = new Set<string>();
     const repeated = fields.find(([name]) => seen.size === seen.add(name).size)?.[0].slice(0, maxNameLength);
-    if (repeated !== undefined)
-      throw invalidRequest([{ field: repeated, message: `${repeated} must be given once, not repeated` }]);
+    if (repeated !== undefined) throw repeatedField(repeated);
     Object.assign(event, { body: Object.fromEntries(fields) });
   },
 };

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type * as z from "zod/mini";
-import { type FieldError, invalidRequest } from "./fault.ts";
+import type { FieldError } from "#lib/faults/fault.ts";
+import { invalidFields, repeatedField } from "#lib/faults/invalid-input.ts";
 import { lowerCaseNames } from "./headers.ts";
 
 type Where = "body" | "query" | "path" | "headers";
@@ -10,10 +11,7 @@ export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | 
   const repeated = Object.entries(event.multiValueQueryStringParameters ?? {}).find(
     ([, values]) => (values?.length ?? 0) > 1,
   );
-  if (repeated)
-    throw invalidRequest([
-      { field: repeated[0], message: `${repeated[0]} must be given once, not repeated` },
-    ]);
+  if (repeated) throw repeatedField(repeated[0]);
   return event.queryStringParameters ?? {};
 };
 
@@ -31,8 +29,8 @@ export const readHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyEvent
 /**
  * Checks input against its schema.
  *
- * @throws Fault 400 that names each wrong field and its rule, in the schema's own words; the code is the
- * first broken rule's `params.code`, where it has one.
+ * @throws Fault 400 that names each wrong field and its rule, in the schema's own words. It is the fault in
+ * `params.fault` of the first broken rule, if it has one.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {
   const parsed = schema.safeParse(input);
@@ -44,8 +42,8 @@ export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where)
   const [first, ...others] = [...new Map(messages)].map(
     ([field, message]): FieldError => ({ field, message }),
   );
-  throw invalidRequest(
+  throw invalidFields(
     [first ?? { field: where, message: `The ${where} is not valid` }, ...others],
-    issue?.code === "custom" ? issue.params?.code : undefined,
+    issue?.code === "custom" ? issue.params?.fault : undefined,
   );
 };

@@ -1,5 +1,6 @@
 import httpJsonBodyParser from "@middy/http-json-body-parser";
-import { badRequest, type Fault } from "./fault.ts";
+import type { Fault } from "#lib/faults/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
 import type { Middleware } from "./middleware.ts";
 
 /** Reads an empty body as `{}`, whatever its Content-Type. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import { badRequest, invalidField } from "#lib/faults/invalid-input.ts";
 import { findParameters } from "./header-parameters.ts";
-import { invalidField, malformed } from "./multipart-fault.ts";
 
 const octetStream = "application/octet-stream";
 const maxNameLength = 100;
@@ -32,8 +32,8 @@ const readLines = (block: string, where: string): ReadonlyMap<string, string> =>
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\P{Cc}\t]/u.test(line))
-      throw malformed(`${where} has a header line that is not of the form "Name: value"`);
-    if (headers.has(name)) throw malformed(`${where} has the header ${name} twice`);
+      throw badRequest(`${where} has a header line that is not of the form "Name: value"`);
+    if (headers.has(name)) throw badRequest(`${where} has the header ${name} twice`);
     headers.set(name, line.slice(colon + 1).trim());
   }
   return headers;
@@ -61,11 +61,11 @@ const readFileName = (parameters: ReadonlyMap<string, string>, where: string): s
   if (plain === undefined && extended === undefined) return undefined;
   const path = extended === undefined ? unquote(plain ?? "") : findExtended(extended);
   if (path === undefined)
-    throw malformed(`${where} has a filename* that is not UTF-8''… in percent-encoding`);
-  if (/\p{Cc}/u.test(path)) throw malformed(`${where} has control characters in its filename`);
+    throw badRequest(`${where} has a filename* that is not UTF-8''… in percent-encoding`);
+  if (/\p{Cc}/u.test(path)) throw badRequest(`${where} has control characters in its filename`);
   const fileName = withoutFolders(path);
   if (fileName.length > maxFileNameLength)
-    throw malformed(`${where} has a filename of more than ${maxFileNameLength} characters`);
+    throw badRequest(`${where} has a filename of more than ${maxFileNameLength} characters`);
   return fileName;
 };
 
@@ -75,7 +75,7 @@ const readFileName = (parameters: ReadonlyMap<string, string>, where: string): s
  */
 const checkName = (name: string, where: string): void => {
   if (name === "" || name.length > maxNameLength || /["\\\p{Cc}]/u.test(name))
-    throw malformed(`${where} has a name that is not 1 to ${maxNameLength} plain characters`);
+    throw badRequest(`${where} has a name that is not 1 to ${maxNameLength} plain characters`);
   if (name === "files" || name === "prototype" || name in {})
     throw invalidField(name, `The name ${name} is reserved; give the field another name`);
 };
@@ -88,12 +88,12 @@ const checkName = (name: string, where: string): void => {
  * differently
  */
 export const readPartHeaders = (block: Buffer, where: string): PartHeaders => {
-  if (!isUtf8(block)) throw malformed(`${where} has headers that are not UTF-8`);
+  if (!isUtf8(block)) throw badRequest(`${where} has headers that are not UTF-8`);
   const headers = readLines(block.toString(), where);
   const disposition = findParameters(headers.get("content-disposition") ?? "");
   const name = disposition?.parameters.get("name");
   if (disposition?.value !== "form-data" || name === undefined || disposition.parameters.has("name*"))
-    throw malformed(`${where} has no header like Content-Disposition: form-data; name="phone"`);
+    throw badRequest(`${where} has no header like Content-Disposition: form-data; name="phone"`);
   checkName(name, where);
 
   if (!/^(7bit|8bit|binary)?$/i.test(headers.get("content-transfer-encoding") ?? ""))

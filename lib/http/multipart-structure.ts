@@ -1,4 +1,6 @@
-import { malformed, tooLarge } from "./multipart-fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
+import { uploadTooLarge } from "#lib/faults/table.ts";
 import { type PartHeaders, readPartHeaders } from "./multipart-headers.ts";
 
 /** A message has ten fields. */
@@ -24,7 +26,7 @@ const findStart = (body: Buffer, boundary: string): number => {
   if (holdsAt(body, 0, `--${boundary}`)) return 0;
   const lineEnd = body.indexOf(`\r\n--${boundary}`);
   if (lineEnd >= 0) return lineEnd + 2;
-  throw malformed(
+  throw badRequest(
     "The body does not hold the boundary that its Content-Type names; " +
       "let the HTTP client write body and Content-Type together",
   );
@@ -35,19 +37,21 @@ const checkClosing = (body: Buffer, end: number): void => {
   let at = end;
   while (body[at] === 0x20 || body[at] === 0x09) at++;
   if (at < body.length && body[at] !== 0x0a && !holdsAt(body, at, "\r\n"))
-    throw malformed("The line of the closing boundary goes on after it");
+    throw badRequest("The line of the closing boundary goes on after it");
 };
 
 const readPart = (block: Buffer, number: number): Part => {
   const where = `Part ${number}`;
   const blankLine = block.indexOf("\r\n\r\n");
-  if (blankLine < 0) throw malformed(`${where} has no blank line between its headers and its content`);
+  if (blankLine < 0) throw badRequest(`${where} has no blank line between its headers and its content`);
   if (blankLine > maxHeaderBytes)
-    throw malformed(`${where} has more than ${maxHeaderBytes} bytes of headers`);
+    throw badRequest(`${where} has more than ${maxHeaderBytes} bytes of headers`);
   const headers = readPartHeaders(block.subarray(2, Math.max(blankLine, 2)), where);
   const content = block.subarray(blankLine + 4);
   if (headers.fileName === undefined && content.length > maxFieldBytes)
-    throw tooLarge(`The field ${headers.name} is larger than ${maxFieldBytes} bytes`);
+    throw new Fault(
+      uploadTooLarge(`The field ${headers.name} is larger than ${maxFieldBytes} bytes. Send less text.`),
+    );
   return { ...headers, content };
 };
 
@@ -66,14 +70,15 @@ export const readStructure = (body: Buffer, boundary: string): Structure => {
   let at = start + delimiter.length - 2;
   while (!holdsAt(body, at, "--")) {
     const number = parts.length + 1;
-    if (number > maxParts) throw tooLarge(`The body has more than ${maxParts} parts`);
+    if (number > maxParts)
+      throw new Fault(uploadTooLarge(`The body has more than ${maxParts} parts. Send each field once.`));
     const breaksOff = `The body breaks off in part ${number}: its closing boundary is missing`;
     if (!holdsAt(body, at, "\r\n"))
-      throw malformed(
+      throw badRequest(
         at + 2 > body.length ? breaksOff : `The boundary before part ${number} does not end with CRLF`,
       );
     const next = body.indexOf(delimiter, at);
-    if (next < 0) throw malformed(breaksOff);
+    if (next < 0) throw badRequest(breaksOff);
     parts.push(readPart(body.subarray(at, next), number));
     at = next + delimiter.length;
   }

@@ -1,8 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { type MultipartRequest, parse } from "lambda-multipart-parser";
+import { Fault } from "#lib/faults/fault.ts";
+import { badRequest, invalidField, repeatedField } from "#lib/faults/invalid-input.ts";
+import { badBoundary, uploadTooLarge } from "#lib/faults/table.ts";
+import type { Upload } from "#lib/routes/upload.ts";
 import { findParameters } from "./header-parameters.ts";
-import { badBoundary, invalidField, malformed, tooLarge } from "./multipart-fault.ts";
 import { type Part, readStructure, type Structure } from "./multipart-structure.ts";
 
 /** Largest file, and largest body with the fields beside it: 5.7 MB in base64, where Lambda takes 6 MB in all. */
@@ -12,33 +15,22 @@ const maxBodyBytes = maxUploadBytes + 96 * 1024;
 /** A parse takes 10 ms at most; a parser that waits for an event that never comes, for ever. */
 const timeoutMs = 2_000;
 
-/** A file as it was uploaded: its bytes, and what the sender says about them. */
-export interface Upload {
-  readonly content: Buffer;
-  /** Without folders; blank where none was sent. */
-  readonly fileName: string;
-  /** In lower case without parameters; the sender's word, not what the bytes are. */
-  readonly contentType: string;
-}
-
 /** No name stands twice, neither in one nor in both. */
 export interface MultipartForm {
   readonly fields: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, Upload>>;
 }
 
-const tooLargeToUpload = () =>
-  tooLarge(
-    `The file is larger than the ${maxUploadBytes} bytes that can be uploaded; ` +
-      "give its address in file_url or image_url instead",
-  );
+export const fileTooLarge = uploadTooLarge(
+  `The file is larger than ${maxUploadBytes} bytes. Give its address in file_url or image_url instead.`,
+);
 
 /** @see https://www.rfc-editor.org/rfc/rfc2046#section-5.1.1 */
 const getBoundary = (contentType = ""): string => {
   const header = findParameters(contentType);
   const boundary = header?.parameters.get("boundary") ?? "";
   if (header?.value !== "multipart/form-data" || !/^(?!.* $)[\w'()+,./:=? -]{1,70}$/.test(boundary))
-    throw badBoundary();
+    throw new Fault(badBoundary);
   return boundary;
 };
 
@@ -63,7 +55,7 @@ const runParser = async ({ body }: Structure, boundary: string): Promise<Multipa
   try {
     return await Promise.race([parse(event as APIGatewayProxyEvent), timeout]);
   } catch (cause) {
-    throw malformed("The body cannot be read as multipart/form-data", { cause });
+    throw badRequest("The body cannot be read as multipart/form-data", { cause });
   } finally {
     clearTimeout(timer);
   }
@@ -103,9 +95,9 @@ const toForm = (parts: readonly Part[], parsed: MultipartRequest): MultipartForm
  * A blank field counts as absent, and so does a file input that nothing was chosen in; a file without a byte
  * that has a name is a file. Which names are fields and which files is for the caller to judge.
  *
- * @throws Fault 500 BAD_BOUNDARY for another Content-Type or one without a usable boundary; 400
- * VALIDATION_ERROR for a body that is empty, broken or ambiguous, and for a name that is repeated or reserved;
- * 413 PAYLOAD_TOO_LARGE for a file over 4 MiB, a field over 64 KiB, or more than 20 parts
+ * @throws Fault 500 bad_boundary for another Content-Type or one without a usable boundary; 400
+ * invalid_request for a body that is empty, broken or ambiguous, and for a name that is repeated or reserved;
+ * 413 payload_too_large for a file over 4 MiB, a field over 64 KiB, or more than 20 parts
  */
 export const parseMultipart = async ({
   headers,
@@ -113,14 +105,14 @@ export const parseMultipart = async ({
   isBase64Encoded,
 }: Pick<APIGatewayProxyEvent, "headers" | "body" | "isBase64Encoded">): Promise<MultipartForm> => {
   const boundary = getBoundary(headers["content-type"]);
-  if (!body) throw malformed("The body is empty; send the fields of the form as multipart/form-data");
+  if (!body) throw badRequest("The body is empty; send the fields of the form as multipart/form-data");
   const encoding = isBase64Encoded ? "base64" : "utf8";
-  if (Buffer.byteLength(body, encoding) > maxBodyBytes) throw tooLargeToUpload();
+  if (Buffer.byteLength(body, encoding) > maxBodyBytes) throw new Fault(fileTooLarge);
   const structure = readStructure(Buffer.from(body, encoding), boundary);
-  if (structure.parts.some(({ content }) => content.length > maxUploadBytes)) throw tooLargeToUpload();
+  if (structure.parts.some(({ content }) => content.length > maxUploadBytes)) throw new Fault(fileTooLarge);
   const names = structure.parts.map(({ name }) => name);
   const repeated = names.find((name, i) => names.indexOf(name) < i);
-  if (repeated !== undefined) throw invalidField(repeated, `${repeated} must be given once, not repeated`);
+  if (repeated !== undefined) throw repeatedField(repeated);
   if (names.length === 0) return { fields: {}, files: {} };
   return toForm(structure.parts, await runParser(structure, boundary));
 };

@@ -1,8 +1,9 @@
 import type * as z from "zod/mini";
 import { keep, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { messengerAway, notAccepted, outcomeUnknown } from "#lib/faults/table.ts";
 import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http/client.ts";
-import { Fault } from "#lib/http/fault.ts";
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
@@ -13,6 +14,7 @@ const send = httpClient({ connectTimeoutMs: 1_000, maxAnswerBytes: 64 * 1024 });
 const totalTimeoutMs = 8_000;
 /** It fetches what an address leads to before it answers; API Gateway gives up after 29 s. */
 const fetchingTimeoutMs = 25_000;
+/** Where a 503 of the task does not say. */
 const retryAfterSeconds = 5;
 /** The token that was before the last rotation is accepted longer than this. */
 const tokenMaxAgeMs = 300_000;
@@ -23,29 +25,6 @@ const token = keep("the messenger's token", tokenMaxAgeMs, async () =>
 
 /** A submission before the defaults are filled in, which the task does. */
 export type Draft = z.input<typeof Submission>;
-
-const unavailable = () =>
-  new Fault(503, "session_unavailable", "The messaging session is not available; try again", {
-    retryAfterSeconds,
-  });
-
-const notAccepted = () =>
-  new Fault(
-    503,
-    "session_unavailable",
-    "The messaging session is not available: the message was not accepted; send it again",
-    { retryAfterSeconds },
-  );
-
-const outcomeUnknown = ({ idempotency_key }: Pick<Draft, "idempotency_key">) =>
-  new Fault(
-    503,
-    "outcome_unknown",
-    idempotency_key === undefined
-      ? "It is not known whether the message was accepted: sent again, it may arrive twice. With an Idempotency-Key it would not"
-      : "It is not known whether the message was accepted; send it again with the same Idempotency-Key, and it is sent once",
-    { retryAfterSeconds },
-  );
 
 /** For the log: what went wrong with the task, never what was handed over. */
 const note = (reason: string) => log.warn("the messenger did not answer as it should", { reason });
@@ -59,7 +38,7 @@ const findRefusal = ({ status, json }: Answer): Fault | undefined => {
   if (status < 400 || internal.includes(status) || !refused.success) return undefined;
   const { code, message, retry_after_seconds } = refused.data;
   const seconds = retry_after_seconds ?? (status === 503 ? retryAfterSeconds : undefined);
-  return new Fault(status, code, message, seconds === undefined ? {} : { retryAfterSeconds: seconds });
+  return new Fault({ status, code, message, retryAfterSeconds: seconds });
 };
 
 /** Where the task is, and what opens it. */
@@ -91,19 +70,20 @@ const handOver = async <T>(
   question: Question,
   timeoutMs: number,
   reply: z.ZodMiniType<T>,
-  draft: Pick<Draft, "idempotency_key">,
+  { idempotency_key }: Pick<Draft, "idempotency_key">,
 ): Promise<T> => {
+  const unknown = outcomeUnknown(idempotency_key !== undefined);
   const answer = await send(question, timeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     note(error.message);
-    throw error.unsent ? notAccepted() : outcomeUnknown(draft);
+    throw new Fault(error.unsent ? notAccepted : unknown);
   });
   const accepted = reply.safeParse(answer.json);
   if (answer.status === 201 && accepted.success) return accepted.data;
   const refusal = findRefusal(answer);
   if (refusal) throw refusal;
   note(`status ${answer.status}, neither accepted nor refused`);
-  throw answer.status >= 400 && answer.status < 500 ? notAccepted() : outcomeUnknown(draft);
+  throw new Fault(answer.status >= 400 && answer.status < 500 ? notAccepted : unknown);
 };
 
 /**
@@ -165,7 +145,7 @@ export const findMessage = async (id: string): Promise<MessageState | undefined>
   const answer = await send(question, totalTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     note(error.message);
-    throw unavailable();
+    throw new Fault(messengerAway);
   });
   const state = MessageState.safeParse(answer.json);
   if (answer.status === 200 && state.success) return state.data;
@@ -173,7 +153,7 @@ export const findMessage = async (id: string): Promise<MessageState | undefined>
   if (refusal?.status === 404) return undefined;
   if (refusal) throw refusal;
   note(`status ${answer.status}, no state of a message`);
-  throw unavailable();
+  throw new Fault(messengerAway);
 };
 
 /** Starts the fetch of the internal token while the module loads; a failure shows at the first use. */

@@ -1,6 +1,8 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type * as z from "zod/mini";
-import { badRequest, Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
+import { internal, invalidRequest, messageNotFound } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import {
   type Accepted,
@@ -46,7 +48,7 @@ const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyR
   const matches = async (again: boolean) =>
     (await findTokens(again)).filter((token) => isSameText(token, presented)).length > 0;
   if ((await matches(false)) || (await matches(true))) return;
-  throw new Fault(401, "UNAUTHORIZED", "The internal credential is not valid");
+  throw new Fault({ status: 401, code: "unauthorized", message: "The internal credential is not valid" });
 };
 
 const read = <T>(schema: z.ZodMiniType<T>, value: unknown): T => {
@@ -86,9 +88,9 @@ const refuse = (error: unknown, reply: FastifyReply) => {
 const toFault = (error: unknown): Fault => {
   if (error instanceof Fault) return error;
   const status = (error as { statusCode?: number }).statusCode ?? 500;
-  if (status < 500) return new Fault(status, "VALIDATION_ERROR", "The request is malformed");
+  if (status < 500) return new Fault({ ...invalidRequest("The request is malformed"), status });
   // not 503: whether a message was stored is not known when the connection broke at its commit
-  return new Fault(500, "INTERNAL_ERROR", "Something went wrong on our side");
+  return new Fault(internal);
 };
 
 /** The task's HTTP interface for the send endpoints, the health check and the metrics. Not listening yet. */
@@ -99,7 +101,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
   );
   server.setErrorHandler((error, _, reply) => refuse(error, reply));
   server.setNotFoundHandler((_, reply) =>
-    refuse(new Fault(404, "NOT_FOUND", "There is nothing here"), reply),
+    refuse(new Fault({ status: 404, code: "not_found", message: "There is nothing here" }), reply),
   );
 
   server.register(async (internal) => {
@@ -114,7 +116,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     });
     internal.get<{ Params: { id: string } }>("/messages/:id", async ({ params }) => {
       const state = await options.findState(params.id);
-      if (!state) throw new Fault(404, "NOT_FOUND", "There is no message with this id");
+      if (!state) throw new Fault(messageNotFound);
       return state;
     });
     internal.get("/connection", async () => options.findConnection());

@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import type { Sealing } from "#lib/encryption.ts";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
@@ -158,7 +158,8 @@ const describeConnection = ({ whatsApp }: Self): Connection => {
 
 const requireLeader = ({ whatsApp }: Self): WhatsApp => {
   if (whatsApp) return whatsApp;
-  throw new Fault(409, "NOT_LEADER", "Another task leads; use its console, or stop it.");
+  const message = "Another task leads; use its console, or stop it.";
+  throw new Fault({ status: 409, code: "not_leader", message });
 };
 
 const buildConsole = (

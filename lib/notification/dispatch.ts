@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { AudienceError, readAudience, type Shown } from "./audience.ts";
 import type { Means } from "./context.ts";

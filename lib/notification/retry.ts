@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
 import type { Means } from "./context.ts";
 
 const firstDelayMs = 250;

@@ -1,4 +1,4 @@
-import type { Envelope } from "#lib/http/envelope.ts";
+import type { Envelope } from "#lib/faults/envelope.ts";
 import type { Route } from "#lib/routes/route.ts";
 
 /** The part of an API definition that the OpenAPI document needs. */

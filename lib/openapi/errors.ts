@@ -1,6 +1,6 @@
-import { type Envelope, integrationEnvelope } from "#lib/http/envelope.ts";
-import { messagingEnvelope } from "#lib/http/messaging-envelope.ts";
-import { oauthEnvelope } from "#lib/http/oauth-envelope.ts";
+import { type Envelope, integrationEnvelope } from "#lib/faults/envelope.ts";
+import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
+import { oauthEnvelope } from "#lib/faults/oauth-envelope.ts";
 import { type Schema, schemaOf } from "./schema.ts";
 
 /** Schema names of the envelopes among the document's components. */

@@ -1,55 +1,77 @@
+import type { FaultRow } from "#lib/faults/fault.ts";
+import * as table from "#lib/faults/table.ts";
+import { defaultMaxBytes } from "#lib/http/body-limit.ts";
+import { fileTooLarge } from "#lib/http/multipart.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { PublishedApi } from "./api.ts";
-import { type FaultName, faultWords } from "./words/faults.ts";
 
-/** Whom a route is open to decides what its 401 and 403 say. */
-const refusalsOf = ({ auth }: Route): FaultName[] => {
-  switch (auth.kind) {
-    case "apiKey":
-      return ["noKey", "noScope", "overQuota"];
-    case "bearer":
-      return ["noToken", "expiredToken", "noScope"];
-    case "basic":
-      return ["noCredentials"];
+const rows = { ...table };
+
+/** A row of the table as a route answers it. */
+export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBytes }: Route): FaultRow => {
+  switch (name) {
+    case "invalidRequest":
+      return table.invalidRequest("");
+    case "noScope":
+      return table.noScope("scope" in auth ? auth.scope : "");
+    case "noEndpoint":
+      return table.noEndpoint("");
+    case "bodyTooLarge":
+      return table.bodyTooLarge(maxBodyBytes);
+    case "uploadTooLarge":
+      return fileTooLarge;
+    case "tooManyAttempts":
+      return table.tooManyAttempts(60);
+    case "outcomeUnknown":
+      return table.outcomeUnknown(true);
     default:
-      return [];
+      return rows[name];
   }
 };
 
-/** What one function alone finds out. */
-const own: Readonly<Record<string, readonly FaultName[]>> = {
-  "employee/login": ["wrongLogin", "tooManyAttempts"],
-  "employee/refresh": ["spentToken", "otherGrant"],
-  "employee/ticket": ["ticketRefused", "tooManyAttempts"],
-  "employee/employees": ["ticketNotFound"],
-  "messaging/message-status": ["messageNotFound"],
+/** Where the gateway answers so: its response type, or the firewall's answer to one address. */
+export const gatewayTypes: Readonly<Partial<Record<table.FaultName, string>>> = {
+  noKey: "UNAUTHORIZED",
+  noToken: "UNAUTHORIZED",
+  noCredentials: "UNAUTHORIZED",
+  firewall: "WAF_FILTERED",
+  requestTooLarge: "REQUEST_TOO_LARGE",
+  throttled: "THROTTLED",
+  overQuota: "QUOTA_EXCEEDED",
+  addressThrottled: "firewall",
+  internal: "DEFAULT_5XX",
+  serviceFailed: "INTEGRATION_FAILURE",
+  tookTooLong: "INTEGRATION_TIMEOUT",
 };
 
-const isSending = ({ method, auth }: Route) => auth.kind === "basic" && method === "POST";
-const isMultipart = ({ encoding }: Route) => encoding === "multipart";
-const hasInput = ({ body, query, params, headers }: Route) => Boolean(body ?? query ?? params ?? headers);
-const callsOldSystem = ({ upstreams = [] }: Route) => upstreams.some((name) => name !== "MESSENGER_URL");
+/** Whether a function of ours can be the one that answers so. */
+export const isByFunction = (name: table.FaultName): boolean =>
+  gatewayTypes[name] === undefined || name === "internal" || name === "tookTooLong";
+
+const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.FaultName[]>> = {
+  apiKey: ["noKey", "noScope", "overQuota"],
+  bearer: ["noToken", "expiredToken", "noScope"],
+  basic: ["noCredentials"],
+  public: [],
+};
 
 /** Every fault that a route can answer, its own and the gateway's, by status. */
-export const listFaults = (route: Route, api: PublishedApi): FaultName[] => {
-  const limited = api.firewall.perAddress?.limits.some((limit) => limit.route === route);
-  const found: FaultName[] = [
-    ...(hasInput(route) ? (["invalidRequest"] as const) : []),
-    ...refusalsOf(route),
-    ...(own[route.fn] ?? []),
-    "firewall",
-    ...(route.body
-      ? ([isMultipart(route) ? "uploadTooLarge" : "bodyTooLarge", "requestTooLarge"] as const)
-      : []),
-    ...(isSending(route) ? (["keyInUse", "keyReused", "notAccepted", "outcomeUnknown"] as const) : []),
-    ...(route.auth.kind === "basic" && !isSending(route) ? (["messengerAway"] as const) : []),
-    ...(isMultipart(route) ? (["badBoundary"] as const) : []),
-    "throttled",
-    ...(limited ? (["addressThrottled"] as const) : []),
-    "internal",
-    "serviceFailed",
-    "tookTooLong",
-    ...(callsOldSystem(route) ? (["oldSystemFailed", "oldSystemSlow"] as const) : []),
+export const listFaults = (route: Route, api: PublishedApi): table.FaultName[] => {
+  const { auth, body, query, params, headers, encoding, upstreams = [], faults = [] } = route;
+  const isMultipart = encoding === "multipart";
+  const callsOldSystem = upstreams.some((name) => name !== "MESSENGER_URL");
+  const isLimited = api.firewall.perAddress?.limits.some((limit) => limit.route === route);
+  const found: [boolean, ...table.FaultName[]][] = [
+    [Boolean(body ?? query ?? params ?? headers), "invalidRequest"],
+    [true, ...refusals[auth.kind], ...faults, "firewall"],
+    [body !== undefined, isMultipart ? "uploadTooLarge" : "bodyTooLarge", "requestTooLarge"],
+    [isMultipart, "badBoundary"],
+    [true, "throttled"],
+    [Boolean(isLimited), "addressThrottled"],
+    [true, "internal", "serviceFailed", "tookTooLong"],
+    [callsOldSystem, "oldSystemFailed", "oldSystemSlow"],
   ];
-  return found.toSorted((a, b) => faultWords[a].status - faultWords[b].status);
+  return found
+    .flatMap(([applies, ...names]) => (applies ? names : []))
+    .toSorted((a, b) => rowOf(a, route).status - rowOf(b, route).status);
 };

@@ -1,11 +1,12 @@
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import type { FaultName } from "#lib/faults/table.ts";
 import { check } from "#lib/http/input.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { PublishedApi } from "./api.ts";
 import { firewallError, nameOf } from "./errors.ts";
-import { listFaults } from "./faults.ts";
+import { gatewayTypes, isByFunction, listFaults, rowOf } from "./faults.ts";
 import type { Language } from "./text.ts";
-import { type FaultName, type FaultWords, faultWords } from "./words/faults.ts";
+import { faultWords } from "./words/faults.ts";
 import type { RouteWords } from "./words.ts";
 
 const requestId = "3b6a2fcb-0699-4783-a84b-839426f34251";
@@ -24,32 +25,24 @@ const mistakeOf = (route: Route, words: RouteWords): Fault => {
   throw new Error(`the invalid example of ${route.fn} is valid`);
 };
 
-const faultOf = (name: FaultName, route: Route, words: RouteWords): Fault => {
-  const { status, code, message = "" } = faultWords[name];
-  if (name === "invalidRequest") return mistakeOf(route, words);
-  if (name === "noScope" && "scope" in route.auth)
-    return new Fault(status, code, message.replace("resident:read", route.auth.scope));
-  return new Fault(status, code, message);
-};
-
-/** Tells whether a function can send this fault. */
-const isByFunction = (name: FaultName) => name === "invalidRequest" || faultWords[name].message !== undefined;
-
-/** Returns the response of the gateway or firewall, or undefined when only a function sends it. */
-const gatewayBody = ({ responses, firewall }: PublishedApi, { gateway }: FaultWords): unknown => {
-  const body = gateway === "firewall" ? firewall.perAddress?.refusal.body : responses[gateway ?? ""]?.body;
+/** What the gateway, or the firewall before it, answers by itself. */
+const gatewayBody = ({ responses, firewall }: PublishedApi, type: string): unknown => {
+  const body = type === "firewall" ? firewall.perAddress?.refusal.body : responses[type]?.body;
   return body && JSON.parse(body.replaceAll("$context.requestId", requestId));
 };
 
-const bodyOf = (name: FaultName, route: Route, api: PublishedApi, words: RouteWords): unknown =>
-  isByFunction(name)
-    ? route.errors.body(faultOf(name, route, words), requestId)
-    : gatewayBody(api, faultWords[name]);
+const bodyOf = (name: FaultName, route: Route, api: PublishedApi, words: RouteWords): unknown => {
+  if (!isByFunction(name)) return gatewayBody(api, gatewayTypes[name] ?? "");
+  const fault = name === "invalidRequest" ? mistakeOf(route, words) : new Fault(rowOf(name, route));
+  return route.errors.body(fault, requestId);
+};
 
 const schemasOf = (name: FaultName, route: Route, api: PublishedApi): string[] => {
-  const { gateway } = faultWords[name];
-  if (gateway === "firewall") return [firewallError];
-  return [...(isByFunction(name) ? [nameOf(route.errors)] : []), ...(gateway ? [nameOf(api.envelope)] : [])];
+  if (gatewayTypes[name] === "firewall") return [firewallError];
+  return [
+    ...(isByFunction(name) ? [nameOf(route.errors)] : []),
+    ...(gatewayTypes[name] ? [nameOf(api.envelope)] : []),
+  ];
 };
 
 const codeOf = (body: unknown) => String((body as { code: string }).code);
@@ -62,23 +55,24 @@ const failureOf = (
   words: RouteWords,
   language: Language,
 ) => {
-  const told = names.map((name) => ({ name, body: bodyOf(name, route, api, words), ...faultWords[name] }));
+  const failures = names.map((name) => ({ name, body: bodyOf(name, route, api, words) }));
   const schemas = [...new Set(names.flatMap((name) => schemasOf(name, route, api)))].map(schema);
   const [first] = schemas;
-  const challenged = told.some(({ gateway }) => gateway === "UNAUTHORIZED");
+  const challenged = names.some((name) => gatewayTypes[name] === "UNAUTHORIZED");
+  const retried = names.some((name) => rowOf(name, route).retryAfterSeconds !== undefined);
   return {
-    description: told
-      .map(({ body, when, mend }) => `- \`${codeOf(body)}\`: ${when[language]} ${mend[language]}`)
+    description: failures
+      .map(({ name, body }) => `- \`${codeOf(body)}\`: ${faultWords[name][language]}`)
       .join("\n"),
     headers: {
       "X-Request-Id": header("X-Request-Id"),
-      ...(told.some(({ retryAfter }) => retryAfter) && { "Retry-After": header("Retry-After") }),
+      ...(retried && { "Retry-After": header("Retry-After") }),
       ...(challenged && { "WWW-Authenticate": header("WWW-Authenticate") }),
     },
     content: {
       "application/json": {
         schema: schemas.length === 1 ? first : { anyOf: schemas },
-        examples: Object.fromEntries(told.map(({ name, body }) => [name, { value: body }])),
+        examples: Object.fromEntries(failures.map(({ name, body }) => [name, { value: body }])),
       },
     },
   };
@@ -104,7 +98,7 @@ const notModified = {
 
 /** Describes the responses of a route, by status. */
 export const responsesOf = (route: Route, api: PublishedApi, words: RouteWords, language: Language) => {
-  const byStatus = Object.groupBy(listFaults(route, api), (name) => faultWords[name].status);
+  const byStatus = Object.groupBy(listFaults(route, api), (name) => rowOf(name, route).status);
   return {
     200: successOf(route, words, language),
     ...(route.cache && {

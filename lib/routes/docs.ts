@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/http/envelope.ts";
-import { TextReply } from "#lib/http/text-reply.ts";
+import { integrationEnvelope } from "#lib/faults/envelope.ts";
 import { route } from "./route.ts";
+import { TextReply } from "./text-reply.ts";
 
-const langError = "lang must be en (English) or id (Indonesian)";
+const langError = "lang must be en or id";
 const lang = z._default(z.enum(["en", "id"], { error: langError }), "en");
 
-const nameError = "There is a page or file for each name of letters and dashes that the index links to";
+const nameError = "name must be letters and dashes";
 
 const shared = {
   method: "GET",
@@ -44,5 +44,6 @@ export const readFile = route({
   path: "/docs/{name}",
   summary: "A guide, or a file of the reference page",
   params: z.object({ name: z.string().check(z.regex(/^[a-z-]{1,40}(\.(js|css))?$/, { error: nameError })) }),
+  faults: ["noGuide"],
   addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
 });

@@ -2,8 +2,9 @@
 // jab_name position name; uk_nama, unit_name unit; status_menjabat current-holder flag; kepangkatan rank;
 // golongan rank group; pangkat rank name
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/http/envelope.ts";
-import { oauthEnvelope } from "#lib/http/oauth-envelope.ts";
+import { integrationEnvelope } from "#lib/faults/envelope.ts";
+import { oauthEnvelope } from "#lib/faults/oauth-envelope.ts";
+import { otherGrant } from "#lib/faults/table.ts";
 import { route } from "./route.ts";
 
 const usernameError =
@@ -33,11 +34,13 @@ const LoginToken = z.object({
 });
 export type LoginToken = z.infer<typeof LoginToken>;
 
+const OAuthToken = z.extend(LoginToken, { access_token: z.string(), token_type: z.literal("Bearer") });
+
 const Refresh = z.object({
   grant_type: z.string({ error: "grant_type is missing; send grant_type=refresh_token" }).check(
     z.refine((type) => type === "refresh_token", {
-      error: "grant_type must be refresh_token: no other grant is served here",
-      params: { code: "unsupported_grant_type" },
+      error: otherGrant.message,
+      params: { fault: otherGrant },
     }),
   ),
   refresh_token: z.string({ error: "refresh_token is missing; send the one of the last login or refresh" }),
@@ -145,24 +148,21 @@ const EmployeeDetail = z.object({
 });
 export type EmployeeDetail = z.infer<typeof EmployeeDetail>;
 
+const EmployeeReply = z.union([EmployeeList, EmployeeDetail]);
+
 const Ticket = z.object({ tiket: z.string() });
 export type Ticket = z.infer<typeof Ticket>;
 
-const account = {
+export const login = /* @__PURE__ */ route({
   method: "POST",
-  auth: { kind: "public" },
-  timeoutSeconds: 10,
-  memoryMb: 512,
-} as const;
-
-export const login = route({
-  ...account,
   fn: "employee/login",
   path: "/v1/simpeg/auth/login",
   summary: "Exchanges account credentials for an access token and a refresh token",
+  auth: { kind: "public" },
   body: Login,
   reply: LoginToken,
   errors: integrationEnvelope,
+  faults: ["wrongLogin", "tooManyAttempts"],
   secrets: {
     DATABASE_SECRET_ID: "database/employee",
     PEPPER_SECRET_ID: "attempt-pepper",
@@ -171,21 +171,27 @@ export const login = route({
   upstreams: ["LEGACY_AUTH_URL"],
   // each call reaches the legacy system, which has other users too
   throttle: { requestsPerSecond: 50, burst: 100 },
+  timeoutSeconds: 10,
+  memoryMb: 512,
 });
 
-export const refresh = route({
-  ...account,
+export const refresh = /* @__PURE__ */ route({
+  method: "POST",
   fn: "employee/refresh",
   path: "/v1/simpeg/auth/refresh",
   summary: "Exchanges a refresh token for the next access token and refresh token",
+  auth: { kind: "public" },
   body: Refresh,
   encoding: "form",
-  reply: z.extend(LoginToken, { access_token: z.string(), token_type: z.literal("Bearer") }),
+  reply: OAuthToken,
   errors: oauthEnvelope,
+  faults: ["spentToken", "otherGrant"],
   secrets: { DATABASE_SECRET_ID: "database/employee", TOKEN_KEY_SECRET_ID: "token-key" },
+  timeoutSeconds: 10,
+  memoryMb: 512,
 });
 
-export const getTicket = route({
+export const getTicket = /* @__PURE__ */ route({
   method: "GET",
   fn: "employee/ticket",
   path: "/v1/simpeg/tiket",
@@ -194,21 +200,23 @@ export const getTicket = route({
   query: TicketQuery,
   reply: Ticket,
   errors: integrationEnvelope,
+  faults: ["ticketRefused", "tooManyAttempts"],
   secrets: { DATABASE_SECRET_ID: "database/employee", PEPPER_SECRET_ID: "attempt-pepper" },
   upstreams: ["EMPLOYEE_SYSTEM_URL"],
   timeoutSeconds: 10,
   memoryMb: 512,
 });
 
-export const readEmployees = route({
+export const readEmployees = /* @__PURE__ */ route({
   method: "GET",
   fn: "employee/employees",
   path: "/v1/simpeg/pegawai",
   summary: "Searches employees, or with a ticket returns one employee's profile",
   auth: { kind: "bearer", scope: "employee:read" },
   query: EmployeeQuery,
-  reply: z.union([EmployeeList, EmployeeDetail]),
+  reply: EmployeeReply,
   errors: integrationEnvelope,
+  faults: ["ticketNotFound"],
   secrets: {},
   upstreams: ["EMPLOYEE_SYSTEM_URL"],
   timeoutSeconds: 10,

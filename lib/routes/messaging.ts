@@ -1,12 +1,12 @@
 // wire → code: message text; caption text; image_url, file_url url; duration durationSeconds;
 // reply_message_id replyTo
 import * as z from "zod/mini";
-import { messagingEnvelope } from "#lib/http/messaging-envelope.ts";
-import type { Upload } from "#lib/http/multipart.ts";
+import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
 import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
 import { MessageState } from "#lib/messaging/submission.ts";
 import { route } from "./route.ts";
+import type { Upload } from "./upload.ts";
 
 /** WhatsApp's limits for a text and for a caption. */
 const maxMessageLength = 65_536;
@@ -81,6 +81,11 @@ const oneSource = <A extends string, B extends string>(file: A, address: B) =>
     },
   );
 
+const TextMessage = z.object(
+  { phone, message: text("message", maxMessageLength) },
+  { error: 'The body must be a JSON object: {"phone": "6281234567890", "message": "…"}' },
+);
+
 const formError = "The body must be a form";
 
 const ImageForm = z
@@ -136,76 +141,94 @@ const Queued = z.object({
   data: z.object({ id: z.string(), status: z.literal("PENDING"), message: z.string() }),
 });
 
-const shared = {
-  auth: { kind: "basic" },
-  errors: messagingEnvelope,
-  secrets: { MESSENGER_TOKEN_SECRET_ID: "messenger-token" },
-  upstreams: ["MESSENGER_URL"],
-  memoryMb: 512,
-} as const;
+const FileQueued = z.object({
+  code: z.literal("SUCCESS"),
+  message: z.string(),
+  results: z.object({ message_id: z.string(), status: z.string() }),
+});
 
+const idError = "id must be the id of a message, as it was answered when the message was sent";
+const MessageId = z.object({
+  id: z.string({ error: idError }).check(z.regex(/^[\w.-]{1,64}$/, { error: idError })),
+});
+const MessageStatus = z.object({ status: z.literal(true), data: MessageState });
+
+const auth = { kind: "basic" } as const;
+const secrets = { MESSENGER_TOKEN_SECRET_ID: "messenger-token" } as const;
+const upstreams = ["MESSENGER_URL"] as const;
+const faults = ["keyInUse", "keyReused", "notAccepted", "outcomeUnknown"] as const;
 /** The messenger has 8 s to respond (lib/messaging/messenger-client.ts). */
-const quick = { timeoutSeconds: 12 };
+const quickSeconds = 12;
 /** The messenger has 25 s to download a URL; the gateway times out after 29 s. */
-const patient = { timeoutSeconds: 28 };
+const patientSeconds = 28;
+const memoryMb = 512;
 
-export const sendMessage = route({
-  ...shared,
-  ...quick,
+export const sendMessage = /* @__PURE__ */ route({
   method: "POST",
   fn: "messaging/send-message",
   path: "/send/message",
   summary: "Sends a text message",
+  auth,
   headers: SendHeaders,
   maxBodyBytes: maxMessageBytes,
-  body: z.object(
-    { phone, message: text("message", maxMessageLength) },
-    { error: 'The body must be a JSON object: {"phone": "6281234567890", "message": "…"}' },
-  ),
+  body: TextMessage,
   reply: Queued,
+  errors: messagingEnvelope,
+  faults,
+  secrets,
+  upstreams,
+  timeoutSeconds: quickSeconds,
+  memoryMb,
 });
 
-export const sendImage = route({
-  ...shared,
-  ...patient,
+export const sendImage = /* @__PURE__ */ route({
   method: "POST",
   fn: "messaging/send-image",
   path: "/send/image",
   summary: "Sends an image, uploaded or from an address",
+  auth,
   headers: SendHeaders,
   body: ImageForm,
   encoding: "multipart",
   reply: Queued,
+  errors: messagingEnvelope,
+  faults,
+  secrets,
+  upstreams,
+  timeoutSeconds: patientSeconds,
+  memoryMb,
 });
 
-export const sendFile = route({
-  ...shared,
-  ...patient,
+export const sendFile = /* @__PURE__ */ route({
   method: "POST",
   fn: "messaging/send-file",
   path: "/send/file",
   summary: "Sends a file, uploaded or from an address",
+  auth,
   headers: SendHeaders,
   body: FileForm,
   encoding: "multipart",
-  reply: z.object({
-    code: z.literal("SUCCESS"),
-    message: z.string(),
-    results: z.object({ message_id: z.string(), status: z.string() }),
-  }),
+  reply: FileQueued,
+  errors: messagingEnvelope,
+  faults,
+  secrets,
+  upstreams,
+  timeoutSeconds: patientSeconds,
+  memoryMb,
 });
 
-const idError = "id must be the id of a message, as it was answered when the message was sent";
-
-export const readMessage = route({
-  ...shared,
-  ...quick,
+export const readMessage = /* @__PURE__ */ route({
   method: "GET",
   fn: "messaging/message-status",
   path: "/messages/{id}",
   summary: "Tells what became of a message",
-  params: z.object({
-    id: z.string({ error: idError }).check(z.regex(/^[\w.-]{1,64}$/, { error: idError })),
-  }),
-  reply: z.object({ status: z.literal(true), data: MessageState }),
+  auth,
+  params: MessageId,
+  reply: MessageStatus,
+  errors: messagingEnvelope,
+  faults: ["messageNotFound", "messengerAway"],
+  secrets,
+  upstreams,
+  timeoutSeconds: quickSeconds,
+  memoryMb,
 });

@@ -2,7 +2,7 @@
 // no_kk_alt masked family-card number; alamat_alt masked address; t_dusun_lingkungan hamlet;
 // t_desakel village; t_kec district; t_kabkota city
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/http/envelope.ts";
+import { integrationEnvelope } from "#lib/faults/envelope.ts";
 import { route } from "./route.ts";
 
 const maxPageSize = 100;

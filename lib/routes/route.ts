@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
-import type { Envelope } from "#lib/http/envelope.ts";
+import type { Envelope } from "#lib/faults/envelope.ts";
+import type { FaultName } from "#lib/faults/table.ts";
 import type { Secrets } from "#lib/secrets/table.ts";
 
 type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
@@ -66,6 +67,8 @@ export interface Route<
   readonly maxBodyBytes?: number;
   readonly reply: z.ZodMiniType<R>;
   readonly errors: Envelope;
+  /** What the endpoint itself answers, beside what follows from the caller, the input and the upstreams. */
+  readonly faults?: readonly FaultName[];
   readonly secrets: Secrets;
   /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
@@ -81,7 +84,11 @@ export interface Route<
   readonly memoryMb: number;
 }
 
-/** Infers the row's types from its schemas; at run time it returns the row. */
+/**
+ * Infers the row's types from its schemas; at run time it returns the row.
+ *
+ * A call that is marked as pure, without spread or call inside, is left out of the bundles that do not use it.
+ */
 export const route = <Q, B, R, P, H, E extends Encoding = "json">(
   row: Route<Q, B, R, E, P, H>,
 ): Route<Q, B, R, E, P, H> => row;

@@ -153,13 +153,13 @@ describe("POST /send/file", () => {
 });
 
 test("a refusal of what an address leads to is the answer", async () => {
-  const refused = { code: "VALIDATION_ERROR", message: "The address leads into a private network" };
-  city.task.behave((_, response) => reply(response, 400, refused));
+  const message = "The address leads into a private network";
+  city.task.behave((_, response) => reply(response, 400, { code: "invalid_request", message }));
   const { status, json } = await city.client.sendForm(
     "file",
     formOf({ phone, file_url: "http://10.0.0.1/" }),
   );
-  expect([status, json]).toEqual([400, { status: false, ...refused }]);
+  expect([status, json]).toEqual([400, { status: false, code: "VALIDATION_ERROR", message }]);
 });
 
 test("neither number, caption, address nor file name stands in any log", () => {

@@ -22,7 +22,7 @@ test.each(Object.entries(asks))(
       {
         status: false,
         code: "SESSION_UNAVAILABLE",
-        message: "The messaging session is not available: the message was not accepted; send it again",
+        message: "The messaging service is unavailable; the message was not accepted. Send it again.",
       },
     ]);
     expect(headers.get("retry-after")).toBe("5");

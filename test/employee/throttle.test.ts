@@ -122,7 +122,7 @@ test("answers an unknown account, a wrong password and the wrong kind of name wi
       {
         status: "error",
         code: "unauthorized",
-        message: "Username or password is wrong",
+        message: "Username or password is wrong. Check both and log in again.",
         request_id: "",
       },
     ]);

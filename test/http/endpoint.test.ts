@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
+import { integrationEnvelope } from "#lib/faults/envelope.ts";
+import { Fault } from "#lib/faults/fault.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
-import { integrationEnvelope } from "#lib/http/envelope.ts";
-import { Fault } from "#lib/http/fault.ts";
 import { type Auth, type Route, route } from "#lib/routes/route.ts";
 
 vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -113,7 +113,7 @@ test("a caller without the scope is 403 before a body is too large, and that bef
 describe("whatever is thrown", () => {
   test("a fault is told as it is", async () => {
     const { status, json } = await ask(async () => {
-      throw new Fault(409, "conflict", "Already there");
+      throw new Fault({ status: 409, code: "conflict", message: "Already there" });
     });
     expect([status, json.code, json.message]).toEqual([409, "conflict", "Already there"]);
   });

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod/mini";
-import { integrationEnvelope } from "#lib/http/envelope.ts";
-import type { Upload } from "#lib/http/multipart.ts";
+import { integrationEnvelope } from "#lib/faults/envelope.ts";
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
 import { route } from "#lib/routes/route.ts";
+import type { Upload } from "#lib/routes/upload.ts";
 import { boundary, field, file, parse, write } from "../steps/multipart.ts";
 
 vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -64,7 +64,7 @@ describe("a route with encoding multipart", () => {
   });
 
   test("answers what is thrown in the area's own shape", async () => {
-    expect((await ask(null)).json).toMatchObject({ status: "error", code: "VALIDATION_ERROR" });
+    expect((await ask(null)).json).toMatchObject({ status: "error", code: "invalid_request" });
     expect(await ask(write([field("phone", "628")]), "multipart/form-data")).toMatchObject({
       status: 500,
       json: { message: "request Content-Type has bad boundary or is not multipart/form-data" },
@@ -101,7 +101,7 @@ describe("a parser that fails on a sound body", () => {
     ["changes a field", async () => ({ files: [upload], t: "y" })],
     ["changes a file", async () => ({ files: [{ ...upload, content: Buffer.from("DAT") }], t: "x" })],
   ])("because it %s is 400", async (_, parser) =>
-    expect(parseBy(parser)).rejects.toMatchObject({ status: 400, code: "VALIDATION_ERROR" }),
+    expect(parseBy(parser)).rejects.toMatchObject({ status: 400, code: "invalid_request" }),
   );
 
   test("because it never answers is 400 after two seconds", async () => {

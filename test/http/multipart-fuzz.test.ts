@@ -3,9 +3,9 @@ import type { MultipartForm } from "#lib/http/multipart.ts";
 import { boundary, field, file, outcome, parse, type WrittenPart, write } from "../steps/multipart.ts";
 import { Random } from "../steps/random.ts";
 
-const invalid = "400 VALIDATION_ERROR";
-const tooLarge = "413 PAYLOAD_TOO_LARGE";
-const badBoundary = "500 BAD_BOUNDARY";
+const invalid = "400 invalid_request";
+const tooLarge = "413 payload_too_large";
+const badBoundary = "500 bad_boundary";
 const end = `--${boundary}--\r\n`;
 
 const uncaught: unknown[] = [];

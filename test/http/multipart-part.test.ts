@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { file, outcome, parse, type WrittenPart, write } from "../steps/multipart.ts";
 
-const invalid = "400 VALIDATION_ERROR";
+const invalid = "400 invalid_request";
 const disposition = (parameters: string): WrittenPart => ({
   headers: [`Content-Disposition: form-data${parameters}`],
   content: "x",

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { boundary, field, file, outcome, parse, type WrittenPart, write } from "../steps/multipart.ts";
 
-const invalid = "400 VALIDATION_ERROR";
-const tooLarge = "413 PAYLOAD_TOO_LARGE";
-const badBoundary = "500 BAD_BOUNDARY";
+const invalid = "400 invalid_request";
+const tooLarge = "413 payload_too_large";
+const badBoundary = "500 bad_boundary";
 const end = `--${boundary}--\r\n`;
 const text = (...parts: WrittenPart[]) => write(parts).toString();
 
@@ -99,7 +99,7 @@ describe("the Content-Type", () => {
   ])("%s is the contract's 500, in its words", async (contentType) => {
     const refusal = expect.objectContaining({
       status: 500,
-      code: "BAD_BOUNDARY",
+      code: "bad_boundary",
       message: "request Content-Type has bad boundary or is not multipart/form-data",
     });
     // an argument that is undefined would be the default
@@ -138,7 +138,7 @@ describe("a body that breaks", () => {
   ])("because it %s is 400 with a message that says so", async (_, body, message) =>
     expect(parse(body)).rejects.toMatchObject({
       status: 400,
-      code: "VALIDATION_ERROR",
+      code: "invalid_request",
       message: expect.stringMatching(message),
     }),
   );
@@ -189,7 +189,7 @@ describe("what is too large is 413", () => {
     expect((await parse(write([file("f", "a", full)]))).files.f?.content.length).toBe(full.length);
     await expect(parse(write([file("f", "a", Buffer.concat([full, Buffer.of(1)]))]))).rejects.toMatchObject({
       status: 413,
-      code: "PAYLOAD_TOO_LARGE",
+      code: "payload_too_large",
       message: expect.stringMatching(/4194304 bytes.*file_url or image_url/),
     });
   });

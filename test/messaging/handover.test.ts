@@ -1,5 +1,6 @@
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { keyInUse } from "#lib/faults/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { buildServer, type ServerOptions } from "#lib/messenger/server.ts";
 import { startSecrets } from "../steps/secrets.ts";
@@ -62,11 +63,11 @@ test("the largest upload arrives byte for byte, with the longest description", a
 test("a refusal arrives with its status, words and time", async () => {
   const { submit } = await start({
     accept: async () => {
-      throw new Fault(409, "IDEMPOTENCY_KEY_IN_USE", "Under way", { retryAfterSeconds: 1 });
+      throw new Fault(keyInUse);
     },
   });
   await expect(submit({ kind: "text", phone: "6281234567890", text: "x" })).rejects.toMatchObject({
-    ...{ status: 409, code: "IDEMPOTENCY_KEY_IN_USE", message: "Under way", retryAfterSeconds: 1 },
+    ...keyInUse,
   });
 });
 

@@ -70,14 +70,14 @@ describe("a message", () => {
 });
 
 test.each([
-  [400, { code: "VALIDATION_ERROR", message: "No" }, undefined],
-  [409, { code: "IDEMPOTENCY_KEY_IN_USE", message: "Under way", retry_after_seconds: 1 }, 1],
-  [413, { code: "PAYLOAD_TOO_LARGE", message: "Too large" }, undefined],
-  [422, { code: "IDEMPOTENCY_KEY_REUSED", message: "Another message" }, undefined],
-  [429, { code: "TOO_MANY", message: "Full", retry_after_seconds: 60 }, 60],
-  [502, { code: "FETCH_FAILED", message: "The address answered 500" }, undefined],
-  [503, { code: "UNAVAILABLE", message: "Not now" }, 5],
-  [503, { code: "UNAVAILABLE", message: "Not now", retry_after_seconds: 30 }, 30],
+  [400, { code: "invalid_request", message: "No" }, undefined],
+  [409, { code: "idempotency_key_in_use", message: "Under way", retry_after_seconds: 1 }, 1],
+  [413, { code: "payload_too_large", message: "Too large" }, undefined],
+  [422, { code: "idempotency_key_reused", message: "Another message" }, undefined],
+  [429, { code: "too_many", message: "Full", retry_after_seconds: 60 }, 60],
+  [502, { code: "fetch_failed", message: "The address answered 500" }, undefined],
+  [503, { code: "unavailable", message: "Not now" }, 5],
+  [503, { code: "unavailable", message: "Not now", retry_after_seconds: 30 }, 30],
 ])("a refusal with %i is told as it is", async (status, refused, retryAfterSeconds) => {
   task.behave((_, response) => reply(response, status, refused));
   const { code, message } = refused;
@@ -98,7 +98,7 @@ describe("nothing was accepted, and the caller is told so, when the task", () =>
     await once(server, "close");
     await expect((await load(url)).submit(text)).rejects.toMatchObject({
       ...nothing,
-      message: "The messaging session is not available: the message was not accepted; send it again",
+      message: "The messaging service is unavailable; the message was not accepted. Send it again.",
     });
   });
 
@@ -216,7 +216,7 @@ describe("a message's state", () => {
   });
 
   test("is undefined for an id that the task does not know", async () => {
-    task.behave((_, response) => reply(response, 404, { code: "NOT_FOUND", message: "No" }));
+    task.behave((_, response) => reply(response, 404, { code: "not_found", message: "No" }));
     expect(await (await load()).findMessage("x")).toBeUndefined();
   });
 

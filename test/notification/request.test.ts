@@ -91,7 +91,7 @@ describe("an event that asks for a notification", () => {
   });
 
   test("takes a proof as sent whose key the task knows with another payload", async () => {
-    city.task.behave((_, response) => reply(response, 422, { code: "IDEMPOTENCY_KEY_REUSED", message: "x" }));
+    city.task.behave((_, response) => reply(response, 422, { code: "idempotency_key_reused", message: "x" }));
     const { name, number, url } = planted;
     await ask(request("proof", { name, number, url, document: "Bukti", file_name: "b.pdf" }));
     expect((await kept())[0]?.outcome).toBe("accepted");

@@ -116,12 +116,12 @@ describe("traffic is recorded of", () => {
   });
 
   test.each([
-    [400, { code: "VALIDATION_ERROR", message: "The URL could not be fetched" }, 400],
-    [409, { code: "IDEMPOTENCY_KEY_IN_USE", message: "Under way", retry_after_seconds: 1 }, 409],
-    [413, { code: "PAYLOAD_TOO_LARGE", message: "The file at the URL is larger" }, 413],
-    [422, { code: "IDEMPOTENCY_KEY_REUSED", message: "Used" }, 422],
-    [503, { code: "SESSION_UNAVAILABLE", message: "Away" }, 503],
-    [500, { code: "INTERNAL_ERROR", message: "Lost" }, 503],
+    [400, { code: "invalid_request", message: "The URL could not be fetched" }, 400],
+    [409, { code: "idempotency_key_in_use", message: "Under way", retry_after_seconds: 1 }, 409],
+    [413, { code: "payload_too_large", message: "The file at the URL is larger" }, 413],
+    [422, { code: "idempotency_key_reused", message: "Used" }, 422],
+    [503, { code: "session_unavailable", message: "Away" }, 503],
+    [500, { code: "internal_error", message: "Lost" }, 503],
   ])("sends that the messenger answers with %i", async (status, body, expected) => {
     task.behave((_, response) => reply(response, status, body));
     for (const send of sends) expect((await openOwn().ask({ ...send, as: "backend" })).status).toBe(expected);

@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { badBoundary } from "#lib/faults/table.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 
@@ -25,8 +26,8 @@ const count = (name: string, pattern: string): LogMetric => ({ name, pattern, va
 /** Requests that failed because the database did not respond (`lib/db/database.ts`). */
 export const databaseFailures = count("DatabaseFailures", '{ $.error.message = "database request failed" }');
 
-/** A 500 by contract, although it is the caller's mistake (`lib/http/multipart-fault.ts`). */
-export const badBoundaries = count("BadBoundaries", '{ $.error.code = "BAD_BOUNDARY" }');
+/** A 500 by contract, although the mistake is the caller's (`lib/http/multipart.ts`). */
+export const badBoundaries = count("BadBoundaries", `{ $.error.code = "${badBoundary.code}" }`);
 
 /** Not Lambda's Errors metric, which counts rejected callers too, as API Gateway requires (`lib/http/authorizer.ts`). */
 export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "authorizer failed" }');

@@ -1,6 +1,6 @@
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
-import { badRequest } from "#lib/http/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
 import type { Accepted, Submission } from "#lib/messaging/submission.ts";
 import { digestClaim, getAllFirst, getFirst, releaseClaim, takeClaim } from "../outbox/idempotency.ts";
 import { type MediaInfo, storeMedia } from "../outbox/media.ts";

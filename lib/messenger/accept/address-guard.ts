@@ -3,10 +3,7 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { buildConnector } from "undici";
-import { Fault } from "#lib/http/fault.ts";
-
-/** 400 for a URL the caller can mend. */
-export const badUrl = (message: string) => new Fault(400, "VALIDATION_ERROR", message);
+import { badRequest } from "#lib/faults/invalid-input.ts";
 
 /** What speaks against a connection to this address and port, in words for the caller; undefined if nothing. */
 export type Policy = (address: string, port: number) => string | undefined;
@@ -80,7 +77,7 @@ const withTimeout = async <T>(work: Promise<T>, timeoutMs: number): Promise<T> =
  *
  * What may be reached is a parameter of this function and of nothing else: no setting can open the network.
  *
- * @returns a connector whose refusal is a Fault 400 VALIDATION_ERROR; other errors are the network's.
+ * @returns a connector whose refusal is a Fault 400; other errors are the network's.
  */
 export const guardConnector = ({
   policy = publicWeb,
@@ -96,7 +93,7 @@ export const guardConnector = ({
     if (addresses.length === 0) throw new Error("the name has no address");
     for (const { address } of addresses) {
       const refusal = policy(address, port);
-      if (refusal) throw badUrl(refusal);
+      if (refusal) throw badRequest(refusal);
     }
     return addresses;
   };

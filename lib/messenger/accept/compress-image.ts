@@ -1,5 +1,5 @@
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { Fault } from "#lib/http/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
 import { findImageHeader, type ImageHeader } from "#lib/messaging/image-type.ts";
 
@@ -59,7 +59,7 @@ const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
  * Works in a thread of its own, one image after another, and never fails for a picture that only some other
  * program can read: such a one, and one that would not get smaller, comes back as it went in.
  *
- * @throws Fault 400 VALIDATION_ERROR if it is neither JPG nor PNG, or has more than 40 megapixels.
+ * @throws Fault 400 if it is neither JPG nor PNG, or has more than 40 megapixels.
  * @throws the signal's reason once the signal is aborted.
  */
 export const compressImage = async (
@@ -67,11 +67,10 @@ export const compressImage = async (
   { timeoutMs = 20_000, signal }: CompressOptions = {},
 ): Promise<CompressedImage> => {
   const header = findImageHeader(bytes);
-  if (!header) throw new Fault(400, "VALIDATION_ERROR", "The image must be a JPG or PNG");
+  if (!header) throw badRequest("The image must be a JPG or PNG");
   const { type, width, height } = header;
   const pixels = width * height;
-  if (pixels > maxPixels)
-    throw new Fault(400, "VALIDATION_ERROR", "The image must have at most 40 megapixels to be compressed");
+  if (pixels > maxPixels) throw badRequest("The image must have at most 40 megapixels to be compressed");
   const original = { bytes, type };
   if (type === "image/png" && pixels > maxPngPixels) return original;
   try {

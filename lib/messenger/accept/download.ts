@@ -2,9 +2,11 @@ import { addAbortListener } from "node:events";
 import { pipeline } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
+import { uploadTooLarge } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
-import { badUrl, guardConnector } from "./address-guard.ts";
+import { guardConnector } from "./address-guard.ts";
 import { findFileName } from "./file-name.ts";
 
 const maxRedirects = 3;
@@ -49,10 +51,10 @@ export interface Download {
 }
 
 const tooLarge = (maxBytes: number) =>
-  new Fault(413, "PAYLOAD_TOO_LARGE", `The file at the URL is larger than the ${maxBytes} bytes allowed`);
+  new Fault(uploadTooLarge(`The file at the URL is larger than ${maxBytes} bytes. Give a smaller one.`));
 
 const tooSlow = (timeoutMs: number) =>
-  badUrl(`The download took longer than ${timeoutMs / 1000} s; give a smaller file or a faster server`);
+  badRequest(`The download took longer than ${timeoutMs / 1000} s; give a smaller file or a faster server`);
 
 /**
  * One and the same answer for every failure of the network, so that nobody can map a network with it. The
@@ -61,16 +63,17 @@ const tooSlow = (timeoutMs: number) =>
 const unreachable = (error: unknown): Fault => {
   const reason = error instanceof Error && "code" in error ? String(error.code) : "no answer";
   log.warn("download failed", { reason });
-  return badUrl("The URL could not be fetched; check that it opens from the internet, and try again");
+  return badRequest("The URL could not be fetched; check that it opens from the internet, and try again");
 };
 
 const parseUrl = (text: string, base?: URL): URL => {
   const url = URL.parse(text, base?.href);
-  if (!url) throw badUrl("The URL cannot be read; give a whole one such as https://example.org/letter.pdf");
+  if (!url)
+    throw badRequest("The URL cannot be read; give a whole one such as https://example.org/letter.pdf");
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw badUrl("The URL must begin with http:// or https://");
+    throw badRequest("The URL must begin with http:// or https://");
   if (url.username || url.password)
-    throw badUrl("The URL must hold no user name and no password; give one that opens without a login");
+    throw badRequest("The URL must hold no user name and no password; give one that opens without a login");
   return url;
 };
 
@@ -93,12 +96,12 @@ const follow = async (agent: Agent, first: URL, signal: AbortSignal) => {
     response.body.on("error", () => {}).destroy();
     const location = findHeader(response, "location");
     if (!redirectStatuses.includes(response.statusCode) || location === undefined)
-      throw badUrl(
+      throw badRequest(
         `The URL answered ${response.statusCode} instead of 200; give one that opens without a login`,
       );
     url = parseUrl(location, url);
   }
-  throw badUrl(`The URL redirects more than ${maxRedirects} times; give the one where this ends`);
+  throw badRequest(`The URL redirects more than ${maxRedirects} times; give the one where this ends`);
 };
 
 const limit = async function* (source: AsyncIterable<Buffer>, maxBytes: number, toldBytes = maxBytes) {
@@ -120,7 +123,7 @@ const decode = (response: Dispatcher.ResponseData, maxBytes: number): AsyncItera
   const coding = findCoding(response);
   if (coding === "identity") return response.body;
   if (!Object.hasOwn(decoders, coding))
-    throw badUrl("The URL answers in a content encoding other than gzip, deflate and br; give another");
+    throw badRequest("The URL answers in a content encoding other than gzip, deflate and br; give another");
   // what comes in is counted too: megabytes may well unpack to nothing
   const source = limit(response.body, maxPackedBytes(maxBytes), maxBytes);
   return pipeline(source, decoders[coding as keyof typeof decoders](), () => {});
@@ -142,9 +145,9 @@ const findContentType = (response: Dispatcher.ResponseData): string | undefined 
  * `guardConnector`. Sends no cookies and no credentials, follows at most 3 redirects, each checked anew.
  *
  * Both opening and reading `body` fail alike:
- * @throws Fault 400 VALIDATION_ERROR for an address that is refused, cannot be fetched, does not answer 200,
+ * @throws Fault 400 for an address that is refused, cannot be fetched, does not answer 200,
  *   or takes longer than 20 s in all; the message says how to mend it.
- * @throws Fault 413 PAYLOAD_TOO_LARGE as soon as it is known that there are more than `maxBytes`.
+ * @throws Fault 413 as soon as it is known that there are more than `maxBytes`.
  * @throws the signal's reason once the signal is aborted.
  */
 export const openDownload = async (

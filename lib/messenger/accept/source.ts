@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import type { buildConnector } from "undici";
-import { Fault } from "#lib/http/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";
@@ -25,7 +25,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 const readImage = async ({ body, fileName }: Raw, compress: boolean): Promise<Source> => {
   const bytes = await buffer(body);
   const header = findImageHeader(bytes);
-  if (!header) throw new Fault(400, "VALIDATION_ERROR", "The image must be a JPG or PNG, by its content");
+  if (!header) throw badRequest("The image must be a JPG or PNG, by its content");
   const image = compress ? await compressImage(bytes) : { bytes, type: header.type };
   return { contentType: image.type, fileName, body: once(image.bytes) };
 };

@@ -1,5 +1,6 @@
 import { awaitWithin } from "#lib/deadline.ts";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
 import { confirmation } from "./phone-section.ts";
 import type { Notice } from "./visit.ts";
@@ -22,12 +23,12 @@ interface Action {
   readonly failed: string;
 }
 
-const refuse = (message: string) => new Fault(400, "invalid_request", message);
-
 const readPhone = (typed: string): string => {
   const digits = typed.replace(/[\s+().-]/g, "");
   if (!/^[1-9]\d{7,14}$/.test(digits))
-    throw refuse("That is not a phone number: 8 to 15 digits with the country code, without a leading 0.");
+    throw badRequest(
+      "That is not a phone number: 8 to 15 digits with the country code, without a leading 0.",
+    );
   return digits;
 };
 
@@ -56,7 +57,7 @@ const actions = {
   unlink: {
     run: async ({ unlink }, field) => {
       if (field("confirmation").trim().toLowerCase() !== confirmation)
-        throw refuse(`Nothing was unlinked: type ${confirmation} to confirm.`);
+        throw badRequest(`Nothing was unlinked: type ${confirmation} to confirm.`);
       await unlink();
       return "The phone is unlinked.";
     },

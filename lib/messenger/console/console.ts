@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { awaitWithin } from "#lib/deadline.ts";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { tooManyAttempts, wrongLogin } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import { type Actions, perform } from "./action.ts";
 import { type Credential, matches } from "./credential.ts";
@@ -55,20 +56,18 @@ const logIn = async (
   request: FastifyRequest,
 ): Promise<void> => {
   const waitSeconds = throttle.begin(request.ip);
-  if (waitSeconds > 0)
-    throw new Fault(429, "too_many_requests", `Too many attempts. Try again in ${waitSeconds} seconds.`, {
-      retryAfterSeconds: waitSeconds,
-    });
+  if (waitSeconds > 0) throw new Fault(tooManyAttempts(waitSeconds));
   const credentials = await findCredentials().catch((cause: unknown) => {
     throttle.forgive(request.ip);
     log.error("the console's credentials cannot be read", { error: cause });
-    const text = "The credentials cannot be checked: Secrets Manager does not answer. Try again in a moment.";
-    throw new Fault(503, "unavailable", text, { cause });
+    const message =
+      "The credentials cannot be checked: Secrets Manager does not answer. Try again in a moment.";
+    throw new Fault({ status: 503, code: "unavailable", message }, { cause });
   });
   const presented = { username: fieldOf(request, "username"), password: fieldOf(request, "password") };
   if (!matches(credentials, presented)) {
     log.warn("login at the console refused", { source: request.ip });
-    throw new Fault(401, "unauthorized", "Username or password is wrong.");
+    throw new Fault(wrongLogin);
   }
   throttle.forgive(request.ip);
 };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { keyInUse, keyReused } from "#lib/faults/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 
 /** A request that is to be carried out once: its key, and what it asks for. */
@@ -41,14 +42,6 @@ export const takeClaim = async (sql: postgres.Sql, { keyDigest, payloadDigest }:
   return claimed.length > 0;
 };
 
-const underWay = () =>
-  new Fault(
-    409,
-    "IDEMPOTENCY_KEY_IN_USE",
-    "The first request with this Idempotency-Key is still under way; try again in a moment",
-    { retryAfterSeconds: 1 },
-  );
-
 /**
  * The message of a claim that somebody has.
  *
@@ -58,13 +51,8 @@ export const getFirst = async (sql: postgres.Sql, { keyDigest, payloadDigest }: 
   const [held] = await sql<{ same: boolean; messageId: string | null }[]>`
     select payload_digest = ${payloadDigest} as same, message_id as "messageId"
     from messaging.idempotency where key_digest = ${keyDigest}`;
-  if (held && !held.same)
-    throw new Fault(
-      422,
-      "IDEMPOTENCY_KEY_REUSED",
-      "This Idempotency-Key was used for another message; give each message a key of its own",
-    );
-  if (!held?.messageId) throw underWay();
+  if (held && !held.same) throw new Fault(keyReused);
+  if (!held?.messageId) throw new Fault(keyInUse);
   return held.messageId;
 };
 
@@ -81,7 +69,7 @@ export const getAllFirst = async (sql: postgres.Sql, claims: readonly Claim[]): 
   const byKey = new Map(held.map(({ key, messageId }) => [key, messageId]));
   return keys.map((key) => {
     const first = byKey.get(key);
-    if (!first) throw underWay();
+    if (!first) throw new Fault(keyInUse);
     return first;
   });
 };

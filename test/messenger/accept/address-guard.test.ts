@@ -37,7 +37,7 @@ const refusalOf = async (url: string, connector: buildConnector.connector) =>
     (error: unknown) => error,
   );
 
-const notPublic = { status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining("not public") };
+const notPublic = { status: 400, code: "invalid_request", message: expect.stringContaining("not public") };
 
 test.each([
   ["loopback", "127.0.0.1"],
@@ -118,7 +118,7 @@ test.each([
 ])("refuses a URL with %s without resolving or connecting", async (_what, url, words) => {
   const { connector, dialled, asked } = recordingGuard({ "example.org": ["93.184.215.14"] });
   expect(await refusalOf(url, connector)).toMatchObject({
-    ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining(words) },
+    ...{ status: 400, code: "invalid_request", message: expect.stringContaining(words) },
   });
   expect([dialled, asked]).toEqual([[], []]);
 });
@@ -229,7 +229,7 @@ test.each([
 ])("refuses a redirect to %s", async (location, words) => {
   const url = await serve((_request, response) => void response.writeHead(301, { location }).end());
   await expect(openLoopback(url)).rejects.toMatchObject({
-    ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining(words) },
+    ...{ status: 400, code: "invalid_request", message: expect.stringContaining(words) },
   });
 });
 

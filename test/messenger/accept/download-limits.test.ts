@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { serve, serveRaw } from "../../steps/http-server.ts";
 import { download, openLoopback } from "./loopback.ts";
 
-const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
+const tooLarge = { status: 413, code: "payload_too_large" };
 
 /** Serves bytes with their length announced, or in two pieces without. */
 const serveBytes = (bytes: Buffer, { announced = true, coding = "identity" }) =>
@@ -22,7 +22,7 @@ test("refuses a size that is announced as too large before any of it arrives", a
     response.writeHead(200, { "content-length": 1001 }).flushHeaders();
   });
   await expect(openLoopback(url, { maxBytes: 1000 })).rejects.toMatchObject({
-    ...{ status: 413, code: "PAYLOAD_TOO_LARGE", message: expect.stringContaining("1000 bytes") },
+    ...{ status: 413, code: "payload_too_large", message: expect.stringContaining("1000 bytes") },
   });
 });
 
@@ -65,7 +65,7 @@ test.each([
   const reading = (async () => {
     for await (const chunk of body) received += chunk.length;
   })();
-  await expect(reading).rejects.toMatchObject({ status: 413, code: "PAYLOAD_TOO_LARGE" });
+  await expect(reading).rejects.toMatchObject({ status: 413, code: "payload_too_large" });
   expect(received).toBeLessThanOrEqual(500_000);
 });
 
@@ -100,7 +100,7 @@ describe.each([true, false])("what is packed, its packed size announced: %s", (a
 
 describe("the 20 s that a download may take", () => {
   const tooSlow = {
-    ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining("longer than 20 s") },
+    ...{ status: 400, code: "invalid_request", message: expect.stringContaining("longer than 20 s") },
   };
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
   afterEach(() => void vi.useRealTimers());

@@ -46,7 +46,7 @@ test.each(["zstd", "gzip, gzip", "constructor"])("refuses the coding %s", async 
     response.setHeader("content-encoding", coding);
     response.end(file);
   });
-  await expect(download(url)).rejects.toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+  await expect(download(url)).rejects.toMatchObject({ status: 400, code: "invalid_request" });
 });
 
 test("asks with nothing but its own name, also after a redirect", async () => {
@@ -97,7 +97,7 @@ test.each([201, 204, 206, 300, 304, 401, 403, 404, 410, 429, 500, 503])(
   async (status) => {
     const url = await serve((_request, response) => void response.writeHead(status).end());
     await expect(download(url)).rejects.toMatchObject({
-      ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining(` ${status} `) },
+      ...{ status: 400, code: "invalid_request", message: expect.stringContaining(` ${status} `) },
     });
   },
 );
@@ -112,7 +112,7 @@ test("refuses a redirect that leads nowhere", async () => {
 });
 
 const unreachable = {
-  ...{ status: 400, code: "VALIDATION_ERROR", message: expect.stringContaining("could not be fetched") },
+  ...{ status: 400, code: "invalid_request", message: expect.stringContaining("could not be fetched") },
 };
 
 test.each<[string, (socket: Socket) => void]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Fault } from "#lib/http/fault.ts";
+import { Fault } from "#lib/faults/fault.ts";
 import { openLoggedIn, ownPage } from "./console-browser.ts";
 
 describe("an action", () => {
@@ -27,7 +27,7 @@ describe("an action", () => {
   test("that is refused says why", async () => {
     const { post, get } = await openLoggedIn({
       requestPairingCode: async () => {
-        throw new Fault(409, "conflict", "A phone is linked already.");
+        throw new Fault({ status: 409, code: "conflict", message: "A phone is linked already." });
       },
     });
     await post("/pairing-code", { phone: "6281234567890" });

@@ -146,8 +146,8 @@ export const http: readonly Mutant[] = [
   {
     breaks: "A message whose outcome is unknown is said not to have been accepted",
     file: "lib/messaging/messenger-client.ts",
-    find: "throw error.unsent ? notAccepted() : outcomeUnknown(draft);",
-    replace: "throw error.timedOut ? outcomeUnknown(draft) : notAccepted();",
+    find: "throw new Fault(error.unsent ? notAccepted : unknown);",
+    replace: "throw new Fault(error.timedOut ? unknown : notAccepted);",
     tests: client,
     only: "it is not known",
   },

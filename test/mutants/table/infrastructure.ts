@@ -229,16 +229,16 @@ export const infrastructure: readonly Mutant[] = [
   },
   {
     breaks: "A caller whose quota is used up is told to try again in a second",
-    file: "infra/aws/api.ts",
-    find: "      3_600,\n",
-    replace: "      1,\n",
+    file: "lib/faults/table.ts",
+    find: "retryAfterSeconds: 3_600,",
+    replace: "retryAfterSeconds: 1,",
     tests: on("limits"),
   },
   {
     breaks: "The gateway's answer to credentials that do not suffice is 401 instead of 403",
-    file: "infra/aws/api.ts",
-    find: `ACCESS_DENIED: respond(403, "forbidden",`,
-    replace: `ACCESS_DENIED: respond(401, "forbidden",`,
+    file: "lib/faults/table.ts",
+    find: "noAccess = row(\n  403,",
+    replace: "noAccess = row(\n  401,",
     tests: on("limits"),
   },
   {

@@ -1,0 +1,166 @@
+import type { FaultRow } from "./fault.ts";
+
+/*
+ * Every way in which a client's request can fail. Functions and the messenger throw these rows, the gateway
+ * answers with them, and `lib/openapi/words/faults.ts` explains each of them, by its name here.
+ *
+ * The helpers are marked as free of side effects, so that a bundle contains only the rows that it uses.
+ */
+export type FaultName = keyof typeof import("./table.ts");
+
+/* @__NO_SIDE_EFFECTS__ */
+const row = (status: number, code: string, message: string): FaultRow => ({ status, code, message });
+/* @__NO_SIDE_EFFECTS__ */
+const unauthorized = (message: string) => row(401, "unauthorized", message);
+
+export const invalidRequest = (message: string) => row(400, "invalid_request", message);
+export const spentToken = row(
+  400,
+  "invalid_grant",
+  "The refresh token is unknown, expired or already used. Log in again.",
+);
+export const otherGrant = row(
+  400,
+  "unsupported_grant_type",
+  "grant_type must be refresh_token. No other grant is supported.",
+);
+export const unreadable = row(
+  400,
+  "request_refused",
+  "The gateway cannot read this request. Send it with a standard HTTP client.",
+);
+
+export const noKey = unauthorized("No active API key. Send it in the header apikey.");
+export const noToken = unauthorized("No valid access token. Send it in Authorization: Bearer.");
+export const expiredToken = unauthorized("The access token has expired. Refresh it, or log in again.");
+export const noCredentials = unauthorized(
+  "No valid credentials. Send the base64 of username:password in Authorization: Basic.",
+);
+export const wrongLogin = unauthorized("Username or password is wrong. Check both and log in again.");
+
+export const noScope = (scope: string) =>
+  row(403, "forbidden", `The scope ${scope} is missing. Ask the operator for it.`);
+export const noAccess = row(
+  403,
+  "forbidden",
+  "These credentials do not give access. Ask the operator for it.",
+);
+export const firewall = row(
+  403,
+  "forbidden",
+  "The firewall blocked this request. If that is a mistake, send the request ID to the operator.",
+);
+export const ticketRefused = row(
+  403,
+  "ticket_refused",
+  "The employee system rejected this NIP and passphrase. Correct them and try again.",
+);
+
+export const noEndpoint = (hint: string) =>
+  row(404, "not_found", `No endpoint matches this path and method. ${hint}`);
+export const noGuide = row(404, "not_found", "No guide has this name. Look it up at /docs.");
+export const ticketNotFound = row(
+  404,
+  "ticket_not_found",
+  "The ticket is unknown or expired. Get a new one.",
+);
+export const messageNotFound = row(
+  404,
+  "message_not_found",
+  "No message has this ID. Use the ID from the response to the send request.",
+);
+
+export const keyInUse: FaultRow = {
+  status: 409,
+  code: "idempotency_key_in_use",
+  message: "The first request with this Idempotency-Key is still in progress. Try again in a moment.",
+  retryAfterSeconds: 1,
+};
+
+export const bodyTooLarge = (maxBytes: number) =>
+  row(413, "payload_too_large", `The body is larger than ${maxBytes} bytes. Send less data.`);
+/** For forms and files. */
+export const uploadTooLarge = (message: string) => row(413, "payload_too_large", message);
+export const requestTooLarge = row(
+  413,
+  "payload_too_large",
+  "The request is too large for the gateway. Send less data.",
+);
+
+export const keyReused = row(
+  422,
+  "idempotency_key_reused",
+  "This Idempotency-Key was used for another message. Use a new key for each message.",
+);
+
+export const tooManyAttempts = (retryAfterSeconds: number): FaultRow => ({
+  status: 429,
+  code: "too_many_requests",
+  message: `Too many attempts. Try again in ${retryAfterSeconds} seconds.`,
+  retryAfterSeconds,
+});
+export const throttled: FaultRow = {
+  status: 429,
+  code: "too_many_requests",
+  message: "Too many requests at once. Try again in a second.",
+  retryAfterSeconds: 1,
+};
+export const overQuota: FaultRow = {
+  status: 429,
+  code: "too_many_requests",
+  message: "The daily quota of this key is used up. Ask the operator for a larger plan.",
+  retryAfterSeconds: 3_600,
+};
+export const addressThrottled: FaultRow = {
+  status: 429,
+  code: "too_many_requests",
+  message: "Too many requests from this address. Try again in a minute.",
+  retryAfterSeconds: 60,
+};
+
+/** A 500 with this message by contract, although the mistake is the caller's. */
+export const badBoundary = row(
+  500,
+  "bad_boundary",
+  "request Content-Type has bad boundary or is not multipart/form-data",
+);
+export const internal = row(
+  500,
+  "internal_error",
+  "Something went wrong on our side. Report the request ID.",
+);
+
+export const oldSystemFailed = row(
+  502,
+  "bad_gateway",
+  "The legacy system behind this service failed. Try again later.",
+);
+export const serviceFailed = row(502, "bad_gateway", "The service failed. Report the request ID.");
+
+export const messengerAway: FaultRow = {
+  status: 503,
+  code: "session_unavailable",
+  message: "The messaging service is unavailable; try again.",
+  retryAfterSeconds: 5,
+};
+export const notAccepted: FaultRow = {
+  status: 503,
+  code: "session_unavailable",
+  message: "The messaging service is unavailable; the message was not accepted. Send it again.",
+  retryAfterSeconds: 5,
+};
+export const outcomeUnknown = (hasKey: boolean): FaultRow => ({
+  status: 503,
+  code: "outcome_unknown",
+  message: hasKey
+    ? "It is unknown whether the message was accepted. Send it again with the same Idempotency-Key, and it is sent once."
+    : "It is unknown whether the message was accepted. Sent again without an Idempotency-Key, it may arrive twice.",
+  retryAfterSeconds: 5,
+});
+
+export const oldSystemSlow = row(
+  504,
+  "timeout",
+  "The legacy system behind this service took too long. Try again later.",
+);
+export const tookTooLong = row(504, "timeout", "The request took too long. Try again, or ask for less.");
