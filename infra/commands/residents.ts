@@ -1,7 +1,12 @@
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
-import { type Miscount, recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
+import {
+  listBypassableTriggers,
+  type Miscount,
+  recountBlocks,
+  recountProfiles,
+} from "#lib/resident/verify.ts";
 import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
@@ -9,8 +14,9 @@ import { startProgress } from "./progress.ts";
 const usage = `Usage: npm run residents -- status|verify|rebuild
 
   status    how many residents, blocks, pending changes and profiles there are
-  verify    recounts every block, and the profiles of some; exit code 1 when one is wrong
-  rebuild   counts everything anew, and makes all profiles; writers wait while it counts, readers do not`;
+  verify    recounts every block, and the profiles of some; also checks that triggers are ENABLE ALWAYS and that
+            stored lower-case names match this server's ICU; exit code 1 if something is wrong
+  rebuild   corrects all of that; writers wait while it counts, readers do not`;
 
 interface Status {
   residents: number;
@@ -46,14 +52,28 @@ const describe = ({ blockId, of, counted, found }: Miscount) =>
     ? `block ${blockId}: ${counted} rows are counted, there are ${found}`
     : `block ${blockId}: of ${counted} strings in its profile ${found} are right`;
 
+/** Finds what makes later counts or searches wrong, though every count is correct now. */
+const findRisks = async (sql: postgres.Sql): Promise<string[]> => {
+  const triggers = await listBypassableTriggers(sql);
+  const [row] = await sql<{ names: number }[]>`select resident.count_outdated_names()::float8 as names`;
+  const names = row?.names ?? 0;
+  return [
+    ...triggers.map((name) => `Trigger ${name} is not ENABLE ALWAYS.`),
+    ...(names > 0 ? [`Searches miss ${names} names: another version of ICU lower-cased them.`] : []),
+  ];
+};
+
 const verify = async (sql: postgres.Sql) => {
   const wrong = [...(await recountBlocks(sql)), ...(await recountProfiles(sql, profilesVerified))];
-  if (wrong.length > 0)
-    throw new CommandError(`${wrong.map(describe).join("\n")}\nRun «npm run residents -- rebuild».`);
+  const problems = [...wrong.map(describe), ...(await findRisks(sql))];
+  if (problems.length > 0)
+    throw new CommandError(`${problems.join("\n")}\nRun «npm run residents -- rebuild».`);
   console.log("All counts are right.");
 };
 
 const rebuild = async (sql: postgres.Sql) => {
+  await sql`select resident.restore_triggers()`;
+  await sql`select resident.refresh_names()`;
   await sql`select resident.rebuild_blocks()`;
   console.log("Counts are rebuilt; profiles follow.");
   await refreshVocabulary(sql);

@@ -24,6 +24,13 @@ export const sealReads = async (sql: postgres.Sql, least = leastRows) => {
 };
 
 export const auditSteps: readonly Step[] = [
+  {
+    name: "audit-partitions",
+    async work(sql) {
+      const [row] = await sql<{ made: number }[]>`select audit.extend_partitions() as made`;
+      return { rows: row?.made ?? 0, more: false };
+    },
+  },
   { name: "audit-seals", work: (sql) => sealReads(sql) },
   {
     name: "audit-expiry",

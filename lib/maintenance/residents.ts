@@ -7,7 +7,7 @@ import {
   refreshVocabulary,
   splitBlock,
 } from "#lib/resident/upkeep.ts";
-import { recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
+import { listBypassableTriggers, recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
 import type { Step } from "./step.ts";
 
 /** Blocks that each run recounts: some 20 ms, so that 10 million residents are all recounted within a day. */
@@ -15,6 +15,11 @@ const recountedBlocks = 4;
 
 /** Throws, so that the alarm of failed runs goes off: a count that is wrong stays so until it is rebuilt. */
 const recount = async (sql: postgres.Sql) => {
+  const triggers = await listBypassableTriggers(sql);
+  if (triggers.length > 0)
+    throw new Error(
+      `triggers are not ENABLE ALWAYS: ${triggers.join(", ")}; run: npm run residents -- rebuild`,
+    );
   const wrong = [...(await recountBlocks(sql, recountedBlocks)), ...(await recountProfiles(sql, 1))];
   if (wrong.length > 0)
     throw new Error(

@@ -17,6 +17,12 @@ export const recountBlocks = async (sql: postgres.Sql, most?: number): Promise<M
   return rows.map(({ id, counted, found }) => ({ blockId: id, of: "rows", counted, found }));
 };
 
+/** Lists triggers that are not ENABLE ALWAYS: a data-only restore leaves them so, and counts go wrong. */
+export const listBypassableTriggers = async (sql: postgres.Sql): Promise<string[]> =>
+  (await sql<{ name: string }[]>`select name from resident.list_bypassable_triggers()`).map(
+    ({ name }) => name,
+  );
+
 interface Profile {
   readonly names: string[];
   readonly terms: string[];

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
-import { auditSteps, sealReads } from "#lib/maintenance/audit.ts";
+import { sealReads } from "#lib/maintenance/audit.ts";
 import { callCommand } from "../steps/command.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
@@ -42,9 +42,10 @@ const digestOf = async (seal: number) =>
 test("finds nothing wrong with rows as they were sealed, whatever the settings of the session", async () => {
   await sealThree();
   await read(3);
-  await sql.unsafe(`alter role municipal_maintenance set timezone = 'Asia/Jakarta'`);
+  await sql.unsafe(
+    `alter role municipal_maintenance in database ${database.name} set timezone = 'Asia/Jakarta'`,
+  );
   const { status, out } = await verify();
-  await sql.unsafe(`alter role municipal_maintenance reset timezone`);
   expect([status, out]).toEqual([
     0,
     `All 3 seals are right. The newest has the digest\n${await digestOf(3)}\n`,
@@ -62,7 +63,7 @@ test.each([
     "a row that was slipped in",
     "delete from audit.resident_read where id = 12; " +
       "insert into audit.resident_read (id, partner_id, key_id, request_id, route, row_count) " +
-      "overriding system value values (12, 'p', 'k', 'r', 'list', 0)",
+      "values (12, 'p', 'k', 'r', 'list', 0)",
     "seal 2: its rows were changed",
   ],
   ["a removed seal", "delete from audit.seal where id = 2", "seal 3: the seal before it is missing"],
@@ -117,16 +118,4 @@ test("a few rows wait for more, but not for ever", async () => {
   expect(await sealReads(maintenance)).toEqual({ rows: 0, more: false });
   await sql`update audit.resident_read set read_at = now() - interval '11 minutes' where id = 1`;
   expect(await sealReads(maintenance)).toEqual({ rows: 3, more: false });
-});
-
-test("rows go after five years, whole seals at a time, and the chain still holds", async () => {
-  await sealThree();
-  await sql`update audit.seal set sealed_at = now() - interval '61 months' where id <= 2`;
-  const expire = auditSteps.find(({ name }) => name === "audit-expiry");
-  const pieces = [];
-  for (let i = 0; i < 4; i++) pieces.push((await expire?.work(maintenance))?.rows);
-  expect(pieces).toEqual([10, 5, 0, 0]);
-  const [left] = await sql`select count(*)::int as rows from audit.resident_read`;
-  expect(left?.rows).toBe(2);
-  expect((await verify()).status).toBe(0);
 });

@@ -108,6 +108,7 @@ describe.each([
     "maintenance",
     [
       "audit.expire_reads",
+      "audit.extend_partitions",
       "audit.find_settled_id",
       "audit.seal_reads",
       "audit.verify_seals",
@@ -115,7 +116,9 @@ describe.each([
       "employee.expire_sessions",
       "notification.expire",
       "resident.choose_blocks",
+      "resident.count_outdated_names",
       "resident.fold_changes",
+      "resident.list_bypassable_triggers",
       "resident.list_stale_blocks",
       "resident.merge_trigrams",
       "resident.read_names",
@@ -124,6 +127,8 @@ describe.each([
       "resident.read_vocabulary",
       "resident.rebuild_blocks",
       "resident.recount",
+      "resident.refresh_names",
+      "resident.restore_triggers",
       "resident.sample_names",
       "resident.split_block",
       "resident.store_profiles",
@@ -151,7 +156,7 @@ describe.each([
     const admin = connectFor("adminUrl");
     const relations = await admin`
       select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast') and c.relkind in ('r', 'v', 'm', 'S')
+      where n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast') and c.relkind in ('r', 'p', 'v', 'm', 'S')
         and case c.relkind
           when 'S' then has_sequence_privilege(${role}, c.oid, 'USAGE, SELECT, UPDATE')
           else has_any_column_privilege(${role}, c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')

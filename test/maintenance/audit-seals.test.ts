@@ -98,6 +98,20 @@ describe("a read that is not committed yet", () => {
     expect(await problems()).toEqual([]);
   });
 
+  test("makes no other read wait for the seal", async () => {
+    await read(slow);
+    await reader`set lock_timeout = '1ms'`;
+    const sealing = sealReads(maintenance, 1);
+    for (let ended = false; !ended; ) {
+      await read(reader);
+      ended = await Promise.race([
+        sealing.then(() => true),
+        new Promise<false>((go) => setImmediate(go, false)),
+      ]);
+    }
+    expect(await sealing).toEqual({ rows: 0, more: false });
+  });
+
   test("is not sealed past when it began after the seal had asked what is settled", async () => {
     const [settled] = await maintenance`select audit.find_settled_id() as id`;
     await read(slow);
@@ -108,4 +122,13 @@ describe("a read that is not committed yet", () => {
     expect(await sealReads(maintenance, 1)).toEqual({ rows: 3, more: false });
     expect(await problems()).toEqual([]);
   });
+});
+
+test("reads are sealed while their table and the seals are vacuumed", async () => {
+  await read(reader, 3);
+  const vacuum = database.connect("adminUrl");
+  await vacuum`begin`;
+  // what VACUUM takes
+  await vacuum`lock table audit.resident_read, audit.seal in share update exclusive mode`;
+  expect(await sealReads(maintenance, 1)).toEqual({ rows: 3, more: false });
 });

@@ -55,3 +55,25 @@ test("many rows that go leave their blocks", async () => {
   await sql`delete from resident.resident where id % 4 <> 0`;
   await expectRight();
 });
+
+test("a block is split later the more residents there are", async () => {
+  const [row] =
+    await sql`select resident.block_target(0) as none, resident.block_target(9900000) as ten_million,
+    resident.block_target(1000000000) as billion`;
+  expect(row).toEqual({ none: 8192, ten_million: 8192, billion: 82_219 });
+  // a block of 20,000, among so many that a new one would have 28,482
+  await insertSeries(sql, 10_001, 20_000, "timestamp '2026-01-01' + i * interval '1 second'");
+  await sql`select resident.fold_changes()`;
+  await sql`
+    with others as (
+      insert into resident.block (low_created_at, low_id, row_count)
+      select timestamp '2027-01-01' + i * interval '1 second', 0, 10000 from generate_series(1, 12000) i returning 1)
+    select count(*) from others`;
+  expect(await sql`select resident.split_block() as added`).toEqual([{ added: 0 }]);
+  const newest = await sql`update resident.block set row_count = 40000
+    where low_created_at = (select max(low_created_at) from resident.block) returning id`;
+  expect(await sql`select block_id as id from resident.list_stale_blocks(1)`).toEqual(newest);
+  await sql`delete from resident.block where low_created_at > '2027-01-01'`;
+  expect(await sql`select resident.split_block() as added`).toEqual([{ added: 2 }]);
+  expect(await recountBlocks(sql)).toEqual([]);
+});

@@ -1,7 +1,8 @@
 -- Any page and the exact total at the cost of one page, however many residents there are.
 --
--- The order of all pages, (created_at, id), is cut into blocks of about 8,192 rows, and each block has a count of
--- its rows. A reader adds up the counts, finds the block that holds the page, and walks within it.
+-- The order of all pages, (created_at, id), is cut into blocks of about 8,192 rows (more beyond ten million residents:
+-- resident.block_target), and each block has a count of its rows. A reader adds up the counts, finds the block that
+-- holds the page, and walks within it.
 --
 -- Writers never update a count, as they would queue for its row. They note in which position rows came and went
 -- (resident-counting), and readers add the notes to the counts. Upkeep folds notes into counts and splits blocks

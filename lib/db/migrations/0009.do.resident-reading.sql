@@ -17,11 +17,15 @@ $$;
 create function resident.show(ids bigint[]) returns json
 language sql stable
 set search_path = resident, pg_temp
+-- its callers turn it off
+set enable_nestloop = on
 return coalesce((
   select json_agg(resident.mask(r) order by chosen.place)
   from unnest(ids) with ordinality chosen (id, place) join resident.resident r on r.id = chosen.id
 ), '[]');
 
+-- Nested loops are off here and in read_search because a session keeps its generic plans: a plan made while no notes
+-- are pending joins blocks and notes by a nested loop, which takes 162 ms instead of 15 once 1,200 blocks have notes.
 create function resident.read_list(page_number bigint, page_size integer) returns resident.page
 language plpgsql stable
 set search_path = resident, pg_temp
@@ -29,6 +33,7 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_nestloop = off
 as $$
 declare
   page resident.page;
@@ -71,6 +76,7 @@ set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_nestloop = off
 as $$
 declare
   page resident.page;

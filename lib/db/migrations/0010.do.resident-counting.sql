@@ -180,10 +180,17 @@ begin
 end
 $$;
 
+-- The number of rows in a new block: 8,192 for up to ten million residents, then proportional to their square root, so
+-- that a billion residents have 12,000 blocks. A reader adds up the counts of all blocks and then walks through one:
+-- page 1 takes 1 to 5 ms with 12,500 blocks and 15 to 30 ms with 150,000.
+create function resident.block_target(residents bigint) returns integer
+language sql immutable
+return greatest(8192, (2.6 * sqrt(residents))::integer);
+
 -- Splits the biggest block once it holds twice the target: the oldest rows go into new blocks, at most `most` at a
 -- time. Only writers of many rows wait for the end. Returns how many blocks were added. Fails with 55P03 after 3 s
 -- if such a writer does not end; then the next run does it.
-create function resident.split_block(target integer default 8192, most integer default 16) returns integer
+create function resident.split_block(target integer default null, most integer default 16) returns integer
 language plpgsql volatile security definer
 set search_path = resident, pg_temp
 set lock_timeout = '3s'
@@ -196,6 +203,7 @@ declare
   added integer;
 begin
   perform resident.begin_upkeep();
+  target := coalesce(target, resident.block_target((select sum(row_count) from resident.block)));
   select id, low_created_at, low_id,
     lead(low_created_at, 1, 'infinity'::timestamp) over oldest as high_created_at,
     lead(low_id, 1, 9223372036854775807) over oldest as high_id,
@@ -248,12 +256,13 @@ end
 $$;
 
 -- Cuts all blocks anew. Writers of many rows wait meanwhile (some 10 s for ten million rows), others do not.
-create function resident.rebuild_blocks(target integer default 8192) returns void
+create function resident.rebuild_blocks(target integer default null) returns void
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 begin
   perform resident.begin_upkeep();
   perform pg_advisory_xact_lock(7206307);
+  target := coalesce(target, resident.block_target((select count(*) from resident.resident)));
   update resident.block_layout set version = version + 1;
   delete from resident.block;
   -- one statement: the rows that it counts are those whose notes it takes
@@ -299,6 +308,47 @@ begin
     where f.found <> b.row_count;
 end
 $$;
+
+-- Triggers that are not ENABLE ALWAYS. pg_restore --data-only --disable-triggers ends with ENABLE TRIGGER ALL, which
+-- leaves a trigger enabled but skipped when session_replication_role is replica.
+create function resident.list_bypassable_triggers() returns table (name text)
+language sql stable security definer
+set search_path = resident, pg_temp
+begin atomic
+  select tgname::text from pg_trigger
+  where tgrelid = 'resident.resident'::regclass and not tgisinternal and tgenabled <> 'A'
+  order by tgname;
+end;
+
+-- Sets ENABLE ALWAYS again. Waits for writers that are in progress and blocks new ones meanwhile.
+create function resident.restore_triggers() returns void
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+declare
+  bypassable text;
+begin
+  for bypassable in select name from resident.list_bypassable_triggers() loop
+    execute format('alter table resident.resident enable always trigger %I', bypassable);
+  end loop;
+end
+$$;
+
+-- Counts names that this server lower-cases differently from what is stored, which happens after an upgrade of ICU.
+-- Searches do not find them, because a search term is lower-cased when it is searched.
+create function resident.count_outdated_names() returns bigint
+language sql stable security definer
+set search_path = resident, pg_temp
+begin atomic
+  select count(*) from resident.resident where name_search <> lower(name collate "und-x-icu") collate "C";
+end;
+
+-- Lower-cases those names again.
+create function resident.refresh_names() returns void
+language sql volatile security definer
+set search_path = resident, pg_temp
+begin atomic
+  update resident.resident set name = name where name_search <> lower(name collate "und-x-icu") collate "C";
+end;
 
 -- the first block, for an empty table
 select resident.rebuild_blocks();

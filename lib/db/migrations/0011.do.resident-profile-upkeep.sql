@@ -17,7 +17,8 @@ set search_path = resident, pg_temp
 begin atomic
   with stale as (
     select b.id, b.low_created_at, b.low_id from resident.counted_blocks() b, resident.vocabulary v
-    where b.valid_generation >= v.generation is not true and not b.is_changed and b.row_count < 32768
+    where b.valid_generation >= v.generation is not true and not b.is_changed
+      and b.row_count < 4 * resident.block_target((select sum(row_count) from resident.block))
   )
   select id from stale
   where id / 128 = (select id / 128 from stale order by low_created_at desc, low_id desc limit 1)

@@ -6,9 +6,14 @@
 -- `npm run audit -- verify` compares with a digest from there.
 set role municipal_owner;
 
+-- not an identity column, which partitions support from PostgreSQL 17 on
+create sequence audit.resident_read_id;
+
 -- Searched terms are stored as HMACs with a pepper from outside the database.
+--
+-- Partitioned by ranges of id, because at 50 reads a second the table grows by 280 GB a year: whole partitions expire.
 create table audit.resident_read (
-  id bigint generated always as identity primary key,
+  id bigint primary key default nextval('audit.resident_read_id'),
   read_at timestamptz not null default now(),
   partner_id text not null check (partner_id <> ''),
   key_id text not null check (key_id <> ''),
@@ -20,7 +25,46 @@ create table audit.resident_read (
   row_count integer not null,
   check (pepper_version is not null or (nik_digest is null and name_digest is null)),
   check (route = 'list' or nik_digest is not null or name_digest is not null)
-);
+) partition by range (id);
+
+-- The number of ids in a partition, for some 18 GB. Partition n begins at id n * width.
+create function audit.partition_width() returns bigint language sql immutable return 100000000;
+
+-- Creates the next partition ahead of time: at 50 reads a second one lasts 23 days. If the first row of the current
+-- partition is more than a month old, the sequence skips to the next one, so that a small city's rows expire at most a
+-- month late. Returns the number of partitions created.
+create function audit.extend_partitions() returns integer
+language plpgsql volatile security definer
+set search_path = audit, pg_temp
+set lock_timeout = '3s'
+as $$
+declare
+  width constant bigint := audit.partition_width();
+  last_id constant bigint := (select last_value from audit.resident_read_id);
+  present constant bigint := last_id / width;
+  made integer := 0;
+begin
+  for number in present .. present + 1 loop
+    continue when to_regclass(format('audit.resident_read_%s', number)) is not null;
+    -- CREATE TABLE … PARTITION OF would block readers; ATTACH does not. Rows are never updated, so the first vacuum
+    -- freezes them and none has to read them again to prevent wraparound.
+    execute format('create table audit.resident_read_%s (like audit.resident_read including all)
+      with (autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 1000000,
+        autovacuum_freeze_min_age = 0)', number);
+    execute format('alter table audit.resident_read attach partition audit.resident_read_%s
+      for values from (%s) to (%s)', number, number * width, (number + 1) * width);
+    made := made + 1;
+  end loop;
+  -- not near the end of the range: readers could pass it before setval, which would then hand out ids again
+  if made = 0 and last_id % width < width - 1000000 and now() - interval '1 month' > (
+    select read_at from audit.resident_read where id >= present * width order by id limit 1)
+  then
+    perform setval('audit.resident_read_id', (present + 1) * width, false);
+  end if;
+  return made;
+end
+$$;
+select audit.extend_partitions();
 
 create table audit.seal (
   id bigint primary key,
@@ -53,23 +97,32 @@ language sql immutable
 return sha256(coalesce(previous, '') || (seal).rows_digest || convert_to(
   json_build_array((seal).id, (seal).first_id, (seal).last_id, (seal).row_count)::text, 'UTF8'));
 
--- The id up to which no more rows can appear: ids are assigned before their transactions end. Waits for the reads
--- in progress, some milliseconds, and new ones wait too; gives up after 0.1 s. The lock ends with the transaction,
--- so it must be the only statement in it.
+-- Returns the id up to which no more rows can appear. A transaction locks the table before it takes an id from the
+-- sequence, and holds the lock until it ends. Rows before the newest visible one can therefore only come from
+-- transactions that hold the lock now. Waits for those, usually some milliseconds, and returns 0 after a second.
+-- Takes no lock: sealing neither waits for VACUUM nor blocks readers.
 create function audit.find_settled_id() returns bigint
 language plpgsql volatile security definer
-set search_path = audit, pg_temp
-set lock_timeout = '100ms'
-as $$
+set search_path = audit, pg_temp as $$
+declare
+  newest constant bigint := (select max(id) from audit.resident_read);
+  writers constant text[] := array(
+    select virtualtransaction from pg_locks l join pg_database d on d.oid = l.database
+    where d.datname = current_database() and l.relation = 'audit.resident_read'::regclass
+      and l.mode = 'RowExclusiveLock');
 begin
-  lock table audit.resident_read in share row exclusive mode;
-  return coalesce((select max(id) from audit.resident_read), 0);
-exception when lock_not_available then
+  for attempt in 1..100 loop
+    if not exists (select from pg_locks where virtualtransaction = any (writers)) then
+      return coalesce(newest, 0);
+    end if;
+    perform pg_sleep(0.01);
+  end loop;
   return 0;
 end
 $$;
 
--- Seals the next rows, at most `most`; fewer than `least_rows` only if the oldest has waited for ten minutes.
+-- Seals the next rows, at most `most`; fewer than `least_rows` only if the oldest has waited for ten minutes. If two
+-- run at once, one fails on the primary key of seals.
 create function audit.seal_reads(settled_id bigint, most integer, least_rows integer)
 returns table (id bigint, row_count integer, digest text)
 language plpgsql volatile security definer
@@ -82,7 +135,6 @@ declare
   waiting integer;
   since timestamptz;
 begin
-  lock table audit.seal in share row exclusive mode;
   select * into previous from audit.seal order by id desc limit 1;
   fresh.id := coalesce(previous.id, 0) + 1;
   fresh.first_id := coalesce(previous.last_id, 0) + 1;
@@ -103,22 +155,38 @@ begin
 end
 $$;
 
--- Deletes the rows of the oldest seal if they are older than five years; the seal stays, for the chain.
+-- Drops the oldest partition once all its seals are older than five years. The seals stay, for the chain. The last one
+-- may extend into the next partition; its rows there stay until that partition is dropped. DROP blocks new readers
+-- while it waits for current ones, so it gives up after 0.1 s. Returns the number of rows in the expired seals.
 create function audit.expire_reads() returns integer
 language plpgsql volatile security definer
-set search_path = audit, pg_temp as $$
+set search_path = audit, pg_temp
+set lock_timeout = '100ms'
+as $$
 declare
-  oldest audit.seal;
+  width constant bigint := audit.partition_width();
+  oldest record;
+  newest audit.seal;
   gone integer;
 begin
-  select * into oldest from audit.seal where expired_at is null order by id limit 1 for update;
-  if oldest.sealed_at > now() - audit.age_limit() is not false then
+  select inhrelid::regclass as name, (substring(relname from '[0-9]+$')::bigint + 1) * width as end_id into oldest
+  from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = 'audit.resident_read'::regclass
+  order by end_id limit 1;
+  select * into newest from audit.seal where first_id < oldest.end_id order by id desc limit 1;
+  if oldest.end_id > (select last_value from audit.resident_read_id)
+    or newest.sealed_at > now() - audit.age_limit() is not false
+    or exists (select from audit.resident_read where id > newest.last_id and id < oldest.end_id)
+  then
     return 0;
   end if;
-  delete from audit.resident_read where id between oldest.first_id and oldest.last_id;
-  get diagnostics gone = row_count;
-  update audit.seal set expired_at = now() where id = oldest.id;
+  execute format('drop table %s', oldest.name);
+  with expired as (
+    update audit.seal set expired_at = now() where id <= newest.id and expired_at is null returning row_count
+  )
+  select coalesce(sum(row_count), 0) into gone from expired;
   return gone;
+exception when lock_not_available then
+  return 0;
 end
 $$;
 

@@ -55,8 +55,9 @@ grant execute on function employee.expire_attempts, employee.expire_sessions, no
   resident.fold_changes, resident.split_block, resident.rebuild_blocks, resident.recount,
   resident.list_stale_blocks, resident.read_names, resident.store_profiles, resident.read_vocabulary,
   resident.sample_names, resident.store_vocabulary, resident.read_profile, resident.read_status,
-  resident.choose_blocks, resident.merge_trigrams,
-  audit.find_settled_id, audit.seal_reads, audit.expire_reads, audit.verify_seals
+  resident.choose_blocks, resident.merge_trigrams, resident.list_bypassable_triggers, resident.restore_triggers,
+  resident.count_outdated_names, resident.refresh_names,
+  audit.extend_partitions, audit.find_settled_id, audit.seal_reads, audit.expire_reads, audit.verify_seals
 to municipal_maintenance;
 
 reset role;

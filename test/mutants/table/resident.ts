@@ -7,6 +7,7 @@ const counting = "lib/db/migrations/0010.do.resident-counting.sql";
 const seals = "lib/db/migrations/0012.do.audit.sql";
 const auditTest = ["test/system/audit.test.ts"];
 const sealsTest = ["test/maintenance/audit-seals.test.ts"];
+const partitionsTest = ["test/maintenance/audit-partitions.test.ts"];
 const listTest = ["test/contract/resident-list.test.ts"];
 const searchTest = ["test/contract/resident-search.test.ts"];
 const bulkTest = ["test/resident/bulk.test.ts"];
@@ -58,9 +59,23 @@ export const resident: readonly Mutant[] = [
   {
     breaks: "A seal skips a read that is not committed yet",
     file: seals,
-    find: "lock table audit.resident_read in share row exclusive mode;",
-    replace: "lock table audit.resident_read in share update exclusive mode;",
+    find: "and l.mode = 'RowExclusiveLock');",
+    replace: "and l.mode = 'ExclusiveLock');",
     tests: sealsTest,
+  },
+  {
+    breaks: "A partition of the audit goes with rows that are younger than five years",
+    file: seals,
+    find: "    or newest.sealed_at > now() - audit.age_limit() is not false\n",
+    replace: "",
+    tests: partitionsTest,
+  },
+  {
+    breaks: "Partitions of the audit have no upper limit in time",
+    file: seals,
+    find: "    perform setval('audit.resident_read_id', (present + 1) * width, false);\n",
+    replace: "    perform 1;\n",
+    tests: partitionsTest,
   },
   {
     breaks: "A seal takes reads after the settled id, and skips one before them",

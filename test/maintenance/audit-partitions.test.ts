@@ -1,0 +1,152 @@
+import type postgres from "postgres";
+import { beforeEach, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { auditSteps, sealReads } from "#lib/maintenance/audit.ts";
+import { callCommand } from "../steps/command.ts";
+import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
+
+const width = 100_000_000;
+
+let database: TemporaryDatabase;
+let sql: postgres.Sql;
+let maintenance: postgres.Sql;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  sql = database.connect("adminUrl");
+  await migrate(sql);
+  maintenance = database.connect("maintenanceUrl");
+});
+
+const read = async (reader: postgres.Sql, count: number) => {
+  for (let i = 0; i < count; i++) await reader`select resident.list(1, 10, 'p', 'k', 'r')`;
+};
+
+/** The next read gets this id. */
+const moveOn = (id: number) => sql`select setval('audit.resident_read_id', ${id}, false)`;
+
+const step = async (name: string) =>
+  (await auditSteps.find((one) => one.name === name)?.work(maintenance))?.rows;
+
+/** Rows of each partition. */
+const partitions = async () => {
+  const names = await sql<{ name: string }[]>`
+    select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit.resident_read'::regclass
+    order by inhrelid`;
+  const counts: [string, number][] = [];
+  for (const { name } of names)
+    counts.push([name.replace("audit.resident_read_", ""), (await sql`select from ${sql(name)}`).length]);
+  return counts;
+};
+
+const verify = () =>
+  callCommand(
+    () => import("../../infra/commands/audit.ts"),
+    { DATABASE_URL: database.urlFor("maintenanceUrl") },
+    "verify",
+  );
+
+/** Three reads, the last one in the next partition, in one seal; then two more in another one. */
+const sealAcross = async () => {
+  await moveOn(width - 2);
+  await read(sql, 3);
+  await sealReads(maintenance, 1);
+  await read(sql, 2);
+  await sealReads(maintenance, 1);
+};
+
+const age = (interval: string, seals: number) =>
+  sql`update audit.seal set sealed_at = now() - ${interval}::interval where id <= ${seals}`;
+
+test("the next partition is made ahead, and readers need no right on it", async () => {
+  const reader = database.connect("residentUrl");
+  await moveOn(width - 1);
+  await read(reader, 2);
+  expect(await step("audit-partitions")).toBe(1);
+  expect(await step("audit-partitions")).toBe(0);
+  expect(await partitions()).toEqual([
+    ["0", 1],
+    ["1", 1],
+    ["2", 0],
+  ]);
+  await moveOn(2 * width - 1);
+  await read(reader, 2);
+  expect((await partitions()).at(-1)).toEqual(["2", 1]);
+});
+
+test("a partition is made while reads are under way, and while others begin", async () => {
+  const slow = database.connect("adminUrl");
+  await slow`begin`;
+  await read(slow, 1);
+  await moveOn(width);
+  await maintenance`begin`;
+  expect(await step("audit-partitions")).toBe(1);
+  await sql`set lock_timeout = '100ms'`;
+  await read(sql, 1);
+  await maintenance`commit`;
+});
+
+test("ids move on to the next partition when the first row is a month old, so that rows of a small city expire", async () => {
+  await read(sql, 2);
+  expect(await step("audit-partitions")).toBe(0);
+  await read(sql, 1);
+  await sql`update audit.resident_read set read_at = now() - interval '32 days' where id = 1`;
+  expect(await step("audit-partitions")).toBe(0);
+  await read(sql, 1);
+  const ids = await sql<{ id: number }[]>`select id::int from audit.resident_read order by id`;
+  expect(ids.map(({ id }) => id)).toEqual([1, 2, 3, width]);
+  expect(await step("audit-partitions")).toBe(1);
+});
+
+test("a partition is dropped when all its seals are older than five years, and the chain still holds", async () => {
+  await sealAcross();
+  expect(await step("audit-expiry")).toBe(0);
+  await age("59 months", 2);
+  expect(await step("audit-expiry")).toBe(0);
+  await age("61 months", 1);
+  expect(await step("audit-expiry")).toBe(3);
+  expect(await step("audit-expiry")).toBe(0);
+  // the row of the dropped seal in the next partition goes with that
+  expect(await partitions()).toEqual([["1", 3]]);
+  expect(await verify()).toMatchObject({ status: 0, out: expect.stringMatching(/^All 2 seals are right/) });
+});
+
+test("a partition is not dropped while ids are given out of it, or with a row that is not sealed", async () => {
+  await read(sql, 2);
+  await sealReads(maintenance, 1);
+  await age("61 months", 1);
+  expect(await step("audit-expiry")).toBe(0);
+  await read(sql, 1);
+  await moveOn(width);
+  expect(await step("audit-expiry")).toBe(0);
+  await sql`delete from audit.resident_read where id = 3`;
+  expect(await step("audit-expiry")).toBe(2);
+});
+
+test("a partition that is dropped before its time is found", async () => {
+  await sealAcross();
+  await sql.unsafe("drop table audit.resident_read_0");
+  expect(await verify()).toMatchObject({
+    status: 1,
+    errors: "seal 1: it sealed 3 rows, there are 1\n",
+  });
+});
+
+test("dropping a partition gives up on a reader that does not end, and the next run does it", async () => {
+  await sealAcross();
+  await age("61 months", 1);
+  const slow = database.connect("adminUrl");
+  await slow`begin`;
+  await read(slow, 1);
+  expect(await step("audit-expiry")).toBe(0);
+  await slow`commit`;
+  expect(await step("audit-expiry")).toBe(3);
+});
+
+test("partitions are vacuumed after a million new rows, whatever their size, and rows are frozen then", async () => {
+  const rows = await sql<{ options: string[] }[]>`
+    select reloptions::text as options from pg_class where relname in ('resident_read_0', 'resident_read_1')
+      and reloptions @> array['autovacuum_vacuum_insert_scale_factor=0',
+        'autovacuum_vacuum_insert_threshold=1000000', 'autovacuum_freeze_min_age=0']`;
+  expect(rows).toHaveLength(2);
+});

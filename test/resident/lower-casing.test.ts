@@ -1,0 +1,40 @@
+import postgres from "postgres";
+import { expect, onTestFinished, test } from "vitest";
+import { callCommand } from "../steps/command.ts";
+import { useOwnCity } from "../steps/own-city.ts";
+
+const own = useOwnCity();
+
+const secret = (name: string) => own.city.secrets.find(`municipal/local/database/${name}`)?.value ?? "";
+
+const residents = (work: string) => {
+  const { username, password, host, port, dbname } = JSON.parse(secret("maintenance"));
+  return callCommand(
+    () => import("../../infra/commands/residents.ts"),
+    { DATABASE_URL: `postgres://${username}:${password}@${host}:${port}/${dbname}` },
+    work,
+  );
+};
+
+test("names that another version of ICU lower-cased are found by verify, and stored anew by rebuild", async () => {
+  expect((await residents("verify")).status).toBe(0);
+  const url = new URL(own.city.database.adminUrl);
+  url.username = "postgres";
+  url.password = secret("superuser");
+  const sql = postgres(url.href, { max: 1, onnotice: () => {} });
+  onTestFinished(() => sql.end());
+  const setGenerated = (mark: string) => sql`
+    update pg_attribute set attgenerated = ${mark}
+    where attrelid = 'resident.resident'::regclass and attname = 'name_search'`;
+  await setGenerated("");
+  await sql`update resident.resident set name_search = name_search || '̇' where id <= 3`;
+  await setGenerated("s");
+
+  expect(await residents("verify")).toMatchObject({
+    status: 1,
+    errors:
+      "Searches miss 3 names: another version of ICU lower-cased them.\nRun «npm run residents -- rebuild».\n",
+  });
+  expect((await residents("rebuild")).status).toBe(0);
+  expect((await residents("verify")).status).toBe(0);
+});
