@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { withLogin } from "#lib/db/password.ts";
-import { giveLogin } from "#lib/db/role-login.ts";
+import { ensureRoleLogin } from "#lib/db/role-login.ts";
 import { loginRoles } from "#lib/db/roles.ts";
 import { log } from "#lib/log.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
@@ -25,7 +25,7 @@ export const handler = async (): Promise<void> => {
     const ran = await migrate(sql);
     log.info("the schema is up to date", { ran });
     for (const [name, role] of Object.entries(loginRoles)) {
-      const isNew = await giveLogin(sql, role, `${getSetting("SECRETS_PREFIX")}database/${name}`);
+      const isNew = await ensureRoleLogin(sql, role, `${getSetting("SECRETS_PREFIX")}database/${name}`);
       log.info("the role logs in", { role, isNew });
     }
   });

@@ -1,43 +1,43 @@
 import { log } from "./log.ts";
 
-/** A value that is fetched again when it has grown old. */
-export interface Kept<T> {
+/** A cached value that expires. */
+export interface Cached<T> {
   get(): Promise<T>;
-  /** Fetches it now, however old it is. */
+  /** Fetches the value now, whatever its age. */
   refresh(): Promise<T>;
-  /** Since the value at hand was fetched; without one, since 1970. */
+  /** Age of the cached value; without one, the time since 1970. */
   ageMs(): number;
 }
 
 /**
- * Keeps what was fetched for `maxAgeMs`, and longer only while it cannot be fetched again: what was changed
- * or taken back elsewhere reaches a warm function within that time.
+ * Caches what `fetch` returns for `maxAgeMs`, so that a change elsewhere reaches a warm function within that time.
+ * An expired value stays in use while it cannot be refreshed.
  *
- * @param name what the log calls it.
+ * @param name for the log.
  */
-export const keep = <T>(name: string, maxAgeMs: number, fetch: () => Promise<T>): Kept<T> => {
-  let kept: { value: T; at: number } | undefined;
+export const cached = <T>(name: string, maxAgeMs: number, fetch: () => Promise<T>): Cached<T> => {
+  let entry: { value: T; at: number } | undefined;
   const refresh = async (): Promise<T> => {
     const value = await fetch();
-    kept = { value, at: Date.now() };
+    entry = { value, at: Date.now() };
     return value;
   };
   return {
     refresh,
-    ageMs: () => Date.now() - (kept?.at ?? 0),
+    ageMs: () => Date.now() - (entry?.at ?? 0),
     async get() {
-      if (!kept) return refresh();
-      if (Date.now() - kept.at < maxAgeMs) return kept.value;
-      const { value } = kept;
+      if (!entry) return refresh();
+      if (Date.now() - entry.at < maxAgeMs) return entry.value;
+      const { value } = entry;
       return refresh().catch((error: unknown) => {
-        log.warn(`${name} cannot be fetched again; what is at hand stays in use`, { error });
+        log.warn(`${name} could not be refreshed; the cached value stays in use`, { error });
         return value;
       });
     },
   };
 };
 
-/** Starts the fetch while the module loads; a failure shows at the first use. */
-export const prepare = (kept: Kept<unknown>): void => {
-  kept.get().catch(() => {});
+/** Starts the first fetch while the module loads. A failure is reported by the first use. */
+export const prepare = (value: Cached<unknown>): void => {
+  value.get().catch(() => {});
 };

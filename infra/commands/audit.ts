@@ -5,11 +5,11 @@ import { withConnection } from "./connect.ts";
 
 const usage = `Usage: npm run audit -- verify [--seal N --digest HEX]
 
-Checks that the audit of resident reads is as it was sealed: nothing removed, changed or slipped in. Give the
-number and digest of a seal from the log of the upkeep («audit sealed») to see that seals were not made anew.
-Exit code: 0 all is as it was, 1 something is not.`;
+Verifies the audit of resident reads against its seals: no row was removed, changed or inserted. To detect seals
+that were recreated, give the number and digest of a seal from the maintenance log ("audit sealed").
+Exit code: 0 all seals are valid, 1 a seal is not.`;
 
-const sealsAtOnce = 200;
+const sealsPerQuery = 200;
 
 interface Verdict {
   id: string;
@@ -20,28 +20,28 @@ interface Verdict {
 const verify = async (sql: postgres.Sql, expected: { seal: string; digest: string } | undefined) => {
   const problems: string[] = [];
   let newest: Verdict | undefined;
-  let met = false;
+  let found = false;
   for (let more = true; more; ) {
     const verdicts = await sql<Verdict[]>`
-      select id::text, digest, problem from audit.verify_seals(${newest?.id ?? "0"}::bigint, ${sealsAtOnce})`;
+      select id::text, digest, problem from audit.verify_seals(${newest?.id ?? "0"}::bigint, ${sealsPerQuery})`;
     for (const verdict of verdicts) {
       const { id, digest, problem } = verdict;
       if (problem) problems.push(`seal ${id}: ${problem}`);
       if (id === expected?.seal) {
-        met = true;
+        found = true;
         if (digest !== expected.digest.toLowerCase())
-          problems.push(`seal ${id}: has another digest than the log`);
+          problems.push(`seal ${id}: its digest differs from the log`);
       }
       newest = verdict;
     }
-    more = verdicts.length === sealsAtOnce;
+    more = verdicts.length === sealsPerQuery;
   }
-  if (expected && !met) problems.push(`seal ${expected.seal}: is missing`);
+  if (expected && !found) problems.push(`seal ${expected.seal}: it is missing`);
   if (problems.length > 0) throw new CommandError(problems.join("\n"));
   console.log(
     newest
-      ? `All ${newest.id} seals are right. The newest has the digest\n${newest.digest}`
-      : "Nothing is sealed yet.",
+      ? `All ${newest.id} seals are valid. Digest of the newest seal:\n${newest.digest}`
+      : "There are no seals yet.",
   );
 };
 
@@ -51,7 +51,8 @@ export const run = command(usage, async (args) => {
     allowPositionals: true,
     options: { seal: { type: "string" }, digest: { type: "string" } },
   });
-  if (positionals.join(" ") !== "verify") throw new CommandError("Say verify; --help tells more");
+  if (positionals.join(" ") !== "verify")
+    throw new CommandError(`Unknown command: ${positionals.join(" ")}. Did you mean "verify"?`);
   const { seal, digest } = values;
   if ((seal === undefined) !== (digest === undefined))
     throw new CommandError("Give --seal and --digest together");

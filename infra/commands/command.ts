@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** A failure that the operator can mend; its message says how. Shown without a stack. */
+/** A failure that the operator can fix; the message says how. Printed without a stack. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
 }
@@ -8,13 +8,13 @@ export class CommandError extends Error {
 const isParseArgsError = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 
-/** Runs with the arguments of the command line. @returns the exit code. */
+/** Runs with the command-line arguments. @returns the exit code. */
 export type Command = (args: string[]) => Promise<number>;
 
 /**
- * Makes a command of what it does: failures become exit code 1 and a message.
+ * Creates a command. Failures are printed and become exit code 1.
  *
- * @param usage printed for `--help`, without arguments, and after a wrong option.
+ * @param usage printed for `--help`, without arguments, and after an invalid option.
  */
 export const command =
   (usage: string, work: Command): Command =>
@@ -33,9 +33,18 @@ export const command =
     }
   };
 
-/** Runs a command as the program of this process. */
+/** The error for a command that does not exist. */
+export const unknownCommand = (verb: string | undefined, choices: readonly string[]): CommandError =>
+  new CommandError(`Unknown command: ${verb}. Use ${choices.join(", ")}.`);
+
+/** @throws CommandError if there are more arguments than a command takes. */
+export const rejectExtra = (args: readonly string[]): void => {
+  if (args.length > 0) throw new CommandError(`Unexpected argument: ${args.join(" ")}`);
+};
+
+/** Runs a command as the main program of this process. */
 export const runCommand = async (run: Command): Promise<void> => {
-  // whoever reads may have had enough, such as `head`
+  // the reader may close the pipe early, as `head` does
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit(0);

@@ -7,25 +7,25 @@ import { findDevFile, localFolder } from "../local/dev-file.ts";
 import { readLocalSecret } from "../local/secrets/local-secret.ts";
 import { CommandError } from "./command.ts";
 
-const noDatabase = `There is no database to talk to. Start one with «npm run dev» in another terminal,
-or set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and credentials.`;
+const noDatabase = `No database was found. To start a local one, run npm run dev in another terminal.
+For another database, set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and AWS credentials.`;
 
 const options = { fetch_types: false, onnotice: () => {} };
 
 const connect = (credentials: Credentials, ssl: "verify-full" | false, max: number) =>
   postgres({ ...options, max, ...connectionTo(credentials), ssl });
 
-/** The running system's own secret of the role; its store is a file beside the database. */
+/** Reads the role's secret from the running `npm run dev`, which stores its secrets in a file. */
 const localCredentials = (role: LoginRole): Credentials => {
   if (!findDevFile(localFolder)) throw new CommandError(noDatabase);
   return readLocalSecret(`database/${role}`);
 };
 
-/** Personal data crosses a network only encrypted, unless the address itself says otherwise. */
+/** Requires TLS for any other host, because the data is personal, unless the URL sets `sslmode`. */
 const needsTls = (url: string): boolean => {
   const parsed = URL.parse(url);
   if (!parsed)
-    throw new CommandError("DATABASE_URL is no address such as postgres://user:password@host/database");
+    throw new CommandError("DATABASE_URL is invalid. Expected: postgres://user:password@host/database");
   const { hostname, searchParams } = parsed;
   return !["127.0.0.1", "localhost", "[::1]"].includes(hostname) && !searchParams.has("sslmode");
 };
@@ -40,10 +40,10 @@ const connection = async (role: LoginRole, max: number): Promise<postgres.Sql> =
 const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);
 
 /**
- * Runs work on a connection: that of `DATABASE_URL`, of the secret `DATABASE_SECRET_ID`, or of the
+ * Runs work on a connection to the database in `DATABASE_URL` or in the secret `DATABASE_SECRET_ID`, or else to the
  * running `npm run dev` as the given role.
  *
- * @throws CommandError that says how to give a database, when there is none.
+ * @throws CommandError that says how to provide a database, if none is running or configured.
  */
 export const withConnection = async <T>(
   role: LoginRole,
@@ -56,10 +56,10 @@ export const withConnection = async <T>(
   } catch (error) {
     const { code } = error as { code?: string };
     if (code && unreachable.has(code))
-      throw new CommandError(`The database does not answer (${code}).\n${noDatabase}`);
+      throw new CommandError(`The database cannot be reached (${code}).\n${noDatabase}`);
     throw error;
   } finally {
-    // nothing is under way any more, unless the work failed: a connection that broke would be waited for in vain
+    // after a failure a query may still be pending on a broken connection, so do not wait for long
     await sql.end({ timeout: 1 });
   }
 };

@@ -1,124 +1,125 @@
 import { parseArgs } from "node:util";
-import { askAws } from "./aws-cli.ts";
-import { CommandError, command, runCommand } from "./command.ts";
+import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import { explainAwsError } from "./aws-error.ts";
+import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 const usage = `Usage:
-  npm run dead-letters -- list --stage STAGE      what could not be done, without numbers and texts
-  npm run dead-letters -- redo --stage STAGE      does each again, and deletes those that succeed
-  npm run dead-letters -- drop ID --stage STAGE   deletes one
+  npm run dead-letters -- list --stage STAGE      lists failed events, without phone numbers or texts
+  npm run dead-letters -- redo --stage STAGE      retries each event and deletes those that succeed
+  npm run dead-letters -- drop ID --stage STAGE   deletes one event
 
-It works by the AWS CLI, with its account and region.`;
+Needs AWS_REGION and credentials for the account of the stage.
+Exit code: 0 done, 2 some events failed again, 1 error.`;
 
-interface Letter {
-  readonly MessageId: string;
-  readonly ReceiptHandle: string;
-  /** The event, as the function was to get it. */
-  readonly Body: string;
-  readonly Attributes: { readonly SentTimestamp: string };
-}
-
-interface Place {
+/** The parts of a stage's jobs stack that this command uses. */
+interface JobsStack {
   readonly queueUrl: string;
   readonly functionName: string;
 }
 
-/** Longer than the function may take: nobody else gets a letter meanwhile, and so never a second time. */
-const outOfSightSeconds = 900;
+/** The longest run of a function, so that no one else receives a message while it is retried. */
+const visibilityTimeoutSeconds = 900;
 
-const findPlace = async (stage: string): Promise<Place> => {
-  const { Stacks } = await askAws<{ Stacks: { Outputs: { OutputKey: string; OutputValue: string }[] }[] }>([
-    ...["cloudformation", "describe-stacks", "--stack-name", `municipal-${stage}-jobs`],
-  ]);
+const sqs = new SQSClient({});
+const lambda = new LambdaClient({});
+
+const findJobsStack = async (stage: string): Promise<JobsStack> => {
+  const { Stacks } = await new CloudFormationClient({}).send(
+    new DescribeStacksCommand({ StackName: `municipal-${stage}-jobs` }),
+  );
   const output = (key: string) =>
-    Stacks[0]?.Outputs.find(({ OutputKey }) => OutputKey === key)?.OutputValue ?? "";
+    Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue ?? "";
   return { queueUrl: output("DeadLetterQueue"), functionName: output("NotifyFunction") };
 };
 
-const take = async ({ queueUrl }: Place): Promise<Letter | undefined> => {
-  const { Messages = [] } = await askAws<{ Messages?: Letter[] }>([
-    ...["sqs", "receive-message", "--queue-url", queueUrl, "--max-number-of-messages", "1"],
-    // long polling asks all of the queue's servers, so that nothing means empty
-    ...["--wait-time-seconds", "2", "--visibility-timeout", String(outOfSightSeconds)],
-    ...["--attribute-names", "SentTimestamp"],
-  ]);
-  return Messages[0];
+const receive = async (queueUrl: string): Promise<Message | undefined> => {
+  const { Messages } = await sqs.send(
+    new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      // long polling queries all of the queue's servers, so an empty reply means an empty queue
+      WaitTimeSeconds: 2,
+      VisibilityTimeout: visibilityTimeoutSeconds,
+      MessageSystemAttributeNames: ["SentTimestamp"],
+    }),
+  );
+  return Messages?.[0];
 };
 
-const drop = ({ queueUrl }: Place, { ReceiptHandle }: Letter) =>
-  askAws(["sqs", "delete-message", "--queue-url", queueUrl, "--receipt-handle", ReceiptHandle]);
-
-const putBack = ({ queueUrl }: Place, { ReceiptHandle }: Letter) =>
-  askAws([
-    ...["sqs", "change-message-visibility", "--queue-url", queueUrl, "--receipt-handle", ReceiptHandle],
-    ...["--visibility-timeout", "0"],
-  ]);
-
-/** Takes each letter once. @param isDone says whether it may go; the others are put back at the end. */
-const forEachLetter = async (place: Place, isDone: (letter: Letter) => Promise<boolean>): Promise<void> => {
-  const kept: Letter[] = [];
+/** Receives each message once. Deletes those for which `isDone` resolves to true and releases the others. */
+const forEachMessage = async (
+  { queueUrl: QueueUrl }: JobsStack,
+  isDone: (message: Message) => Promise<boolean>,
+): Promise<void> => {
+  const received: Message[] = [];
   try {
     for (;;) {
-      const letter = await take(place);
-      if (!letter) return;
-      kept.push(letter);
-      if (await isDone(letter)) {
-        await drop(place, letter);
-        kept.pop();
+      const message = await receive(QueueUrl);
+      if (!message) return;
+      received.push(message);
+      if (await isDone(message)) {
+        await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.ReceiptHandle }));
+        received.pop();
       }
     }
   } finally {
-    for (const letter of kept) await putBack(place, letter);
+    for (const { ReceiptHandle } of received)
+      await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: 0 }));
   }
 };
 
-/** What a letter is about: a run of a job, or a requested notification by its template and its event. */
-const describe = ({ Body }: Letter): string => {
+/** Names the job run, or the template and event of a requested notification. Contains no personal data. */
+const describe = ({ Body = "{}" }: Message): string => {
   const event = JSON.parse(Body);
-  if ("job" in event) return `run of ${event.job} of ${event.scheduled_time}`;
-  return `${event.detail?.template ?? "unknown"}, requested by the event ${event.id}`;
+  if ("job" in event) return `run of ${event.job} at ${event.scheduled_time}`;
+  return `${event.detail?.template ?? "unknown template"}, requested by event ${event.id}`;
 };
 
-const list = async (place: Place): Promise<number> => {
+const list = async (stack: JobsStack): Promise<number> => {
   const rows: string[][] = [];
-  await forEachLetter(place, async (letter) => {
-    const since = formatTime(new Date(Number(letter.Attributes.SentTimestamp)));
-    rows.push([letter.MessageId, since, describe(letter)]);
+  await forEachMessage(stack, async (message) => {
+    const sentAt = new Date(Number(message.Attributes?.SentTimestamp));
+    rows.push([message.MessageId ?? "", formatTime(sentAt), describe(message)]);
     return false;
   });
-  console.log(rows.length === 0 ? "no dead letters" : formatTable(["id", "since", "what"], rows));
+  console.log(rows.length === 0 ? "No dead letters." : formatTable(["id", "since", "event"], rows));
   return 0;
 };
 
-const redo = async (place: Place): Promise<number> => {
+const redo = async (stack: JobsStack): Promise<number> => {
   let failed = 0;
-  await forEachLetter(place, async (letter) => {
-    const { FunctionError } = await askAws<{ FunctionError?: string }>(
-      [
-        ...["lambda", "invoke", "--function-name", place.functionName, "--cli-read-timeout", "0"],
-        ...["--payload", "fileb:///dev/stdin", "/dev/null"],
-      ],
-      letter.Body,
+  await forEachMessage(stack, async (message) => {
+    const { FunctionError } = await lambda.send(
+      new InvokeCommand({ FunctionName: stack.functionName, Payload: message.Body ?? "{}" }),
     );
-    console.log(`${FunctionError ? "failed again" : "done"}: ${describe(letter)}`);
+    console.log(`${FunctionError ? "failed again" : "done"}: ${describe(message)}`);
     if (FunctionError) failed += 1;
     return !FunctionError;
   });
   return failed === 0 ? 0 : 2;
 };
 
-const dropOne = async (place: Place, id: string): Promise<number> => {
+const dropOne = async (stack: JobsStack, id: string): Promise<number> => {
   let found = false;
-  await forEachLetter(place, async (letter) => {
-    if (letter.MessageId !== id) return false;
-    console.log(`dropped: ${describe(letter)}`);
+  await forEachMessage(stack, async (message) => {
+    if (message.MessageId !== id) return false;
+    console.log(`dropped: ${describe(message)}`);
     found = true;
     return true;
   });
-  if (!found)
-    throw new CommandError(`There is no dead letter ${id}; «npm run dead-letters -- list» shows them`);
+  if (!found) throw new CommandError(`No dead letter with ID ${id}. See: npm run dead-letters -- list`);
   return 0;
 };
+
+const verbs = ["list", "redo", "drop"];
 
 export const run = command(usage, async (args) => {
   const { values, positionals } = parseArgs({
@@ -126,16 +127,19 @@ export const run = command(usage, async (args) => {
     options: { stage: { type: "string" } },
     allowPositionals: true,
   });
-  const [verb, id, ...more] = positionals;
-  if (more.length > 0 || (verb !== "drop" && id)) throw new CommandError("That is one word too many");
-  if (!verb || !["list", "redo", "drop"].includes(verb))
-    throw new CommandError(`There is no «${verb ?? ""}»; choose list, redo or drop`);
-  if (!values.stage) throw new CommandError("Say which stage: --stage prod");
-  if (verb === "drop" && !id)
-    throw new CommandError("Give the id of one; «npm run dead-letters -- list» shows them");
-  const place = await findPlace(values.stage);
-  if (verb === "drop") return dropOne(place, id ?? "");
-  return verb === "list" ? list(place) : redo(place);
+  const [verb = "", id] = positionals;
+  if (!verbs.includes(verb)) throw unknownCommand(verb, verbs);
+  rejectExtra(positionals.slice(verb === "drop" ? 2 : 1));
+  if (!values.stage) throw new CommandError("--stage is required, such as --stage prod");
+  if (verb === "drop" && !id) throw new CommandError("drop needs an ID. See: npm run dead-letters -- list");
+  try {
+    const stack = await findJobsStack(values.stage);
+    if (verb === "drop") return await dropOne(stack, id ?? "");
+    return await (verb === "list" ? list(stack) : redo(stack));
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`The AWS request failed: ${explainAwsError(error)}`);
+  }
 });
 
 if (import.meta.main) await runCommand(run);

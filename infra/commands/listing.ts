@@ -1,8 +1,8 @@
-/** To the minute, in UTC; a dash for none. */
+/** Formats a time in UTC to the minute, or a dash for null. */
 export const formatTime = (date: Date | null): string =>
   date?.toISOString().slice(0, 16).replace("T", " ") ?? "-";
 
-/** Columns as wide as their widest cell, two spaces apart. */
+/** Formats a table whose columns are as wide as their widest cell, separated by two spaces. */
 export const formatTable = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
   const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
   const format = (row: readonly string[]) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ");

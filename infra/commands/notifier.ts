@@ -1,6 +1,6 @@
 import { findSetting, getSetting } from "#lib/config.ts";
-import { type Door, submit, submitBatch } from "#lib/messaging/messenger-client.ts";
-import type { Means } from "#lib/notification/context.ts";
+import { type MessengerAccess, submit, submitBatch } from "#lib/messaging/messenger-client.ts";
+import type { NotifyContext } from "#lib/notification/context.ts";
 import { digestTerm, digestWith } from "#lib/secrets/pepper.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
@@ -9,19 +9,19 @@ import { readLocalSecret } from "../local/secrets/local-secret.ts";
 import { CommandError } from "./command.ts";
 import { withConnection } from "./connect.ts";
 
-/** How long a messenger that is away is waited for. */
-const patienceMs = 10_000;
+/** How long to retry while the messenger is unavailable. */
+const maxWaitMs = 10_000;
 
 const isElsewhere = () =>
   findSetting("DATABASE_URL") !== undefined || findSetting("DATABASE_SECRET_ID") !== undefined;
 
 const need = (name: "MESSENGER_URL" | "MESSENGER_TOKEN_SECRET_ID" | "PEPPER_SECRET_ID"): string => {
   if (findSetting(name) === undefined)
-    throw new CommandError(`Set ${name} too: the guide to notification jobs has its value for a stage`);
+    throw new CommandError(`Set ${name}: it is required with DATABASE_URL and DATABASE_SECRET_ID.`);
   return getSetting(name);
 };
 
-const findDoor = async (): Promise<Door> => {
+const findAccess = async (): Promise<MessengerAccess> => {
   if (isElsewhere()) {
     const url = need("MESSENGER_URL");
     return { url, ...(await readSecret(need("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema())) };
@@ -30,24 +30,24 @@ const findDoor = async (): Promise<Door> => {
   return { url: consoleUrl.replace(/\/console$/, ""), ...readLocalSecret("messenger-token") };
 };
 
-const findPepper = async (): Promise<Means["pepper"]> => {
+const findPepper = async (): Promise<NotifyContext["pepper"]> => {
   if (!isElsewhere()) return digestWith(readLocalSecret("opt-out-pepper"));
   need("PEPPER_SECRET_ID");
   return digestTerm();
 };
 
-/** Runs work with what the function `notify` has: of the running `npm run dev`, or of the stage that is set. */
-export const withMeans = <T>(work: (means: Means) => Promise<T>): Promise<T> =>
+/** Runs work with the dependencies of the function `notify`, from the running `npm run dev` or a deployed stage. */
+export const withNotifier = <T>(work: (context: NotifyContext) => Promise<T>): Promise<T> =>
   withConnection(
     "notify",
     async (sql) =>
       work({
         sql,
-        submit: (draft) => submit(draft, undefined, findDoor),
-        submitBatch: (drafts) => submitBatch(drafts, findDoor),
+        submit: (draft) => submit(draft, undefined, findAccess),
+        submitBatch: (drafts) => submitBatch(drafts, findAccess),
         pepper: await findPepper(),
         until: Number.POSITIVE_INFINITY,
-        patienceMs,
+        maxWaitMs,
       }),
     { max: 2 },
   );

@@ -4,7 +4,7 @@ import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/
 import { routes } from "#lib/routes/index.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
 import { integrationApi } from "../aws/integration-api.ts";
-import { CommandError, command, runCommand } from "./command.ts";
+import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
 import { usageKeys } from "./usage-keys.ts";
@@ -16,29 +16,31 @@ const defaultOverlapHours = 24;
 const usage = `Usage:
   npm run partner -- add PARTNER [--scopes ${scopes.join(",")}] [--plan ${plans.join("|")}] [--expires YYYY-MM-DD]
   npm run partner -- list
-  npm run partner -- rotate PARTNER [--overlap HOURS]     a new key; the old ones end after ${defaultOverlapHours} hours
-  npm run partner -- revoke KEY_ID|PARTNER                at once; a warm gateway may take 30 s to notice
-  npm run partner -- sync --stage NAME [--force]          mends what API Gateway counts partners by
+  npm run partner -- rotate PARTNER [--overlap HOURS]     issues a new key; old keys expire after ${defaultOverlapHours} hours
+  npm run partner -- revoke KEY_ID|PARTNER                revokes keys; takes effect within 30 s
+  npm run partner -- sync --stage NAME [--force]          updates the usage plans of API Gateway from the database
 
-PARTNER is a short name of letters, digits and dashes, such as health-office. A key is shown once.
-With the database of a deployed stage, say its name: --stage NAME. API Gateway counts each partner in its
-plan by a key of its own, which add, rotate, revoke and sync keep right.`;
+PARTNER is a short name of lower-case letters, digits and dashes, such as health-office. A key is shown only once.
+For the database of a deployed stage, add --stage NAME: API Gateway has a usage key for each partner, which add,
+rotate, revoke and sync keep up to date.`;
 
 const readPartner = (name: string | undefined): string => {
   if (name && /^[a-z0-9][a-z0-9-]{0,39}$/.test(name)) return name;
-  throw new CommandError("Give a partner of 1 to 40 small letters, digits and dashes, such as health-office");
+  throw new CommandError(
+    "PARTNER must be 1 to 40 lower-case letters, digits and dashes, such as health-office",
+  );
 };
 
 const readScopes = (text: string): PartnerScope[] =>
   text.split(",").map((name) => {
     const scope = scopes.find((known) => known === name.trim());
-    if (!scope) throw new CommandError(`There is no scope ${name}; choose from ${scopes.join(", ")}`);
+    if (!scope) throw new CommandError(`Unknown scope: ${name}. Use ${scopes.join(", ")}.`);
     return scope;
   });
 
 const readPlan = (name: string | undefined): string | undefined => {
   if (name === undefined || plans.includes(name)) return name;
-  throw new CommandError(`There is no plan ${name}; choose from ${plans.join(", ")}`);
+  throw new CommandError(`Unknown plan: ${name}. Use ${plans.join(", ")}.`);
 };
 
 const readExpiry = (text: string | undefined): Date | undefined => {
@@ -46,13 +48,13 @@ const readExpiry = (text: string | undefined): Date | undefined => {
   const date = new Date(`${text}T23:59:59Z`);
   const isDay = !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
   if (!isDay || date < new Date())
-    throw new CommandError(`--expires must be a day to come, such as 2030-12-31, not ${text}`);
+    throw new CommandError(`--expires must be a future date such as 2030-12-31, not ${text}`);
   return date;
 };
 
 const readOverlapMs = (text: string): number => {
   if (!/^\d{1,4}$/.test(text))
-    throw new CommandError(`--overlap must be whole hours from 0 to 9999, not ${text}`);
+    throw new CommandError(`--overlap must be a whole number of hours from 0 to 9999, not ${text}`);
   return Number(text) * 3_600_000;
 };
 
@@ -60,26 +62,30 @@ const formatKeys = (keys: readonly KeySummary[]): string =>
   formatTable(
     ["partner", "plan", "key", "scopes", "state", "created", "expires", "last used"],
     keys.map(({ partnerId, plan, keyId, scopes, state, createdAt, expiresAt, lastUsedAt }) => [
-      ...[partnerId, plan, keyId, scopes, state],
+      partnerId,
+      plan,
+      keyId,
+      scopes,
+      state,
       ...[createdAt, expiresAt, lastUsedAt].map(formatTime),
     ]),
   );
 
 const showKey = (partnerId: string, { keyId, key, expiresAt }: IssuedKey) =>
   console.log(
-    `${partnerId} ${keyId}, ${expiresAt ? `until ${formatTime(expiresAt)}` : "without end"}\n${key}\n\n` +
-      "Hand it over safely: it is stored only as a digest and cannot be shown again.",
+    `${partnerId} ${keyId}, ${expiresAt ? `expires ${formatTime(expiresAt)}` : "does not expire"}\n${key}\n\n` +
+      "Send it over a secure channel. Only a digest is stored; the key cannot be shown again.",
   );
 
 /**
- * The deployed stage's usage keys, or undefined on this machine, whose gateway reads the plans from the table.
- * @throws CommandError before anything is changed, when the stage is not named or not there.
+ * The usage keys of a deployed stage, or undefined for the local system, whose gateway reads plans from the database.
+ * @throws CommandError before anything is changed, if --stage is missing or the stage is not deployed.
  */
 const findUsageKeys = async (stage: string | undefined) => {
   if (stage === undefined) {
     if (findSetting("DATABASE_SECRET_ID") && !findSetting("DATABASE_URL"))
       throw new CommandError(
-        "This is the database of a deployed stage, whose API Gateway has to know its partners; name it by --stage",
+        "--stage is required with DATABASE_SECRET_ID, to update the usage plans of that stage in API Gateway",
       );
     return undefined;
   }
@@ -92,9 +98,9 @@ const withDirectory = <T>(work: (directory: ReturnType<typeof partnerDirectory>)
   withConnection("partner-admin", (sql) => work(partnerDirectory(sql)));
 
 const sync = async (keys: ReturnType<typeof usageKeys>, force: boolean) =>
-  keys.sync(await withDirectory((directory) => directory.listPlans()), { force, onDone: console.log });
+  keys.sync(await withDirectory((directory) => directory.listPlans()), { force, onChange: console.log });
 
-/** Changes the table, and shows the result before anything else can fail: a key is never shown again. */
+/** Changes the database and shows the result before the sync can fail: a key cannot be shown again. */
 const change = async <T>(
   stage: string | undefined,
   work: (directory: ReturnType<typeof partnerDirectory>) => Promise<T>,
@@ -118,8 +124,8 @@ export const run = command(usage, async (args) => {
       force: { type: "boolean", default: false },
     },
   });
-  const [verb, name, ...more] = positionals;
-  if (more.length > 0) throw new CommandError(`${more.join(" ")} is one word too many`);
+  const [verb, name] = positionals;
+  rejectExtra(positionals.slice(2));
   switch (verb) {
     case "add": {
       const partner = readPartner(name);
@@ -136,13 +142,15 @@ export const run = command(usage, async (args) => {
       console.log(formatKeys(await withDirectory((directory) => directory.list())));
       return 0;
     case "revoke": {
-      if (!name) throw new CommandError("Give a key id or a partner; «npm run partner -- list» shows them");
+      if (!name) throw new CommandError("revoke needs a key ID or a partner. See: npm run partner -- list");
       await change(
         values.stage,
         (directory) => directory.revoke(name),
         (revoked) => {
           if (revoked.length === 0)
-            throw new CommandError(`${name} is neither an active key nor a partner that has one`);
+            throw new CommandError(
+              `No active key with ID or partner "${name}". See: npm run partner -- list`,
+            );
           console.log(`revoked ${revoked.join(", ")}`);
         },
       );
@@ -155,7 +163,10 @@ export const run = command(usage, async (args) => {
         values.stage,
         (directory) => directory.rotate(partner, overlap),
         (issued) => {
-          if (!issued) throw new CommandError(`${partner} has no active key; give it one with «add»`);
+          if (!issued)
+            throw new CommandError(
+              `${partner} has no active key. Issue one with: npm run partner -- add ${partner}`,
+            );
           showKey(partner, issued);
         },
       );
@@ -163,14 +174,13 @@ export const run = command(usage, async (args) => {
     }
     case "sync": {
       const keys = await findUsageKeys(values.stage);
-      if (!keys)
-        throw new CommandError("Name the deployed stage by --stage; there is nothing to mend elsewhere");
+      if (!keys) throw new CommandError("sync needs --stage NAME, the name of a deployed stage");
       await sync(keys, values.force);
-      console.log("API Gateway counts every partner as the database says");
+      console.log("The usage plans of API Gateway match the database.");
       return 0;
     }
     default:
-      throw new CommandError(`There is no «${verb}»; choose add, list, rotate, revoke or sync`);
+      throw unknownCommand(verb, ["add", "list", "rotate", "revoke", "sync"]);
   }
 });
 

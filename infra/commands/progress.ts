@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from "cli-progress";
 
-/** Shows how far a long piece of work is: a bar on a terminal, a plain line now and then otherwise. */
+/** Shows the progress of a long operation: a bar on a terminal, else a line every two seconds. */
 export interface Progress {
   update(done: number, note: string): void;
   stop(): void;
@@ -32,6 +32,6 @@ const barProgress = (total: number): Progress => {
   };
 };
 
-/** @param total of the unit that `update` counts in. */
+/** @param total in the unit of `update`. */
 export const startProgress = (total: number): Progress =>
   process.stdout.isTTY ? barProgress(total) : plainProgress(total);

@@ -7,16 +7,16 @@ import {
   recountBlocks,
   recountProfiles,
 } from "#lib/resident/verify.ts";
-import { CommandError, command, runCommand } from "./command.ts";
+import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 
 const usage = `Usage: npm run residents -- status|verify|rebuild
 
-  status    how many residents, blocks, pending changes and profiles there are
-  verify    recounts every block, and the profiles of some; also checks that triggers are ENABLE ALWAYS and that
+  status    shows the number of residents, blocks, pending changes and search profiles
+  verify    recounts every block and a sample of search profiles, and checks that triggers are ENABLE ALWAYS and that
             stored lower-case names match this server's ICU; exit code 1 if something is wrong
-  rebuild   corrects all of that; writers wait while it counts, readers do not`;
+  rebuild   corrects all of that; blocks writers during the recount, not readers`;
 
 interface Status {
   residents: number;
@@ -33,24 +33,24 @@ const readStatus = async (sql: postgres.Sql): Promise<Status> => {
     select residents::float8, blocks::int, biggest_block as biggest, pending_changes::int as pending,
       stale_profiles::int as stale, frequent_terms::int as terms, profile_bytes::float8 as bytes
     from resident.read_status()`;
-  if (!status) throw new Error("there is no status");
+  if (!status) throw new Error("resident.read_status() returned no row");
   return status;
 };
 
 const showStatus = async (sql: postgres.Sql) => {
   const { residents, blocks, biggest, pending, stale, terms, bytes } = await readStatus(sql);
-  console.log(`${residents} residents in ${blocks} blocks of at most ${biggest}
-${pending} changes not yet folded
-${blocks - stale} blocks have a profile, ${stale} wait for one
-${terms} frequent strings besides those of one and two letters, ${Math.ceil(bytes / 2 ** 20)} MB`);
+  console.log(`Residents: ${residents} in ${blocks} blocks of at most ${biggest}
+Changes to be folded: ${pending}
+Search profiles: ${blocks - stale} of ${blocks} ready (${Math.ceil(bytes / 2 ** 20)} MB, ${terms} frequent strings of 3 or more letters)
+${pending + stale === 0 ? "Nothing to do." : "The next maintenance run continues."}`);
 };
 
-const profilesVerified = 50;
+const verifiedProfiles = 50;
 
 const describe = ({ blockId, of, counted, found }: Miscount) =>
   of === "rows"
-    ? `block ${blockId}: ${counted} rows are counted, there are ${found}`
-    : `block ${blockId}: of ${counted} strings in its profile ${found} are right`;
+    ? `Block ${blockId}: the stored count is ${counted}, but it has ${found} rows.`
+    : `Block ${blockId}: ${found} of ${counted} strings in its search profile are correct.`;
 
 /** Finds what makes later counts or searches wrong, though every count is correct now. */
 const findRisks = async (sql: postgres.Sql): Promise<string[]> => {
@@ -64,18 +64,18 @@ const findRisks = async (sql: postgres.Sql): Promise<string[]> => {
 };
 
 const verify = async (sql: postgres.Sql) => {
-  const wrong = [...(await recountBlocks(sql)), ...(await recountProfiles(sql, profilesVerified))];
+  const wrong = [...(await recountBlocks(sql)), ...(await recountProfiles(sql, verifiedProfiles))];
   const problems = [...wrong.map(describe), ...(await findRisks(sql))];
   if (problems.length > 0)
-    throw new CommandError(`${problems.join("\n")}\nRun «npm run residents -- rebuild».`);
-  console.log("All counts are right.");
+    throw new CommandError(`${problems.join("\n")}\nRun: npm run residents -- rebuild`);
+  console.log("All counts are correct.");
 };
 
 const rebuild = async (sql: postgres.Sql) => {
   await sql`select resident.restore_triggers()`;
   await sql`select resident.refresh_names()`;
   await sql`select resident.rebuild_blocks()`;
-  console.log("Counts are rebuilt; profiles follow.");
+  console.log("Counts rebuilt. Rebuilding search profiles.");
   await refreshVocabulary(sql);
   const { stale } = await readStatus(sql);
   const progress = startProgress(stale);
@@ -90,17 +90,18 @@ const rebuild = async (sql: postgres.Sql) => {
   await showStatus(sql);
 };
 
-const works = { status: showStatus, verify, rebuild };
+const actions = { status: showStatus, verify, rebuild };
 
 export const run = command(usage, async (args) => {
   const { positionals } = parseArgs({ args, allowPositionals: true });
   const [name = "", ...more] = positionals;
-  const work = Object.hasOwn(works, name) ? works[name as keyof typeof works] : undefined;
-  if (!work || more.length > 0) throw new CommandError(`Choose one of ${Object.keys(works).join(", ")}`);
+  const action = Object.hasOwn(actions, name) ? actions[name as keyof typeof actions] : undefined;
+  if (!action) throw unknownCommand(name, Object.keys(actions));
+  rejectExtra(more);
   await withConnection("maintenance", async (sql) => {
-    // ten million residents are counted in more than the role's 20 s on a slow machine
+    // on a slow machine, counting ten million residents exceeds the role's limit of 20 s
     await sql`set statement_timeout = 0`;
-    await work(sql);
+    await action(sql);
   });
   return 0;
 });

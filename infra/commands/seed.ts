@@ -9,29 +9,29 @@ import { startProgress } from "./progress.ts";
 
 const usage = `Usage: npm run seed -- --residents N
 
-Stores N invented residents, and a little tourism. They are the same every time: a larger N adds to them.`;
+Stores N invented residents and a small set of tourism data. The data is deterministic: a larger N adds residents.`;
 
-/** Invented people among real ones could not be told apart again by anyone who looks. */
-const refuseRealData = async (sql: postgres.Sql) => {
+/** Prevents invented residents from being mixed with real ones. */
+const requireNoRealData = async (sql: postgres.Sql) => {
   if (!findSetting("DATABASE_URL") && !findSetting("DATABASE_SECRET_ID")) return;
   const [real] =
     await sql`select from resident.resident where not starts_with(nik, ${inventedRegion}) limit 1`;
-  if (real) throw new CommandError("This database holds residents who are not invented; it is not seeded");
+  if (real) throw new CommandError("This database contains real residents and is not seeded.");
 };
 
 export const run = command(usage, async (args) => {
   const { values } = parseArgs({ args, options: { residents: { type: "string" } } });
   const residents = Number(values.residents);
   if (!/^\d{1,9}$/.test(values.residents ?? ""))
-    throw new CommandError(`--residents must be a whole number, not ${values.residents ?? "absent"}`);
+    throw new CommandError(`--residents must be a whole number, not ${values.residents ?? "empty"}`);
   await withConnection("importer", async (sql) => {
-    await refuseRealData(sql);
+    await requireNoRealData(sql);
     const progress = startProgress(residents);
     await storeSeed(sql, residents, (stored) => progress.update(stored, `${stored} residents`)).finally(() =>
       progress.stop(),
     );
   });
-  console.log(`${residents} invented residents are stored`);
+  console.log(`${residents} invented residents stored`);
   return 0;
 });
 

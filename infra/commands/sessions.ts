@@ -1,13 +1,13 @@
 import { parseArgs } from "node:util";
-import { CommandError, command, runCommand } from "./command.ts";
+import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 const usage = `Usage:
-  npm run sessions -- list                 employees' sessions that may still be refreshed
-  npm run sessions -- end SESSION|ACCOUNT  one session, or all of an account of the legacy system
+  npm run sessions -- list                 lists the open sessions of employees
+  npm run sessions -- end SESSION|ACCOUNT  ends one session, or all sessions of a legacy account
 
-An access token that was issued before stays valid until it expires, for at most 15 minutes.`;
+Access tokens that were already issued remain valid until they expire, for at most 15 minutes.`;
 
 interface Session {
   id: string;
@@ -27,32 +27,36 @@ const list = () =>
       from employee.list_sessions()`,
   );
 
-const end = async (name: string): Promise<number> => {
+const end = async (idOrAccount: string): Promise<number> => {
   const [row] = await withConnection(
     "employee-admin",
-    (sql) => sql<{ ended: number }[]>`select employee.end_sessions(${name})::int as ended`,
+    (sql) => sql<{ ended: number }[]>`select employee.end_sessions(${idOrAccount})::int as ended`,
   );
   return row?.ended ?? 0;
 };
 
 export const run = command(usage, async (args) => {
   const { positionals } = parseArgs({ args, allowPositionals: true });
-  const [verb, name, ...more] = positionals;
-  if (more.length > 0) throw new CommandError(`${more.join(" ")} is one word too many`);
-  if (verb === "list" && name !== undefined) throw new CommandError(`${name} is one word too many`);
+  const [verb, name] = positionals;
+  rejectExtra(positionals.slice(verb === "list" ? 1 : 2));
   if (verb === "list") {
     const rows = (await list()).map(({ id, account, scope, startedAt, refreshedAt, expiresAt }) => [
-      ...[account, id, scope],
+      account,
+      id,
+      scope,
       ...[startedAt, refreshedAt, expiresAt].map(formatTime),
     ]);
     console.log(formatTable(["account", "session", "scope", "started", "refreshed", "expires"], rows));
     return 0;
   }
-  if (verb !== "end") throw new CommandError(`There is no «${verb}»; choose list or end`);
-  if (!name) throw new CommandError("Give a session or an account; «npm run sessions -- list» shows them");
+  if (verb !== "end") throw unknownCommand(verb, ["list", "end"]);
+  if (!name) throw new CommandError("end needs a session or account ID. See: npm run sessions -- list");
   const ended = await end(name);
-  if (ended === 0) throw new CommandError(`${name} is neither a session nor an account that has one`);
-  console.log(`ended ${ended} ${ended === 1 ? "session" : "sessions"}`);
+  if (ended === 0)
+    throw new CommandError(
+      `No open session with ID or account "${name}". Accounts are legacy IDs; see: npm run sessions -- list`,
+    );
+  console.log(`${ended} ${ended === 1 ? "session" : "sessions"} ended`);
   return 0;
 });
 

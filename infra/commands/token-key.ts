@@ -26,31 +26,31 @@ invoke the rotation function.`;
 /** Secrets Manager invokes the function four times; a failed rotation it starts again later. */
 const maxWaitMs = 60_000;
 
-/** Secrets Manager, and the name of the secret in it. */
+/** Returns a Secrets Manager client and the name of the secret. */
 const findSecret = () => {
   const id = findSetting("TOKEN_KEY_SECRET_ID");
   if (id) return { sdk: new SecretsManagerClient({}), id };
   const dev = findDevFile(localFolder);
   if (!dev)
     throw new CommandError(
-      "There is no secret to rotate. Start «npm run dev» in another terminal, or set TOKEN_KEY_SECRET_ID " +
-        "with AWS_REGION and credentials.",
+      "No token key was found. For a local one, run npm run dev in another terminal; otherwise set " +
+        "TOKEN_KEY_SECRET_ID with AWS_REGION and AWS credentials.",
     );
   const credentials = { accessKeyId: "local", secretAccessKey: "local" };
   const sdk = new SecretsManagerClient({ region: "local", endpoint: dev.secretsUrl, credentials });
   return { sdk, id: localSecretName("token-key") };
 };
 
-/** @throws CommandError when the key before the current one may still be in use: it would be lost. */
+/** @throws CommandError if the previous key may still be in use, because a rotation discards it. */
 const requireAge = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
   const { CreatedDate } = await sdk.send(new GetSecretValueCommand({ SecretId: id }));
   const ageSeconds = (Date.now() - (CreatedDate?.getTime() ?? 0)) / 1_000;
-  // a function may sign with the key before for `maxAgeSeconds` more
+  // a function may sign with the previous key for another `maxAgeSeconds`
   const safeSeconds = lifetimeSeconds + maxAgeSeconds;
   if (ageSeconds < safeSeconds)
     throw new CommandError(
-      `The current key is ${Math.floor(ageSeconds / 60)} minutes old: tokens of a key before it may still be ` +
-        `in use. Wait until it is ${safeSeconds / 60}, or give --force to end those tokens now.`,
+      `The current key is ${Math.floor(ageSeconds / 60)} minutes old, so tokens of the previous key may still be ` +
+        `valid. Wait until it is ${safeSeconds / 60} minutes old, or use --force to invalidate those tokens now.`,
     );
 };
 
@@ -90,7 +90,7 @@ export const run = command(usage, async (args) => {
       return 0;
     }
     default:
-      throw new CommandError("Choose new or rotate");
+      throw new CommandError(`Unknown command: ${positionals.join(" ")}. Use new, rotate.`);
   }
 });
 

@@ -15,24 +15,25 @@ import {
 import type { PartnerPlan } from "#lib/partner/directory.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { usagePlanName } from "../aws/usage-plan-name.ts";
+import { explainAwsError } from "./aws-error.ts";
 import { CommandError } from "./command.ts";
 
-/** The largest page that API Gateway gives. */
+/** The largest page size of API Gateway. */
 const pageSize = 500;
 
-/** What API Gateway has of a stage. */
-interface Held {
-  /** Id of each usage plan, by the definition's name. */
+/** The usage plans and keys of a stage in API Gateway. */
+interface GatewayState {
+  /** IDs of the usage plans, by their name in the API definition. */
   readonly plans: ReadonlyMap<string, string>;
-  /** The keys of the stage's partners, whether or not the table knows them. */
+  /** The keys of the stage's partners, including those that are not in the database. */
   readonly keys: readonly ApiKey[];
-  /** Ids of the plans in which a key is, by the key's id. */
+  /** IDs of the plans that contain a key, by key ID. */
   readonly plansOf: ReadonlyMap<string, readonly string[]>;
 }
 
 const prefix = (stage: string) => `municipal/${stage}/partner/`;
 
-const readPlans = async (client: APIGatewayClient, stage: string): Promise<Held["plans"]> => {
+const readPlans = async (client: APIGatewayClient, stage: string): Promise<GatewayState["plans"]> => {
   const named = new Map(
     Object.keys(integrationApi.usagePlans).map((plan) => [usagePlanName(stage, plan), plan]),
   );
@@ -44,13 +45,13 @@ const readPlans = async (client: APIGatewayClient, stage: string): Promise<Held[
     }
   if (plans.size < named.size)
     throw new CommandError(
-      `API Gateway has not all usage plans of the stage ${stage} in this account and region: deploy it first, ` +
-        "or check AWS_REGION and the credentials",
+      `API Gateway lacks usage plans of the stage ${stage} in this account and region. Deploy the stage first, ` +
+        "or check AWS_REGION and the credentials.",
     );
   return plans;
 };
 
-const readHeld = async (client: APIGatewayClient, stage: string): Promise<Held> => {
+const readState = async (client: APIGatewayClient, stage: string): Promise<GatewayState> => {
   const plans = await readPlans(client, stage);
   const keys: ApiKey[] = [];
   for await (const { items = [] } of paginateGetApiKeys({ client, pageSize }, { includeValues: true }))
@@ -62,64 +63,63 @@ const readHeld = async (client: APIGatewayClient, stage: string): Promise<Held> 
   return { plans, keys, plansOf };
 };
 
-/**
- * @throws CommandError before anything is changed, when what API Gateway has cannot have come from this table:
- * the keys of all partners of another stage would be lost.
- */
-const requireSameTable = (stage: string, { keys }: Held, partners: readonly PartnerPlan[]) => {
-  const identifiers = new Map(partners.map((partner) => [partner.partnerId, partner.usageIdentifier]));
-  const strange = keys
-    .map(({ name = "", value }) => ({ partnerId: name.slice(prefix(stage).length), value }))
-    .filter(({ partnerId, value }) => identifiers.get(partnerId) !== value);
-  if (strange.length > 0)
+/** The keys in API Gateway that are not in this database. */
+const listUnknown = (stage: string, { keys }: GatewayState, partners: readonly PartnerPlan[]): ApiKey[] => {
+  const known = new Map(
+    partners.map((partner) => [`${prefix(stage)}${partner.partnerId}`, partner.usageIdentifier]),
+  );
+  return keys.filter(({ name = "", value }) => known.get(name) !== value);
+};
+
+/** @throws CommandError if there are unknown keys: a sync with another stage's database would delete all its keys. */
+const requireNoUnknown = (stage: string, unknown: readonly ApiKey[]) => {
+  if (unknown.length > 0)
     throw new CommandError(
-      `API Gateway counts ${strange.map(({ partnerId }) => partnerId).join(", ")} in the stage ${stage} by keys ` +
-        `that this database does not know. Is it the database of ${stage}? If it is, «npm run partner -- sync ` +
-        `--stage ${stage} --force» takes those keys away. Nothing was changed in API Gateway.`,
+      `The stage ${stage} has usage keys that are not in this database: ` +
+        `${unknown.map(({ name }) => name).join(", ")}. Check that this is the database of ${stage}. ` +
+        `If it is, delete those keys with: npm run partner -- sync --stage ${stage} --force. ` +
+        "API Gateway was not changed.",
     );
 };
 
-const requirePlans = ({ plans }: Held, partners: readonly PartnerPlan[]) => {
+const requirePlans = ({ plans }: GatewayState, partners: readonly PartnerPlan[]) => {
   const planless = partners.filter(({ active, plan }) => active && !plans.has(plan));
   if (planless.length > 0)
     throw new CommandError(
-      `The stage has no plan for ${planless.map(({ partnerId, plan }) => `${partnerId} (${plan})`).join(", ")}; choose ` +
-        `one of ${[...plans.keys()].join(", ")} with «add PARTNER --plan»`,
+      `The stage lacks the plan of ${planless.map(({ partnerId, plan }) => `${partnerId} (${plan})`).join(", ")}. ` +
+        `Choose one of ${[...plans.keys()].join(", ")} with: npm run partner -- add PARTNER --plan PLAN`,
     );
 };
 
-/** Someone else changed the same key meanwhile. */
-const isRace = (error: unknown) => error instanceof ConflictException || error instanceof NotFoundException;
+/** Whether another operator changed the same key at the same time. */
+const isConflict = (error: unknown) =>
+  error instanceof ConflictException || error instanceof NotFoundException;
 
-const explain = (error: unknown, stage: string): never => {
+const fail = (error: unknown, consequence: string): never => {
   if (error instanceof CommandError) throw error;
-  const { name, message } = error as Error;
-  throw new CommandError(
-    `API Gateway did not do it (${name}: ${message}). What the database says holds; when the cause is mended, ` +
-      `«npm run partner -- sync --stage ${stage}» does the rest.`,
-  );
+  throw new CommandError(`API Gateway was not updated: ${explainAwsError(error)}. ${consequence}`);
 };
 
 /**
- * The keys by which a deployed stage's API Gateway counts partners in its usage plans. They open nothing: they
- * are what the authorizer hands to API Gateway for a partner whose own key is active.
+ * Manages the API Gateway keys that assign partners to the usage plans of a deployed stage. They grant no access:
+ * the authorizer passes them to API Gateway for a partner with an active API key.
  *
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-api-key-source.html
  */
 export const usageKeys = (stage: string) => {
   const client = new APIGatewayClient({});
 
-  const settlePartner = async (held: Held, partner: PartnerPlan): Promise<string | undefined> => {
+  const syncPartner = async (state: GatewayState, partner: PartnerPlan): Promise<string | undefined> => {
     const { partnerId, plan, usageIdentifier, active } = partner;
     const name = `${prefix(stage)}${partnerId}`;
-    const key = held.keys.find((known) => known.name === name && known.value === usageIdentifier);
+    const key = state.keys.find((known) => known.name === name && known.value === usageIdentifier);
     if (!active) {
       if (!key) return undefined;
       await client.send(new DeleteApiKeyCommand({ apiKey: key.id }));
-      return `${partnerId} is no longer counted: none of its keys is active`;
+      return `${partnerId}: removed from its usage plan, because it has no active key`;
     }
-    const wanted = held.plans.get(plan);
-    const inPlans = held.plansOf.get(key?.id ?? "") ?? [];
+    const wanted = state.plans.get(plan);
+    const inPlans = state.plansOf.get(key?.id ?? "") ?? [];
     if (key?.enabled && inPlans.length === 1 && inPlans[0] === wanted) return undefined;
 
     const { id: keyId } =
@@ -131,58 +131,60 @@ export const usageKeys = (stage: string) => {
           patchOperations: [{ op: "replace", path: "/enabled", value: "true" }],
         }),
       );
-    // a key may be in one plan of a stage only, so that the old one goes first
+    // a key can be in only one plan of a stage, so remove it from the old plan first
     for (const usagePlanId of inPlans.filter((id) => id !== wanted))
       await client.send(new DeleteUsagePlanKeyCommand({ usagePlanId, keyId }));
     if (wanted && !inPlans.includes(wanted))
       await client.send(new CreateUsagePlanKeyCommand({ usagePlanId: wanted, keyId, keyType: "API_KEY" }));
-    return `${partnerId} is counted by the plan ${plan}`;
+    return `${partnerId}: added to the usage plan ${plan}`;
   };
 
-  const removeUnknown = async (held: Held, partners: readonly PartnerPlan[]): Promise<string[]> => {
-    const known = new Set(
-      partners.map(({ partnerId, usageIdentifier }) => `${partnerId} ${usageIdentifier}`),
-    );
-    const unknown = held.keys.filter(
-      ({ name = "", value }) => !known.has(`${name.slice(prefix(stage).length)} ${value}`),
-    );
-    for (const { id } of unknown) await client.send(new DeleteApiKeyCommand({ apiKey: id }));
-    return unknown.map(({ name }) => `${name} is gone: the database does not know it`);
-  };
-
-  const settle = async (partners: readonly PartnerPlan[], force: boolean, onDone: (line: string) => void) => {
-    const held = await readHeld(client, stage);
-    requirePlans(held, partners);
-    if (force) for (const line of await removeUnknown(held, partners)) onDone(line);
-    else requireSameTable(stage, held, partners);
+  const syncAll = async (
+    partners: readonly PartnerPlan[],
+    force: boolean,
+    onChange: (line: string) => void,
+  ) => {
+    const state = await readState(client, stage);
+    requirePlans(state, partners);
+    const unknown = listUnknown(stage, state, partners);
+    if (!force) requireNoUnknown(stage, unknown);
+    for (const { id, name } of unknown) {
+      await client.send(new DeleteApiKeyCommand({ apiKey: id }));
+      onChange(`${name}: deleted, because it is not in the database`);
+    }
     for (const partner of partners) {
-      const line = await settlePartner(held, partner);
-      if (line) onDone(line);
+      const line = await syncPartner(state, partner);
+      if (line) onChange(line);
     }
   };
 
   return {
-    /** @throws CommandError when the stage cannot be reached or is not there: before anything is changed. */
+    /** @throws CommandError if the stage is not deployed or cannot be reached. Changes nothing. */
     requireStage: async (): Promise<void> => {
-      await readPlans(client, stage).catch((error: unknown) => explain(error, stage));
+      await readPlans(client, stage).catch((error: unknown) => fail(error, "The database was not changed."));
     },
 
     /**
-     * Makes API Gateway have a key in the right plan for each partner with an active key, and none for the others.
+     * Ensures that each partner with an active API key has a usage key in its plan, and that no other partner has one.
      *
-     * @param force takes away keys that the table does not know, instead of stopping.
-     * @param onDone receives a line for each partner that had to be changed.
-     * @throws CommandError that says what to do; the same call again goes on where this one stopped.
+     * @param force deletes usage keys that are not in the database, instead of failing.
+     * @param onChange receives one line per changed partner.
+     * @throws CommandError that says what to do. A repeated call continues where this one stopped.
      */
     sync: (
       partners: readonly PartnerPlan[],
-      { force, onDone }: { readonly force: boolean; readonly onDone: (line: string) => void },
+      { force, onChange }: { readonly force: boolean; readonly onChange: (line: string) => void },
     ): Promise<void> =>
-      settle(partners, force, onDone)
+      syncAll(partners, force, onChange)
         .catch((error: unknown) => {
-          if (isRace(error)) return settle(partners, force, onDone);
+          if (isConflict(error)) return syncAll(partners, force, onChange);
           throw error;
         })
-        .catch((error: unknown) => explain(error, stage)),
+        .catch((error: unknown) =>
+          fail(
+            error,
+            `The database change was kept. Fix the cause, then run: npm run partner -- sync --stage ${stage}`,
+          ),
+        ),
   };
 };

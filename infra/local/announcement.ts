@@ -6,7 +6,7 @@ export const consoleOf = ({ messengerUrl }: City): string => `${messengerUrl}/co
 
 export const docsOf = ({ baseUrl }: City): string => `${baseUrl}/docs`;
 
-/** Tells the user what has been started, and how to try it. */
+/** Prints the addresses and credentials of the running system, and sample calls. */
 export const announce = (city: City, logFile: string, seconds: string) => {
   const { baseUrl, messagingBaseUrl, apiKey, basic, database, upstreams, messenger } = city;
   const { username, password } = city.console;
@@ -16,12 +16,12 @@ Docs       ${docsOf(city)}
 Messaging  ${messagingBaseUrl}
            ${basic.username}, password ${basic.password}
 Console    ${consoleOf(city)}   ${username}, password ${password}
-Platform   ${messenger?.platform ? `imitated; what phones got: ${messenger.platform.controlUrl}/phones/${demoPhone}` : "real: pair a phone by the console"}
+Platform   ${messenger?.platform ? `simulated; received messages: ${messenger.platform.controlUrl}/phones/${demoPhone}` : "real: pair a phone in the console"}
 Database   ${database.adminUrl}
 API key    ${apiKey}   (partner demo, scope resident:read)
 Employee   ${upstreams.demo.username}, password ${upstreams.demo.password}
-           NIP ${upstreams.demo.nip}, passphrase ${upstreams.demo.passphrase}   (for a ticket, and as a login too)
-Upstreams  ${upstreams.legacyAuthUrl} legacy authentication, ${upstreams.employeeSystemUrl} employee system
+           NIP ${upstreams.demo.nip}, passphrase ${upstreams.demo.passphrase}   (for a ticket; also valid as a login)
+Upstreams  legacy authentication ${upstreams.legacyAuthUrl}, employee system ${upstreams.employeeSystemUrl}
 
   curl -s ${baseUrl}/v1/penduduk -H 'apikey: ${apiKey}' \\
     -H 'Content-Type: application/json' -d '{"page_number": 1, "page_size": 3}'
@@ -42,6 +42,6 @@ Upstreams  ${upstreams.legacyAuthUrl} legacy authentication, ${upstreams.employe
   curl -s ${messagingBaseUrl}/send/message -u '${basic.username}:${basic.password}' \\
     -H 'Content-Type: application/json' -d '{"phone": "${demoPhone}", "message": "*Halo*"}'
 
-Logs of the functions: ${logFile}. Sources are rebuilt when they change. Ctrl-C stops.
+Function logs: ${logFile}. Functions are rebuilt when their sources change. Ctrl-C stops.
 `);
 };

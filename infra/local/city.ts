@@ -19,7 +19,7 @@ import { startJobs } from "./job-schedule.ts";
 import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { type LocalMessenger, startMessenger } from "./messenger/messenger.ts";
-import { rememberPlans } from "./plan-lookup.ts";
+import { cachePlans } from "./plan-lookup.ts";
 import { startSchedule } from "./schedule.ts";
 import { localSecretName, readLocalSecret } from "./secrets/local-secret.ts";
 import { startSecretsServer } from "./secrets/server.ts";
@@ -29,30 +29,30 @@ import { storeSeed } from "./seed/seed.ts";
 import { inventPasswords, startUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 
 export interface CityOptions {
-  /** Folder of the database and the secrets. */
+  /** Folder for the database and the secrets. */
   readonly folder: string;
-  /** Ports of the integration and the messaging API; 0 takes a free one. */
+  /** Ports of the integration and the messaging API; 0 for any free port. */
   readonly port: number;
   readonly messagingPort: number;
-  /** The messenger: with the imitated platform, to be paired with a real phone, or one that runs already. */
+  /** The messenger: with the simulated platform, to be paired with a real phone, or one that is already running. */
   readonly messenger?: "fake" | "real" | { readonly url: string };
-  /** Invented residents that are stored when there are fewer. */
+  /** Minimum number of residents; invented ones are added. */
   readonly residents: number;
-  /** False: the data need not outlive a crash. */
+  /** Whether the data must survive a crash. */
   readonly durable: boolean;
-  /** Whether what runs on a schedule in the cloud does so here; otherwise only when it is invoked. */
+  /** Whether to run scheduled functions; by default they run only when invoked. */
   readonly scheduled?: boolean;
-  /** Receives a line for each answer of the gateway. */
+  /** Receives one line per gateway response. */
   readonly onAccess: (line: string) => void;
-  /** Receives each line that a function logs. */
+  /** Receives each log line of a function. */
   readonly onLog: (fn: string, line: string) => void;
-  /** Ends the start between two steps. */
+  /** Aborts the start between two steps. */
   readonly signal?: AbortSignal;
-  /** Receives what is being done at the start. */
+  /** Receives the current step of the start. */
   readonly onStep?: (step: string) => void;
 }
 
-/** What a function is to be told: its secrets, and where the systems are that it calls. */
+/** The environment that a function needs: its secrets, and the addresses of the systems that it calls. */
 interface Needs {
   readonly secrets: Secrets;
   readonly upstreams?: readonly Upstream[];
@@ -63,25 +63,25 @@ interface Needs {
 export interface City {
   readonly baseUrl: string;
   readonly messagingBaseUrl: string;
-  /** Where the messenger is; its console is under `/console`. */
+  /** Address of the messenger; its console is at `/console`. */
   readonly messengerUrl: string;
-  /** The city's own messenger and platform. */
+  /** Undefined if the city uses a messenger that was already running. */
   readonly messenger: LocalMessenger | undefined;
-  /** Opens the console. */
+  /** Credentials of the console. */
   readonly console: { readonly username: string; readonly password: string };
   /** Credentials of the messaging API. */
   readonly basic: { readonly username: string; readonly password: string };
-  /** Key of the partner `demo`, which may read residents. */
+  /** API key of the partner `demo`, with the scope `resident:read`. */
   readonly apiKey: string;
   readonly secretsUrl: string;
   readonly database: LocalDatabase;
   readonly secrets: SecretStore;
   readonly upstreams: Upstreams;
-  /** The environment that a function is given. */
+  /** Returns the environment variables of a function. */
   variables(needed: Needs): Record<string, string>;
-  /** Runs a function that no client calls. */
+  /** Invokes an internal function. */
   invoke(fn: string, event: unknown): Promise<Outcome>;
-  /** Starts the next invocations from the bundles as they are now. */
+  /** Uses the current bundles from the next invocation on. */
   reload(): void;
   stop(): Promise<void>;
 }
@@ -113,16 +113,16 @@ const readCredential = (store: SecretStore, name: "messenger-console" | "messagi
   return first;
 };
 
-/** The demo partner's key, kept between starts; a new one where it was revoked or lost. */
+/** Returns the demo partner's stored API key, or issues a new one if it was revoked or lost. */
 const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Promise<string> => {
   const name = localSecretName("demo-api-key");
   const sql = database.connectAs("partner-admin");
   try {
-    const kept = store.find(name)?.value;
-    const [active] = kept
-      ? await sql`select from partner.api_key held where digest = ${digestToken(kept)} and partner.is_active(held)`
+    const stored = store.find(name)?.value;
+    const [active] = stored
+      ? await sql`select from partner.api_key k where digest = ${digestToken(stored)} and partner.is_active(k)`
       : [];
-    if (kept && active) return kept;
+    if (stored && active) return stored;
     const { key } = await partnerDirectory(sql).add(demoPartner, "standard", { scopes: ["resident:read"] });
     store.put(name, key);
     return key;
@@ -144,7 +144,7 @@ const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep 
   }
 };
 
-/** Starts everything; what was started is stopped again when a later part fails. */
+/** Starts the whole system. If one part fails, the parts that were started are stopped. */
 export const startCity = async (options: CityOptions): Promise<City> => {
   const { folder, durable, onAccess, onLog, signal, onStep = () => {} } = options;
   const stops: (() => Promise<unknown>)[] = [];
@@ -200,7 +200,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
 
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
-    const findPlan = rememberPlans(partnerDirectory(plans).findPlan);
+    const findPlan = cachePlans(partnerDirectory(plans).findPlan);
     const open = async (api: Api, port: number) => {
       const gateway = await startGateway({ api, port, invoke, findPlan, onAccess });
       stops.push(() => gateway.stop());
@@ -210,8 +210,10 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     const messagingBaseUrl = await open(messagingApi, options.messagingPort);
 
     const urls: Readonly<Record<Upstream | Address, string>> = {
-      ...{ ...upstreams.urls, MESSENGER_URL: messengerUrl },
-      ...{ INTEGRATION_ADDRESS: baseUrl, MESSAGING_ADDRESS: messagingBaseUrl },
+      ...upstreams.urls,
+      MESSENGER_URL: messengerUrl,
+      INTEGRATION_ADDRESS: baseUrl,
+      MESSAGING_ADDRESS: messagingBaseUrl,
     };
     const variables = ({ secrets: needed, upstreams: called = [], addresses = [] }: Needs) => ({
       ...common,

@@ -10,25 +10,29 @@ import type { SecretStore } from "./secrets/store.ts";
 
 export interface LocalDatabase {
   readonly server: Server;
-  /** Connects as the administrator, who owns the database but is no superuser, as in the cloud. */
+  /** For the administrator, who owns the database but is not a superuser, as in the cloud. */
   readonly adminUrl: string;
-  /** One connection with the credentials of a role's secret. */
+  /** Opens one connection with the credentials in a role's secret. */
   connectAs(role: LoginRole): postgres.Sql;
-  /** Gives a role a new password, in the database and in its secret. */
+  /** Sets a new password for a role, in the database and in its secret. */
   rotatePassword(role: LoginRole): Promise<void>;
 }
 
 const dbname = "municipal";
 const admin = "municipal_admin";
 
-/** Asking for array types would be a query of the driver's own, whose failure nobody awaits. */
+/** Without `fetch_types`: the driver would query array types and ignore a failure. */
 const options = { max: 1, fetch_types: false, onnotice: () => {} };
 
-/** The administrator of a managed database may make roles and databases, but is no superuser. */
+/** Creates an administrator who, as in a managed database, may create roles and databases but is not a superuser. */
 const bootstrap = async (port: number, superuserPassword: string, adminPassword: string) => {
   const sql = postgres({
-    ...{ host: "127.0.0.1", port, username: "postgres", password: superuserPassword },
-    ...{ database: "postgres", ...options },
+    host: "127.0.0.1",
+    port,
+    username: "postgres",
+    password: superuserPassword,
+    database: "postgres",
+    ...options,
   });
   try {
     const [role] = await sql`select from pg_roles where rolname = ${admin}`;
@@ -41,7 +45,7 @@ const bootstrap = async (port: number, superuserPassword: string, adminPassword:
   }
 };
 
-/** Starts the server, brings the schema up to date, and gives each role a password and a secret. */
+/** Starts the server, migrates the schema, and creates a password and a secret for each role. */
 export const startDatabase = async (
   folder: string,
   store: SecretStore,
@@ -77,9 +81,12 @@ export const startDatabase = async (
   } catch (error) {
     await server.stop();
     if ((error as { code?: string }).code === "28P01")
-      throw new Error("the database was made with other secrets than these; start with --fresh", {
-        cause: error,
-      });
+      throw new Error(
+        "The database does not accept the stored secrets. Start with --fresh to recreate both.",
+        {
+          cause: error,
+        },
+      );
     throw error;
   }
   return {

@@ -2,15 +2,15 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "nod
 import { fileURLToPath } from "node:url";
 import type { DemoEmployee } from "./upstream/upstreams.ts";
 
-/** Folder of everything that a running system keeps on this machine. */
+/** Folder for the data of the local system. */
 export const localFolder = fileURLToPath(new URL("../../.local", import.meta.url));
 
-/** The stage whose secrets the local system keeps. */
+/** Stage name of the local system, in the names of its secrets. */
 export const localStage = "local";
 
 const fileIn = (folder: string) => `${folder}/dev.json`;
 
-/** How to reach a running `npm run dev`: for tests, tools and the operator's commands. */
+/** Addresses and credentials of a running `npm run dev`, for tests, tools and the operator's commands. */
 export interface DevFile {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -19,22 +19,22 @@ export interface DevFile {
   readonly docsUrl: string;
   /** Credentials of the messaging API. */
   readonly basic: { readonly username: string; readonly password: string };
-  /** The messenger's page for the operator. */
+  /** The messenger's console for the operator. */
   readonly consoleUrl: string;
   readonly console: { readonly username: string; readonly password: string };
-  /** A number whose phone the imitated platform has, and where that is controlled; null with a real phone. */
+  /** Number of a phone on the simulated platform, and the platform's control API; null with a real phone. */
   readonly phone: string | null;
   readonly platformUrl: string | null;
   readonly employee: DemoEmployee;
   readonly databaseUrl: string;
   /** The Secrets Manager endpoint. */
   readonly secretsUrl: string;
-  /** The imitated old systems, for their moods. */
+  /** The simulated legacy systems, whose failures can be controlled. */
   readonly legacyAuthUrl: string;
   readonly employeeSystemUrl: string;
 }
 
-/** Written whole when the system is ready, for its owner only: it holds credentials. */
+/** Writes the file atomically, readable by its owner only, because it contains credentials. */
 export const writeDevFile = (folder: string, contents: DevFile): void => {
   const file = fileIn(folder);
   writeFileSync(`${file}.partial`, `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 });

@@ -13,12 +13,12 @@ import { destroyServer } from "./postgres/server.ts";
 
 const usage = `Usage: npm run dev -- [--port N] [--messaging-port N] [--residents N] [--fresh] [--platform fake|real] [--folder DIR]
 
-  --port N            port of the integration API (default: 3000, or a free one when that is taken)
-  --messaging-port N  port of the messaging API (default: 3001, or a free one when that is taken)
-  --residents N       invented residents to have at least (default: 5000)
-  --platform NAME     fake: an imitated messaging platform (default); real: pair a real phone by the console
-  --fresh             throw the database and the secrets of earlier starts away
-  --folder DIR        where they are kept (default: .local, where the other commands look)`;
+  --port N            port of the integration API (default: 3000, or any free port if 3000 is in use)
+  --messaging-port N  port of the messaging API (default: 3001, or any free port if 3001 is in use)
+  --residents N       minimum number of residents; invented ones are added (default: 5000)
+  --platform NAME     fake: simulated messaging platform (default); real: pair a real phone in the console
+  --fresh             delete the database and the secrets of earlier starts
+  --folder DIR        data folder (default: .local, which the other commands use)`;
 
 const defaultPorts = { port: 3_000, "messaging-port": 3_001 };
 
@@ -55,18 +55,18 @@ const readOptions = () => {
   };
 };
 
-/** The default port only when nobody else has it; a port that was asked for must be free. */
+/** Falls back to any free port if the default is in use. A requested port must be free. */
 const choosePort = async (name: keyof typeof defaultPorts, wanted: number | undefined): Promise<number> => {
   try {
     return await findPort(wanted ?? defaultPorts[name]);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    if (wanted !== undefined) throw new Error(`port ${wanted} is taken; choose another one with --${name}`);
+    if (wanted !== undefined) throw new Error(`Port ${wanted} is in use. Choose another one with --${name}.`);
     return findPort();
   }
 };
 
-/** The functions are rebuilt as they change, the messenger is not: it would lose what is under way. */
+/** Watches the functions. The messenger is built only once, because a restart would interrupt its deliveries. */
 const firstBuild = async (onRebuilt: (errors: number) => void) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let built = false;
@@ -74,7 +74,7 @@ const firstBuild = async (onRebuilt: (errors: number) => void) => {
     for (const { text, location } of errors)
       console.error(styleText("red", `${location?.file ?? ""}:${location?.line ?? ""} ${text}`));
     if (built) onRebuilt(errors.length);
-    else if (errors.length > 0) reject(new Error("the functions do not build"));
+    else if (errors.length > 0) reject(new Error("The functions do not build."));
     else resolve();
     built = true;
   });
@@ -89,7 +89,7 @@ const main = async () => {
   const lock = takeLock(`${folder}/dev.pid`, "dev.ts");
   if ("holder" in lock)
     throw new Error(
-      `npm run dev is running here already, as process ${lock.holder}; its addresses are in ${folder}/dev.json`,
+      `npm run dev is already running (process ${lock.holder}). Its addresses are in ${folder}/dev.json.`,
     );
   removeDevFile(folder);
 
@@ -100,7 +100,7 @@ const main = async () => {
   const interruption = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => interruption.abort());
-  // a terminal or pipe that is gone must not keep us from stopping in order
+  // a closed terminal or pipe must not prevent an orderly stop
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
   try {
@@ -113,7 +113,7 @@ const main = async () => {
     let city: City | undefined;
     const builder = await firstBuild((errors) => {
       if (errors === 0) city?.reload();
-      console.log(errors === 0 ? "rebuilt" : "not rebuilt: the functions go on as they were");
+      console.log(errors === 0 ? "rebuilt" : "build failed; the previous build stays in use");
     });
     stops.push(() => builder.dispose());
     const logFile = createWriteStream(`${folder}/functions.log`, { flags: "w", mode: 0o600 });
@@ -138,14 +138,21 @@ const main = async () => {
     stops.push(city.stop);
     const { baseUrl, messagingBaseUrl, apiKey, basic, secretsUrl, database, upstreams, messenger } = city;
     const { demo: employee, legacyAuthUrl, employeeSystemUrl } = upstreams;
-    const databaseUrl = database.adminUrl;
     writeDevFile(folder, {
-      ...{ baseUrl, apiKey, messagingBaseUrl, docsUrl: docsOf(city), basic },
-      ...{ consoleUrl: consoleOf(city), console: city.console },
+      baseUrl,
+      apiKey,
+      messagingBaseUrl,
+      docsUrl: docsOf(city),
+      basic,
+      consoleUrl: consoleOf(city),
+      console: city.console,
       phone: messenger?.platform ? demoPhone : null,
       platformUrl: messenger?.platform?.controlUrl ?? null,
-      ...{ employee, databaseUrl, secretsUrl },
-      ...{ legacyAuthUrl, employeeSystemUrl },
+      employee,
+      databaseUrl: database.adminUrl,
+      secretsUrl,
+      legacyAuthUrl,
+      employeeSystemUrl,
     });
     announce(
       city,

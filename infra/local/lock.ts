@@ -1,7 +1,7 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Whether the process lives and is the program: a number alone may have gone to another one since. */
+/** Whether the process runs the program. Checks the command line, because a process id may be reused. */
 const isRunning = (pid: number, program: string): boolean => {
   try {
     process.kill(pid, 0);
@@ -17,11 +17,11 @@ const read = (file: string): string | undefined => {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return undefined; // given back in between
+    return undefined; // released in the meantime
   }
 };
 
-/** Makes the file with its content in one step. @returns false when there is one already. */
+/** Creates the file with its content atomically. @returns false if it exists. */
 const create = (file: string): boolean => {
   const mine = `${file}.${process.pid}`;
   writeFileSync(mine, String(process.pid));
@@ -36,7 +36,7 @@ const create = (file: string): boolean => {
   }
 };
 
-/** Moves the lock of a dead process away; one that was taken anew in between is put back. */
+/** Removes the lock of a dead process. A lock that was acquired in the meantime is restored. */
 const clear = (file: string, stale: string) => {
   const moved = `${file}.${process.pid}.stale`;
   try {
@@ -49,10 +49,10 @@ const clear = (file: string, stale: string) => {
 };
 
 /**
- * Takes a lock file for this process; one of a process that is gone is taken over.
+ * Acquires a lock file for this process, also from a process that no longer runs.
  *
- * @param program part of the command line by which the holder is known.
- * @returns the function that gives it back, or the number of the process that holds it.
+ * @param program part of the command line that identifies the holder.
+ * @returns a function that releases the lock, or the id of the process that holds it.
  */
 export const takeLock = (file: string, program: string): { release: () => void } | { holder: number } => {
   mkdirSync(dirname(file), { recursive: true });

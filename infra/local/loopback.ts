@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 export interface Loopback {
   /** Host and port. */
   readonly address: string;
-  /** Ends its connections too, whatever they are at. */
+  /** Also closes active connections. */
   stop(): Promise<void>;
 }
 
-/** Makes a server listen on this machine alone. @param port 0 takes a free one. */
+/** Makes a server listen on loopback only. @param port 0 for any free port. */
 export const listenOnLoopback = async (server: Server | TlsServer, port = 0): Promise<Loopback> => {
   server.listen(port, "127.0.0.1");
   await once(server, "listening");

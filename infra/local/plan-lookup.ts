@@ -2,13 +2,13 @@ import { setTimeout } from "node:timers/promises";
 
 type FindPlan = (usageIdentifier: string) => Promise<string | undefined>;
 
-const patienceMs = 1_000;
+const lookupTimeoutMs = 1_000;
 
 /**
- * Usage plans as API Gateway knows them: beside the database, so that an outage of the database is not one
- * of the gateway. A known plan is answered at once and looked up again for the next time.
+ * Caches usage plans, because API Gateway does not depend on the database either. A known plan is returned at once and
+ * refreshed for the next call.
  */
-export const rememberPlans = (findPlan: FindPlan): FindPlan => {
+export const cachePlans = (findPlan: FindPlan): FindPlan => {
   const known = new Map<string, string>();
   const refresh = async (usageIdentifier: string) => {
     const plan = await findPlan(usageIdentifier);
@@ -17,6 +17,6 @@ export const rememberPlans = (findPlan: FindPlan): FindPlan => {
   };
   return async (usageIdentifier) => {
     const refreshed = refresh(usageIdentifier).catch(() => undefined);
-    return known.get(usageIdentifier) ?? Promise.race([refreshed, setTimeout(patienceMs, undefined)]);
+    return known.get(usageIdentifier) ?? Promise.race([refreshed, setTimeout(lookupTimeoutMs, undefined)]);
   };
 };

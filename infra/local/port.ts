@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
 /**
- * A port on loopback that nobody has: the wanted one, or any for 0.
+ * Finds a free port on loopback.
  *
- * @throws Error with the code EADDRINUSE when the wanted one is taken.
+ * @param wanted 0 for any free port.
+ * @throws Error with the code EADDRINUSE if the wanted port is in use.
  */
 export const findPort = async (wanted = 0): Promise<number> => {
   const probe = createServer().listen(wanted, "127.0.0.1");

@@ -1,6 +1,6 @@
 import type { InternalFunction } from "#lib/routes/internal.ts";
 
-/** Runs each function of the table that repeats, at once and then as often as it says. @returns what ends it. */
+/** Runs each periodic function now and then at its interval. @returns a function that stops it. */
 export const startSchedule = (
   functions: readonly InternalFunction[],
   invoke: (fn: string) => Promise<unknown>,

@@ -1,8 +1,12 @@
-/** Error codes of a lost connection, from postgres.js, Node and the server. */
+/** Error codes of postgres.js, Node and the server for a lost connection. */
 const codes = new Set([
-  ...["CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECTION_DESTROYED", "ECONNRESET", "EPIPE"],
-  "57P01", // admin_shutdown
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "ECONNRESET",
+  "EPIPE",
+  "57P01", // admin_shutdown: the server ended it
 ]);
 
-/** Tells whether an error code means a lost database connection rather than a failed statement. */
+/** Whether an error code means a lost database connection; the outcome of the statement is then unknown. */
 export const isLostConnection = (code: string | undefined): boolean => code !== undefined && codes.has(code);

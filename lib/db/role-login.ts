@@ -4,20 +4,24 @@ import { Credentials } from "./credentials.ts";
 import { logsIn, setPassword } from "./password.ts";
 
 /**
- * Sees to it that a role logs in as its secret says. A password that works is left alone, also the coming one
- * of a rotation that is under way.
+ * Ensures that a role can log in with its secret. Does not change a password that works, including the pending one
+ * of a rotation in progress.
  *
  * @param sql connection of a role that may alter this one.
- * @returns whether the password had to be set.
- * @throws Error when the role cannot log in all the same.
+ * @returns whether the password was set.
+ * @throws Error if the role cannot log in even then.
  */
-export const giveLogin = async (sql: postgres.Sql, role: string, secretId: string): Promise<boolean> => {
+export const ensureRoleLogin = async (
+  sql: postgres.Sql,
+  role: string,
+  secretId: string,
+): Promise<boolean> => {
   const current = await readSecret(secretId, Credentials);
-  if (current.username !== role) throw new Error(`secret ${secretId} is not that of the role ${role}`);
+  if (current.username !== role) throw new Error(`secret ${secretId} belongs to another role than ${role}`);
   if (await logsIn(current)) return false;
   const coming = await findSecret(secretId, Credentials, "AWSPENDING");
   if (coming && coming.password !== current.password && (await logsIn(coming))) return false;
   await setPassword(sql, role, current.password);
   if (await logsIn(current)) return true;
-  throw new Error(`the role ${role} cannot log in with the password that it was given`);
+  throw new Error(`role ${role} cannot log in with the password that was set`);
 };

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { keep, prepare } from "#lib/cached.ts";
+import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { kidPattern, tokenKeySchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
@@ -17,8 +17,8 @@ const fetchCurrent = async () => readSecret(secretId(), tokenKeySchema());
 
 const fetchBoth = async () => readBothStages(secretId(), tokenKeySchema());
 
-const signing = keep("the signing key", maxAgeSeconds * 1_000, fetchCurrent);
-const verifying = keep("the verifying keys", maxAgeSeconds * 1_000, fetchBoth);
+const signing = cached("the signing key", maxAgeSeconds * 1_000, fetchCurrent);
+const verifying = cached("the verifying keys", maxAgeSeconds * 1_000, fetchBoth);
 
 /** Returns the signing key: the secret's AWSCURRENT, at most five minutes old. */
 export const getSigningKey = (): Promise<TokenKey> => signing.get();

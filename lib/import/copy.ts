@@ -8,16 +8,16 @@ const send = async (sql: postgres.Sql, copy: Writable, text: readonly Buffer[]):
   const write = promisify<Buffer, void>(copy.write.bind(copy));
   for (const block of text) await write(block);
   copy.end();
-  await setImmediate(); // the stream has told the server by then; too early, the next line would throw
+  await setImmediate(); // the stream sends the end of COPY in this turn; a query before that would throw
   await sql`select`;
 };
 
 /**
- * Copies rows into a table, within a transaction. The stream of postgres 3.4.9 falls silent when the server
- * refuses what came last, or the connection goes away: so the next statement is asked, which fails too then.
+ * Copies rows into a table, within a transaction. The stream of postgres 3.4.9 reports no error when the server
+ * rejects the last data or the connection is lost, so a statement after it checks the outcome.
  *
  * @param sql one connection (`max: 1`). @param target table and columns, such as `staging (a, b)`.
- * @throws PostgresError the server's, or 25P02 (in_failed_sql_transaction), which does not say why.
+ * @throws PostgresError from the server, or 25P02 (in_failed_sql_transaction), which does not name the cause.
  */
 export const copyRows = async (sql: postgres.Sql, target: string, rows: Batch): Promise<void> => {
   const broken = Promise.withResolvers<never>();

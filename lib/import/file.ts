@@ -1,25 +1,25 @@
 import type { Readable } from "node:stream";
 import { type CsvRecord, RecordReader } from "./csv.ts";
 import { type Line, maxLineLength, readLines } from "./lines.ts";
-import type { Column, ImportTable, Refusal, Row } from "./table.ts";
+import type { Column, ImportTable, Rejection, Row } from "./table.ts";
 
-/** A file whose header is of no use: nothing of it was read. */
+/** The file cannot be imported at all, because its first line is not a usable header. */
 export class HeaderError extends Error {
   override readonly name = "HeaderError";
 }
 
-/** What a block of the file held. */
+/** The rows of one block of the file. */
 interface Block {
   readonly rows: readonly Row[];
-  readonly refusals: readonly Refusal[];
+  readonly rejections: readonly Rejection[];
   /** Bytes of the file read so far. */
   readonly bytesRead: number;
 }
 
 export interface ImportFile {
-  /** Header fields as they stand in the file. */
+  /** Header fields as in the file. */
   readonly headers: readonly string[];
-  /** Headers that the table does not know; their values are not stored. */
+  /** Headers without a column in the table; their values are not imported. */
   readonly ignored: readonly string[];
   readonly blocks: AsyncIterable<Block>;
 }
@@ -31,7 +31,7 @@ const clean = (text: string) => text.normalize("NFC").trim();
 interface Layout {
   readonly delimiter: string;
   readonly headers: readonly string[];
-  /** For each column of the table the place of its field, -1 where the file does not have it. */
+  /** For each column of the table the index of its field, -1 if the file does not have it. */
   readonly places: readonly number[];
 }
 
@@ -44,7 +44,7 @@ const layoutWith = (line: string, delimiter: string, { columns }: ImportTable): 
   return { delimiter, headers, places: columns.map(({ header }) => lower.indexOf(header)) };
 };
 
-/** Spreadsheets write `;` in an Indonesian locale: the delimiter that finds the most columns is meant. */
+/** Detects the delimiter by the number of columns it finds: spreadsheets write `;` in an Indonesian locale. */
 const findLayout = (line: string, table: ImportTable): Layout => {
   const found = ({ places }: Layout) => places.filter((place) => place >= 0).length;
   const best = delimiters
@@ -55,56 +55,57 @@ const findLayout = (line: string, table: ImportTable): Layout => {
   );
   const expected = table.columns.map(({ header }) => header).join(",");
   if (line.includes("\0") || line.includes("\uFFFD"))
-    throw new HeaderError("The file is not UTF-8 text; save it as «CSV UTF-8»");
+    throw new HeaderError("The file is not UTF-8 text. Save it as CSV UTF-8.");
   if (line.includes("\r"))
-    throw new HeaderError("The lines of the file end with CR alone; save it with line ends LF or CRLF");
+    throw new HeaderError("The lines of the file end with CR alone. Save it with LF or CRLF line endings.");
   if (missing.length > 0)
     throw new HeaderError(
-      `The first line lacks ${missing.map(({ header }) => header).join(", ")}; it must name the columns, such as\n${expected}`,
+      `The first line must name the columns, but these are missing: ${missing.map(({ header }) => header).join(", ")}. ` +
+        `Expected:\n${expected}`,
     );
   const repeated = best.headers.find((header, i) => header !== "" && best.headers.indexOf(header) !== i);
-  if (repeated) throw new HeaderError(`The first line names the column ${repeated} twice`);
+  if (repeated) throw new HeaderError(`The first line names column ${repeated} twice.`);
   return best;
 };
 
-const refuse = ({ header, refuse, whenAbsent }: Column, value: string): string | undefined => {
+const checkValue = ({ header, check, whenAbsent }: Column, value: string): string | undefined => {
   if (value.includes("\uFFFD")) return `${header} is not valid UTF-8`;
-  if (value.includes("\0")) return `${header} holds a NUL character`;
+  if (value.includes("\0")) return `${header} contains a NUL character`;
   if (value === "" && whenAbsent !== undefined) return undefined;
-  const rule = refuse(value);
-  return rule && `${header} ${rule}`;
+  const problem = check(value);
+  return problem && `${header} ${problem}`;
 };
 
-/** A spreadsheet ends with rows of nothing but delimiters. */
+/** Spreadsheets may append rows that contain only delimiters. */
 const isBlank = ({ fields }: CsvRecord) => fields?.every((field) => field.trim() === "") ?? false;
 
 const readRecord = (
   record: CsvRecord,
   { headers, places }: Layout,
   { columns }: ImportTable,
-): Row | Refusal => {
+): Row | Rejection => {
   const { line, text, fields } = record;
-  const refusal = (reason: string): Refusal => ({ line, reason, fields, text });
+  const rejection = (reason: string): Rejection => ({ line, reason, fields, text });
   if (!fields)
-    return refusal(text.length >= maxLineLength ? "the line is too long" : "the quotes do not match");
+    return rejection(text.length >= maxLineLength ? "the line is too long" : "the quotes do not match");
   if (fields.length !== headers.length)
-    return refusal(`the row has ${fields.length} fields where the first line has ${headers.length}`);
+    return rejection(`the row has ${fields.length} fields, the header has ${headers.length}`);
   const values = places.map((place) => clean(fields[place] ?? ""));
-  const reasons = columns.flatMap((column, i) => refuse(column, values[i] ?? "") ?? []);
-  if (reasons.length > 0) return refusal(reasons.join("; "));
+  const reasons = columns.flatMap((column, i) => checkValue(column, values[i] ?? "") ?? []);
+  if (reasons.length > 0) return rejection(reasons.join("; "));
   return { line, values: values.map((value, i) => (value === "" && columns[i]?.whenAbsent ? null : value)) };
 };
 
 const firstLine = async (blocks: AsyncGenerator<Line[]>): Promise<{ first: Line; rest: Line[] }> => {
   for await (const [first, ...rest] of { [Symbol.asyncIterator]: () => ({ next: () => blocks.next() }) })
     if (first) return { first, rest };
-  throw new HeaderError("The file is empty");
+  throw new HeaderError("The file is empty.");
 };
 
 /**
  * Reads a CSV file for a table, block by block, in constant memory.
  *
- * @throws HeaderError before anything is read when the first line does not name the columns.
+ * @throws HeaderError before any row is read, if the first line is not a usable header.
  */
 export const openImport = async (input: Readable, table: ImportTable): Promise<ImportFile> => {
   const lines = readLines(input);
@@ -113,26 +114,26 @@ export const openImport = async (input: Readable, table: ImportTable): Promise<I
   const reader = new RecordReader(layout.delimiter, layout.headers.length);
   const known = new Set(table.columns.map(({ header }) => header));
 
-  const sort = (records: Iterable<CsvRecord>, bytesRead: number): Block => {
+  const toBlock = (records: Iterable<CsvRecord>, bytesRead: number): Block => {
     const rows: Row[] = [];
-    const refusals: Refusal[] = [];
+    const rejections: Rejection[] = [];
     for (const record of records) {
       if (isBlank(record)) continue;
       const read = readRecord(record, layout, table);
       if ("values" in read) rows.push(read);
-      else refusals.push(read);
+      else rejections.push(read);
     }
-    return { rows, refusals, bytesRead };
+    return { rows, rejections, bytesRead };
   };
 
   const blocks = async function* () {
     let bytesRead = first.bytesRead;
-    yield sort(reader.read(rest), bytesRead);
+    yield toBlock(reader.read(rest), bytesRead);
     for await (const block of lines) {
       bytesRead = block.at(-1)?.bytesRead ?? bytesRead;
-      yield sort(reader.read(block), bytesRead);
+      yield toBlock(reader.read(block), bytesRead);
     }
-    yield sort(reader.end(), bytesRead);
+    yield toBlock(reader.end(), bytesRead);
   };
   return {
     headers: layout.headers,

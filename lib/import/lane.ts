@@ -6,21 +6,21 @@ import type { ImportTable, Row } from "./table.ts";
 const rowsPerBatch = 20_000;
 
 /**
- * A connection with the rows that are to be stored over it. While a batch is stored another may wait and a third be
- * gathered, so that a lane has work while the reading waits for another lane.
+ * One connection and its queue of rows. While one batch is being stored, a second may wait and a third be filled,
+ * so that a lane stays busy while the reader waits for another lane.
  */
 export class Lane {
   readonly counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, repeated: 0 };
   readonly #sql: postgres.Sql;
   readonly #table: ImportTable;
-  #gathered = new Batch();
-  /** First lines of the batches that are not stored yet, the gathered one last. */
+  #filling = new Batch();
+  /** First lines of the batches that are not stored yet, the filling one last. */
   readonly #firstLines: number[] = [];
-  /** Settles when the batch before the last that was handed over is stored. */
-  #storingBefore = Promise.resolve();
-  /** Settles when all that was handed over is stored. */
+  /** Settles when the last submitted batch but one is stored. */
+  #storingPrevious = Promise.resolve();
+  /** Settles when all submitted batches are stored. */
   #storing = Promise.resolve();
-  /** Of what comes next: all of the last batch were. */
+  /** Whether all rows of the last batch were new. */
   #areLikelyNew = false;
 
   /** @param sql one connection (`max: 1`) of the role `municipal_importer`. */
@@ -35,25 +35,25 @@ export class Lane {
   }
 
   get isFull(): boolean {
-    return this.#gathered.size >= rowsPerBatch;
+    return this.#filling.size >= rowsPerBatch;
   }
 
   add(row: Row): void {
-    if (this.#gathered.size === 0) this.#firstLines.push(row.line);
-    this.#gathered.add(row);
+    if (this.#filling.size === 0) this.#firstLines.push(row.line);
+    this.#filling.add(row);
   }
 
-  /** Takes what was added to be stored. Waits while two batches are before it. @throws what storing threw. */
-  async handOver(): Promise<void> {
-    await this.#storingBefore;
-    const batch = this.#gathered;
-    this.#gathered = new Batch();
-    this.#storingBefore = this.#storing;
+  /** Queues the added rows for storing. Waits while two batches are ahead. @throws the error of an earlier batch. */
+  async submit(): Promise<void> {
+    await this.#storingPrevious;
+    const batch = this.#filling;
+    this.#filling = new Batch();
+    this.#storingPrevious = this.#storing;
     this.#storing = this.#storing.then(() => this.#store(batch));
-    this.#storing.catch(() => {}); // told to whoever waits for it next
+    this.#storing.catch(() => {}); // reported by the next submit or settle
   }
 
-  /** Waits for what was handed over. @throws what storing it threw. */
+  /** Waits for all submitted batches. @throws the error of the batch that failed. */
   settle(): Promise<void> {
     return this.#storing;
   }

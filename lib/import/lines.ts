@@ -1,22 +1,22 @@
 import type { Readable } from "node:stream";
 
-/** A line of a text file without its line end. */
+/** A line of a text file without its line ending. */
 export interface Line {
   /** From 1. */
   readonly number: number;
-  /** Cut to the limit where the line is longer. */
+  /** Truncated to `maxLineLength`. */
   readonly text: string;
   readonly tooLong: boolean;
-  /** Bytes read up to the block that holds the line's end. */
+  /** Bytes read up to and including the block in which the line ends. */
   readonly bytesRead: number;
 }
 
-/** Longest line in characters: what is kept of a longer one, so that memory stays bounded. */
+/** Maximum line length in characters; longer lines are truncated, so that memory stays bounded. */
 export const maxLineLength = 64 * 1024;
 
 /**
- * The lines of a UTF-8 file, `\n` or `\r\n`, in blocks; a byte order mark is dropped, bytes that are not
- * UTF-8 become U+FFFD. Not `readline`: that also splits at U+2028, which may stand in a quoted field.
+ * Reads the lines of a UTF-8 file, ended by `\n` or `\r\n`, in blocks. Drops a byte order mark; invalid bytes become
+ * U+FFFD. `readline` does not fit: it also splits at U+2028, which may occur in a quoted field.
  */
 export const readLines = async function* (input: Readable): AsyncGenerator<Line[]> {
   const decoder = new TextDecoder();

@@ -6,13 +6,13 @@ import { type Content, type ImportTable, keyReader } from "./table.ts";
 export interface LoadCounts {
   inserted: number;
   updated: number;
-  /** Rows that stood there already with these values: not written again. */
+  /** Rows that were already stored with these values; not written again. */
   unchanged: number;
-  /** Rows whose key came again later in the same batch: the later one counts. */
+  /** Rows replaced by a later row with the same key in the same batch. */
   repeated: number;
 }
 
-/** What the upsert tells. */
+/** Result of the upsert. */
 interface Counts {
   inserted: number;
   updated: number;
@@ -48,9 +48,9 @@ const upsert = (target: ImportTable): string => {
 };
 
 /**
- * A transaction by hand: `sql.begin` of postgres 3.4.9 sends its rollback into a socket that is gone, which
- * ends the process. Should the connection break in between, the staging table is gone with it, so that
- * nothing of the batch can be stored on the next one.
+ * Runs work in a transaction, without `sql.begin`: that of postgres 3.4.9 sends its rollback to a closed socket,
+ * which ends the process. If the connection is lost, the staging table is lost too, so a new connection cannot
+ * store part of the batch.
  */
 const inTransaction = async <T>(sql: postgres.Sql, work: () => Promise<T>): Promise<T> => {
   await sql`begin`;
@@ -59,7 +59,7 @@ const inTransaction = async <T>(sql: postgres.Sql, work: () => Promise<T>): Prom
     await sql`commit`;
     return result;
   } catch (error) {
-    // only a statement that failed leaves a transaction; after anything else there is no connection to it
+    // only a failed statement leaves an open transaction; any other error means that the connection is lost
     if (error instanceof postgres.PostgresError && error.severity === "ERROR") await sql`rollback`;
     throw error;
   }
@@ -79,7 +79,7 @@ const findKnown = async (
   return new Set(known.map(({ key }) => key));
 };
 
-/** New rows with what each column has where the file has nothing. */
+/** Fills absent values of new rows with the columns' defaults. */
 const complete = async (sql: postgres.Sql, { columns }: ImportTable, rows: Batch): Promise<Batch> => {
   if (!rows.hasAbsent) return rows;
   const absent = columns.map(({ whenAbsent = "null" }) => `(${whenAbsent})::text`);
@@ -89,7 +89,7 @@ const complete = async (sql: postgres.Sql, { columns }: ImportTable, rows: Batch
   );
 };
 
-/** COPY into the table itself, which costs a third less than an upsert. */
+/** Copies straight into the table, which costs a third less than an upsert. */
 const insertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): Promise<void> => {
   if (rows.size === 0) return;
   const columns = namesOf(target).join(", ");
@@ -106,7 +106,7 @@ const upsertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): 
   return counts;
 };
 
-/** Takes one row of each key, the last, and tells what became of all. */
+/** Stores the last row of each key and counts the outcome of all rows. */
 const storeDistinct = async (
   table: ImportTable,
   batch: Batch,
@@ -116,23 +116,24 @@ const storeDistinct = async (
   const rows = new Map([...batch].map((row) => [readKey(row), row]));
   const { inserted, updated } = await store(rows);
   return {
-    ...{ inserted, updated },
+    inserted,
+    updated,
     unchanged: rows.size - inserted - updated,
     repeated: batch.size - rows.size,
   };
 };
 
-/** A way of storing a batch within a transaction. */
-type Way = (sql: postgres.Sql, table: ImportTable, batch: Batch) => Promise<LoadCounts>;
+/** Stores a batch within a transaction. */
+type Strategy = (sql: postgres.Sql, table: ImportTable, batch: Batch) => Promise<LoadCounts>;
 
-/** @throws PostgresError where a row is known, or comes twice. */
-const insertAll: Way = async (sql, table, batch) => {
+/** @throws PostgresError if a key is already stored or occurs twice. */
+const insertAll: Strategy = async (sql, table, batch) => {
   await insertRows(sql, table, batch);
   return { inserted: batch.size, updated: 0, unchanged: 0, repeated: 0 };
 };
 
-/** @throws PostgresError where somebody else has stored a row since it was looked for. */
-const insertAndUpdate: Way = (sql, table, batch) =>
+/** @throws PostgresError if another session has inserted one of the new keys in the meantime. */
+const insertAndUpdate: Strategy = (sql, table, batch) =>
   storeDistinct(table, batch, async (rows) => {
     const known = await findKnown(sql, table, [...rows.keys()]);
     const pick = (areKnown: boolean) =>
@@ -143,19 +144,21 @@ const insertAndUpdate: Way = (sql, table, batch) =>
     return { inserted: fresh.size + inserted, updated };
   });
 
-/** In the order of keys, as whoever else stores some of them meanwhile. */
-const upsertAll: Way = (sql, table, batch) =>
+/** Writes in key order, so that concurrent upserts do not deadlock. */
+const upsertAll: Strategy = (sql, table, batch) =>
   storeDistinct(table, batch, (rows) => upsertRows(sql, table, Batch.of(rows.values())));
 
-/** unique_violation; deadlock_detected; in_failed_sql_transaction, where COPY failed and did not say why. */
+/** unique_violation; deadlock_detected; in_failed_sql_transaction, which COPY reports instead of the cause. */
 const retried = new Set(["23505", "40P01", "25P02"]);
 
 const attempt = async (
-  [way, ...others]: readonly [Way, ...Way[]],
-  ...[sql, table, batch]: Parameters<Way>
+  [strategy, ...others]: readonly [Strategy, ...Strategy[]],
+  sql: postgres.Sql,
+  table: ImportTable,
+  batch: Batch,
 ): Promise<LoadCounts> => {
   try {
-    return await inTransaction(sql, () => way(sql, table, batch));
+    return await inTransaction(sql, () => strategy(sql, table, batch));
   } catch (error) {
     const [next, ...rest] = others;
     if (!(next && error instanceof postgres.PostgresError && retried.has(error.code))) throw error;
@@ -164,11 +167,11 @@ const attempt = async (
 };
 
 /**
- * Stores rows by their key, in one transaction: a batch is stored whole or not at all, and storing it again
- * changes nothing.
+ * Stores a batch by key in one transaction. Idempotent.
  *
  * @param sql one connection (`max: 1`) of the role `municipal_importer`.
- * @param areLikelyNew saves looking whether rows are known, a fifth of all; where one is, the batch begins anew.
+ * @param areLikelyNew skips the lookup of existing keys, a fifth of the time; if a key exists, the batch is retried
+ * with the lookup.
  */
 export const storeBatch = (
   sql: postgres.Sql,

@@ -1,21 +1,21 @@
-/** One column of an import: where its value comes from, what it must be, where it goes. */
+/** One column of an import: its header in the file, its rule, and its column in the database. */
 export interface Column {
-  /** Header in the file: the name that the contract uses. */
+  /** Header in the file, in lower case: the field's name in the contract. */
   readonly header: string;
   /** Column of the database table. */
   readonly column: string;
-  /** PostgreSQL type that the text is cast to. */
+  /** PostgreSQL type to which the text is cast. */
   readonly type: "text" | "integer" | "timestamp";
-  /** The rule that a value breaks, in words that say how to mend it; undefined for a good one. */
-  readonly refuse: (value: string) => string | undefined;
+  /** Returns what is wrong with a value, phrased so that the user can fix it, or undefined for a valid one. */
+  readonly check: (value: string) => string | undefined;
   /**
-   * SQL for a column that a file may leave out or blank: a new row gets this, a known one keeps its value.
-   * Without it the column must be in the file.
+   * SQL default for an optional column. If the file omits the column or leaves it blank, a new row gets this value
+   * and an existing row is left unchanged. Without a default the column is required.
    */
   readonly whenAbsent?: string;
 }
 
-/** A table that is filled from files: rows with a known key are updated, others added. */
+/** A table that can be imported: rows with a known key are updated, others are added. */
 export interface ImportTable {
   readonly name: string;
   /** Schema and table. */
@@ -25,18 +25,18 @@ export interface ImportTable {
   readonly columns: readonly Column[];
 }
 
-/** What is stored of a row: cleaned values in the order of the table's columns, null where absent. */
+/** A row's values after clean-up, in the order of the table's columns; null where absent. */
 export interface Content {
   readonly values: readonly (string | null)[];
 }
 
-/** A row that may be stored. */
+/** A valid row. */
 export interface Row extends Content {
-  /** Line of the file on which the row begins, from 1. */
+  /** Line of the file on which the row starts, from 1. */
   readonly line: number;
 }
 
-/** Reads a row's key, the same for any spelling of it. */
+/** Returns a function that reads a row's key in a normalised spelling. */
 export const keyReader = ({ key, columns }: ImportTable): ((row: Content) => string) => {
   const place = columns.findIndex(({ column }) => column === key);
   const isNumber = columns[place]?.type === "integer";
@@ -46,16 +46,16 @@ export const keyReader = ({ key, columns }: ImportTable): ((row: Content) => str
   };
 };
 
-/** A row that may not be stored. */
-export interface Refusal {
+/** A row that failed validation. */
+export interface Rejection {
   readonly line: number;
-  /** Each broken rule, by column. */
+  /** Every violated rule, with its column. */
   readonly reason: string;
-  /** The fields as they stand in the file, or undefined where they could not be told apart. */
+  /** The fields as in the file, or undefined if the line could not be parsed. */
   readonly fields: readonly string[] | undefined;
   readonly text: string;
 }
 
-export const refuseBlank = (value: string) => (value === "" ? "must not be blank" : undefined);
+export const checkBlank = (value: string) => (value === "" ? "must not be blank" : undefined);
 
 export const acceptAny = () => undefined;

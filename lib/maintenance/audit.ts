@@ -2,25 +2,25 @@ import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import type { Step } from "./step.ts";
 
-/** Rows of a seal: hashed within a tenth of a second. */
-const mostRows = 10_000;
-/** Fewer wait for more, but not longer than ten minutes. */
-const leastRows = 1_000;
+/** Maximum rows per seal: hashed within 0.1 s. */
+const maxRows = 10_000;
+/** Minimum rows per seal, unless the oldest row is more than ten minutes old. */
+const minRows = 1_000;
 
 /**
- * Seals the reads of residents that are not sealed yet. The digest goes to the log, too, where nobody who could
- * change the database can change it.
+ * Seals reads of residents that are not sealed yet. Also logs the digest, because the log cannot be changed by someone
+ * with write access to the database.
  *
- * @param least rows for which it is worth a seal.
+ * @param minimum rows for a seal.
  */
-export const sealReads = async (sql: postgres.Sql, least = leastRows) => {
+export const sealReads = async (sql: postgres.Sql, minimum = minRows) => {
   const [settled] = await sql<{ id: string }[]>`select audit.find_settled_id()::text as id`;
   const [seal] = await sql<{ id: string; rows: number; digest: string }[]>`
     select id::text, row_count as rows, digest
-    from audit.seal_reads(${settled?.id ?? "0"}::bigint, ${mostRows}, ${least})`;
+    from audit.seal_reads(${settled?.id ?? "0"}::bigint, ${maxRows}, ${minimum})`;
   if (seal) log.info("audit sealed", { seal: seal.id, rows: seal.rows, digest: seal.digest });
   const rows = seal?.rows ?? 0;
-  return { rows, more: rows === mostRows };
+  return { rows, more: rows === maxRows };
 };
 
 export const auditSteps: readonly Step[] = [

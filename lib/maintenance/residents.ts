@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import {
+  foldBatchSize,
   foldChanges,
-  foldedAtOnce,
   mergeTrigrams,
   profileBlocks,
   refreshVocabulary,
@@ -10,10 +10,10 @@ import {
 import { listBypassableTriggers, recountBlocks, recountProfiles } from "#lib/resident/verify.ts";
 import type { Step } from "./step.ts";
 
-/** Blocks that each run recounts: some 20 ms, so that 10 million residents are all recounted within a day. */
+/** Blocks recounted per run, in about 20 ms; covers 10 million residents within a day. */
 const recountedBlocks = 4;
 
-/** Throws, so that the alarm of failed runs goes off: a count that is wrong stays so until it is rebuilt. */
+/** Throws if a count is wrong, to raise the alarm for failed runs: a wrong count persists until it is rebuilt. */
 const recount = async (sql: postgres.Sql) => {
   const triggers = await listBypassableTriggers(sql);
   if (triggers.length > 0)
@@ -23,7 +23,7 @@ const recount = async (sql: postgres.Sql) => {
   const wrong = [...(await recountBlocks(sql, recountedBlocks)), ...(await recountProfiles(sql, 1))];
   if (wrong.length > 0)
     throw new Error(
-      `residents are counted wrongly in ${JSON.stringify(wrong)}; «npm run residents -- verify», then rebuild`,
+      `wrong resident counts: ${JSON.stringify(wrong)}; run npm run residents -- verify, then rebuild`,
     );
   return { rows: recountedBlocks, more: false };
 };
@@ -32,12 +32,12 @@ const changes: Step = {
   name: "resident-changes",
   async work(sql) {
     const rows = await foldChanges(sql);
-    return { rows, more: rows === foldedAtOnce };
+    return { rows, more: rows === foldBatchSize };
   },
 };
 
-/** Does what a function counts pieces of, for as long as there are any. */
-const whileAny = (name: string, work: (sql: postgres.Sql) => Promise<number>): Step => ({
+/** Creates a step that repeats work until it returns 0. */
+const untilDone = (name: string, work: (sql: postgres.Sql) => Promise<number>): Step => ({
   name,
   async work(sql) {
     const rows = await work(sql);
@@ -50,12 +50,12 @@ const vocabulary: Step = {
   work: async (sql) => ({ rows: (await refreshVocabulary(sql)) ?? 0, more: false }),
 };
 
-/** Keeps counts and profiles of residents; before the recount, so that it meets what they left. */
+/** Maintains the counts and search profiles of residents. The recount comes last, to check the other steps. */
 export const residentSteps: readonly Step[] = [
   changes,
-  whileAny("resident-blocks", splitBlock),
+  untilDone("resident-blocks", splitBlock),
   { name: "resident-trigrams", work: async (sql) => ({ rows: await mergeTrigrams(sql), more: false }) },
   vocabulary,
-  whileAny("resident-profiles", profileBlocks),
+  untilDone("resident-profiles", profileBlocks),
   { name: "resident-recount", work: recount },
 ];

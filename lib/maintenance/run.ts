@@ -1,12 +1,12 @@
 import type postgres from "postgres";
 import type { Step } from "./step.ts";
 
-/** How one step went. */
+/** The result of one step. */
 export interface Report {
   readonly step: string;
   readonly rows: number;
   readonly milliseconds: number;
-  /** Whether nothing was left to do; else the next run goes on. */
+  /** False if work is left for the next run. */
   readonly finished: boolean;
   readonly error?: unknown;
 }
@@ -24,9 +24,9 @@ const runStep = async (
   try {
     while (more && Date.now() < until) {
       lost.throwIfAborted();
-      const piece = await work(sql);
-      rows += piece.rows;
-      more = piece.more;
+      const batch = await work(sql);
+      rows += batch.rows;
+      more = batch.more;
     }
     return { ...report(), finished: !more };
   } catch (error) {
@@ -35,11 +35,11 @@ const runStep = async (
 };
 
 /**
- * Does each step for as long as it has something to do, but no longer than its share of the time: what is
- * left is divided among the steps that are left, so that none keeps the ones behind it waiting for ever.
+ * Runs each step until it has no more work or its share of the time is used up. The remaining time is divided among
+ * the remaining steps, so that no step starves the next ones.
  *
- * @param until no piece of work begins after this; Unix time in milliseconds.
- * @param lost says that the connection has ended, and with it the right to go on.
+ * @param until Unix milliseconds after which no batch starts.
+ * @param lost aborted when the connection is lost, and with it the advisory lock.
  */
 export const runSteps = async (
   sql: postgres.Sql,

@@ -1,41 +1,40 @@
 import type postgres from "postgres";
 
-/** What a piece of work came to. */
-interface Piece {
-  /** Rows that it took away, changed or checked. */
+/** The result of one batch. */
+interface Batch {
+  /** Rows that were deleted, changed or checked. */
   readonly rows: number;
-  /** Whether there is more to do at once. */
+  /** Whether there is more work now. */
   readonly more: boolean;
 }
 
-/** One kind of upkeep. */
+/** One maintenance task. */
 export interface Step {
-  /** As the log and the alarm's reader call it. */
+  /** Used in the log and the runbook. */
   readonly name: string;
   /**
-   * Does one piece and commits it: a run that is broken off goes on from there the next time. It is called
-   * again while there is more and the run has time.
+   * Processes and commits one batch, so that an interrupted run continues there next time. Called again while there
+   * is more work and time. A batch must take less than the role's statement timeout of 20 s.
    *
-   * A statement of the role is ended after 20 s; a piece must not take longer.
-   *
-   * @throws Error when upkeep finds something wrong: the other steps are done, and the run fails at its end.
+   * @throws Error if a check fails. The other steps still run, then the run fails.
    */
-  readonly work: (sql: postgres.Sql) => Promise<Piece>;
+  readonly work: (sql: postgres.Sql) => Promise<Batch>;
 }
 
 /**
- * A step that takes away what has grown old, by a function that says how many rows it took.
+ * Creates a step that deletes expired rows.
  *
- * @param most rows at a time: so many, and there may be more.
+ * @param batchSize maximum rows per batch; a full batch means that there may be more.
+ * @param expire returns the number of deleted rows.
  */
 export const expiry = (
   name: string,
-  most: number,
-  expire: (sql: postgres.Sql, most: number) => Promise<readonly { rows: number }[]>,
+  batchSize: number,
+  expire: (sql: postgres.Sql, batchSize: number) => Promise<readonly { rows: number }[]>,
 ): Step => ({
   name,
   async work(sql) {
-    const rows = (await expire(sql, most))[0]?.rows ?? 0;
-    return { rows, more: rows === most };
+    const rows = (await expire(sql, batchSize))[0]?.rows ?? 0;
+    return { rows, more: rows === batchSize };
   },
 });

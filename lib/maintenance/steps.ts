@@ -1,9 +1,13 @@
-import { attempts } from "./attempts.ts";
 import { auditSteps } from "./audit.ts";
-import { notifications } from "./notifications.ts";
 import { residentSteps } from "./residents.ts";
-import { sessions } from "./sessions.ts";
-import type { Step } from "./step.ts";
+import { expiry, type Step } from "./step.ts";
 
-/** Everything that is looked after, in this order. */
-export const steps: readonly Step[] = [attempts, sessions, notifications, ...residentSteps, ...auditSteps];
+/** All maintenance steps, in order. */
+export const steps: readonly Step[] = [
+  expiry("employee-attempts", 5_000, (sql, size) => sql`select employee.expire_attempts(${size}) as rows`),
+  // a small batch, because each session is deleted with its refresh tokens
+  expiry("employee-sessions", 100, (sql, size) => sql`select employee.expire_sessions(${size}) as rows`),
+  expiry("notifications", 5_000, (sql, size) => sql`select notification.expire(${size}) as rows`),
+  ...residentSteps,
+  ...auditSteps,
+];

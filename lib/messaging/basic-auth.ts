@@ -1,4 +1,4 @@
-import { keep, prepare } from "#lib/cached.ts";
+import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { isSameText } from "#lib/same-text.ts";
 import { basicSchema } from "#lib/secrets/schemas.ts";
@@ -10,7 +10,7 @@ const maxAgeMs = 300_000;
 /** A letter with a mark may be written in two ways. */
 const inOneForm = (text: string): string => text.normalize("NFC");
 
-const accepted = keep("the messaging credentials", maxAgeMs, async () => {
+const accepted = cached("the messaging credentials", maxAgeMs, async () => {
   const { credentials } = await readSecret(getSetting("BASIC_SECRET_ID"), basicSchema());
   return credentials.map(({ username, password }) => ({
     username,

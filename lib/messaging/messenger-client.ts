@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { keep, prepare } from "#lib/cached.ts";
+import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { messengerAway, notAccepted, outcomeUnknown } from "#lib/faults/table.ts";
@@ -19,7 +19,7 @@ const retryAfterSeconds = 5;
 /** The token that was before the last rotation is accepted longer than this. */
 const tokenMaxAgeMs = 300_000;
 
-const token = keep("the messenger's token", tokenMaxAgeMs, async () =>
+const token = cached("the messenger's token", tokenMaxAgeMs, async () =>
   readSecret(getSetting("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema()),
 );
 
@@ -41,19 +41,19 @@ const findRefusal = ({ status, json }: Answer): Fault | undefined => {
   return new Fault({ status, code, message, retryAfterSeconds: seconds });
 };
 
-/** Where the task is, and what opens it. */
-export interface Door {
+/** The messenger's address and the token that it accepts. */
+export interface MessengerAccess {
   readonly url: string;
   readonly token: string;
 }
-type FindDoor = () => Promise<Door>;
+type FindAccess = () => Promise<MessengerAccess>;
 
-const findConfigured: FindDoor = async () => ({
+const findConfigured: FindAccess = async () => ({
   url: getSetting("MESSENGER_URL"),
   token: (await token.get()).token,
 });
 
-const bearer = ({ token: text }: Door) => ({ authorization: `Bearer ${text}` });
+const bearer = ({ token: text }: MessengerAccess) => ({ authorization: `Bearer ${text}` });
 
 const encode = (draft: Draft, content: Buffer | undefined) => {
   const json = JSON.stringify(draft);
@@ -95,15 +95,15 @@ const handOver = async <T>(
 export const submit = async (
   draft: Draft,
   content?: Buffer,
-  findDoor: FindDoor = findConfigured,
+  findAccess: FindAccess = findConfigured,
 ): Promise<Accepted> => {
   const { headers, body } = encode(draft, content);
-  const door = await findDoor();
+  const access = await findAccess();
   const question: Question = {
     method: "POST",
-    url: door.url,
+    url: access.url,
     path: "/messages",
-    headers: { ...headers, ...bearer(door) },
+    headers: { ...headers, ...bearer(access) },
     body,
   };
   const timeoutMs = draft.url === undefined ? totalTimeoutMs : fetchingTimeoutMs;
@@ -119,14 +119,14 @@ export const submit = async (
  */
 export const submitBatch = async (
   submissions: readonly Draft[],
-  findDoor: FindDoor = findConfigured,
+  findAccess: FindAccess = findConfigured,
 ): Promise<string[]> => {
-  const door = await findDoor();
+  const access = await findAccess();
   const question: Question = {
     method: "POST",
-    url: door.url,
+    url: access.url,
     path: "/messages/batch",
-    headers: { "content-type": "application/json", ...bearer(door) },
+    headers: { "content-type": "application/json", ...bearer(access) },
     body: JSON.stringify({ submissions }),
   };
   const { ids } = await handOver(question, totalTimeoutMs, AcceptedBatch, { idempotency_key: "each" });
@@ -135,12 +135,12 @@ export const submitBatch = async (
 
 /** What became of a message, or undefined where the task knows none by this id. @throws Fault 503 */
 export const findMessage = async (id: string): Promise<MessageState | undefined> => {
-  const door = await findConfigured();
+  const access = await findConfigured();
   const question: Question = {
     method: "GET",
-    url: door.url,
+    url: access.url,
     path: `/messages/${encodeURIComponent(id)}`,
-    headers: bearer(door),
+    headers: bearer(access),
   };
   const answer = await send(question, totalTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { fromHttp } from "@aws-sdk/credential-provider-http";
-import { keep } from "#lib/cached.ts";
+import { cached } from "#lib/cached.ts";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { connect } from "#lib/db/pool.ts";
 import { sealingWith } from "#lib/encryption.ts";
@@ -23,8 +23,8 @@ const readTokens = async (): Promise<readonly string[]> => {
   return both.map(({ token }) => token);
 };
 
-const tokens = keep("the messenger's tokens", maxAgeMs, readTokens);
-const credentials = keep("the console's credentials", maxAgeMs, async () => {
+const tokens = cached("the messenger's tokens", maxAgeMs, readTokens);
+const credentials = cached("the console's credentials", maxAgeMs, async () => {
   const secret = await readSecret(getSetting("CONSOLE_SECRET_ID"), consoleSchema());
   return secret.credentials;
 });

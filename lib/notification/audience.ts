@@ -1,43 +1,42 @@
 import type postgres from "postgres";
 
-/** A recipient as the audience shows it: nothing of it can be relied on. */
-export interface Shown {
-  /** Empty where the view has none. */
+/** A row of an audience view, not validated. */
+export interface AudienceRow {
+  /** Empty if the view has none. */
   readonly key: string;
   readonly phone: string | null;
   readonly values: unknown;
-  /** Rows that the view has for this key. */
+  /** Number of rows with this key in the view. */
   readonly copies: number;
 }
 
-/** The view cannot be read. */
+/** An audience view cannot be read. */
 export class AudienceError extends Error {
   override readonly name = "AudienceError";
 }
 
-const rowsAtOnce = 200;
+const rowsPerFetch = 200;
 
-/** Of the database's message nothing is told: it may quote data. */
+/** Leaves out the database's message, which may quote data. */
 const unreadable = (view: string, cause: unknown): AudienceError => {
   const { code = "no answer" } = cause as { code?: string };
   return new AudienceError(`the view audience.${view} cannot be read (${code})`, { cause });
 };
 
 /**
- * Reads an audience in the order of its keys, a few recipients at a time and all from one snapshot, so that
- * memory stays the same for any size, and a view is computed once.
+ * Reads an audience in key order, in batches from one snapshot: memory stays constant and the view is computed once.
  *
- * (The driver's own cursor does not wait for who uses its last rows, and a lost connection ends it like the
- * last row does.)
+ * The driver's cursor does not fit: it does not wait until its last rows are processed, and it reports a lost
+ * connection as the end of the data.
  *
- * @param moment what `audience.moment()` answers.
- * @throws AudienceError when the view cannot be read; what `use` throws.
+ * @param moment result of `audience.moment()` in the view.
+ * @throws AudienceError if the view cannot be read; errors of `use`.
  */
 export const readAudience = async (
   sql: postgres.Sql,
   view: string,
   moment: Date,
-  use: (shown: readonly Shown[]) => Promise<void>,
+  use: (rows: readonly AudienceRow[]) => Promise<void>,
 ): Promise<void> => {
   await sql.begin("isolation level repeatable read read only", async (transaction) => {
     const read = async <T>(work: () => Promise<T>): Promise<T> =>
@@ -47,13 +46,15 @@ export const readAudience = async (
     await transaction`select set_config('audience.moment', ${moment.toISOString()}, true)`;
     await read(
       () => transaction`
-        declare shown no scroll cursor for
+        declare audience_rows no scroll cursor for
         select coalesce(dedupe_key::text, '') as key, min(phone::text) as phone,
           (array_agg(to_jsonb(v."values")))[1] as values, count(*)::int as copies
         from ${sql(`audience.${view}`)} v group by dedupe_key order by dedupe_key`,
     );
     for (;;) {
-      const rows = await read(() => transaction.unsafe<Shown[]>(`fetch ${rowsAtOnce} from shown`));
+      const rows = await read(() =>
+        transaction.unsafe<AudienceRow[]>(`fetch ${rowsPerFetch} from audience_rows`),
+      );
       if (rows.length === 0) return;
       await use(rows);
     }

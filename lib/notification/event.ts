@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** The input that each schedule is given; the time is EventBridge Scheduler's `<aws.scheduler.scheduled-time>`. */
+/** The input of each schedule; the time is EventBridge Scheduler's `<aws.scheduler.scheduled-time>`. */
 export const ScheduleInput = z.object({
   job: z.string().check(z.maxLength(100)),
   scheduled_time: z
@@ -9,18 +9,18 @@ export const ScheduleInput = z.object({
 });
 export type ScheduleInput = z.infer<typeof ScheduleInput>;
 
-/** What the schedule of a job is to say. */
+/** The input for the schedule of a job. */
 export const scheduleInput = (job: string, scheduled_time: string): ScheduleInput => ({
   job,
   scheduled_time,
 });
 
-/** `detail-type` of the event by which another system asks for a single notification. */
+/** `detail-type` of the event with which another system requests a single notification. */
 export const requestedType = "NotificationRequested";
 
-/** That event's `detail`. */
+/** The `detail` of that event. */
 export const Requested = z.object({
-  /** The sender's own id of what it asks for: asked again, it is sent once. Without it, the event's id. */
+  /** Idempotency key of the sender; defaults to the event's id. */
   request_id: z.optional(z.string().check(z.regex(/^[!-~]{1,200}$/))),
   template: z.string().check(z.maxLength(100)),
   /** Digits with country code. */
@@ -28,7 +28,7 @@ export const Requested = z.object({
   values: z.record(z.string(), z.unknown()),
 });
 
-/** The bus event, as far as it is read. */
+/** The fields of the bus event that are used. */
 export const RequestedEvent = z.object({
   id: z.string(),
   "detail-type": z.literal(requestedType),

@@ -1,36 +1,36 @@
 import type { TemplateName } from "./templates.ts";
 
-/** One scheduled notification. The stacks make a schedule of each, and `npm run dev` a timer. */
+/** A scheduled notification: a schedule in AWS, a timer in `npm run dev`. */
 export interface Job {
-  /** Small letters, digits and dashes: part of what a message is recognised by, so it does not change. */
+  /** Lower-case letters, digits and dashes. Part of the idempotency keys: do not rename a job. */
   readonly name: string;
-  /** What it does, for operators. */
+  /** Description for operators. */
   readonly summary: string;
   /**
    * EventBridge Scheduler's six fields: minute, hour, day of month, month, day of week (1 is Sunday), year.
-   * No `rate(…)`: it counts from a deployment, and nobody could say which times were missed.
+   * `rate(…)` is not allowed: it counts from the deployment, so missed times could not be determined.
    */
   readonly schedule: `cron(${string})`;
-  /** IANA name of the zone whose clock the schedule goes by. */
+  /** IANA name of the schedule's time zone. */
   readonly timeZone: string;
   /** A view in the schema `audience`: `(dedupe_key text, phone text, values jsonb)`. */
   readonly audience: string;
   readonly template: Exclude<TemplateName, "proof">;
   /**
-   * What a `dedupe_key` is told once for: `run`, in each run anew; `ever`, in none of the later runs for as long
-   * as the view shows it.
+   * How often a `dedupe_key` is notified: once per `run`, or once `ever`, that is, not again in later runs while the
+   * view contains it.
    */
   readonly once: "run" | "ever";
 }
 
-/** The city's clock. */
+/** The time zone of the city. */
 const timeZone = "Asia/Jakarta";
 
-/** Every job that runs. To add one: a row here, and its view in a new file of `lib/db/migrations/`. */
+/** All jobs. To add one, add a row here and its view in a new migration in `lib/db/migrations/`. */
 export const jobs: readonly Job[] = [
   {
     name: "appointment-reminder",
-    summary: "Reminds of tomorrow's appointments",
+    summary: "Sends reminders of tomorrow's appointments",
     schedule: "cron(0 8 * * ? *)",
     timeZone,
     audience: "appointment_reminder",
@@ -39,7 +39,7 @@ export const jobs: readonly Job[] = [
   },
   {
     name: "queue-ticket",
-    summary: "Tells who waits how many are ahead, when ten, five, two and none are left",
+    summary: "Tells people in a queue how many are ahead of them, at ten, five, two and none",
     schedule: "cron(0/3 8-15 ? * MON-FRI *)",
     timeZone,
     audience: "queue_ticket",
@@ -48,7 +48,7 @@ export const jobs: readonly Job[] = [
   },
   {
     name: "document-status",
-    summary: "Tells applicants that the status of a document has changed",
+    summary: "Notifies applicants of a document's new status",
     schedule: "cron(0/5 * * * ? *)",
     timeZone,
     audience: "document_status",
@@ -57,7 +57,7 @@ export const jobs: readonly Job[] = [
   },
   {
     name: "system-alert",
-    summary: "Tells the numbers on call what is wrong with a system",
+    summary: "Alerts the numbers on call to a system failure",
     schedule: "cron(0/2 * * * ? *)",
     timeZone,
     audience: "system_alert",

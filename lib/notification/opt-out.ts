@@ -1,13 +1,13 @@
 import type postgres from "postgres";
-import type { Means } from "./context.ts";
+import type { NotifyContext } from "./context.ts";
 
-type Pepper = Means["pepper"];
+type Pepper = NotifyContext["pepper"];
 
 const digestOf = ({ digest }: Pepper, phone: string): Buffer => digest(phone) ?? Buffer.alloc(32);
 
-/** Those of the numbers that do not want reminders. */
+/** Returns the numbers that have opted out of reminders. */
 export const listOptedOut = async (
-  { sql, pepper }: Pick<Means, "sql" | "pepper">,
+  { sql, pepper }: Pick<NotifyContext, "sql" | "pepper">,
   phones: readonly string[],
 ): Promise<Set<string>> => {
   const byDigest = new Map(phones.map((phone) => [digestOf(pepper, phone).toString("hex"), phone]));
@@ -17,7 +17,7 @@ export const listOptedOut = async (
   return new Set(rows.map(({ digest }) => byDigest.get(digest) ?? ""));
 };
 
-/** @returns false when the number was there already. */
+/** @returns false if the number had already opted out. */
 export const optOut = async (sql: postgres.Sql, pepper: Pepper, phone: string): Promise<boolean> => {
   const { count } = await sql`
     insert into notification.opt_out (digest, pepper_version) values (${digestOf(pepper, phone)}, ${pepper.version})
@@ -25,7 +25,7 @@ export const optOut = async (sql: postgres.Sql, pepper: Pepper, phone: string): 
   return count > 0;
 };
 
-/** @returns false when the number was not there. */
+/** @returns false if the number had not opted out. */
 export const optIn = async (sql: postgres.Sql, pepper: Pepper, phone: string): Promise<boolean> => {
   const { count } = await sql`delete from notification.opt_out where digest = ${digestOf(pepper, phone)}`;
   return count > 0;

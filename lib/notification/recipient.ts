@@ -2,69 +2,69 @@ import type postgres from "postgres";
 import type { Job } from "./jobs.ts";
 import { countRecipients, type Outcome } from "./run.ts";
 
-/** For what a recipient is told once: a scheduled time of a job, or the job for ever. */
-export interface Occasion {
+/** The scope in which a recipient is notified once: one run of a job, or all its runs. */
+export interface DedupeScope {
   readonly job: string;
-  /** As PostgreSQL writes a time. */
+  /** Scheduled time of the run, or `-infinity` for all runs. */
   readonly at: string;
 }
 
-export const occasionOf = ({ name, once }: Job, scheduledAt: Date): Occasion => ({
+export const dedupeScopeOf = ({ name, once }: Job, scheduledAt: Date): DedupeScope => ({
   job: name,
   at: once === "run" ? scheduledAt.toISOString() : "-infinity",
 });
 
-/** What became of a recipient. */
-export interface Told {
+/** The outcome for one recipient. */
+export interface RecipientOutcome {
   readonly key: string;
   readonly outcome: Outcome;
-  /** Why it was refused, without any data. */
+  /** Contains no personal data. */
   readonly reason?: string | undefined;
-  /** In the outbox. */
+  /** Id in the outbox. */
   readonly messageId?: string | undefined;
 }
 
-/** What is known already of these keys. */
-export const listTold = async (
+/** Lists the stored outcomes of these keys. */
+export const listOutcomes = async (
   sql: postgres.Sql,
-  { job, at }: Occasion,
+  { job, at }: DedupeScope,
   keys: readonly string[],
-): Promise<Map<string, Told>> => {
-  const rows = await sql<Told[]>`
+): Promise<Map<string, RecipientOutcome>> => {
+  const rows = await sql<RecipientOutcome[]>`
     select dedupe_key as key, outcome, reason from notification.recipient
     where job = ${job} and occasion = ${at}::text::timestamptz
       and dedupe_key in (select jsonb_array_elements_text(${JSON.stringify(keys)}::text::jsonb))`;
   return new Map(rows.map((row) => [row.key, row]));
 };
 
-/** Keeps what became of recipients in a run, and its counts, in one transaction. */
-export const recordTold = async (
+/** Stores the outcomes of recipients and the counts of the run, in one transaction. */
+export const storeOutcomes = async (
   sql: postgres.Sql,
-  { job, at }: Occasion,
+  { job, at }: DedupeScope,
   run: string,
-  told: readonly Told[],
+  outcomes: readonly RecipientOutcome[],
 ): Promise<void> => {
-  if (told.length === 0) return;
+  if (outcomes.length === 0) return;
   await sql.begin(async (transaction) => {
     await transaction`
-      insert into notification.recipient as held (job, occasion, dedupe_key, run_id, outcome, reason, message_id)
+      insert into notification.recipient as stored (job, occasion, dedupe_key, run_id, outcome, reason, message_id)
       select ${job}, ${at}::text::timestamptz, key, ${run}::uuid, outcome, reason, "messageId"
-      from jsonb_to_recordset(${JSON.stringify(told)}::text::jsonb)
+      from jsonb_to_recordset(${JSON.stringify(outcomes)}::text::jsonb)
         as g (key text, outcome text, reason text, "messageId" text)
       order by key
       on conflict (job, occasion, dedupe_key) do update
       set run_id = excluded.run_id, outcome = excluded.outcome, reason = excluded.reason,
         message_id = excluded.message_id, seen_at = now()
-      -- whoever was told in another run meanwhile was told by that one
-      where held.outcome <> 'accepted'`;
+      -- keep the message of a concurrent run
+      where stored.outcome <> 'accepted'`;
     await countRecipients(transaction, run);
   });
 };
 
-/** Notes once a day that recipients are still shown: who is not seen for a month is forgotten. */
-export const noteSeen = async (
+/** Updates, once a day, when recipients were last in the audience: after a month they are deleted. */
+export const markSeen = async (
   sql: postgres.Sql,
-  { job, at }: Occasion,
+  { job, at }: DedupeScope,
   keys: readonly string[],
 ): Promise<void> => {
   await sql`
@@ -73,7 +73,7 @@ export const noteSeen = async (
       and dedupe_key in (select jsonb_array_elements_text(${JSON.stringify(keys)}::text::jsonb))`;
 };
 
-/** Those whom a run did not reach, with the reason. */
-export const listMissed = (sql: postgres.Sql, run: string, limit: number) => sql<Told[]>`
+/** Lists the recipients that a run did not reach, with the reason. */
+export const listMissed = (sql: postgres.Sql, run: string, limit: number) => sql<RecipientOutcome[]>`
   select dedupe_key as key, outcome, reason from notification.recipient
   where run_id = ${run} and outcome in ('refused', 'expired') order by dedupe_key limit ${limit}`;

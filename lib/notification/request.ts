@@ -1,15 +1,15 @@
 import { Fault } from "#lib/faults/fault.ts";
 import { log } from "#lib/log.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import type { Means } from "./context.ts";
-import { draftOf, heedsOptOut } from "./draft.ts";
+import type { NotifyContext } from "./context.ts";
+import { createDraft, respectsOptOut } from "./draft.ts";
 import { listOptedOut } from "./opt-out.ts";
-import { patienceOf, withPatience } from "./retry.ts";
+import { retryDeadline, withRetry } from "./retry.ts";
 import { findTemplate } from "./templates.ts";
 
-/** A single notification that somebody asks for. */
+/** A request for a single notification. */
 export interface NotificationRequest {
-  /** The same request has the same id, however often it comes. */
+  /** Idempotency key of the request. */
   readonly id: string;
   readonly template: string;
   readonly phone: string;
@@ -17,7 +17,7 @@ export interface NotificationRequest {
   readonly requestedAt: Date;
 }
 
-/** What became of it. No reason holds any data. */
+/** The outcome of a request. Reasons contain no personal data. */
 export interface RequestOutcome {
   readonly outcome: "accepted" | "opted_out" | "refused" | "expired" | "failed";
   readonly reason?: string | undefined;
@@ -26,8 +26,8 @@ export interface RequestOutcome {
 
 const refused = (reason: string): RequestOutcome => ({ outcome: "refused", reason });
 
-/** A file is fetched before it is taken, which goes one by one; a key that is known was taken before. */
-const submitFile = async ({ submit }: Means, draft: Draft): Promise<RequestOutcome> => {
+/** Submits a file by itself: the messenger downloads it before accepting. 422 means that the key was accepted before. */
+const submitFile = async ({ submit }: NotifyContext, draft: Draft): Promise<RequestOutcome> => {
   try {
     return { outcome: "accepted", messageId: (await submit(draft)).id };
   } catch (error) {
@@ -36,74 +36,84 @@ const submitFile = async ({ submit }: Means, draft: Draft): Promise<RequestOutco
   }
 };
 
-const submitText = async ({ submitBatch }: Means, draft: Draft): Promise<RequestOutcome> => ({
+const submitText = async ({ submitBatch }: NotifyContext, draft: Draft): Promise<RequestOutcome> => ({
   outcome: "accepted",
   messageId: (await submitBatch([draft]))[0],
 });
 
-const carryOut = async (means: Means, request: NotificationRequest): Promise<RequestOutcome> => {
+const processRequest = async (
+  context: NotifyContext,
+  request: NotificationRequest,
+): Promise<RequestOutcome> => {
   const { id, phone, values, requestedAt } = request;
   const template = findTemplate(request.template);
-  if (!template) return refused("there is no such template");
+  if (!template) return refused("unknown template");
   const expiresAt = requestedAt.getTime() + template.expiresInMinutes * 60_000;
-  const drafted = draftOf({ template, phone, values, expiresAt, key: `request|${id}` });
-  if (!("draft" in drafted)) return drafted;
-  if (heedsOptOut(template) && (await listOptedOut(means, [phone])).size > 0) return { outcome: "opted_out" };
-  const { draft } = drafted;
+  const created = createDraft({ template, phone, values, expiresAt, key: `request|${id}` });
+  if (!("draft" in created)) return created;
+  if (respectsOptOut(template) && (await listOptedOut(context, [phone])).size > 0)
+    return { outcome: "opted_out" };
+  const { draft } = created;
   try {
-    return await withPatience(Math.min(patienceOf(means), expiresAt), () =>
-      draft.kind === "text" ? submitText(means, draft) : submitFile(means, draft),
+    return await withRetry(Math.min(retryDeadline(context), expiresAt), () =>
+      draft.kind === "text" ? submitText(context, draft) : submitFile(context, draft),
     );
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const { status, code } = error;
     return status < 500
-      ? refused(`the messenger refused it (${code})`)
-      : { outcome: "failed", reason: `the messenger did not take it (${code})` };
+      ? refused(`rejected by the messenger (${code})`)
+      : { outcome: "failed", reason: `not accepted by the messenger (${code})` };
   }
 };
 
-const keep = async ({ sql }: Means, { id, template }: NotificationRequest, done: RequestOutcome) => {
+const storeResult = async (
+  { sql }: NotifyContext,
+  { id, template }: Pick<NotificationRequest, "id" | "template">,
+  { outcome, reason, messageId }: RequestOutcome,
+): Promise<void> => {
   await sql`
-    insert into notification.request as held (id, template, outcome, reason, message_id)
-    values (${id}, ${template}, ${done.outcome}, ${done.reason ?? null}, ${done.messageId ?? null})
+    insert into notification.request as stored (id, template, outcome, reason, message_id)
+    values (${id}, ${template}, ${outcome}, ${reason ?? null}, ${messageId ?? null})
     on conflict (id) do update
     set outcome = excluded.outcome, reason = excluded.reason, message_id = excluded.message_id, changed_at = now()
-    where held.outcome <> 'accepted'`;
+    where stored.outcome <> 'accepted'`.catch((error: unknown) =>
+    log.error("the outcome of a notification could not be stored", { request: id, template, error }),
+  );
 };
 
 /**
- * Sends a single notification, once for each id, and keeps what became of it.
+ * Sends a single notification, once per id, and stores the outcome.
  *
- * It never throws: whoever called would keep the whole request, number and code included, to try it again or
- * to lay it aside. What failed is told by its id and its reason, in the database and in the log.
+ * Never throws: the caller's retry or dead-letter queue would store the whole request, including phone number and
+ * code. Failures are reported by id and reason, in the database and in the log.
  */
 export const requestNotification = async (
-  means: Means,
+  context: NotifyContext,
   request: NotificationRequest,
 ): Promise<RequestOutcome> => {
   const { id, template } = request;
-  const done = await carryOut(means, request).catch((error: unknown): RequestOutcome => {
+  const result = await processRequest(context, request).catch((error: unknown): RequestOutcome => {
     log.error("notification failed", { request: id, template, error });
     const { name = "unknown", code } = error as { name?: string; code?: string };
-    return { outcome: "failed", reason: `failed by ${code ?? name}` };
+    return { outcome: "failed", reason: `failed with ${code ?? name}` };
   });
-  await keep(means, request, done).catch((error: unknown) =>
-    log.error("what became of a notification could not be kept", { request: id, template, error }),
-  );
-  return done;
+  await storeResult(context, request, result);
+  return result;
 };
 
-/** Keeps that an event asked for something that cannot be understood. */
-export const refuseRequest = async (means: Means, id: string, reason: string): Promise<RequestOutcome> => {
-  const done = refused(reason);
-  await keep(means, { id, template: "", phone: "", values: {}, requestedAt: new Date() }, done).catch(
-    (error: unknown) => log.error("what became of a notification could not be kept", { request: id, error }),
-  );
-  return done;
+/** Stores that a request was invalid. */
+export const refuseRequest = async (
+  context: NotifyContext,
+  id: string,
+  reason: string,
+): Promise<RequestOutcome> => {
+  const result = refused(reason);
+  await storeResult(context, { id, template: "" }, result);
+  return result;
 };
 
-interface KeptRequest {
+interface FailedRequest {
   readonly id: string;
   readonly template: string;
   readonly outcome: string;
@@ -111,7 +121,9 @@ interface KeptRequest {
   readonly changedAt: Date;
 }
 
-/** The last requests that did not lead to a message, newest first. */
-export const listFailedRequests = ({ sql }: Pick<Means, "sql">, limit: number) => sql<KeptRequest[]>`
+/** Lists the last requests without a message, newest first. */
+export const listFailedRequests = ({ sql }: Pick<NotifyContext, "sql">, limit: number) => sql<
+  FailedRequest[]
+>`
   select id, template, outcome, reason, changed_at as "changedAt" from notification.request
   where outcome <> 'accepted' order by changed_at desc limit ${limit}`;

@@ -1,35 +1,34 @@
 import { setTimeout } from "node:timers/promises";
 import { Fault } from "#lib/faults/fault.ts";
-import type { Means } from "./context.ts";
+import type { NotifyContext } from "./context.ts";
 
 const firstDelayMs = 250;
-const longestDelayMs = 15_000;
+const maxDelayMs = 15_000;
 
-/** The task is away, or another request with the same key is under way. */
-const passes = (error: unknown): boolean =>
+/** Whether the messenger is unavailable, or busy with another request with the same key. */
+const isTransient = (error: unknown): boolean =>
   error instanceof Fault && (error.status === 503 || error.status === 409 || error.status === 429);
 
-/** Until when, in Unix milliseconds, a messenger that is away now is waited for. */
-export const patienceOf = ({ until, patienceMs }: Pick<Means, "until" | "patienceMs">): number =>
-  Math.min(until, Date.now() + patienceMs);
+/** Unix milliseconds until which calls to an unavailable messenger are retried. */
+export const retryDeadline = ({ until, maxWaitMs }: Pick<NotifyContext, "until" | "maxWaitMs">): number =>
+  Math.min(until, Date.now() + maxWaitMs);
 
 /**
- * Tries again for as long as the messenger is away.
+ * Retries work with exponential backoff while its error is transient.
  *
- * @param until Unix milliseconds after which it is not tried again.
- * @param mayPass whether another attempt may do better.
- * @throws what `work` threw last.
+ * @param until Unix milliseconds after which no retry starts.
+ * @throws the error of the last attempt.
  */
-export const withPatience = async <T>(
+export const withRetry = async <T>(
   until: number,
   work: () => Promise<T>,
-  mayPass: (error: unknown) => boolean = passes,
+  isRetryable: (error: unknown) => boolean = isTransient,
 ): Promise<T> => {
-  for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, longestDelayMs))
+  for (let delayMs = firstDelayMs; ; delayMs = Math.min(2 * delayMs, maxDelayMs))
     try {
       return await work();
     } catch (error) {
-      if (!mayPass(error) || Date.now() + delayMs > until) throw error;
+      if (!isRetryable(error) || Date.now() + delayMs > until) throw error;
       await setTimeout(delayMs);
     }
 };

@@ -1,11 +1,11 @@
 import type postgres from "postgres";
 import type { ScheduleInput } from "./event.ts";
 
-/** What may become of a recipient. */
+/** The possible outcomes for a recipient. */
 export const outcomes = ["accepted", "opted_out", "refused", "expired"] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** One scheduled time of a job: its recipients by outcome. */
+/** One run of a job, with its recipients by outcome. */
 export interface Run extends Readonly<Record<Outcome, number>> {
   readonly id: string;
   readonly job: string;
@@ -20,17 +20,17 @@ const columns = (sql: postgres.ISql) => sql`
   id, job, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
   started_at as "startedAt", changed_at as "changedAt"`;
 
-/** Begins a run, or goes on with the one that was begun. @returns its id */
+/** Starts a run, or resumes an unfinished one. @returns its id */
 export const openRun = async (sql: postgres.Sql, { job, scheduled_time }: ScheduleInput): Promise<string> => {
   const [row] = await sql<{ id: string }[]>`
-    insert into notification.run as held (job, scheduled_at) values (${job}, ${scheduled_time})
+    insert into notification.run (job, scheduled_at) values (${job}, ${scheduled_time})
     on conflict (job, scheduled_at) do update set state = 'running', reason = null, changed_at = now()
     returning id`;
   if (!row) throw new Error("the run was not stored");
   return row.id;
 };
 
-/** Counts anew what has become of a run's recipients. */
+/** Updates a run's counts from its recipients. */
 export const countRecipients = async (sql: postgres.ISql, id: string): Promise<void> => {
   await sql`
     update notification.run set accepted = counted.accepted, opted_out = counted.opted_out,
@@ -44,20 +44,20 @@ export const countRecipients = async (sql: postgres.ISql, id: string): Promise<v
     where id = ${id}`;
 };
 
-/** Ends a run. @param reason why it failed, without any data; undefined when it is done. */
+/** Ends a run. @param reason of the failure, without personal data; undefined for success. */
 export const closeRun = async (sql: postgres.Sql, id: string, reason?: string): Promise<Run> => {
   const [row] = await sql<Run[]>`
     update notification.run set state = ${reason === undefined ? "done" : "failed"}, reason = ${reason ?? null},
       changed_at = now()
     where id = ${id} returning ${columns(sql)}`;
-  if (!row) throw new Error("the run is gone");
+  if (!row) throw new Error("the run no longer exists");
   return row;
 };
 
-/** The last runs of a job, newest first. */
+/** Lists the last runs of a job, newest first. */
 export const listRuns = (sql: postgres.Sql, job: string, limit: number) => sql<Run[]>`
   select ${columns(sql)} from notification.run where job = ${job} order by scheduled_at desc limit ${limit}`;
 
-/** How a run's messages are, by their state in the outbox. */
+/** Counts a run's messages by their state in the outbox. */
 export const countStates = (sql: postgres.Sql, run: string) => sql<{ state: string; count: number }[]>`
   select state, count from messaging.count_states(${run}) order by state`;

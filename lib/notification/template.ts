@@ -2,36 +2,36 @@ import * as z from "zod/mini";
 import type { QuietHours } from "#lib/messaging/quiet-hours.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 
-/** What a notification says, and the file that comes with it. */
+/** The text of a notification and its attached file. */
 export interface Content {
   readonly text: string;
   readonly file?: { readonly url: string; readonly name: string } | undefined;
 }
 
-/** One kind of notification: which values it needs, what it says, and how it is to be treated on its way. */
+/** One kind of notification: its values, its text and its delivery options. */
 export interface Template<V = never> {
   readonly values: z.ZodMiniType<V>;
-  /** In Indonesian, with WhatsApp's marks: `*bold*`, `_italic_`. */
+  /** In Indonesian, with WhatsApp formatting: `*bold*`, `_italic_`. */
   readonly text: (values: V) => string;
-  /** The file that the text stands below. */
+  /** The attached file; the text becomes its caption. */
   readonly file?: (values: V) => { readonly url: string; readonly name: string };
-  /** Which goes first. A `reminder` and a `bulk` message do not go to who has opted out. */
+  /** Determines the priority. `reminder` and `bulk` messages are not sent to opted-out numbers. */
   readonly class: MessageClass;
-  /** After so long, from the scheduled time or the event on, it is not sent any more. */
+  /** The message is not sent later than this after the scheduled time or the event. */
   readonly expiresInMinutes: number;
-  /** When it waits; without, it goes out at any hour. */
+  /** When the message is held back; without quiet hours it is sent at any time. */
   readonly quietHours?: QuietHours;
 }
 
-/** Infers the values' type from their schema; at run time it is the template. */
+/** Infers the type of the values from their schema. */
 export const template = <V>(parts: Template<V>): Template<V> => parts;
 
-/** A value that is missing or breaks its rule. The message names it and says nothing of what it holds. */
+/** A value is missing or invalid. The message names the value without quoting it. */
 export class ValueError extends Error {
   override readonly name = "ValueError";
 }
 
-/** Fills a template in. @throws ValueError that names each value that is missing or cannot be used. */
+/** Renders a template. @throws ValueError that names each missing or invalid value. */
 export const render = (template: Template, values: unknown): Content => {
   const parsed = z.safeParse(template.values as z.ZodMiniType<never>, values ?? {});
   if (parsed.success) return { text: template.text(parsed.data), file: template.file?.(parsed.data) };
@@ -39,6 +39,6 @@ export const render = (template: Template, values: unknown): Content => {
   const isMissing = (name: string) => (given as Record<string, unknown>)[name] === undefined;
   const names = [...new Set(parsed.error.issues.map(({ path }) => String(path[0] ?? "values")))];
   throw new ValueError(
-    names.map((name) => `${name} ${isMissing(name) ? "is missing" : "cannot be used"}`).join(", "),
+    names.map((name) => `${name} ${isMissing(name) ? "is missing" : "is invalid"}`).join(", "),
   );
 };

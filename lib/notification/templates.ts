@@ -3,11 +3,11 @@ import type { QuietHours } from "#lib/messaging/quiet-hours.ts";
 import { type Template, template } from "./template.ts";
 import { address, clock, code, count, day, words } from "./value.ts";
 
-/** When nobody wants to be woken by a reminder. */
+/** Quiet hours for messages that are not urgent. */
 const night: QuietHours = { from: "20:00", to: "07:00", time_zone: "Asia/Jakarta" };
 
-/** Whoever reads the replies on the city's phone enters it with `npm run notify -- opt-out`. */
-const wayOut = "_Balas BERHENTI bila tidak ingin menerima pesan seperti ini._";
+/** Replies arrive on the city's phone; its operator records them with `npm run notify -- opt-out`. */
+const optOutHint = "_Balas BERHENTI bila tidak ingin menerima pesan seperti ini._";
 
 /** A one-time code, for a login or a signature. */
 const oneTimeCode = template({
@@ -18,7 +18,7 @@ const oneTimeCode = template({
     `Kode verifikasi untuk ${purpose}: *${code}*\n\nBerlaku 5 menit. Jangan berikan kode ini kepada siapa pun, termasuk petugas.`,
 });
 
-/** A proof, such as a receipt, as a file. */
+/** A document such as a receipt, as a file. */
 const proof = template({
   class: "transactional",
   expiresInMinutes: 24 * 60,
@@ -34,7 +34,7 @@ const proof = template({
   file: ({ url, file_name }) => ({ url, name: file_name }),
 });
 
-/** An application has come further. */
+/** An application has a new status. */
 const statusChange = template({
   class: "transactional",
   expiresInMinutes: 23 * 60,
@@ -50,7 +50,7 @@ const statusChange = template({
     `Yth. ${name},\n\nstatus permohonan ${document} nomor ${number}: *${status}*.${next ? `\n${next}` : ""}`,
 });
 
-/** Something is wrong with a system, for those on call. */
+/** A system failure, for the numbers on call. */
 const systemAlert = template({
   class: "transactional",
   expiresInMinutes: 60,
@@ -58,7 +58,7 @@ const systemAlert = template({
   text: ({ system, summary, since }) => `⚠️ *${system}*\n${summary}\nSejak pukul ${since}.`,
 });
 
-/** How many are to be served before a ticket. */
+/** The number of people ahead in a queue. */
 const queueTicket = template({
   class: "transactional",
   expiresInMinutes: 10,
@@ -76,19 +76,19 @@ const appointmentReminder = template({
   quietHours: night,
   values: z.object({ name: words(60), service: words(80), place: words(80), date: day, time: clock }),
   text: ({ name, service, place, date, time }) =>
-    `Yth. ${name},\n\nkami ingatkan janji layanan Anda:\n*${service}*\n${date}, pukul ${time}\n${place}\n\nMohon datang 10 menit lebih awal dan membawa KTP.\n${wayOut}`,
+    `Yth. ${name},\n\nkami ingatkan janji layanan Anda:\n*${service}*\n${date}, pukul ${time}\n${place}\n\nMohon datang 10 menit lebih awal dan membawa KTP.\n${optOutHint}`,
 });
 
-/** Any other reminder: the words come from the audience. */
+/** Any other reminder: the text comes from the audience. */
 const reminder = template({
   class: "reminder",
   expiresInMinutes: 12 * 60,
   quietHours: night,
   values: z.object({ name: words(60), subject: words(80), details: words(400) }),
-  text: ({ name, subject, details }) => `Yth. ${name},\n\n*${subject}*\n${details}\n\n${wayOut}`,
+  text: ({ name, subject, details }) => `Yth. ${name},\n\n*${subject}*\n${details}\n\n${optOutHint}`,
 });
 
-/** Every template by the name that jobs, events and the operator use. */
+/** All templates, by the name used in jobs, events and commands. */
 export const templates = {
   "one-time-code": oneTimeCode,
   proof,
@@ -101,7 +101,7 @@ export const templates = {
 
 export type TemplateName = keyof typeof templates;
 
-/** Each template has values of its own; whoever fills it in checks them. */
+/** Erases the type of the values: `render` validates them. */
 export const getTemplate = (name: TemplateName): Template => templates[name] as unknown as Template;
 
 export const findTemplate = (name: string): Template | undefined =>

@@ -1,4 +1,4 @@
 import { mintToken } from "#lib/opaque-token.ts";
 
-/** A new API key. It is shown once; only its digest is stored. */
+/** Generates an API key. It is shown once; only its digest is stored. */
 export const mintKey = (): string => mintToken("mia_");

@@ -3,7 +3,7 @@ import type { Partner } from "#lib/http/caller.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 
 export interface AuthenticatedPartner extends Partner {
-  /** Names the partner's usage plan to the gateway, for throttle and quota. */
+  /** Identifies the partner's usage plan to API Gateway, for throttling and quota. */
   readonly usageIdentifier: string;
   /** Null for a key that does not expire. */
   readonly expiresAt: Date | null;
@@ -11,7 +11,7 @@ export interface AuthenticatedPartner extends Partner {
 
 type Row = Omit<AuthenticatedPartner, "scopes"> & { scopes: string };
 
-/** How long a revoked key may still pass in a warm environment. */
+/** How long a warm environment may still accept a revoked key. */
 const cacheMs = 30_000;
 const maxCached = 1_000;
 
@@ -24,15 +24,15 @@ const remember = (id: string, partner: AuthenticatedPartner) => {
 };
 
 /**
- * The partner that holds an active key, or undefined for an unknown, revoked or expired one.
+ * Finds the partner with this active key. Returns undefined for an unknown, revoked or expired key.
  *
- * Found keys are kept for 30 s, never beyond their expiry; refused ones are asked for again each time.
+ * Active keys are cached for 30 s, but not beyond their expiry; other keys are not cached.
  */
 export const findPartnerByKey = async (key: string): Promise<AuthenticatedPartner | undefined> => {
   const digest = digestToken(key);
   const id = digest.toString("base64");
-  const cached = cache.get(id);
-  if (cached && cached.until > Date.now()) return cached.partner;
+  const entry = cache.get(id);
+  if (entry && entry.until > Date.now()) return entry.partner;
   cache.delete(id);
   const [row] = await withDatabase(
     (sql) => sql<Row[]>`

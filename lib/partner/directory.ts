@@ -6,7 +6,7 @@ import { mintKey } from "./api-key.ts";
 
 export interface KeyTerms {
   readonly scopes: readonly PartnerScope[];
-  /** Undefined: until it is revoked. */
+  /** Undefined for a key that does not expire. */
   readonly expiresAt?: Date | undefined;
 }
 
@@ -21,16 +21,16 @@ export interface KeySummary {
   lastUsedAt: Date | null;
 }
 
-/** How a partner is to be counted. */
+/** The usage plan of a partner. */
 export interface PartnerPlan {
   readonly partnerId: string;
   readonly plan: string;
   readonly usageIdentifier: string;
-  /** Any of its keys opens anything. */
+  /** Whether the partner has an active key. */
   readonly active: boolean;
 }
 
-/** A key in clear, which nobody can show again. */
+/** A key in plain text, which cannot be shown again. */
 export interface IssuedKey {
   readonly keyId: string;
   readonly key: string;
@@ -53,13 +53,13 @@ const issue = async (
 };
 
 /**
- * The partner agencies and their keys, for the operator.
+ * Manages partner agencies and their API keys, for the operator.
  * @param sql connection of the role `municipal_partner_admin`.
  */
 export const partnerDirectory = (sql: postgres.Sql) => ({
   /**
-   * Adds a partner, or one more key to a partner that is there.
-   * @param plan undefined leaves a known partner's plan as it is; a new one gets the standard plan.
+   * Adds a partner, or another key for an existing partner.
+   * @param plan undefined keeps an existing partner's plan; a new partner gets the standard plan.
    */
   add: (partnerId: string, plan: string | undefined, terms: KeyTerms): Promise<IssuedKey> =>
     sql.begin(async (transaction) => {
@@ -70,7 +70,7 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
       return issue(transaction, partnerId, terms);
     }) as Promise<IssuedKey>,
 
-  /** Every key with its state, by partner and age. */
+  /** Lists all keys with their state, by partner and age. */
   list: (): Promise<KeySummary[]> => sql<KeySummary[]>`
     select p.id as "partnerId", p.plan, k.id as "keyId", array_to_string(k.scopes, ' ') as scopes,
       case when k.revoked_at is not null then 'revoked' when partner.is_active(k) then 'active' else 'expired' end
@@ -79,44 +79,44 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
     from partner.partner p join partner.api_key k on k.partner_id = p.id
     order by p.id, k.created_at`,
 
-  /** Revokes one key, or all keys of a partner. @returns the ids of the keys that were active. */
+  /** Revokes one key, or all keys of a partner. @returns the ids of the revoked keys. */
   async revoke(keyOrPartnerId: string): Promise<string[]> {
     const revoked = await sql<{ id: string }[]>`
-      update partner.api_key held set revoked_at = now()
-      where (id = ${keyOrPartnerId} or partner_id = ${keyOrPartnerId}) and partner.is_active(held)
+      update partner.api_key k set revoked_at = now()
+      where (id = ${keyOrPartnerId} or partner_id = ${keyOrPartnerId}) and partner.is_active(k)
       returning id`;
     return revoked.map(({ id }) => id);
   },
 
   /**
-   * Gives a partner a new key on the terms of its newest active one; the old ones end after `overlapMs`.
-   * @returns undefined when the partner has no active key.
+   * Issues a new key with the terms of the newest active one; the old keys expire after `overlapMs`.
+   * @returns undefined if the partner has no active key.
    */
   rotate: (partnerId: string, overlapMs: number): Promise<IssuedKey | undefined> =>
     sql.begin(async (transaction) => {
       const active = await transaction<{ scopes: string; expiresAt: Date | null }[]>`
-        select array_to_string(scopes, ' ') as scopes, expires_at as "expiresAt" from partner.api_key held
-        where partner_id = ${partnerId} and partner.is_active(held)
+        select array_to_string(scopes, ' ') as scopes, expires_at as "expiresAt" from partner.api_key k
+        where partner_id = ${partnerId} and partner.is_active(k)
         order by created_at desc for update`;
       const [newest] = active;
       if (!newest) return undefined;
       await transaction`
-        update partner.api_key held
+        update partner.api_key k
         set retires_at = least(retires_at, now() + ${overlapMs} * interval '1 millisecond')
-        where partner_id = ${partnerId} and partner.is_active(held)`;
+        where partner_id = ${partnerId} and partner.is_active(k)`;
       return issue(transaction, partnerId, {
         scopes: newest.scopes.split(" ") as PartnerScope[],
         expiresAt: newest.expiresAt ?? undefined,
       });
     }) as Promise<IssuedKey | undefined>,
 
-  /** Every partner, whether or not it has a key. */
+  /** Lists all partners, including those without a key. */
   listPlans: (): Promise<PartnerPlan[]> => sql<PartnerPlan[]>`
     select p.id as "partnerId", p.plan, p.usage_identifier as "usageIdentifier",
-      exists (select from partner.api_key held where held.partner_id = p.id and partner.is_active(held)) as active
+      exists (select from partner.api_key k where k.partner_id = p.id and partner.is_active(k)) as active
     from partner.partner p order by p.id`,
 
-  /** The usage plan behind a usage identifier. */
+  /** Finds the usage plan for a usage identifier. */
   async findPlan(usageIdentifier: string): Promise<string | undefined> {
     const [row] = await sql<{ plan: string }[]>`
       select plan from partner.partner where usage_identifier = ${usageIdentifier}`;

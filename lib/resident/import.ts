@@ -1,6 +1,6 @@
-import { acceptAny, type ImportTable, refuseBlank } from "#lib/import/table.ts";
+import { acceptAny, checkBlank, type ImportTable } from "#lib/import/table.ts";
 
-const refuseNumber = (value: string) => {
+const checkNumber = (value: string) => {
   if (/^\d{16}$/.test(value)) return undefined;
   return /^\d[.,]\d+e\+?\d+$/i.test(value)
     ? "was rounded by a spreadsheet; format the column as text and export it again"
@@ -11,42 +11,42 @@ const timestampPattern = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(\.
 
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-/** A time of the city's clock. PostgreSQL would drop a zone without a word, and take `infinity`. */
-const refuseTimestamp = (value: string) => {
+/** Checks a local time without zone. PostgreSQL would silently drop a zone, and accept `infinity`. */
+const checkTimestamp = (value: string) => {
   const parts = timestampPattern.exec(value);
   if (!parts) return "must look like 2024-01-02T03:04:05.123456, without a zone";
   const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
   const isDate = year >= 1900 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
   const isTime = Number(parts[4]) < 24 && Number(parts[5]) < 60 && Number(parts[6]) < 60;
-  return isDate && isTime ? undefined : "is not a time on the calendar";
+  return isDate && isTime ? undefined : "is not a valid date and time";
 };
 
-/** As the database has it: a longer name would not fit into an index. */
+/** The limit in the database: a longer name does not fit into an index. */
 const maxNameLength = 500;
 
-const refuseName = (value: string) =>
-  [...value].length > maxNameLength ? `must have at most ${maxNameLength} characters` : refuseBlank(value);
+const checkName = (value: string) =>
+  [...value].length > maxNameLength ? `must have at most ${maxNameLength} characters` : checkBlank(value);
 
-/** Residents by their NIK. The masks and the search follow by themselves. */
+/** Residents, by NIK. The database derives the masked values and search data. */
 export const residentImport: ImportTable = {
   name: "residents",
   table: "resident.resident",
   key: "nik",
   columns: [
-    { header: "nik", column: "nik", type: "text", refuse: refuseNumber },
-    { header: "no_kk", column: "family_card_number", type: "text", refuse: refuseNumber },
-    { header: "nama", column: "name", type: "text", refuse: refuseName },
-    { header: "nama_ibu", column: "mother_name", type: "text", refuse: acceptAny },
-    { header: "alamat", column: "address", type: "text", refuse: acceptAny },
-    { header: "t_dusun_lingkungan", column: "hamlet", type: "text", refuse: acceptAny },
-    { header: "t_desakel", column: "village", type: "text", refuse: acceptAny },
-    { header: "t_kec", column: "district", type: "text", refuse: acceptAny },
-    { header: "t_kabkota", column: "city", type: "text", refuse: acceptAny },
+    { header: "nik", column: "nik", type: "text", check: checkNumber },
+    { header: "no_kk", column: "family_card_number", type: "text", check: checkNumber },
+    { header: "nama", column: "name", type: "text", check: checkName },
+    { header: "nama_ibu", column: "mother_name", type: "text", check: acceptAny },
+    { header: "alamat", column: "address", type: "text", check: acceptAny },
+    { header: "t_dusun_lingkungan", column: "hamlet", type: "text", check: acceptAny },
+    { header: "t_desakel", column: "village", type: "text", check: acceptAny },
+    { header: "t_kec", column: "district", type: "text", check: acceptAny },
+    { header: "t_kabkota", column: "city", type: "text", check: acceptAny },
     {
       header: "created_at",
       column: "created_at",
       type: "timestamp",
-      refuse: refuseTimestamp,
+      check: checkTimestamp,
       whenAbsent: "now() at time zone 'Asia/Jakarta'",
     },
   ],

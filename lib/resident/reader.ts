@@ -11,7 +11,7 @@ export interface Page {
   readonly size: number;
 }
 
-/** Who reads: goes into the audit row that the database writes with every read. */
+/** The caller, for the audit row that the database writes with every read. */
 export interface Reader extends Pick<Partner, "partnerId" | "keyId"> {
   readonly requestId: string;
 }
@@ -58,7 +58,7 @@ const readPage = async (page: Page, query: (sql: postgres.Sql) => Promise<Found[
   return { data: found.residents.map(toWire), total: found.total, page: page.number };
 };
 
-/** One page of all residents, newest first, with the exact total. Masked by the database. */
+/** Returns one page of all residents, newest first, with the exact total. The database masks the values. */
 export const listResidents = (page: Page, reader: Reader) =>
   readPage(
     page,
@@ -67,7 +67,7 @@ export const listResidents = (page: Page, reader: Reader) =>
       from resident.list(${page.number}, ${page.size}, ${reader.partnerId}, ${reader.keyId}, ${reader.requestId})`,
   );
 
-/** One page of the residents who match every given criterion, newest first, with the exact total. */
+/** Returns one page of the residents that match all given criteria, newest first, with the exact total. */
 export const searchResidents = ({ nik, name }: Criteria, page: Page, reader: Reader) =>
   readPage(page, async (sql) => {
     const { version, digest } = await digestTerm();

@@ -1,14 +1,14 @@
 interface Node {
   readonly term: string;
   readonly next: Map<string, Node>;
-  /** Whether a profile counts the term; if not, it only leads to longer ones. */
+  /** Whether the term is counted; if not, it is only a prefix of longer terms. */
   isCounted: boolean;
   count: number;
-  /** The last name that was counted: one that contains a string twice counts once. */
+  /** The last counted name, so that a name with two occurrences counts once. */
   lastName: number;
 }
 
-/** Strings up to this length, in code points, are all counted. */
+/** All strings up to this length, in code points, are counted. */
 const alwaysLength = 2;
 
 const extend = (node: Node, character: string): Node => {
@@ -21,11 +21,11 @@ const extend = (node: Node, character: string): Node => {
 };
 
 /**
- * Counts in how many names each string stands: every string of one or two code points, and the given longer
- * ones. By code points and letter for letter, as PostgreSQL's LIKE compares under the C collation.
+ * Counts the names that contain each string: all strings of one or two code points and the given longer terms.
+ * Compares code points, like PostgreSQL's LIKE under the C collation.
  *
- * A tree of the strings is walked from each letter of a name: a name costs its length times the depth that
- * the tree has there, however many strings there are.
+ * Walks a trie of the strings from each letter of a name, so the cost of a name is its length times the depth of the
+ * trie, independent of the number of strings.
  */
 export class StringCounter {
   readonly #root: Node = { term: "", next: new Map(), isCounted: false, count: 0, lastName: -1 };
@@ -39,7 +39,7 @@ export class StringCounter {
     }
   }
 
-  /** @param names lower-cased, as they are stored. @returns how many of them contain each string that any does. */
+  /** @param names lower-cased, as stored. @returns for each string that occurs, the number of names that contain it. */
   count(names: readonly string[]): Map<string, number> {
     const met: Node[] = [];
     for (const name of names) {

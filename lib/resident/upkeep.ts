@@ -2,33 +2,33 @@ import type postgres from "postgres";
 import { StringCounter } from "./string-counter.ts";
 import { chooseVocabulary } from "./vocabulary.ts";
 
-/** Blocks whose names are held in memory at once: 32 of some 8,192 names are about 10 MB. */
-const blocksPerPiece = 32;
+/** Blocks per batch: the names of 32 blocks of about 8,192 names take about 10 MB of memory. */
+const blocksPerBatch = 32;
 
-/** Names from which the frequent strings are chosen: half a minute of one core at most, 100 MB. */
-const sampleNames = 65_536;
-/** Below so many matches the trigram index is as quick as a profile (10 ms). */
-const frequentFrom = 2_000;
-/** So few names of the sample tell nothing. */
-const leastOfSample = 8;
-/** Of which 10 million residents have profiles of some 200 MB: the least frequent stands in some 2,800 of their names. */
-const mostFrequentTerms = 32_000;
+/** Names sampled to choose the frequent strings: at most 30 s of one core and 100 MB. */
+const sampleSize = 65_536;
+/** Below this number of matches the trigram index is as fast as a profile (10 ms). */
+const minFrequency = 2_000;
+/** Fewer occurrences in the sample are not significant. */
+const minSampleFrequency = 8;
+/** Profiles of 10 million residents then take about 200 MB; the rarest term occurs in about 2,800 names. */
+const maxTerms = 32_000;
 
-/** Changes that are folded by one statement. */
-export const foldedAtOnce = 50_000;
+/** Maximum changes folded by one statement. */
+export const foldBatchSize = 50_000;
 
-/** Folds noted changes into the blocks' counts. @returns how many; there may be more. */
+/** Folds pending changes into the block counts. @returns their number; a full batch means that there may be more. */
 export const foldChanges = async (sql: postgres.Sql): Promise<number> => {
-  const [row] = await sql<{ folded: number }[]>`select resident.fold_changes(${foldedAtOnce}) as folded`;
+  const [row] = await sql<{ folded: number }[]>`select resident.fold_changes(${foldBatchSize}) as folded`;
   return row?.folded ?? 0;
 };
 
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
- * Splits the biggest block, if it is too big.
+ * Splits the largest block if it is too large.
  *
- * @returns blocks that were added; 0 where none is too big, or where writers did not make way within 3 s.
+ * @returns the number of added blocks; 0 if no block is too large, or if writers held locks for more than 3 s.
  */
 export const splitBlock = async (sql: postgres.Sql): Promise<number> => {
   try {
@@ -40,7 +40,7 @@ export const splitBlock = async (sql: postgres.Sql): Promise<number> => {
   }
 };
 
-/** Merges new names into the trigram index. @returns pages that waited; at most 512, so that searches stay quick. */
+/** Merges new names into the trigram index. @returns merged pages: at most 512, so that searches stay fast. */
 export const mergeTrigrams = async (sql: postgres.Sql): Promise<number> => {
   const [row] = await sql<{ pages: number }[]>`select resident.merge_trigrams()::int as pages`;
   return row?.pages ?? 0;
@@ -57,38 +57,39 @@ const readVocabulary = async (sql: postgres.Sql): Promise<Vocabulary> => {
   const [vocabulary] = await sql<Vocabulary[]>`
     select generation, chosen_for::float8 as "chosenFor", row_count::float8 as "rowCount", terms
     from resident.read_vocabulary()`;
-  if (!vocabulary) throw new Error("there is no vocabulary");
+  if (!vocabulary) throw new Error("no vocabulary is stored");
   return vocabulary;
 };
 
-/** JSON as text: a parameter of type json would be encoded a second time by the driver. */
+/** Encodes JSON as text, because the driver would encode a parameter of type json again. */
 const toJson = (value: unknown): string => JSON.stringify(value);
 
 /**
- * Chooses anew which longer strings profiles count, where the number of residents is another one by a quarter.
+ * Chooses which strings of three or more letters profiles count, if the number of residents has changed by more than
+ * a quarter since the last choice.
  *
- * @returns how many there are, or undefined where the old ones stay.
+ * @returns the number of strings, or undefined if the vocabulary is unchanged.
  */
 export const refreshVocabulary = async (sql: postgres.Sql): Promise<number | undefined> => {
   const { chosenFor, rowCount } = await readVocabulary(sql);
   if (Math.abs(rowCount - chosenFor) * 4 <= chosenFor) return undefined;
-  const percentage = Math.min(100, (100 * sampleNames) / Math.max(rowCount, 1));
+  const percentage = Math.min(100, (100 * sampleSize) / Math.max(rowCount, 1));
   const [sample] = await sql<{ names: string[] }[]>`select resident.sample_names(${percentage}) as names`;
   const names = sample?.names ?? [];
-  const minimum = Math.max(leastOfSample, (frequentFrom * names.length) / Math.max(rowCount, 1));
-  const terms = chooseVocabulary(names, minimum, mostFrequentTerms);
+  const minimum = Math.max(minSampleFrequency, (minFrequency * names.length) / Math.max(rowCount, 1));
+  const terms = chooseVocabulary(names, minimum, maxTerms);
   await sql`select resident.store_vocabulary(${toJson(terms)}::text::json, ${rowCount})`;
   return terms.length;
 };
 
 /**
- * Makes the profiles of some blocks that have none or an old one, of those that nobody writes to now.
+ * Rebuilds missing and outdated profiles of a batch of blocks. Skips blocks that are being written to.
  *
- * @returns how many blocks; 0 where there are none.
+ * @returns the number of blocks.
  */
 export const profileBlocks = async (sql: postgres.Sql): Promise<number> => {
   const stale = await sql<{ id: number }[]>`
-    select block_id as id from resident.list_stale_blocks(${blocksPerPiece})`;
+    select block_id as id from resident.list_stale_blocks(${blocksPerBatch})`;
   if (stale.length === 0) return 0;
   const { generation, terms } = await readVocabulary(sql);
   const counter = new StringCounter(terms);

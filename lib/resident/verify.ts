@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { StringCounter } from "./string-counter.ts";
 
-/** A block whose count or profile is not what its rows say. Without names: this goes into a log. */
+/** A block whose stored count or profile does not match its rows. Contains no names, because it is logged. */
 export interface Miscount {
   readonly blockId: number;
   /** The rows, or a number of strings of the profile. */
@@ -10,10 +10,10 @@ export interface Miscount {
   readonly found: number;
 }
 
-/** Recounts blocks that are chosen at random. @param most undefined for all. @returns those that are wrong. */
-export const recountBlocks = async (sql: postgres.Sql, most?: number): Promise<Miscount[]> => {
+/** Recounts random blocks. @param limit undefined for all blocks. @returns the wrong ones. */
+export const recountBlocks = async (sql: postgres.Sql, limit?: number): Promise<Miscount[]> => {
   const rows = await sql<{ id: number; counted: number; found: number }[]>`
-    select block_id as id, counted, found from resident.recount(${most ?? null})`;
+    select block_id as id, counted, found from resident.recount(${limit ?? null})`;
   return rows.map(({ id, counted, found }) => ({ blockId: id, of: "rows", counted, found }));
 };
 
@@ -29,9 +29,9 @@ interface Profile {
   readonly counts: Record<string, number>;
 }
 
-/** Makes the profiles of blocks that are chosen at random again. @returns those that are wrong. */
-export const recountProfiles = async (sql: postgres.Sql, most: number): Promise<Miscount[]> => {
-  const blocks = await sql<{ id: number }[]>`select block_id as id from resident.choose_blocks(${most})`;
+/** Recomputes the profiles of random blocks. @returns the wrong ones. */
+export const recountProfiles = async (sql: postgres.Sql, limit: number): Promise<Miscount[]> => {
+  const blocks = await sql<{ id: number }[]>`select block_id as id from resident.choose_blocks(${limit})`;
   const wrong: Miscount[] = [];
   for (const { id } of blocks) {
     const [profile] = await sql<Profile[]>`select names, terms, counts from resident.read_profile(${id})`;

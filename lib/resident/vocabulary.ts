@@ -1,7 +1,7 @@
-/** No name part that is worth a profile is longer, in code points. */
+/** Longer name parts, in code points, are never frequent. */
 const maxLength = 40;
 
-/** Where each code point begins, and the end; undefined where that is where each code unit does. */
+/** Offsets of the code points and the end; undefined if every code point is one code unit. */
 const codePointStarts = (name: string): number[] | undefined => {
   if (!/[\uD800-\uDFFF]/.test(name)) return undefined;
   const starts = [0];
@@ -9,7 +9,7 @@ const codePointStarts = (name: string): number[] | undefined => {
   return starts;
 };
 
-/** The strings of so many code points that go on from a known one, each once. */
+/** The distinct substrings of this length whose prefix is known. */
 const stringsOf = (name: string, length: number, known: ReadonlySet<string> | undefined): Set<string> => {
   const starts = codePointStarts(name);
   const last = (starts ? starts.length - 1 : name.length) - length;
@@ -24,14 +24,14 @@ const stringsOf = (name: string, length: number, known: ReadonlySet<string> | un
 };
 
 /**
- * Chooses the strings of three and more code points that many names contain, from a sample of names. A string
- * is looked at only where the one without its last letter is frequent, so that memory stays small.
+ * Chooses frequent strings of three or more code points from a sample of names. Counts a string only if the string
+ * without its last letter is frequent, to limit memory.
  *
- * @param names lower-cased, as they are stored.
- * @param minimum names of the sample that a string must be in.
- * @param most strings: the most frequent ones.
+ * @param names lower-cased, as stored.
+ * @param minimum names of the sample that must contain a string.
+ * @param limit maximum number of strings; the most frequent ones are chosen.
  */
-export const chooseVocabulary = (names: readonly string[], minimum: number, most: number): string[] => {
+export const chooseVocabulary = (names: readonly string[], minimum: number, limit: number): string[] => {
   const chosen: [string, number][] = [];
   let known: Set<string> | undefined;
   for (let length = 3; length <= maxLength && known?.size !== 0; length++) {
@@ -44,6 +44,6 @@ export const chooseVocabulary = (names: readonly string[], minimum: number, most
   }
   return chosen
     .toSorted(([, a], [, b]) => b - a)
-    .slice(0, most)
+    .slice(0, limit)
     .map(([term]) => term);
 };

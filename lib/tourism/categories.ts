@@ -6,7 +6,7 @@ interface Category {
   active: string;
 }
 
-/** Every category as it is stored, by id: numbers in their own order. `active` is not filtered. */
+/** Lists all categories, including inactive ones, by id in numeric order. */
 export const listCategories = () =>
   withDatabase(
     (sql) => sql<Category[]>`select id, name, active from tourism.category order by length(id), id`,

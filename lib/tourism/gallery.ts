@@ -7,7 +7,7 @@ interface Photo {
   caption: string;
 }
 
-/** The photos of one destination by id; none for an unknown destination. */
+/** Lists the photos of one destination, by id. Empty for an unknown destination. */
 export const listPhotos = (destinationId: string) =>
   withDatabase(
     (sql) => sql<Photo[]>`

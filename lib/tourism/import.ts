@@ -1,17 +1,17 @@
-import { acceptAny, type ImportTable, refuseBlank } from "#lib/import/table.ts";
+import { acceptAny, checkBlank, type ImportTable } from "#lib/import/table.ts";
 import { destinationIdPattern } from "#lib/routes/tourism.ts";
 
 const maxInteger = 2_147_483_647;
 
-const refuseId = (value: string) =>
+const checkId = (value: string) =>
   /^\d{1,10}$/.test(value) && Number(value) <= maxInteger
     ? undefined
     : `must be a whole number up to ${maxInteger}`;
 
-const refuseUrl = (value: string) =>
+const checkUrl = (value: string) =>
   /^https?:$/.test(URL.parse(value)?.protocol ?? "") ? undefined : "must be an http or https address";
 
-const refuseDestination = (value: string) =>
+const checkDestination = (value: string) =>
   destinationIdPattern.test(value) ? undefined : "must have 1 to 64 letters, digits, '.', '_' or '-'";
 
 export const categoryImport: ImportTable = {
@@ -19,9 +19,9 @@ export const categoryImport: ImportTable = {
   table: "tourism.category",
   key: "id",
   columns: [
-    { header: "ktipe_id", column: "id", type: "text", refuse: refuseBlank },
-    { header: "ktipe_nama", column: "name", type: "text", refuse: refuseBlank },
-    { header: "ktipe_active", column: "active", type: "text", refuse: acceptAny },
+    { header: "ktipe_id", column: "id", type: "text", check: checkBlank },
+    { header: "ktipe_nama", column: "name", type: "text", check: checkBlank },
+    { header: "ktipe_active", column: "active", type: "text", check: acceptAny },
   ],
 };
 
@@ -30,9 +30,9 @@ export const galleryImport: ImportTable = {
   table: "tourism.photo",
   key: "id",
   columns: [
-    { header: "id", column: "id", type: "integer", refuse: refuseId },
-    { header: "pr_id", column: "destination_id", type: "text", refuse: refuseDestination },
-    { header: "url_foto", column: "url", type: "text", refuse: refuseUrl },
-    { header: "caption", column: "caption", type: "text", refuse: acceptAny },
+    { header: "id", column: "id", type: "integer", check: checkId },
+    { header: "pr_id", column: "destination_id", type: "text", check: checkDestination },
+    { header: "url_foto", column: "url", type: "text", check: checkUrl },
+    { header: "caption", column: "caption", type: "text", check: acceptAny },
   ],
 };

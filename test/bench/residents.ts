@@ -218,7 +218,7 @@ const measureLoad = async ({ connect, connectAsImporter }: ResidentDatabase) => 
   let from = loadedFrom;
   const inventCsv = () =>
     Buffer.from(residentCsv(Array.from({ length: loadRows }, () => inventResident(from++))));
-  const silent = { onHeaders: () => {}, onRefusals: () => {}, onProgress: () => {} };
+  const silent = { onHeaders: () => {}, onRejections: () => {}, onProgress: () => {} };
   const ways = {
     "bare COPY": (csv: Buffer) => copyCsv(sql, "bare", pieces(csv)),
     "COPY with indexes and triggers": (csv: Buffer) => copyCsv(sql, "resident.resident", pieces(csv)),

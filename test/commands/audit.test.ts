@@ -48,7 +48,7 @@ test("finds nothing wrong with rows as they were sealed, whatever the settings o
   const { status, out } = await verify();
   expect([status, out]).toEqual([
     0,
-    `All 3 seals are right. The newest has the digest\n${await digestOf(3)}\n`,
+    `All 3 seals are valid. Digest of the newest seal:\n${await digestOf(3)}\n`,
   ]);
 });
 
@@ -93,11 +93,11 @@ test("finds seals that were made anew by a digest from the log", async () => {
   expect((await verify()).status).toBe(0);
   expect(await verify("--seal", "2", "--digest", logged)).toMatchObject({
     status: 1,
-    errors: "seal 2: is missing\n",
+    errors: "seal 2: it is missing\n",
   });
   expect(await verify("--seal", "1", "--digest", logged)).toMatchObject({
     status: 1,
-    errors: "seal 1: has another digest than the log\n",
+    errors: "seal 1: its digest differs from the log\n",
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { callCommand } from "../steps/command.ts";
-import { playAwsCli } from "./aws-cli.ts";
+import { startJobsStack } from "./jobs-stack.ts";
 
 const run = { job: "queue-ticket", scheduled_time: "2026-01-05T02:00:00Z" };
 const requested = (id: string, phone: string) => ({
@@ -15,58 +15,57 @@ const letters = [
   { id: "third", body: requested("event-3-fails", "6281200000003") },
 ];
 
-const command = (path: string, ...args: string[]) =>
-  callCommand(() => import("../../infra/commands/dead-letters.ts"), { PATH: path }, ...args);
-
-test("lists what each is about, without number or text, and puts all of them back", async () => {
-  const aws = playAwsCli(letters);
-  const { status, out } = await command(aws.path, "list", "--stage", "test");
-  expect(status).toBe(0);
-  expect(out).toMatch(/^first +2025-06-15 15:06 +run of queue-ticket of 2026-01-05T02:00:00Z$/m);
-  expect(out).toMatch(/^second .* one-time-code, requested by the event event-2$/m);
-  expect(out).not.toMatch(/62812|739104/);
-  expect(aws.read().letters.map(({ id, hidden }) => [id, hidden])).toEqual(
-    letters.map(({ id }) => [id, false]),
-  );
+const command = (settings: Record<string, string>, ...args: string[]) =>
+  callCommand(() => import("../../infra/commands/dead-letters.ts"), settings, ...args);
+const settingsFor = (url: string) => ({
+  AWS_REGION: "local",
+  AWS_ACCESS_KEY_ID: "local",
+  AWS_SECRET_ACCESS_KEY: "local",
+  AWS_ENDPOINT_URL: url,
 });
 
-test("does each again as it was, deletes what succeeded and puts the rest back", async () => {
-  const aws = playAwsCli(letters);
-  const { status, out } = await command(aws.path, "redo", "--stage", "test");
+test("lists what each is about, without number or text, and releases all of them", async () => {
+  const aws = await startJobsStack(letters);
+  const { status, out } = await command(settingsFor(aws.url), "list", "--stage", "test");
+  expect(status).toBe(0);
+  expect(out).toMatch(/^first +2025-06-15 15:06 +run of queue-ticket at 2026-01-05T02:00:00Z$/m);
+  expect(out).toMatch(/^second .* one-time-code, requested by event event-2$/m);
+  expect(out).not.toMatch(/62812|739104/);
+  expect(aws.letters.map(({ id, hidden }) => [id, hidden])).toEqual(letters.map(({ id }) => [id, false]));
+});
+
+test("retries each event as it was, deletes those that succeed and releases the rest", async () => {
+  const aws = await startJobsStack(letters);
+  const { status, out } = await command(settingsFor(aws.url), "redo", "--stage", "test");
   expect([status, out.match(/^done/gm)?.length, out.match(/^failed again/gm)?.length]).toEqual([2, 2, 1]);
-  const { invoked, letters: left, commands } = aws.read();
-  expect(invoked.map((body) => JSON.parse(body))).toEqual(letters.map(({ body }) => body));
-  expect(left).toMatchObject([{ id: "third", hidden: false }]);
-  // the command line is for every user of the machine to read
-  expect(commands.join("\n")).not.toMatch(/62812|739104/);
+  expect(aws.invoked.map((body) => JSON.parse(body))).toEqual(letters.map(({ body }) => body));
+  expect(aws.letters).toMatchObject([{ id: "third", hidden: false }]);
+  expect(out).not.toMatch(/62812|739104/);
 });
 
 test("drops one, and says so when there is none", async () => {
-  const aws = playAwsCli(letters);
-  expect((await command(aws.path, "drop", "second", "--stage", "test")).status).toBe(0);
-  expect(aws.read().letters.map(({ id, hidden }) => [id, hidden])).toEqual([
+  const aws = await startJobsStack(letters);
+  expect((await command(settingsFor(aws.url), "drop", "second", "--stage", "test")).status).toBe(0);
+  expect(aws.letters.map(({ id, hidden }) => [id, hidden])).toEqual([
     ["first", false],
     ["third", false],
   ]);
-  expect(await command(aws.path, "drop", "second", "--stage", "test")).toMatchObject({
+  expect(await command(settingsFor(aws.url), "drop", "second", "--stage", "test")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining("no dead letter second"),
+    errors: expect.stringContaining("No dead letter with ID second"),
   });
 });
 
 test.each([
   [[], /^Usage/],
   [["list"], /--stage prod/],
-  [["lose", "--stage", "test"], /choose list, redo or drop/],
-  [["drop", "--stage", "test"], /Give the id/],
-  [["list", "--stage", "none"], /Stack does not exist/],
+  [["lose", "--stage", "test"], /^Unknown command: lose\. Use list, redo, drop/],
+  [["drop", "--stage", "test"], /^drop needs an ID/],
+  [["list", "a", "--stage", "test"], /^Unexpected argument: a/],
+  [["drop", "a", "b", "--stage", "test"], /^Unexpected argument: b/],
+  [["list", "--stage", "none"], /^The AWS request failed: .*municipal-none-jobs does not exist/],
 ])("says what is wrong with %j", async (args, message) => {
-  const { status, out, errors } = await command(playAwsCli([]).path, ...args);
+  const { status, out, errors } = await command(settingsFor((await startJobsStack()).url), ...args);
   expect(status).toBe(1);
   expect(out || errors).toMatch(message);
 });
-
-test("says that the AWS CLI is missing", async () =>
-  expect((await command("/nowhere", "list", "--stage", "test")).errors).toContain(
-    "AWS CLI is not installed",
-  ));

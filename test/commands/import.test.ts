@@ -82,12 +82,12 @@ test("updates a known NIK, and keeps its created_at when the file has none", asy
 test("lets the last of repeated rows count, and says so", async () => {
   const [row = ""] = csv(1).split("\n").slice(1);
   const file = write([header, row.replace(/,[^,]*,/, ",9999010101000099,"), row, ""].join("\n"));
-  expect((await run("import", "residents", file)).out).toContain("1 rows came again");
+  expect((await run("import", "residents", file)).out).toContain("1 rows were replaced");
   const [stored] = await sql`select family_card_number as card from resident.resident`;
   expect(stored?.card).toBe(inventResident(1).values[1]);
 });
 
-test("reports refused rows with line and reason in a private file that can be mended and imported", async () => {
+test("reports rejected rows with line and reason in a private file that can be corrected and imported", async () => {
   const lines = csv(5).split("\n");
   lines[2] = lines[2]?.replace(/^\d+/, "123") ?? "";
   lines[4] = `"never closed,${lines[4]}`;
@@ -99,18 +99,15 @@ test("reports refused rows with line and reason in a private file that can be me
   expect(head).toBe(`line,reason,${header},unreadable`);
   expect(first).toMatch(/^3,nik must have exactly 16 digits,123,/);
   expect(second).toMatch(/^5,the quotes do not match,,/);
-  const mended = readFileSync(report, "utf8").replace(",123,", `,${inventResident(2).values[0]},`);
-  expect((await run("import", "residents", write(mended, "mended.csv"))).out).toContain("1 added");
+  const corrected = readFileSync(report, "utf8").replace(",123,", `,${inventResident(2).values[0]},`);
+  expect((await run("import", "residents", write(corrected, "corrected.csv"))).out).toContain("1 added");
 });
 
 test("one rejected row among good ones is reported, and is enough for exit code 2", async () => {
   const file = write(csv(3).replace(/\n\d+/, "\n123"));
   const report = join(folder, "data.rejected.csv");
   const { status, out } = await run("import", "residents", file);
-  expect([status, out]).toEqual([
-    2,
-    expect.stringContaining(`\n1 refused, each with its reason in ${report}\n`),
-  ]);
+  expect([status, out]).toEqual([2, expect.stringContaining(`\n1 rejected; reasons are in ${report}\n`)]);
   expect(out).toContain("2 added");
   expect(readFileSync(report, "utf8").split("\n")).toEqual([
     expect.stringMatching(/^line,reason,/),
@@ -119,7 +116,7 @@ test("one rejected row among good ones is reported, and is enough for exit code 
   ]);
 });
 
-test("removes the report of an earlier run when nothing is refused any more", async () => {
+test("removes the report of an earlier run when no row is rejected any more", async () => {
   await run("import", "residents", write(csv(2).replace(/\n\d+/, "\n1")));
   expect(existsSync(join(folder, "data.rejected.csv"))).toBe(true);
   await run("import", "residents", write(csv(2)));
@@ -147,8 +144,8 @@ test("says up to which line all is stored when the database ends the connection"
   await sql`select pg_terminate_backend(${pid})`;
   await other`rollback`;
   const { status, errors } = await ended;
-  expect([status, errors]).toEqual([1, expect.stringContaining("Stopped")]);
-  const line = /Every good row up to line (\d+) is stored; run the same command again/.exec(errors)?.[1];
+  expect([status, errors]).toEqual([1, expect.stringContaining("Import stopped")]);
+  const line = /Every valid row up to line (\d+) is stored\. Run the same command again/.exec(errors)?.[1];
   const stored = await sql<{ nik: string }[]>`select nik from resident.resident`;
   const niks = new Set(stored.map(({ nik }) => nik));
   const promised = many.slice(0, Number(line) - 1).map(({ values }) => values[0] ?? "");
@@ -179,7 +176,7 @@ test("one id in two spellings is one row", async () => {
   });
 });
 
-test("does not begin when the report of refused rows could not be written", async () => {
+test("does not begin when the report of rejected rows could not be written", async () => {
   mkdirSync(join(folder, "data.rejected.csv"));
   const result = await run("import", "residents", write(csv(3)));
   expect(result).toMatchObject({ status: 1, errors: expect.stringContaining("cannot be written") });
@@ -188,7 +185,7 @@ test("does not begin when the report of refused rows could not be written", asyn
 
 test("does not read a file whose header is of no use", async () => {
   const result = await run("import", "residents", write("a,b\n1,2\n"));
-  expect(result).toMatchObject({ status: 1, errors: expect.stringContaining("lacks nik, no_kk") });
+  expect(result).toMatchObject({ status: 1, errors: expect.stringContaining("missing: nik, no_kk") });
 });
 
 test("says how to give a database when there is none", async () => {
@@ -255,7 +252,7 @@ test("does not seed a database of real residents", async () => {
   await run("import", "residents", write(csv(1).replace(/\n9971/, "\n3578")));
   expect(await run("seed", "--residents", "5")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining("not invented"),
+    errors: expect.stringContaining("contains real residents"),
   });
   expect(await count()).toBe(1);
 });

@@ -45,7 +45,7 @@ describe("run", () => {
     expect(status).toBe(2);
     expect(out).toContain("recipients: 2 accepted, 0 opted out, 1 refused, 0 expired");
     expect(out).toContain("messages: 2 PENDING");
-    expect(out).toContain("R00001  refused: phone is no number with country code, in digits alone");
+    expect(out).toContain("R00001  refused: phone must be digits with country code");
     expect((await sent()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000002"]);
   });
 
@@ -58,9 +58,9 @@ describe("run", () => {
   test("--dry-run shows who would get what with numbers masked, and sends nothing", async () => {
     const { status, out } = await notify("run", job, "--dry-run");
     expect(status).toBe(0);
-    expect(out).toContain("R00000  6281••••••00  would get\n    Yth. Warga 0,");
-    expect(out).toContain("R00001  ••••••••  refused: phone is no number");
-    expect(out).toContain("2 would get a message, 1 would not; nothing was sent");
+    expect(out).toContain("R00000  6281••••••00  would be sent\n    Yth. Warga 0,");
+    expect(out).toContain("R00001  ••••••••  refused: phone must be digits");
+    expect(out).toContain("Dry run: 2 would be sent, 1 would not. Nothing was sent.");
     expect(out).not.toMatch(/\d{7,}/);
     expect(await sent()).toEqual([]);
     expect(await admin((sql) => sql`select from notification.run`)).toHaveLength(0);
@@ -74,7 +74,7 @@ describe("run", () => {
     const { out } = await notify("run", "system-alert", "--dry-run");
     expect(out).not.toContain("dry:dry");
     const later = await notify("run", "system-alert", "--dry-run", "--at", "2029-01-01T08:00+07:00");
-    expect(later.out).toContain("dry:dry  6281••••••01  would get\n    ⚠️ *Basis data*\n    Penuh");
+    expect(later.out).toContain("dry:dry  6281••••••01  would be sent\n    ⚠️ *Basis data*\n    Penuh");
   });
 });
 
@@ -85,20 +85,20 @@ test("report tells of the last runs, and of requests that failed", async () => {
   );
   expect(await notify("send", "one-time-code", "6281234567890", "code=12")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining("refused: code cannot be used, purpose is missing"),
+    errors: expect.stringContaining("refused: code is invalid, purpose is missing"),
   });
   expect((await notify("report", "requests")).out).toMatch(
-    /one-time-code +refused +code cannot be used, purpose is missing/,
+    /one-time-code +refused +code is invalid, purpose is missing/,
   );
 });
 
-test("replay tells those whom a run missed, once what was wrong is mended", async () => {
+test("replay notifies those whom a run missed, once the data is corrected", async () => {
   await notify("run", job);
   await admin((sql) => sql`update office.played set phone = '628125550000' where phone = '0812-555'`);
   const { status, out } = await notify("replay", job);
   expect([status, out.includes("3 accepted, 0 opted out, 0 refused")]).toEqual([0, true]);
   expect((await sent()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000002", "628125550000"]);
-  expect((await notify("replay", job)).out).toContain("no run that failed");
+  expect((await notify("replay", job)).out).toContain("No failed runs of appointment-reminder");
 });
 
 test("send sends one notification, and once for its id", async () => {
@@ -114,7 +114,7 @@ test("send sends one notification, and once for its id", async () => {
     "t7",
   ];
   const first = await notify(...args);
-  expect(first.out).toMatch(/^accepted as message \w+/);
+  expect(first.out).toMatch(/^Accepted as message \w+/);
   expect((await notify(...args)).out).toBe(first.out);
   expect(await sent()).toEqual([
     {
@@ -125,7 +125,7 @@ test("send sends one notification, and once for its id", async () => {
 });
 
 test("opt-out keeps reminders away, until it is undone", async () => {
-  expect((await notify("opt-out", "628111000000")).out).toBe("6281••••••00 gets no reminders any more\n");
+  expect((await notify("opt-out", "628111000000")).out).toBe("6281••••••00: reminders off\n");
   expect((await notify("run", job)).out).toContain("1 accepted, 1 opted out");
   await notify("opt-out", "628111000000", "--undo");
   expect((await notify("run", job, "--at", "2020-01-01T00:00Z")).out).toContain(
@@ -148,27 +148,30 @@ test("says what to do when the messenger is away", async () => {
   try {
     expect(await notify("run", job)).toMatchObject({
       status: 1,
-      errors: expect.stringContaining("the messenger did not take the messages (session_unavailable)"),
+      errors: expect.stringContaining("the messenger did not accept the messages (session_unavailable)"),
     });
   } finally {
     own.city.variables = variables;
   }
-  expect((await notify("report", job)).out).toContain("failed: the messenger did not take the messages");
+  expect((await notify("report", job)).out).toContain("failed: the messenger did not accept the messages");
 });
 
 test.each([
-  [["run", "nonsense"], "There is no job nonsense; choose one of appointment-reminder"],
-  [["run"], "There is no job"],
-  [["run", job, "--at", "08:00"], "--at must be a time with its zone"],
-  [["run", job, "--at", "2999-01-01T00:00Z"], "still to come"],
-  [["run", job, "more"], "one word too many"],
-  [["report", job, "--at", "2020-01-01T00:00Z"], "has not run at this time"],
-  [["send", "nonsense", "6281234567890"], "There is no template nonsense"],
+  [["run", "nonsense"], "Unknown job: nonsense. Use appointment-reminder"],
+  [["run"], "Unknown job: (none)"],
+  [["run", job, "--at", "08:00"], "--at must be a time with time zone"],
+  [["run", job, "--at", "2999-01-01T00:00Z"], "is in the future"],
+  [["run", job, "more"], "Unexpected argument: more"],
+  [
+    ["report", job, "--at", "2020-01-01T00:00Z"],
+    "No run of appointment-reminder at 2020-01-01T00:00:00.000Z",
+  ],
+  [["send", "nonsense", "6281234567890"], "Unknown template: nonsense"],
   [["send", "proof", "081234567890"], "put the country code"],
-  [["send", "proof", "6281234567890", "name"], "name is no key=value"],
+  [["send", "proof", "6281234567890", "name"], "Expected key=value, not name"],
   [["opt-out"], "phone is missing"],
-  [["stop", job], "There is no «stop»"],
+  [["stop", job], "Unknown command: stop. Use jobs, run"],
   [["run", job, "--fast"], "Unknown option '--fast'"],
-])("mends %j by its message", async (args, message) => {
+])("rejects %j with a message that says what to do", async (args, message) => {
   expect(await notify(...args)).toMatchObject({ status: 1, errors: expect.stringContaining(message) });
 });

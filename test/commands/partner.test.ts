@@ -35,7 +35,7 @@ test("a partner may hold several keys, and lose one of them", async () => {
   expect([await reads(keyIn(first)), await reads(keyIn(second))]).toEqual([401, 200]);
   expect(await partner("revoke", id)).toMatchObject({
     status: 1,
-    errors: expect.stringContaining("neither an active key"),
+    errors: expect.stringContaining(`No active key with ID or partner "${id}"`),
   });
 });
 
@@ -69,7 +69,7 @@ test("a key that replaces a leaked one keeps the partner's own terms, not the en
   await partner("add", name);
   const leaked = /key_\w+/.exec((await partner("rotate", name, "--overlap", "1")).out)?.[0] ?? "";
   await partner("revoke", leaked);
-  expect((await partner("rotate", name)).out).toContain("without end");
+  expect((await partner("rotate", name)).out).toContain("does not expire");
 });
 
 test("a key lives to the end of the day on which it expires, in UTC", async () => {
@@ -77,26 +77,26 @@ test("a key lives to the end of the day on which it expires, in UTC", async () =
   onTestFinished(() => void vi.useRealTimers());
   const name = newName();
   const { out } = await partner("add", name, "--expires", "2030-06-01");
-  expect(out).toContain("until 2030-06-01 23:59");
+  expect(out).toContain("expires 2030-06-01 23:59");
   const [row] = await connectFor("adminUrl")<{ end: Date }[]>`
     select expires_at as end from partner.api_key where partner_id = ${name}`;
   expect(row?.end.toISOString()).toBe("2030-06-01T23:59:59.000Z");
-  expect((await partner("add", name, "--expires", "2030-05-31")).errors).toContain("a day to come");
+  expect((await partner("add", name, "--expires", "2030-05-31")).errors).toContain("must be a future date");
 });
 
 test.each<[string[], RegExp]>([
-  [["add"], /Give a partner of 1 to 40/],
-  [["add", "Dinas Kesehatan"], /Give a partner/],
-  [["add", "x", "--scopes", "all"], /no scope all; choose from resident:read/],
-  [["add", "x", "--plan", "gold"], /no plan gold; choose from standard, trial/],
-  [["add", "x", "--expires", "2020-01-01"], /a day to come/],
-  [["add", "x", "--expires", "2030-02-31"], /a day to come/],
+  [["add"], /PARTNER must be 1 to 40/],
+  [["add", "Dinas Kesehatan"], /PARTNER must be/],
+  [["add", "x", "--scopes", "all"], /Unknown scope: all\. Use resident:read/],
+  [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial/],
+  [["add", "x", "--expires", "2020-01-01"], /a future date/],
+  [["add", "x", "--expires", "2030-02-31"], /a future date/],
   [["rotate", "nobody"], /no active key/],
   [["rotate", "x", "--overlap", "-1"], /overlap/],
-  [["frobnicate"], /choose add, list, rotate, revoke or sync/],
-  [["add", "x", "y"], /one word too many/],
-  [["sync"], /Name the deployed stage by --stage/],
-])("mends a wrong call %j by its message", async (args, message) => {
+  [["frobnicate"], /Unknown command: frobnicate\. Use add, list, rotate, revoke, sync/],
+  [["add", "x", "y"], /Unexpected argument: y/],
+  [["sync"], /sync needs --stage NAME/],
+])("rejects a wrong call %j with a message that says what to do", async (args, message) => {
   expect(await partner(...args)).toMatchObject({ status: 1, errors: expect.stringMatching(message) });
 });
 

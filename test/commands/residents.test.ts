@@ -39,19 +39,16 @@ const bypass = (statement: string) =>
 const work = (name: string) =>
   steps.find((step) => step.name === name)?.work(database.connect("maintenanceUrl"));
 
-test("status tells of residents, blocks, and what upkeep has still to do", async () => {
+test("status shows residents, blocks, and what maintenance has still to do", async () => {
   const { status, out } = await run("status");
   expect(status).toBe(0);
   expect(out).toContain(
-    "600 residents in 1 blocks of at most 600\n101 changes not yet folded\n0 blocks have a profile",
+    "Residents: 600 in 1 blocks of at most 600\nChanges to be folded: 101\nSearch profiles: 0 of 1 ready",
   );
 });
 
 test("verify finds every count right, also with changes that are not folded", async () => {
-  expect(await run("verify")).toMatchObject({
-    status: 0,
-    out: "All counts are right.\n",
-  });
+  expect(await run("verify")).toMatchObject({ status: 0, out: "All counts are correct.\n" });
 });
 
 test("a count that was bypassed is found by verify and fails the upkeep, until it is rebuilt", async () => {
@@ -60,14 +57,16 @@ test("a count that was bypassed is found by verify and fails the upkeep, until i
   expect(await run("verify")).toMatchObject({
     status: 1,
     errors: expect.stringMatching(
-      /block 1: 600 rows are counted, there are 595\nRun «npm run residents -- rebuild»/,
+      /^Block 1: the stored count is 600, but it has 595 rows\.\nRun: npm run residents -- rebuild/,
     ),
   });
-  await expect(work("resident-recount")).rejects.toThrow(/wrongly in .*"counted":600,"found":595/);
+  await expect(work("resident-recount")).rejects.toThrow(
+    /wrong resident counts: .*"counted":600,"found":595/,
+  );
 
   expect(await run("rebuild")).toMatchObject({
     status: 0,
-    out: expect.stringContaining("1 blocks have a profile, 0"),
+    out: expect.stringContaining("Search profiles: 1 of 1 ready"),
   });
   expect((await run("verify")).status).toBe(0);
   await work("resident-recount");
@@ -106,7 +105,7 @@ test("a profile that is wrong is found by verify", async () => {
   await sql`update resident.name_profile set counts = array_fill(7, array[128]) where term = 'si'`;
   expect(await run("verify")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining("strings in its profile"),
+    errors: expect.stringContaining("strings in its search profile are correct"),
   });
 });
 

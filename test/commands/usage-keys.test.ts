@@ -49,7 +49,7 @@ test("a new partner is counted in its plan by the identifier that the authorizer
   const { usageIdentifier } = (await planOf("agency")) ?? {};
   expect(keyOf("agency")).toMatchObject({ value: usageIdentifier, enabled: true });
   expect(JSON.stringify(gateway.keys)).not.toContain(keyIn(out));
-  expect(out).toContain("agency is counted by the plan trial");
+  expect(out).toContain("agency: added to the usage plan trial");
   // the identifier is as good as a key where a gateway reads keys from requests
   expect(out).not.toContain(usageIdentifier);
 });
@@ -71,7 +71,10 @@ test("a partner stays counted while one of its keys is active, and no longer", a
   await partner("revoke", first);
   expect(countedBy("agency")).toEqual([standard]);
   const { out } = await partner("revoke", "agency");
-  expect([keyOf("agency"), out]).toEqual([undefined, expect.stringContaining("no longer counted")]);
+  expect([keyOf("agency"), out]).toEqual([
+    undefined,
+    expect.stringContaining("agency: removed from its usage plan"),
+  ]);
   await partner("add", "agency");
   expect(countedBy("agency")).toEqual([standard]);
 });
@@ -81,12 +84,14 @@ test("the key is shown even when API Gateway refuses, and sync does the rest", a
   const { status, out, errors } = await partner("add", "agency");
   expect(keyIn(out)).not.toBe("");
   expect([status, countedBy("agency")]).toEqual([1, []]);
-  expect(errors).toMatch(/AccessDeniedException.*sync --stage test/s);
-  expect((await partner("sync")).out).toContain("agency is counted by the plan standard");
+  expect(errors).toMatch(
+    /not updated: AccessDeniedException.*The database change was kept.*sync --stage test/s,
+  );
+  expect((await partner("sync")).out).toContain("agency: added to the usage plan standard");
   expect(countedBy("agency")).toEqual([standard]);
 });
 
-test("sync mends what was changed by hand or has expired, on as many pages as there are, and then does nothing", async () => {
+test("sync corrects what was changed by hand or has expired, on as many pages as there are, and then does nothing", async () => {
   const names = ["one", "two", "three", "four", "five"];
   for (const name of names) await directory().add(name, "standard", { scopes: ["resident:read"] });
   const soon = await directory().add("over", "trial", { scopes: ["resident:read"] });
@@ -105,7 +110,7 @@ test("sync mends what was changed by hand or has expired, on as many pages as th
   expect(names.map(countedBy)).toEqual(names.map(() => [standard]));
   expect([held("one").enabled, keyOf("over")]).toEqual([true, undefined]);
   gateway.changes.length = 0;
-  expect((await partner("sync")).out).toContain("counts every partner as the database says");
+  expect((await partner("sync")).out).toContain("match the database");
   expect(gateway.changes).toEqual([]);
 });
 
@@ -127,7 +132,9 @@ test("the database of another stage is noticed before a key is taken away, unles
   await directory().add("mine", "standard", { scopes: ["resident:read"] });
   const { status, errors } = await partner("sync");
   expect([status, gateway.changes]).toEqual([1, []]);
-  expect(errors).toMatch(/counts agency in the stage test.*Is it the database of test\?/s);
+  expect(errors).toMatch(
+    /not in this database: municipal\/test\/partner\/agency\. Check that this is the database of test\./,
+  );
 
   await partner("sync", "--force");
   expect(gateway.keys.map(({ name }) => name).toSorted()).toEqual([
@@ -140,17 +147,17 @@ test("a stage that is not deployed here is found out before the database is chan
   gateway.plans.delete(trial);
   const { status, errors } = await partner("add", "agency");
   expect([status, await planOf("agency")]).toEqual([1, undefined]);
-  expect(errors).toContain("deploy it first, or check AWS_REGION");
+  expect(errors).toContain("Deploy the stage first, or check AWS_REGION");
 });
 
 test("a plan that the stage no longer has is named", async () => {
   await directory().add("agency", "gold", { scopes: ["resident:read"] });
   const { errors } = await partner("sync");
-  expect(errors).toContain("no plan for agency (gold); choose one of trial, standard");
+  expect(errors).toContain("lacks the plan of agency (gold). Choose one of trial, standard");
 });
 
 test("a deployed stage's database asks for the stage, so that no partner is left uncounted", async () => {
   const settings = { DATABASE_SECRET_ID: "municipal/test/database/partner-admin" };
   const { status, errors } = await run(settings, "add", "agency");
-  expect([status, errors]).toEqual([1, expect.stringContaining("name it by --stage")]);
+  expect([status, errors]).toEqual([1, expect.stringContaining("--stage is required")]);
 });

@@ -15,22 +15,22 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
 const settings = { DATABASE_URL: "postgres://x:y@127.0.0.1:1/none" };
 
 test.each([
-  ["import residents /nowhere.csv", "There is no file /nowhere.csv"],
-  ["import people x.csv", "people cannot be imported; choose one of residents"],
-  ["import residents", "Give one file"],
+  ["import residents /nowhere.csv", "File not found: /nowhere.csv"],
+  ["import people x.csv", "Unknown table: people. Use residents"],
+  ["import residents", "Expected one file"],
   ["import residents x.csv --fast", "Unknown option '--fast'"],
   ["seed --residents many", "must be a whole number, not many"],
   ["seed --residents 1.5", "must be a whole number, not 1.5"],
-  ["residents mend", "Choose one of status"],
-  ["residents verify now", "Choose one of status"],
-  ["audit show", "Say verify"],
+  ["residents mend", "Unknown command: mend. Use status, verify, rebuild."],
+  ["residents verify now", "Unexpected argument: now"],
+  ["audit show", 'Unknown command: show. Did you mean "verify"?'],
   ["audit verify --seal 1", "Give --seal and --digest together"],
   ["audit verify --digest 00", "Give --seal and --digest together"],
-  ["sessions end", "Give a session or an account"],
-  ["sessions stop 3", "There is no «stop»; choose list or end"],
-  ["sessions list a", "a is one word too many"],
-  ["sessions list a b", "b is one word too many"],
-  ["token-key rotate now", "Choose new or rotate"],
+  ["sessions end", "end needs a session or account ID"],
+  ["sessions stop 3", "Unknown command: stop. Use list, end."],
+  ["sessions list a", "Unexpected argument: a"],
+  ["sessions list a b", "Unexpected argument: a b"],
+  ["token-key rotate now", "Unknown command: rotate now. Use new, rotate."],
 ])("%s is rejected with a message that says what is wrong", async (line, message) => {
   const [name = "", ...args] = line.split(" ");
   const command = commands[name] ?? expect.fail(`no command ${name}`);

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { HeaderError, openImport } from "#lib/import/file.ts";
-import type { Refusal, Row } from "#lib/import/table.ts";
+import type { Rejection, Row } from "#lib/import/table.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
 
@@ -12,12 +12,12 @@ const read = async (input: string | Buffer, table = residentImport, blockBytes =
   );
   const file = await openImport(Readable.from(blocks), table);
   const rows: Row[] = [];
-  const refusals: Refusal[] = [];
+  const rejections: Rejection[] = [];
   for await (const block of file.blocks) {
     rows.push(...block.rows);
-    refusals.push(...block.refusals);
+    rejections.push(...block.rejections);
   }
-  return { ...file, rows, refusals };
+  return { ...file, rows, rejections };
 };
 
 const header = "nik,no_kk,nama,nama_ibu,alamat,t_dusun_lingkungan,t_desakel,t_kec,t_kabkota,created_at";
@@ -42,8 +42,8 @@ describe("the shape of a file", () => {
     ["a byte order mark before a quote", (text: string) => `\uFEFF${quoted(text)}`],
     ["blank lines", (text: string) => text.replaceAll("\n", "\n\n")],
   ])("may have %s", async (_, change) => {
-    const { rows, refusals } = await read(change(file(line(1), line(2, { name: "ÉLÈNE" }))));
-    expect(refusals).toEqual([]);
+    const { rows, rejections } = await read(change(file(line(1), line(2, { name: "ÉLÈNE" }))));
+    expect(rejections).toEqual([]);
     expect(rows.map(({ values }) => values[2])).toEqual(["NAMA", "ÉLÈNE"]);
   });
 
@@ -65,14 +65,14 @@ describe("the shape of a file", () => {
 
   test.each([
     ["", "empty"],
-    ["nik,nama\n1,2\n", "lacks no_kk, nama_ibu, alamat"],
-    [`${header},nik\n`, "names the column nik twice"],
+    ["nik,nama\n1,2\n", "missing: no_kk, nama_ibu, alamat"],
+    [`${header},nik\n`, "names column nik twice"],
     [Buffer.from(file(line(1)), "utf16le"), "not UTF-8"],
     [file(line(1)).replaceAll("\n", "\r"), "end with CR alone"],
-  ])("is refused whole when the header is of no use: %#", async (text, message) => {
-    const refusal = await read(text).catch((error) => error);
-    expect(refusal).toBeInstanceOf(HeaderError);
-    expect(refusal.message).toContain(message);
+  ])("is rejected as a whole when the header is unusable: %#", async (text, message) => {
+    const rejection = await read(text).catch((error) => error);
+    expect(rejection).toBeInstanceOf(HeaderError);
+    expect(rejection.message).toContain(message);
   });
 });
 
@@ -83,64 +83,66 @@ describe("a bad row", () => {
     [line(1, { name: "" }), "nama must not be blank"],
     [line(1, { name: " " }), "nama must not be blank"],
     [line(1, { name: "😀".repeat(501) }), "nama must have at most 500 characters"],
-    [line(1, { name: "A\0B" }), "nama holds a NUL character"],
-    [line(1, { created: "2024-02-30T00:00:00" }), "created_at is not a time on the calendar"],
+    [line(1, { name: "A\0B" }), "nama contains a NUL character"],
+    [line(1, { created: "2024-02-30T00:00:00" }), "created_at is not a valid date and time"],
     [line(1, { created: "2024-01-01T00:00:00Z" }), "created_at must look like"],
     [line(1, { created: "2024-01-01T00:00:00+07:00" }), "created_at must look like"],
     [line(1, { created: "infinity" }), "created_at must look like"],
-    [line(1, { created: "1700-01-01 00:00:00" }), "created_at is not a time"],
+    [line(1, { created: "1700-01-01 00:00:00" }), "created_at is not a valid date"],
     [line(1, { created: "2024-01-01T00:00:00.1234567" }), "created_at must look like"],
-    ["1,2,3", "the row has 3 fields where the first line has 10"],
+    ["1,2,3", "the row has 3 fields, the header has 10"],
     [`${line(1)},more`, "the row has 11 fields"],
     ["x".repeat(70_000), "the line is too long"],
     [line(1, { name: '"OPEN' }), "the quotes do not match"],
-  ])("is refused with its reason: %#", async (bad, reason) => {
-    const { rows, refusals } = await read(file(line(2), bad, line(3)));
+  ])("is rejected with its reason: %#", async (bad, reason) => {
+    const { rows, rejections } = await read(file(line(2), bad, line(3)));
     expect(rows.map(({ line }) => line)).toEqual([2, 4]);
-    expect(refusals).toEqual([expect.objectContaining({ line: 3, reason: expect.stringContaining(reason) })]);
+    expect(rejections).toEqual([
+      expect.objectContaining({ line: 3, reason: expect.stringContaining(reason) }),
+    ]);
   });
 
   test("is told all its faults at once", async () => {
-    const { refusals } = await read(file(line(1, { name: "" }).replace(nik(1), "x")));
-    expect(refusals[0]?.reason).toBe("nik must have exactly 16 digits; nama must not be blank");
+    const { rejections } = await read(file(line(1, { name: "" }).replace(nik(1), "x")));
+    expect(rejections[0]?.reason).toBe("nik must have exactly 16 digits; nama must not be blank");
   });
 
-  test("that is not UTF-8 is refused, and the next one is read", async () => {
+  test("that is not UTF-8 is rejected, and the next one is read", async () => {
     const bytes = Buffer.concat([
       Buffer.from(`${header}\n`),
       Buffer.from(line(1, { name: "Z\xe9" }), "latin1"),
       Buffer.from(`\n${line(2)}\n`),
     ]);
-    const { rows, refusals } = await read(bytes);
-    expect([rows.length, refusals[0]?.reason]).toEqual([1, "nama is not valid UTF-8"]);
+    const { rows, rejections } = await read(bytes);
+    expect([rows.length, rejections[0]?.reason]).toEqual([1, "nama is not valid UTF-8"]);
   });
 
   test("with a quote that is never closed costs itself alone, wherever the next quotes are", async () => {
     const lines = Array.from({ length: 200 }, (_, i) => line(i, i % 3 === 0 ? { name: `"N, ${i}"` } : {}));
     lines[20] = line(20, { name: '"OPEN' });
     lines[199] = line(199, { name: '"OPEN' });
-    const { rows, refusals } = await read(file(...lines));
-    expect(refusals.map(({ line }) => line)).toEqual([22, 201]);
+    const { rows, rejections } = await read(file(...lines));
+    expect(rejections.map(({ line }) => line)).toEqual([22, 201]);
     expect(rows.length).toBe(198);
   });
 });
 
 test("two stray quotes do not swallow the rows between them, nor mix two people", async () => {
   const lines = [line(1, { address: '"JL' }), line(2), line(3, { address: 'JL"' }), line(4)];
-  const { rows, refusals } = await read(file(...lines));
-  expect(refusals.map(({ line, reason }) => [line, reason])).toEqual([[2, "the quotes do not match"]]);
+  const { rows, rejections } = await read(file(...lines));
+  expect(rejections.map(({ line, reason }) => [line, reason])).toEqual([[2, "the quotes do not match"]]);
   expect(rows.map(({ values }) => values[0])).toEqual([nik(2), nik(3), nik(4)]);
 });
 
 test("rows of nothing but delimiters, with which a spreadsheet ends, are no rows", async () => {
-  const { rows, refusals } = await read(file(line(1), ",,,,,,,,,", ",,,"));
-  expect([rows.length, refusals]).toEqual([1, []]);
+  const { rows, rejections } = await read(file(line(1), ",,,,,,,,,", ",,,"));
+  expect([rows.length, rejections]).toEqual([1, []]);
 });
 
-test("a quoted field whose second line is too long is refused, not stored cut", async () => {
-  const { rows, refusals } = await read(file(line(1, { address: `"JL\n${"x".repeat(70_000)}"` }), line(2)));
+test("a quoted field whose second line is too long is rejected, not stored cut", async () => {
+  const { rows, rejections } = await read(file(line(1, { address: `"JL\n${"x".repeat(70_000)}"` }), line(2)));
   expect(rows.map(({ values }) => values[0])).toEqual([nik(2)]);
-  expect(refusals.map(({ line }) => line)).toEqual([2, 3]);
+  expect(rejections.map(({ line }) => line)).toEqual([2, 3]);
 });
 
 test("quotes inside an unquoted field are text", async () => {
@@ -158,8 +160,8 @@ test("a quoted field may span lines, and the row is counted from its first", asy
 
 test("a CR alone is text, no line end, in quotes and beside them", async () => {
   const lines = [line(1, { name: "A\rB" }), line(2, { name: "C\rD", address: '"JL\r, 1"' }), line(3)];
-  const { rows, refusals } = await read(file(...lines));
-  expect(refusals).toEqual([]);
+  const { rows, rejections } = await read(file(...lines));
+  expect(rejections).toEqual([]);
   expect(rows.map(({ line, values }) => [line, values[2], values[4]])).toEqual([
     [2, "A\rB", "JL"],
     [3, "C\rD", "JL\r, 1"],
@@ -174,13 +176,16 @@ test("a name is stored composed and without outer spaces", async () => {
 
 test("categories and gallery have rules of their own", async () => {
   const categories = await read("ktipe_id,ktipe_nama,ktipe_active\n1,Alam,1\n,X,1\n", categoryImport);
-  expect([categories.rows.length, categories.refusals[0]?.reason]).toEqual([1, "ktipe_id must not be blank"]);
+  expect([categories.rows.length, categories.rejections[0]?.reason]).toEqual([
+    1,
+    "ktipe_id must not be blank",
+  ]);
   const gallery = await read(
     "id,pr_id,url_foto,caption\n1,12,https://a.example/x.jpg,\n1.5,12,https://a.example,\n2,(x),ftp://a,\n2147483648,1,http://a,\n",
     galleryImport,
   );
   expect(gallery.rows.length).toBe(1);
-  expect(gallery.refusals.map(({ reason }) => reason)).toEqual([
+  expect(gallery.rejections.map(({ reason }) => reason)).toEqual([
     "id must be a whole number up to 2147483647",
     "pr_id must have 1 to 64 letters, digits, '.', '_' or '-'; url_foto must be an http or https address",
     "id must be a whole number up to 2147483647",

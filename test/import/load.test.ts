@@ -90,9 +90,9 @@ test("over two connections the last of the rows with one key counts, wherever it
     [importer, other],
     residentImport,
     Readable.from([Buffer.from(residentCsv([...early, ...given]))]),
-    { onHeaders: () => {}, onRefusals: () => {}, onProgress: () => {} },
+    { onHeaders: () => {}, onRejections: () => {}, onProgress: () => {} },
   );
-  expect(counts).toEqual({ inserted: 401, updated: 0, unchanged: 0, repeated: 401, refused: 0 });
+  expect(counts).toEqual({ inserted: 401, updated: 0, unchanged: 0, repeated: 401, rejected: 0 });
   const [row] = await sql`select count(*)::int as old from resident.resident where name = 'LAMA'`;
   expect(row?.old).toBe(0);
 });

@@ -39,7 +39,7 @@ test("does not take a port that somebody has", async () => {
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
   expect(await text(start("--port", String(port)).stderr as NodeJS.ReadableStream)).toContain(
-    `port ${port} is taken`,
+    `Port ${port} is in use`,
   );
   other.close();
 });
@@ -51,7 +51,7 @@ test("touches nothing in a folder that is not a database of its own", async () =
   const child = spawn(process.execPath, [checkout.devProgram, "--folder", other, "--fresh"], {
     stdio: ["ignore", "ignore", "pipe"],
   });
-  expect(await text(child.stderr)).toContain("holds something else than a database");
+  expect(await text(child.stderr)).toContain("contains something other than a database");
   expect(readFileSync(`${other}/postgres/thesis.txt`, "utf8")).toBe("years of work");
   rmSync(other, { recursive: true });
 });

@@ -29,7 +29,7 @@ describe("while it runs", () => {
   });
 
   test("refuses to run twice in one folder", async () => {
-    expect(await text(start().stderr as NodeJS.ReadableStream)).toContain("is running here already");
+    expect(await text(start().stderr as NodeJS.ReadableStream)).toContain("is already running");
     expect((await listResidents()).total).toBe(30);
   });
 

@@ -50,10 +50,10 @@ describe("a chain of more seals than are read at a time", () => {
   test("is right as it was sealed, up to its end", async () => {
     expect(await verify()).toMatchObject({
       code: 0,
-      out: expect.stringMatching(`^All ${seals} seals are right`),
+      out: expect.stringMatching(`^All ${seals} seals are valid`),
     });
     expect(await verify("--seal", `${seals}`, "--digest", "00")).toMatchObject({
-      errors: `seal ${seals}: has another digest than the log`,
+      errors: `seal ${seals}: its digest differs from the log`,
     });
   });
 

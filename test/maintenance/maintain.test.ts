@@ -76,7 +76,7 @@ test("leaves the work to a run that is under way", async () => {
     expect(await run()).toEqual({ payload: "null" });
   });
   expect(await counts()).toMatchObject({ attempts: 12_000 });
-  expect(own.logged()).toMatchObject([{ level: "info", message: "maintenance is under way already" }]);
+  expect(own.logged()).toMatchObject([{ level: "info", message: "maintenance is already in progress" }]);
   await run();
   expect(await counts()).toMatchObject({ attempts: 6000 });
 });

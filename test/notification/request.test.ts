@@ -98,25 +98,25 @@ describe("an event that asks for a notification", () => {
   });
 
   test.each([
-    ["an unknown template", request("nonsense", code), "there is no such template"],
+    ["an unknown template", request("nonsense", code), "unknown template"],
     ["a missing value", request("one-time-code", { code: planted.code }), "purpose is missing"],
     [
       "a value that cannot be used",
       request("one-time-code", { ...code, code: `${planted.code}; call me` }),
-      "code cannot be used",
+      "code is invalid",
     ],
     [
       "a malformed number",
       request("one-time-code", code, {
         detail: { template: "one-time-code", phone: `+${planted.phone}`, values: code },
       }),
-      "phone is no number with country code, in digits alone",
+      "phone must be digits with country code",
     ],
-    ["no detail at all", request("one-time-code", code, { detail: planted.phone }), "not usable: detail"],
+    ["no detail at all", request("one-time-code", code, { detail: planted.phone }), "invalid: detail"],
     [
       "no values",
       request("one-time-code", code, { detail: { template: "proof", phone: planted.phone } }),
-      "not usable: values",
+      "invalid: values",
     ],
   ])("with %s is kept with the reason, and is not tried again", async (_, event, reason) => {
     expect(await ask(event)).toEqual({ payload: "null" });
@@ -164,7 +164,7 @@ describe("an event that asks for a notification", () => {
     const event = request("one-time-code", code, { time });
     expect(await ask(event)).toEqual({ payload: "null" });
     expect(await kept()).toMatchObject([
-      { outcome: "failed", reason: "the messenger did not take it (outcome_unknown)" },
+      { outcome: "failed", reason: "not accepted by the messenger (outcome_unknown)" },
     ]);
     // an alarm counts these lines
     expect(city.own.logged().at(-1)).toMatchObject({ level: "error", request: event.id, outcome: "failed" });
@@ -223,14 +223,18 @@ test("a run that has no more time hands over nothing more, and leaves it to the 
   });
   const event = { job: "appointment-reminder", scheduled_time: scheduledNow() };
   const never = () => expect.unreachable();
-  const reason = "there was no more time; the next attempt goes on from here";
+  const reason = "out of time; the next attempt continues from here";
   const sql = postgres(city.own.city.database.adminUrl, { max: 2 });
   onTestFinished(() => sql.end());
-  const means = {
-    ...{ sql, submit: never, submitBatch: never, pepper: { version: 1, digest: () => null } },
-    ...{ until: Date.now() - 1, patienceMs: 0 },
+  const context = {
+    sql,
+    submit: never,
+    submitBatch: never,
+    pepper: { version: 1, digest: () => null },
+    until: Date.now() - 1,
+    maxWaitMs: 0,
   };
-  await expect(runJob(means, event)).rejects.toThrow(reason);
+  await expect(runJob(context, event)).rejects.toThrow(reason);
   expect(await sql`select state, reason from notification.run`).toEqual([{ state: "failed", reason }]);
   await ask(event);
   expect(await sql`select state, reason, accepted from notification.run`).toEqual([

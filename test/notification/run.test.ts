@@ -118,16 +118,16 @@ describe("a run", () => {
     expect((await messages()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000009"]);
     expect(await missed()).toEqual([
       { key: "", outcome: "refused", reason: "dedupe_key is missing" },
-      { key: "R00001", outcome: "refused", reason: "phone is no number with country code, in digits alone" },
+      { key: "R00001", outcome: "refused", reason: "phone must be digits with country code" },
       { key: "R00002", outcome: "refused", reason: "phone is missing" },
-      { key: "R00003", outcome: "refused", reason: "name is missing, time cannot be used" },
-      { key: "R00004", outcome: "refused", reason: "place cannot be used" },
+      { key: "R00003", outcome: "refused", reason: "name is missing, time is invalid" },
+      { key: "R00004", outcome: "refused", reason: "place is invalid" },
       {
         key: "R00008",
         outcome: "refused",
         reason: "name is missing, service is missing, place is missing, date is missing, time is missing",
       },
-      { key: "TWICE", outcome: "refused", reason: "dedupe_key comes 2 times" },
+      { key: "TWICE", outcome: "refused", reason: "dedupe_key occurs 2 times" },
     ]);
     expect(await runs()).toEqual([{ ...done, accepted: 2, refused: 7 }]);
   });
@@ -158,11 +158,9 @@ describe("a run", () => {
 describe("a run that fails", () => {
   test("as no such job exists is kept with its reason, and fails for whoever started it", async () => {
     expect(await run({ job: "nonsense", scheduled_time: time })).toMatchObject({
-      errorMessage: "there is no such job",
+      errorMessage: "unknown job",
     });
-    expect(await runs()).toEqual([
-      { job: "nonsense", state: "failed", reason: "there is no such job", ...counts },
-    ]);
+    expect(await runs()).toEqual([{ job: "nonsense", state: "failed", reason: "unknown job", ...counts }]);
   });
 
   test("as the view is gone says so, and goes on when it is back", async () => {

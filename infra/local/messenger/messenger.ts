@@ -43,7 +43,9 @@ export const startMessenger = async (options: LocalMessengerOptions): Promise<Lo
   const ending = new AbortController();
   const all = {
     ...variables,
-    ...{ MESSENGER_HOST: "127.0.0.1", MESSENGER_PORT: String(port), LOG_LEVEL: "info" },
+    MESSENGER_HOST: "127.0.0.1",
+    MESSENGER_PORT: String(port),
+    LOG_LEVEL: "info",
     ...(platform && settingsOf(platform)),
   };
   try {

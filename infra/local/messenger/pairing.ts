@@ -1,15 +1,10 @@
 import { setTimeout } from "node:timers/promises";
+import type { MessengerAccess } from "#lib/messaging/messenger-client.ts";
 import type { Platform } from "../whatsapp/platform.ts";
 
 const everyMs = 300;
 
-/** Where a messenger is, and what opens it. */
-export interface Door {
-  readonly url: string;
-  readonly token: string;
-}
-
-const findQr = async ({ url, token }: Door, signal: AbortSignal): Promise<string | undefined> => {
+const findQr = async ({ url, token }: MessengerAccess, signal: AbortSignal): Promise<string | undefined> => {
   const response = await fetch(`${url}/connection`, {
     headers: { authorization: `Bearer ${token}` },
     signal,
@@ -19,13 +14,17 @@ const findQr = async ({ url, token }: Door, signal: AbortSignal): Promise<string
 };
 
 /**
- * Holds the imitated phone before the messenger's QR whenever it shows one, until the signal: a platform that
- * was started anew knows no messenger.
+ * Pairs the simulated phone whenever the messenger shows a QR code, until the signal: a restarted platform has
+ * forgotten its devices.
  */
-export const keepPaired = async (platform: Platform, door: Door, signal: AbortSignal): Promise<void> => {
+export const keepPaired = async (
+  platform: Platform,
+  access: MessengerAccess,
+  signal: AbortSignal,
+): Promise<void> => {
   while (!signal.aborted) {
-    // a task that ends or a code that has just been scanned is no matter: it is looked at again
-    const qr = await findQr(door, signal).catch(() => undefined);
+    // retry: the messenger may be stopping, or the code may have been scanned already
+    const qr = await findQr(access, signal).catch(() => undefined);
     if (qr) await platform.scan(qr).catch(() => {});
     await setTimeout(everyMs, undefined, { signal }).catch(() => {});
   }

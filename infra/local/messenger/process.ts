@@ -18,7 +18,7 @@ export interface MessengerProcess {
 const lifeline = new URL("./lifeline.ts", import.meta.url).href;
 /** As in `messenger.Dockerfile`: V8 collects before it asks for more. */
 export const memoryFlags = ["--max-semi-space-size=1", "--max-old-space-size=96"];
-const patienceMs = 15_000;
+const stopTimeoutMs = 15_000;
 
 const urlIn = (line: string): string | undefined => {
   try {
@@ -66,7 +66,7 @@ export const startMessengerProcess = async (
     pid: child.pid ?? 0,
     exited,
     async stop() {
-      const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+      const timer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
       await end("SIGTERM");
       clearTimeout(timer);
     },

@@ -63,8 +63,13 @@ const initialize = async ({ data, account, ...place }: Place, password: string) 
   if (account) for (const path of [partial, passwordFile]) chownSync(path, account.uid, account.gid);
   // UTF-8 with C order; the lower-casing of names gives its own ICU collation
   await run({ data, account, ...place }, "initdb", [
-    ...["-D", partial, "-U", superuser, "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
-    ...["--encoding=UTF8", "--locale=C", "--no-instructions"],
+    `--pgdata=${partial}`,
+    `--username=${superuser}`,
+    "--auth=scram-sha-256",
+    `--pwfile=${passwordFile}`,
+    "--encoding=UTF8",
+    "--locale=C",
+    "--no-instructions",
   ]).finally(() => rmSync(passwordFile));
   renameSync(partial, data);
 };
@@ -134,7 +139,7 @@ const untilReady = async (child: ChildProcess) => {
 const refuseForeign = (folder: string) => {
   if (!existsSync(folder) || readdirSync(folder).length === 0 || existsSync(join(folder, "PG_VERSION")))
     return;
-  throw new Error(`${folder} holds something else than a database; choose another folder`);
+  throw new Error(`${folder} contains something other than a database. Choose another folder.`);
 };
 
 /** Ends the server of a folder, if one was left behind, and removes its data. */

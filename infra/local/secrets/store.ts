@@ -69,7 +69,9 @@ export const openStore = (file: string | undefined): SecretStore => {
     return version;
   };
   const make = (id: string, value: string, stages: readonly string[]): Version => ({
-    ...{ id, value, stages: [...stages] },
+    id,
+    value,
+    stages: [...stages],
     createdAt: Date.now() / 1000,
   });
   return {

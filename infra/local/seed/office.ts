@@ -7,31 +7,36 @@ const services = ["Perekaman KTP elektronik", "Pencetakan kartu keluarga", "Akta
 
 const pick = (values: readonly string[], row: number) => values[row % values.length] ?? "";
 
-/** The imitated phones of all these numbers appear when they are first written to. */
+/** On the simulated platform, phones with these numbers are created by their first message. */
 const phoneOf = (row: number) => `62812000010${String(row).padStart(2, "0")}`;
 const nameOf = (row: number) => inventName(randomOf(row), row % 2 ? "female" : "male");
 
 const dayMs = 86_400_000;
-/** Jakarta has no other offset in any season. */
+/** Jakarta has no daylight saving time. */
 const cityOffsetMs = 7 * 3_600_000;
 const cityMidnight = (now: Date) => Math.floor((now.getTime() + cityOffsetMs) / dayMs) * dayMs - cityOffsetMs;
 
-/** The last number stands there as people write it: its appointment is reported, and no reminder goes out. */
+/** The last phone number is invalid on purpose: its appointment is reported and gets no reminder. */
 const inventAppointments = (now: Date) =>
   Array.from({ length: 6 }, (_, row) => {
     const starts = new Date(cityMidnight(now) + dayMs + (8 + row) * 3_600_000);
     return {
       id: `JL-${new Date(starts.getTime() + cityOffsetMs).toISOString().slice(0, 10)}-${row + 1}`,
-      ...{ name: nameOf(row), phone: row === 5 ? "0812-0000-1099" : phoneOf(row) },
-      ...{ service: pick(services, row), place: pick(places, row), starts_at: starts.toISOString() },
+      name: nameOf(row),
+      phone: row === 5 ? "0812-0000-1099" : phoneOf(row),
+      service: pick(services, row),
+      place: pick(places, row),
+      starts_at: starts.toISOString(),
     };
   });
 
 const inventTickets = (now: Date) =>
   Array.from({ length: 8 }, (_, row) => ({
     id: `${new Date(cityMidnight(now) + cityOffsetMs).toISOString().slice(0, 10)}-A${row + 1}`,
-    ...{ number: `A-${String(row + 1).padStart(3, "0")}`, phone: phoneOf(20 + row) },
-    ...{ service: "Perekaman KTP elektronik", place: "Loket 3" },
+    number: `A-${String(row + 1).padStart(3, "0")}`,
+    phone: phoneOf(20 + row),
+    service: "Perekaman KTP elektronik",
+    place: "Loket 3",
     taken_at: new Date(cityMidnight(now) + row * 60_000).toISOString(),
   }));
 
@@ -40,13 +45,18 @@ const inventDocuments = (now: Date) =>
     ["SK-2026-0117", "Kartu keluarga", "Selesai", "Silakan ambil di Loket 5 dengan membawa KTP."],
     ["AK-2026-0042", "Akta kelahiran", "Sedang diverifikasi", null],
   ].map(([number, kind, status, next], row) => ({
-    ...{ number, kind, status, next, name: nameOf(40 + row), phone: phoneOf(40 + row) },
+    number,
+    kind,
+    status,
+    next,
+    name: nameOf(40 + row),
+    phone: phoneOf(40 + row),
     changed_at: new Date(cityMidnight(now)).toISOString(),
   }));
 
 /**
- * Stores a little invented work of a front office, as of today: tomorrow's appointments, a queue, documents, and
- * an alert with somebody on call. Few enough to be read on the phones that they lead to.
+ * Stores invented front-office data as of today: tomorrow's appointments, a queue, documents, and an alert with a
+ * number on call. The few rows keep the resulting messages readable.
  *
  * @param sql connection of the role `municipal_importer`.
  */

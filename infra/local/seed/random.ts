@@ -1,8 +1,8 @@
 /**
- * A repeatable source of numbers for one row: the same row gives the same numbers, however many rows are
- * made (mulberry32, seeded by the row).
+ * Creates a random number generator for one row (mulberry32, seeded with the row): a row's numbers do not depend on
+ * the number of rows.
  *
- * @returns a function that gives the next number in [0, 1).
+ * @returns a function that returns the next number in [0, 1).
  */
 export const randomOf = (row: number): (() => number) => {
   let state = Math.imul(row ^ 0x9e3779b9, 0x85ebca6b);
@@ -14,17 +14,22 @@ export const randomOf = (row: number): (() => number) => {
   };
 };
 
-/** One of the values, all as likely as each other. */
+/** Picks one of the values with equal probability. */
 export const pick = <T>(random: () => number, values: readonly [T, ...T[]]): T =>
   values[Math.floor(random() * values.length)] ?? values[0];
 
-/** One of the values by Zipf's law: the second is half as likely as the first, the third a third. */
-export const zipf = (values: readonly [string, ...string[]]) => {
+/**
+ * Picks values by Zipf's law: the second is half as likely as the first, the third a third.
+ *
+ * @param list comma-separated values.
+ */
+export const zipf = (list: string) => {
+  const values = list.trim().split(/,\s+/);
   const sums: number[] = [];
   for (const i of values.keys()) sums.push((sums[i - 1] ?? 0) + 1 / (i + 1));
   const total = sums.at(-1) ?? 1;
   return (random: () => number): string => {
     const target = random() * total;
-    return values[sums.findIndex((sum) => sum > target)] ?? values[0];
+    return values[sums.findIndex((sum) => sum > target)] ?? "";
   };
 };

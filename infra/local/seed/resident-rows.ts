@@ -47,13 +47,15 @@ export const inventResident = (row: number): Row => {
   return {
     line: row,
     values: [
-      ...[nik, familyCard, inventName(random, sex), inventName(random, "female"), inventAddress(random)],
-      ...[
-        `DUSUN ${pick(random, hamlets)}`,
-        pick(random, villages),
-        districts[district] ?? districts[0],
-        city,
-      ],
+      nik,
+      familyCard,
+      inventName(random, sex),
+      inventName(random, "female"),
+      inventAddress(random),
+      `DUSUN ${pick(random, hamlets)}`,
+      pick(random, villages),
+      districts[district] ?? districts[0],
+      city,
       inventTime(row, random),
     ],
   };

@@ -87,7 +87,7 @@ export const imports: readonly Mutant[] = [
   {
     breaks: "A record that only the end of the file completes is lost",
     file: "lib/import/file.ts",
-    find: "    yield sort(reader.end(), bytesRead);\n",
+    find: "    yield toBlock(reader.end(), bytesRead);\n",
     replace: "",
     tests: ["test/import/file.test.ts"],
   },
@@ -101,7 +101,7 @@ export const imports: readonly Mutant[] = [
   },
   {
     breaks: "Rejected rows, which hold personal data, can be read by every user of the machine",
-    file: "infra/commands/refusals.ts",
+    file: "infra/commands/rejections.ts",
     find: "0o600",
     replace: "0o644",
     tests: ["test/commands/import.test.ts"],
@@ -109,7 +109,7 @@ export const imports: readonly Mutant[] = [
   },
   {
     breaks: "Rows that an earlier run rejected are still reported when none is any more",
-    file: "infra/commands/refusals.ts",
+    file: "infra/commands/rejections.ts",
     find: "this.#attempt(() => rmSync(file, { force: true }));",
     replace: "this.#attempt(() => file.length);",
     tests: ["test/commands/import.test.ts"],

@@ -45,8 +45,8 @@ export const resident: readonly Mutant[] = [
   {
     breaks: "The audit is verified up to the 200th seal",
     file: "infra/commands/audit.ts",
-    find: "more = verdicts.length === sealsAtOnce;",
-    replace: "more = verdicts.length > sealsAtOnce;",
+    find: "more = verdicts.length === sealsPerQuery;",
+    replace: "more = verdicts.length > sealsPerQuery;",
     tests: sealsTest,
   },
   {

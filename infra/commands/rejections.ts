@@ -1,18 +1,18 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { formatRecord } from "#lib/import/csv.ts";
-import type { Refusal } from "#lib/import/table.ts";
+import type { Rejection } from "#lib/import/table.ts";
 import { CommandError } from "./command.ts";
 
 /**
- * The report of refused rows: a CSV file with line, reason and the fields as they came, so that mended
- * rows can be imported from it. It holds personal data: only its owner may read it.
+ * The report of rejected rows: a CSV file with line, reason and the original fields, so that corrected rows can be
+ * imported from it. It contains personal data, so only its owner may read it.
  */
-export class RefusalReport {
+export class RejectionReport {
   readonly #file: string;
   readonly #headers: readonly string[];
   #descriptor: number | undefined;
 
-  /** A report of an earlier run is removed; a new file is made with the first refusal. */
+  /** Removes the report of an earlier run; the first rejection creates a new file. */
   constructor(file: string, headers: readonly string[]) {
     this.#file = file;
     this.#headers = headers;
@@ -20,8 +20,8 @@ export class RefusalReport {
   }
 
   /** @throws CommandError when the file cannot be written. */
-  write(refusals: readonly Refusal[]): void {
-    const lines = refusals.map(({ line, reason, fields, text }) => {
+  write(rejections: readonly Rejection[]): void {
+    const lines = rejections.map(({ line, reason, fields, text }) => {
       const whole = fields?.length === this.#headers.length;
       const columns = whole ? fields : this.#headers.map(() => "");
       return formatRecord([String(line), reason, ...columns, whole ? "" : text]);
@@ -46,9 +46,7 @@ export class RefusalReport {
       work();
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      throw new CommandError(
-        `The report ${this.#file} cannot be written (${code}); no row may be lost, so the import stops`,
-      );
+      throw new CommandError(`Import stopped: the report ${this.#file} cannot be written (${code}).`);
     }
   }
 }
