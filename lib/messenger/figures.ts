@@ -44,7 +44,7 @@ const readQueue = async (sql: postgres.Sql): Promise<QueueFigures | undefined> =
   const [row] = await sql<QueueFigures[]>`
     with due as (
       select state, priority, extract(epoch from now() - greatest(accepted_at, not_before))::float8 as age
-      from messaging.message where state in ('PENDING', 'SENDING') and not_before <= now()
+      from messaging.message where is_open and not_before <= now()
     )
     select count(*) filter (where state = 'PENDING')::int as pending,
       count(*) filter (where state = 'SENDING')::int as sending,

@@ -10,12 +10,24 @@ export interface AudienceRow {
   readonly copies: number;
 }
 
-/** An audience view cannot be read. */
+/** An audience view cannot be read, or must not be. */
 export class AudienceError extends Error {
   override readonly name = "AudienceError";
 }
 
 const rowsPerFetch = 200;
+
+/** A view without security_barrier may leak the rows that it filters out to the condition of its reader. */
+const requireBarrier = async (sql: postgres.ISql, view: string): Promise<void> => {
+  const [leaky] = await sql`
+    select from pg_class c
+    where relnamespace = 'audience'::regnamespace and relname = ${view} and relkind = 'v' and not exists (
+      select from pg_options_to_table(c.reloptions) where option_name = 'security_barrier' and option_value::boolean)`;
+  if (leaky)
+    throw new AudienceError(
+      `the view audience.${view} lacks security_barrier; run: ALTER VIEW audience.${view} SET (security_barrier)`,
+    );
+};
 
 /** Leaves out the database's message, which may quote data. */
 const unreadable = (view: string, cause: unknown): AudienceError => {
@@ -30,7 +42,7 @@ const unreadable = (view: string, cause: unknown): AudienceError => {
  * connection as the end of the data.
  *
  * @param moment result of `audience.moment()` in the view.
- * @throws AudienceError if the view cannot be read; errors of `use`.
+ * @throws AudienceError if the view cannot be read or lacks security_barrier; errors of `use`.
  */
 export const readAudience = async (
   sql: postgres.Sql,
@@ -44,6 +56,7 @@ export const readAudience = async (
         throw unreadable(view, error);
       });
     await transaction`select set_config('audience.moment', ${moment.toISOString()}, true)`;
+    await requireBarrier(transaction, view);
     await read(
       () => transaction`
         declare audience_rows no scroll cursor for

@@ -32,7 +32,7 @@ const sent = () =>
 beforeEach(() =>
   admin(async (sql) => {
     await sql`update messaging.control set paused = true`;
-    await sql`truncate messaging.message cascade`;
+    await sql`truncate messaging.message, messaging.idempotency cascade`;
     await sql`truncate notification.run, notification.recipient, notification.request, notification.opt_out`;
     await playAudience(sql, "appointment_reminder");
     await showRecipients(sql, 3, (row) => (row === 1 ? { phone: "0812-555" } : {}));

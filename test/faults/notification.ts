@@ -64,7 +64,7 @@ export const killRun = async (city: City, { recipients, kills }: RunTrial): Prom
   const sql = postgres(city.database.adminUrl, { max: 1, fetch_types: false, onnotice: () => {} });
   try {
     await sql`update messaging.control set paused = true`;
-    await sql`truncate messaging.message, notification.run, notification.recipient, notification.opt_out cascade`;
+    await sql`truncate messaging.message, messaging.idempotency, notification.run, notification.recipient, notification.opt_out cascade`;
     await playAudience(sql, "appointment_reminder");
     await showRecipients(sql, recipients);
     const optedOut = await optOut(city, sql, recipients);

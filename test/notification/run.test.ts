@@ -16,7 +16,7 @@ beforeEach(async () => {
   own.lines.length = 0;
   await admin(async (sql) => {
     await sql`update messaging.control set paused = true`;
-    await sql`truncate messaging.message cascade`;
+    await sql`truncate messaging.message, messaging.idempotency cascade`;
     await sql`truncate notification.run, notification.recipient, notification.request, notification.opt_out`;
     await playAudience(sql, "appointment_reminder");
   });
@@ -180,12 +180,28 @@ describe("a run that fails", () => {
     expect(await runs()).toEqual([{ ...done, accepted: 2 }]);
   });
 
+  test("before it reads a view without security_barrier, and says how to make it one", async () => {
+    await show(2);
+    const asOwner = (statement: string) =>
+      admin((sql) => sql.unsafe(`set role municipal_owner; ${statement}; reset role`).simple());
+    const remedy = "ALTER VIEW audience.appointment_reminder SET (security_barrier)";
+    const reason = `the view audience.appointment_reminder lacks security_barrier; run: ${remedy}`;
+    for (const leaky of ["reset (security_barrier)", "set (security_barrier = off)"]) {
+      await asOwner(`alter view audience.appointment_reminder ${leaky}`);
+      expect(await run()).toMatchObject({ errorMessage: reason });
+    }
+    expect([await messages(), await runs()]).toEqual([[], [{ ...done, state: "failed", reason }]]);
+    await asOwner(remedy);
+    await run();
+    expect(await runs()).toEqual([{ ...done, accepted: 2 }]);
+  });
+
   test("in the middle, as a row of the view cannot be computed, has told those before it", async () => {
     await show(450, (row) => ({ phone: row === 430 ? "6281PLANTED" : `62811${1_000_000 + row}` }));
     await admin((sql) =>
       sql
         .unsafe(
-          `set role municipal_owner; create or replace view audience.appointment_reminder as
+          `set role municipal_owner; create or replace view audience.appointment_reminder with (security_barrier) as
            select dedupe_key, phone, values || jsonb_build_object('n', case when phone ~ 'P' then phone::bigint end) as values
            from (select * from office.played order by dedupe_key offset 0) p; reset role`,
         )

@@ -48,7 +48,7 @@ export const playAudience = async (sql: postgres.Sql, view: string): Promise<voi
       `set role municipal_owner;
        create table if not exists office.played (dedupe_key text, phone text, values jsonb);
        truncate office.played;
-       create or replace view audience.${view} as select dedupe_key, phone, values from office.played;
+       create or replace view audience.${view} with (security_barrier) as select dedupe_key, phone, values from office.played;
        reset role`,
     )
     .simple();

@@ -11,4 +11,4 @@ export interface Depth {
 export const listDepths = (sql: postgres.Sql) => sql<Depth[]>`
   select state, count(*)::int as count,
     extract(epoch from now() - min(accepted_at))::float8 as "oldestSeconds"
-  from messaging.message where state in ('PENDING', 'SENDING') group by state order by state`;
+  from messaging.message where is_open group by state order by state`;

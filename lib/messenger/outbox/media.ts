@@ -74,17 +74,21 @@ export async function* readMedia(sql: postgres.Sql, id: number): AsyncGenerator<
   }
 }
 
-/** Removes media that nobody asked for, or whose message is on its way. @returns how many. */
-export const sweepMedia = async (sql: postgres.Sql): Promise<number> => {
-  const rows = await sql`
-    with over as (
-      update messaging.message set media_id = null
-      where media_id is not null and state not in ('PENDING', 'SENDING') and changed_at < now() - interval '1 hour'
-      returning 1
-    )
-    delete from messaging.media m
-    where created_at < now() - interval '1 hour'
-      and not exists (select from messaging.message using_it where using_it.media_id = m.id)
-    returning 1`;
-  return rows.length;
+/** Lets messages that are over go without their media. @returns how many; there may be more. */
+export const releaseMedia = async (sql: postgres.Sql, most: number): Promise<number> => {
+  const { count } = await sql`
+    update messaging.message set media_id = null where id in (
+      select id from messaging.message
+      where media_id is not null and not is_open and changed_at < now() - interval '1 hour' limit ${most})`;
+  return count;
+};
+
+/** Deletes media that no message refers to. @returns how many; there may be more. */
+export const deleteMedia = async (sql: postgres.Sql, most: number): Promise<number> => {
+  const { count } = await sql`
+    delete from messaging.media where id in (
+      select id from messaging.media m
+      where created_at < now() - interval '1 hour'
+        and not exists (select from messaging.message using_it where using_it.media_id = m.id) limit ${most})`;
+  return count;
 };

@@ -21,30 +21,27 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     with term as materialized (
       -- the next leader's term begins after this has ended, so that what it takes over holds all of it
       select from messaging.leadership where epoch = ${epoch} for share
-    ), held as materialized (
-      -- read once: to look for them beside each waiting message takes the square of the queue's length
-      select phone, seq, priority from messaging.message
-      where state = 'PENDING' and epoch is not null and not_before > now()
     )
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, changed_at = now()
     where id = (
       select id from messaging.message waiting
-      where state = 'PENDING' and not_before <= now() and expires_at > now()
+      where is_open and state = 'PENDING' and not_before <= now() and expires_at > now()
         and not exists (select from messaging.control where paused)
         and phone <> all(string_to_array(${resting.join()}, ','))
         and (${newContacts} or exists (select from messaging.contact c where c.phone = waiting.phone))
-        and not exists (
-          select from messaging.message earlier
-          where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq < waiting.seq)
-        and not exists (
-          select from held earlier
-          where earlier.phone = waiting.phone and earlier.seq < waiting.seq
-            and earlier.priority <= waiting.priority)
+        -- a value rather than NOT EXISTS, which the planner may turn into a join of all messages that wait
+        and (
+          select earlier.seq from messaging.message earlier
+          where earlier.is_open and earlier.phone = waiting.phone and earlier.seq < waiting.seq
+            and (earlier.state = 'SENDING' or (earlier.epoch is not null and earlier.not_before > now()
+              and earlier.priority <= waiting.priority))
+          order by earlier.seq limit 1) is null
       -- one that is locked is waited for: to skip it would be to send a later one first
       order by priority, seq limit 1 for update)
     and exists (select from term)
-    returning id, kind, phone, content, media_id as "mediaId", attempts, epoch, payload,
+    returning id, kind, phone, content, media_id as "mediaId", attempts, epoch,
+      (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
       not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"`;
   return row;

@@ -78,7 +78,7 @@ export const waitForQuietEnd = async (
       returning id, quiet_hours
     )
     update messaging.message waiting set not_before = ${quietUntil} from taken
-    where waiting.state = 'PENDING' and waiting.quiet_hours = taken.quiet_hours
+    where waiting.is_open and waiting.state = 'PENDING' and waiting.quiet_hours = taken.quiet_hours
       and waiting.not_before < ${quietUntil} and waiting.id <> taken.id`;
 };
 
@@ -87,7 +87,7 @@ export const recover = async (sql: postgres.Sql, epoch: number): Promise<number>
   const { count } = await sql`
     update messaging.message
     set ${waitingAgain(sql)}, changed_at = now()
-    where state = 'SENDING' and epoch <= ${epoch}`;
+    where is_open and state = 'SENDING' and epoch <= ${epoch}`;
   return count;
 };
 
@@ -97,7 +97,7 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
     update messaging.message
     set state = case when attempts > 0 then 'UNCERTAIN' else 'EXPIRED' end,
       reason = 'not sent before it expired', changed_at = now()
-    where state in ('PENDING', 'SENDING') and expires_at + case state when 'SENDING' then interval '5 minutes'
+    where is_open and expires_at + case state when 'SENDING' then interval '5 minutes'
       else interval '0' end <= now()`;
   return count;
 };

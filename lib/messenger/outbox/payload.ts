@@ -10,15 +10,17 @@ export const storePayload = async (
   payload: Uint8Array,
 ): Promise<boolean> => {
   const { count } = await sql`
-    update messaging.message set payload = ${payload as Buffer}
-    where ${underWay(sql, id, epoch)}`;
+    insert into messaging.payload (seq, bytes)
+    -- locked, so that the next leader takes the message before or after this
+    select seq, ${payload as Buffer} from messaging.message where ${underWay(sql, id, epoch)} for share
+    on conflict (seq) do update set bytes = excluded.bytes`;
   return count === 1;
 };
 
 const findSealed = async (sql: postgres.Sql, id: string): Promise<Uint8Array | undefined> => {
-  const [row] = await sql<{ payload: Uint8Array | null }[]>`
-    select payload from messaging.message where id = ${id}`;
-  return row?.payload ?? undefined;
+  const [row] = await sql<{ bytes: Uint8Array }[]>`
+    select bytes from messaging.message join messaging.payload using (seq) where id = ${id}`;
+  return row?.bytes;
 };
 
 const placeOf = (id: string) => `message/${id}`;

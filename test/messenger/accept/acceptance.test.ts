@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
 import { accept, acceptBatch, type Source } from "#lib/messenger/accept/acceptance.ts";
 import { openIntake } from "#lib/messenger/accept/intake.ts";
-import { readMedia, sweepMedia } from "#lib/messenger/outbox/media.ts";
+import { deleteMedia, readMedia, releaseMedia } from "#lib/messenger/outbox/media.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
@@ -83,7 +83,7 @@ test("accepts nothing when the media breaks off, and sweeps up what came of it",
   await expect(take(file({ url: "http://example.com/a", idempotency_key: "k" }))).rejects.toThrow("cut");
   expect([await count("message"), await count("idempotency"), notified]).toEqual([0, 0, 0]);
   await sql`update messaging.media set created_at = now() - interval '2 hours'`;
-  expect(await sweepMedia(sql)).toBe(1);
+  expect(await deleteMedia(sql, 10)).toBe(1);
 });
 
 test.each([
@@ -94,8 +94,7 @@ test.each([
   await take(file(), Buffer.from("x"));
   await sql`update messaging.message set state = ${state}, changed_at = now() - interval '2 hours'`;
   await sql`update messaging.media set created_at = now() - interval '2 hours'`;
-  // media that were taken from their message go in the next sweep
-  expect((await sweepMedia(sql)) + (await sweepMedia(sql))).toBe(swept);
+  expect([await releaseMedia(sql, 10), await deleteMedia(sql, 10)]).toEqual([swept, swept]);
   expect(await count("media")).toBe(1 - swept);
 });
 

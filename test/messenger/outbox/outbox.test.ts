@@ -80,7 +80,9 @@ test("a leader whose term is over takes nothing, and changes nothing that the ne
   const epoch = await beginTerm(sql);
   expect([await takeAny(sql, before), await recover(sql, epoch)]).toEqual([undefined, 1]);
   await take(epoch);
-  const read = () => sql`select state, attempts, epoch, payload, not_before from messaging.message`;
+  const read = () => sql`
+    select state, attempts, epoch, bytes as payload, not_before
+    from messaging.message left join messaging.payload using (seq)`;
   const taken = await read();
   expect(taken).toMatchObject([{ state: "SENDING", attempts: 2, epoch, payload: null }]);
   expect(await storePayload(sql, before, late.id, Buffer.from("late"))).toBe(false);

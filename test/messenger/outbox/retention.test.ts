@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
-import { runRetention } from "#lib/messenger/outbox/retention.ts";
+import { runRetention, sweep } from "#lib/messenger/outbox/retention.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
 test("keeps messages for thirty days, what was sent for seven, keys for one and what is known of numbers for thirty", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   await sql`
-    insert into messaging.message (id, kind, phone, content, state, payload, accepted_at, expires_at)
-    select state || age, 'text', '6281200000001', '{}', state, 'p', now() - age * interval '1 day', now() + interval '1 day'
+    insert into messaging.message (id, kind, phone, content, state, accepted_at, expires_at)
+    select state || age, 'text', '6281200000001', '{}', state, now() - age * interval '1 day', now() + interval '1 day'
     from unnest(array[0, 8, 31]) age, unnest(array['SENT', 'PENDING', 'SENDING']) state`;
+  await sql`insert into messaging.payload select seq, 'p' from messaging.message`;
   await sql`
     insert into messaging.idempotency (key_digest, payload_digest, created_at)
     select sha256(h::text::bytea), sha256('p'), now() - h * interval '1 hour' from unnest(array[1, 24.5, 26]) h`;
@@ -16,7 +17,8 @@ test("keeps messages for thirty days, what was sent for seven, keys for one and 
     select '62812' || days, true, now() - days * interval '1 day' from unnest(array[29, 31]) days`;
   const end = new AbortController();
   const done = runRetention(sql, end.signal);
-  const rows = () => sql`select id, payload is not null as payload from messaging.message order by id`;
+  const rows = () => sql`
+    select id, p.seq is not null as payload from messaging.message left join messaging.payload p using (seq) order by id`;
   await expect.poll(rows).toEqual([
     { id: "PENDING0", payload: true },
     { id: "PENDING31", payload: true },
@@ -32,4 +34,39 @@ test("keeps messages for thirty days, what was sent for seven, keys for one and 
   expect(await count("idempotency")).toBe(2);
   end.abort();
   await done;
+});
+
+test("deletes a backlog of several batches at once", async () => {
+  const sql = (await createMessengerDatabase()).connect(2);
+  const rows = 2_500;
+  await sql`
+    insert into messaging.message (id, kind, phone, content, state, accepted_at, expires_at)
+    select i, 'text', '6281200000001', '{}', 'SENT', now() - interval '31 days', now() from generate_series(1, ${rows}) i`;
+  await sql`
+    insert into messaging.message (id, kind, phone, content, state, accepted_at, expires_at)
+    select 'young' || i, 'text', '6281200000001', '{}', 'SENT', now() - interval '8 days', now()
+    from generate_series(1, ${rows}) i`;
+  await sql`insert into messaging.payload select seq, 'p' from messaging.message`;
+  await sql`
+    insert into messaging.idempotency (key_digest, payload_digest, created_at)
+    select sha256(i::text::bytea), sha256('p'), now() - interval '26 hours' from generate_series(1, ${rows}) i`;
+  await sql`
+    insert into messaging.number_check (phone, registered, checked_at)
+    select i, true, now() - interval '31 days' from generate_series(1, ${rows}) i`;
+  await sql`
+    insert into messaging.media (content_type, created_at)
+    select 'x/y', now() - interval '2 hours' from generate_series(1, ${rows}) i`;
+  await sweep(sql, new AbortController().signal);
+  const count = async (table: string) => (await sql`select from ${sql(`messaging.${table}`)}`).length;
+  const left = ["message", "payload", "idempotency", "number_check", "media"].map(async (table) => [
+    table,
+    await count(table),
+  ]);
+  expect(Object.fromEntries(await Promise.all(left))).toEqual({
+    message: rows,
+    payload: 0,
+    idempotency: 0,
+    number_check: 0,
+    media: 0,
+  });
 });

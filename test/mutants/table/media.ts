@@ -151,8 +151,8 @@ export const media: readonly Mutant[] = [
   {
     breaks: "Media of a message that is just being sent are swept away",
     file: "lib/messenger/outbox/media.ts",
-    find: "state not in ('PENDING', 'SENDING')",
-    replace: "state not in ('PENDING')",
+    find: "and not is_open and",
+    replace: "and state <> 'PENDING' and",
     tests: ["test/messenger/accept/acceptance.test.ts"],
     only: "sweeps up",
   },

@@ -3,14 +3,15 @@ import type { Mutant } from "../mutant.ts";
 
 const ofOutbox = ["test/messenger/outbox/outbox.test.ts"];
 const ofAcceptance = ["test/messenger/accept/acceptance.test.ts"];
+const ofCost = ["test/messenger/outbox/cost.test.ts"];
 const ofSender = ["test/messenger/send/sender.test.ts"];
 
 export const outbox: readonly Mutant[] = [
   {
     breaks: "A message whose step broke off stays SENDING until another leader comes",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "where state = 'SENDING' and epoch <= ${epoch}",
-    replace: "where state = 'SENDING' and epoch < ${epoch}",
+    find: "where is_open and state = 'SENDING' and epoch <= ${epoch}",
+    replace: "where is_open and state = 'SENDING' and epoch < ${epoch}",
     tests: ["test/messenger/send/quiet-hours.test.ts"],
     only: "taken up again by the same leader",
   },
@@ -25,31 +26,46 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "A later message is taken while an earlier one to the same number is under way",
     file: "lib/messenger/outbox/next.ts",
-    find: "where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq < waiting.seq)",
-    replace:
-      "where earlier.state = 'SENDING' and earlier.phone = waiting.phone and earlier.seq > waiting.seq)",
+    find: "and (earlier.state = 'SENDING' or",
+    replace: "and (earlier.state = 'SENT' or",
     tests: ofOutbox,
   },
   {
     breaks: "A later message overtakes an earlier one to the same number that was put back",
     file: "lib/messenger/outbox/next.ts",
-    find: "and earlier.priority <= waiting.priority)",
-    replace: "and earlier.priority < waiting.priority)",
+    find: "and earlier.priority <= waiting.priority))",
+    replace: "and earlier.priority < waiting.priority))",
     tests: [...ofOutbox, ...ofSender],
     only: "was put back|put back for a while",
   },
   {
     breaks: "A code waits behind a reminder to the same number that was put back",
     file: "lib/messenger/outbox/next.ts",
-    find: "\n            and earlier.priority <= waiting.priority)",
-    replace: ")",
+    find: "\n              and earlier.priority <= waiting.priority))",
+    replace: "))",
     tests: ofOutbox,
+  },
+  {
+    breaks: "All messages that wait are sorted to find the next one, until the statistics know them",
+    file: "lib/db/migrations/0001.do.roles.sql",
+    find: "alter role municipal_messenger set enable_sort = off;\n",
+    replace: "",
+    tests: ofCost,
+    only: "statistics none",
+  },
+  {
+    breaks: "Each change of a message's state writes index entries",
+    file: "lib/db/migrations/0013.do.messaging.sql",
+    find: "on messaging.message (run) where",
+    replace: "on messaging.message (run, state) where",
+    tests: ofCost,
+    only: "life of a message",
   },
   {
     breaks: "A leader whose term is over stores its payload over the next one's",
     file: "lib/messenger/outbox/payload.ts",
-    find: "payload = ${payload as Buffer}\n    where ${underWay(sql, id, epoch)}",
-    replace: "payload = ${payload as Buffer}\n    where id = ${id} and ${epoch} > 0",
+    find: "where ${underWay(sql, id, epoch)} for share",
+    replace: "where id = ${id} and ${epoch} > 0 for share",
     tests: ofOutbox,
   },
   {
@@ -232,8 +248,16 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "What a message under way consists of is erased after seven days",
     file: "lib/messenger/outbox/retention.ts",
-    find: "where payload is not null and state not in ('PENDING', 'SENDING')",
-    replace: "where payload is not null and state not in ('PENDING')",
+    find: "where not is_open and accepted_at < now() - interval '7 days'",
+    replace: "where state <> 'PENDING' and accepted_at < now() - interval '7 days'",
     tests: ["test/messenger/outbox/retention.test.ts"],
+  },
+  {
+    breaks: "A sweep deletes one batch, so that more than 17 messages a second pile up",
+    file: "lib/messenger/outbox/retention.ts",
+    find: "while (!signal.aborted && (await remove(sql)).count > 0);",
+    replace: "if (!signal.aborted) await remove(sql);",
+    tests: ["test/messenger/outbox/retention.test.ts"],
+    only: "backlog",
   },
 ];

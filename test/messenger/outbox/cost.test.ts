@@ -1,0 +1,93 @@
+import type postgres from "postgres";
+import { beforeEach, expect, test } from "vitest";
+import { listDepths } from "#lib/messenger/outbox/depth.ts";
+import { expire, markSent, recover, undo } from "#lib/messenger/outbox/outcome.ts";
+import { storePayload } from "#lib/messenger/outbox/payload.ts";
+import { applyReceipt } from "#lib/messenger/outbox/state.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
+import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+
+/*
+ * What statements cost, in rows and not in time: PostgreSQL counts what it reads and how it writes.
+ */
+
+let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
+let sql: postgres.Sql;
+beforeEach(async () => {
+  database = await createMessengerDatabase();
+  ({ sql } = database);
+});
+
+const many = 5_000;
+
+/** Adds messages that differ in their number. */
+const addMany = (state: "PENDING" | "READ") => sql`
+  insert into messaging.message (id, kind, phone, content, state, expires_at)
+  select ${state} || i, 'text', 62812000000 + i, '{}', ${state}, now() + interval '1 day'
+  from generate_series(1, ${many}) i`;
+
+const analyze = () => database.admin.unsafe("analyze messaging.message");
+
+/** What was read and written of the messages so far. */
+const readCounters = async () => {
+  await sql`select pg_stat_force_next_flush()`;
+  const [row] = await database.admin<{ read: number; updated: number; hot: number }[]>`
+    select (seq_tup_read + idx_tup_fetch)::int as read, n_tup_upd::int as updated, n_tup_hot_upd::int as hot
+    from pg_stat_user_tables where relid = 'messaging.message'::regclass`;
+  return row ?? expect.fail("there are no counters");
+};
+
+/** The rows that a piece of work reads. */
+const countRead = async (work: () => Promise<unknown>): Promise<number> => {
+  const before = (await readCounters()).read;
+  await work();
+  return (await readCounters()).read - before;
+};
+
+test.each(["none", "of an hour when nothing waited", "of now"])(
+  "the next message is found without reading all that wait, with statistics %s",
+  async (statistics) => {
+    await addMany("READ");
+    if (statistics !== "none") await analyze();
+    await addMany("PENDING");
+    if (statistics === "of now") await analyze();
+    const epoch = await beginTerm(sql);
+    const read = await countRead(async () => {
+      for (let taken = 0; taken < 20; taken++) {
+        const message = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
+        if (taken % 5 === 0) await undo(sql, message, 3_600);
+        else await markSent(sql, message);
+      }
+    });
+    expect(read).toBeLessThan(many);
+  },
+);
+
+test("what runs every few seconds reads no message that is over", async () => {
+  await addMany("READ");
+  await putMessage(sql, "waiting");
+  await analyze();
+  const epoch = await beginTerm(sql);
+  const read = await countRead(() =>
+    Promise.all([expire(sql), recover(sql, epoch), listDepths(sql), takeAny(sql, epoch)]),
+  );
+  expect(read).toBeLessThan(50);
+});
+
+test("of the changes in the life of a message only its end writes index entries", async () => {
+  const messages = 200;
+  for (let n = 0; n < messages; n++) await putMessage(sql, `M${n}`, { phone: String(62_812_000_000 + n) });
+  const epoch = await beginTerm(sql);
+  const before = await readCounters();
+  for (let n = 0; n < messages; n++) {
+    const message = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
+    await storePayload(sql, epoch, message.id, Buffer.alloc(400));
+    await markSent(sql, message);
+    await applyReceipt(sql, message.id, "DELIVERED");
+    await applyReceipt(sql, message.id, "READ");
+  }
+  const after = await readCounters();
+  const updated = after.updated - before.updated;
+  expect(updated).toBe(4 * messages);
+  expect((after.hot - before.hot) / updated).toBeGreaterThan(0.7);
+});
