@@ -1,5 +1,5 @@
 /**
- * The messenger: a container of its own, not a Lambda. It drives the connection to WhatsApp.
+ * The messenger: a container, not a Lambda function. It holds the connection to WhatsApp.
  *
  * Compressing an image starts this same file in a thread, which then does that work and nothing else.
  */

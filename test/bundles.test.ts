@@ -33,6 +33,8 @@ test("the messenger's image starts it with the flags that the tests of its memor
 test("the messenger's bundle needs nothing beside itself, and prints no keys", () => {
   const bundle = readFileSync(messengerBundle, "utf8");
   expect(bundle).not.toContain(process.cwd());
+  for (const asset of ["light-dark(", "visibilitychange", "<title>Messenger</title>"])
+    expect(bundle).toContain(asset);
   expect(bundle).not.toMatch(/Closing session|Removing old closed session/);
 });
 

@@ -6,7 +6,7 @@ import { readMessage as route } from "#lib/routes/messaging.ts";
 
 prepareMessenger();
 
-/** Tells what became of a message. */
+/** Returns the state of a message. */
 export const handler = endpoint(route).handler(async ({ params }) => {
   const data = await findMessage(params.id);
   if (!data) throw new Fault(messageNotFound);

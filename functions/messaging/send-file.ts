@@ -5,7 +5,7 @@ import { sendFile as route } from "#lib/routes/messaging.ts";
 
 prepareMessenger();
 
-/** Queues a file, from the form itself or from an address that the messenger downloads from. */
+/** Queues a file, uploaded or from a URL that the messenger downloads. */
 export const handler = multipartEndpoint(route).handler(async ({ body, headers }) => {
   const { id, accepted_at } = await submit(
     {

@@ -4,7 +4,7 @@ import { sendImage as route } from "#lib/routes/messaging.ts";
 
 prepareMessenger();
 
-/** Queues an image, from the form itself or from an address that the messenger downloads from. */
+/** Queues an image, uploaded or from a URL that the messenger downloads. */
 export const handler = multipartEndpoint(route).handler(async ({ body, headers }) => {
   const { id } = await submit(
     {

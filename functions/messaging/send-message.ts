@@ -4,7 +4,7 @@ import { sendMessage as route } from "#lib/routes/messaging.ts";
 
 prepareMessenger();
 
-/** Queues a text message. What was answered is durable; `GET /messages/{id}` tells what becomes of it. */
+/** Queues a text message. It is stored before the answer; `GET /messages/{id}` returns its state. */
 export const handler = endpoint(route).handler(async ({ body, headers }) => {
   const { id } = await submit({
     kind: "text",

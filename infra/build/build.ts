@@ -1,6 +1,6 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import * as esbuild from "esbuild";
 import { listGuideFiles } from "../docs/guide.ts";
 import { writeDocumentation } from "../docs/write.ts";
@@ -90,7 +90,21 @@ export const silenceLibsignal = (): esbuild.Plugin => ({
   },
 });
 
-/** CommonJS packages call `require`, which ES modules lack. */
+/** Replaces the console's files by their text: the messenger's bundle has no files beside it. */
+const inlineConsole: esbuild.Plugin = {
+  name: "inline-console",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]console[\\/]assets\.ts$/ }, async ({ path }) => {
+      const assets: Record<string, string> = await import(pathToFileURL(path).href);
+      const lines = Object.entries(assets).map(
+        ([name, text]) => `export const ${name} = ${JSON.stringify(text)};`,
+      );
+      return { contents: lines.join("\n") };
+    });
+  },
+};
+
+/** Packages that are CommonJS call `require`, which an ES module does not have. */
 const requireBanner =
   'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);';
 
@@ -138,7 +152,7 @@ const messenger = (): esbuild.BuildOptions => ({
   ...shared,
   entryPoints: [{ in: `functions/${messengerEntry}.ts`, out: "messenger/messenger" }],
   external: optionalOfLibrary,
-  plugins: [leaveOut, silenceLibsignal()],
+  plugins: [leaveOut, silenceLibsignal(), inlineConsole],
 });
 
 /**
@@ -149,7 +163,8 @@ const messenger = (): esbuild.BuildOptions => ({
 export const buildMessenger = async () => {
   const built = await esbuild.build({ ...messenger(), metafile: true });
   const folder = dirname(messengerBundle);
-  writeLicences(built.metafile, root, `${folder}/LICENSES.txt`);
+  const files = [...Object.keys(built.metafile.inputs), "node_modules/idiomorph/"];
+  writeLicences(files, root, `${folder}/LICENSES.txt`);
   writeFileSync(`${folder}/rds-ca.pem`, listAuthorities().join(""));
   return built;
 };

@@ -1,11 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import type { Metafile } from "esbuild";
 
 const licenceFiles = ["LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "license", "License"];
 
-/** Returns the folders of the packages in a bundle. */
-const listPackages = ({ inputs }: Metafile): string[] => {
-  const folders = Object.keys(inputs).map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
+/** The folders of the packages that these files belong to. */
+const listPackages = (files: readonly string[]): string[] => {
+  const folders = files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
   return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
 };
 
@@ -19,14 +18,15 @@ const describe = (root: string, folder: string): string => {
 };
 
 /**
- * Lists the packages of a bundle with their licence texts, which a distributor of the image must include.
+ * Writes the packages in a bundle, with the texts of their licences: distributing an image requires them.
  *
+ * @param files in the bundle, relative to `root`.
  * @param root folder of `node_modules`, with its final slash.
  */
-export const writeLicences = (metafile: Metafile, root: string, file: string): void =>
+export const writeLicences = (files: readonly string[], root: string, file: string): void =>
   writeFileSync(
     file,
-    listPackages(metafile)
+    listPackages(files)
       .map((folder) => describe(root, folder))
       .join(`\n${"-".repeat(80)}\n\n`),
   );

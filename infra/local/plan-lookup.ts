@@ -1,8 +1,8 @@
-import { setTimeout } from "node:timers/promises";
+import { deadline } from "#lib/deadline.ts";
 
 type FindPlan = (usageIdentifier: string) => Promise<string | undefined>;
 
-const lookupTimeoutMs = 1_000;
+const timeoutMs = 1_000;
 
 /**
  * Caches usage plans, because API Gateway does not depend on the database either. A known plan is returned at once and
@@ -16,7 +16,7 @@ export const cachePlans = (findPlan: FindPlan): FindPlan => {
     return plan;
   };
   return async (usageIdentifier) => {
-    const refreshed = refresh(usageIdentifier).catch(() => undefined);
-    return known.get(usageIdentifier) ?? Promise.race([refreshed, setTimeout(lookupTimeoutMs, undefined)]);
+    const refreshed = deadline(refresh(usageIdentifier), timeoutMs).catch(() => undefined);
+    return known.get(usageIdentifier) ?? refreshed;
   };
 };

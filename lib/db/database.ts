@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { getSetting } from "#lib/config.ts";
+import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { tookTooLong } from "#lib/faults/table.ts";
 import { lazy } from "#lib/lazy.ts";
@@ -91,23 +92,20 @@ const mend = (error: unknown): boolean => {
  */
 export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
   let expired = false;
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      expired = true;
-      reject(new Error(`database did not answer within ${deadlineMs} ms`));
-    }, deadlineMs);
-  });
-  const answer = attempt(work, () => expired);
+  const expire = () => {
+    expired = true;
+    return new Error(`database did not answer within ${deadlineMs} ms`);
+  };
   try {
-    return await Promise.race([answer, deadline]);
+    return await deadline(
+      attempt(work, () => expired),
+      deadlineMs,
+      expire,
+    );
   } catch (cause) {
     // after any other failure than a failed statement the connection's state is unknown
     if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
     if (codeOf(cause) === QUERY_CANCELED) throw new Fault(tookTooLong, { cause });
     throw new Error("database request failed", { cause });
-  } finally {
-    clearTimeout(timer);
-    answer.catch(() => {}); // it may still fail after the deadline
   }
 };

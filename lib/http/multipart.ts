@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import { type MultipartRequest, parse } from "lambda-multipart-parser";
+import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { badRequest, invalidField, repeatedField } from "#lib/faults/invalid-input.ts";
 import { badBoundary, uploadTooLarge } from "#lib/faults/table.ts";
@@ -48,16 +49,10 @@ const runParser = async ({ body }: Structure, boundary: string): Promise<Multipa
     body,
     isBase64Encoded: false,
   };
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("The multipart parser gave no answer")), timeoutMs);
-  });
   try {
-    return await Promise.race([parse(event as APIGatewayProxyEvent), timeout]);
+    return await deadline(parse(event as APIGatewayProxyEvent), timeoutMs);
   } catch (cause) {
     throw badRequest("The body cannot be read as multipart/form-data", { cause });
-  } finally {
-    clearTimeout(timer);
   }
 };
 

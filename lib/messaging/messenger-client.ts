@@ -13,7 +13,7 @@ import { Accepted, AcceptedBatch, MessageState, Refused, type Submission } from 
 const send = httpClient({ connectTimeoutMs: 1_000, maxAnswerBytes: 64 * 1024 });
 const totalTimeoutMs = 8_000;
 /** It fetches what an address leads to before it answers; API Gateway gives up after 29 s. */
-const fetchingTimeoutMs = 25_000;
+const downloadTimeoutMs = 25_000;
 /** Where a 503 of the task does not say. */
 const retryAfterSeconds = 5;
 /** The token that was before the last rotation is accepted longer than this. */
@@ -95,10 +95,10 @@ const handOver = async <T>(
 export const submit = async (
   draft: Draft,
   content?: Buffer,
-  findAccess: FindAccess = findConfigured,
+  findTarget: FindAccess = findConfigured,
 ): Promise<Accepted> => {
   const { headers, body } = encode(draft, content);
-  const access = await findAccess();
+  const access = await findTarget();
   const question: Question = {
     method: "POST",
     url: access.url,
@@ -106,7 +106,7 @@ export const submit = async (
     headers: { ...headers, ...bearer(access) },
     body,
   };
-  const timeoutMs = draft.url === undefined ? totalTimeoutMs : fetchingTimeoutMs;
+  const timeoutMs = draft.url === undefined ? totalTimeoutMs : downloadTimeoutMs;
   return handOver(question, timeoutMs, Accepted, draft);
 };
 
@@ -119,9 +119,9 @@ export const submit = async (
  */
 export const submitBatch = async (
   submissions: readonly Draft[],
-  findAccess: FindAccess = findConfigured,
+  findTarget: FindAccess = findConfigured,
 ): Promise<string[]> => {
-  const access = await findAccess();
+  const access = await findTarget();
   const question: Question = {
     method: "POST",
     url: access.url,

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** What PostgreSQL and the runtime both know: offsets such as `+07:00` mean opposite things to the two. */
+/** Accepts names only: PostgreSQL and JavaScript interpret offsets such as `+07:00` with opposite signs. */
 const isZoneName = (name: string): boolean => {
   if (!/^[A-Z][A-Za-z]+(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
   try {
@@ -13,10 +13,10 @@ const isZoneName = (name: string): boolean => {
 
 const clock = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/));
 
-/** The hours in which a message is not sent: it goes out at their end. By the clocks of a named time zone. */
+/** Hours in which a message is not sent, in a time zone; it is sent at their end. */
 export const QuietHours = z
   .object({
-    /** `HH:MM`; where it is later than `to`, the hours go over midnight. */
+    /** `HH:MM`; if later than `to`, the hours span midnight. */
     from: clock,
     to: clock,
     /** IANA name, such as `Asia/Jakarta`. */

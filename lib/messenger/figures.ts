@@ -1,21 +1,21 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import { awaitWithin } from "#lib/deadline.ts";
+import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import type { ConnectionState } from "./channels/whatsapp/whatsapp.ts";
 import type { Pacing } from "./send/pacing.ts";
 
-/** What the queue holds. Ages are those of the oldest message, from when it was due; 0 when there is none. */
+/** The state of the queue. Ages are those of the oldest message since it was due; 0 for an empty queue. */
 interface QueueFigures {
   readonly pending: number;
   readonly sending: number;
   readonly oldest_seconds: number;
-  /** Of one-time codes and transactional messages alone: reminders and bulk may wait for the pace. */
+  /** Of one-time codes and transactional messages only: the pace may delay reminders and bulk. */
   readonly oldest_urgent_seconds: number;
   readonly paused: 0 | 1;
 }
 
-/** What became of sends, since the figures before. */
+/** Sends by outcome since the last report. */
 interface SendFigures {
   readonly sent: number;
   readonly failed: number;
@@ -23,22 +23,22 @@ interface SendFigures {
 }
 
 /**
- * How the messenger is, for the alarms: what the task that leads writes to its log once a minute. That the line
- * is not written is told too: no task leads. No number, text or id is among them.
+ * The state of the messenger for the alarms: the leader logs it once a minute. A missing line is an alarm too:
+ * no task is leader. Contains no phone number, text or id.
  */
 export interface Figures extends SendFigures, Partial<QueueFigures> {
   /** 1 while messages can be sent. */
   readonly connected: 0 | 1;
   /** 1 while no phone is linked. */
   readonly unlinked: 0 | 1;
-  /** 1 while the platform refuses new contacts. */
+  /** 1 while the platform rejects new contacts. */
   readonly limited: 0 | 1;
 }
 
-const everyMs = 60_000;
-/** A database that takes longer is away: the rest is told without it. */
-const maxWaitMs = 2_000;
-const bit = (yes: boolean) => (yes ? 1 : 0);
+const intervalMs = 60_000;
+/** After this the figures are reported without those of the database. */
+const timeoutMs = 2_000;
+const toBit = (yes: boolean) => (yes ? 1 : 0);
 
 const readQueue = async (sql: postgres.Sql): Promise<QueueFigures | undefined> => {
   const [row] = await sql<QueueFigures[]>`
@@ -55,46 +55,46 @@ const readQueue = async (sql: postgres.Sql): Promise<QueueFigures | undefined> =
   return row;
 };
 
-/** Counts sends by outcome from one reading to the next. */
-export class SendTally {
+/** Counts sends by outcome. */
+export class SendCounter {
   #counts = { sent: 0, failed: 0, retried: 0 };
 
-  note(outcome: keyof SendFigures): void {
+  count(outcome: keyof SendFigures): void {
     this.#counts[outcome] += 1;
   }
 
-  /** Begins again at 0. */
-  take(): SendFigures {
-    const taken = this.#counts;
+  /** Resets the counts. @returns those before. */
+  reset(): SendFigures {
+    const counts = this.#counts;
     this.#counts = { sent: 0, failed: 0, retried: 0 };
-    return taken;
+    return counts;
   }
 }
 
 export interface FigureSources {
   readonly sql: postgres.Sql;
-  readonly platform: { state(): ConnectionState };
+  readonly whatsApp: { state(): ConnectionState };
   readonly pacing: Pacing;
-  readonly tally: SendTally;
+  readonly counter: SendCounter;
 }
 
-/** The figures as they are now; without those of the queue while the database is away. */
-export const readFigures = async ({ sql, platform, pacing, tally }: FigureSources): Promise<Figures> => {
-  const queue = await awaitWithin(maxWaitMs, readQueue(sql)).catch(() => undefined);
-  const { kind } = platform.state();
+/** Reads the figures; without those of the queue while the database is unavailable. */
+export const readFigures = async ({ sql, whatsApp, pacing, counter }: FigureSources): Promise<Figures> => {
+  const queue = await deadline(readQueue(sql), timeoutMs).catch(() => undefined);
+  const { kind } = whatsApp.state();
   return {
-    connected: bit(kind === "open"),
-    unlinked: bit(kind === "pairing" || kind === "unpaired"),
-    limited: bit(pacing.isLimited(Date.now())),
-    ...tally.take(),
+    connected: toBit(kind === "open"),
+    unlinked: toBit(kind === "pairing" || kind === "unpaired"),
+    limited: toBit(pacing.isLimited(Date.now())),
+    ...counter.reset(),
     ...queue,
   };
 };
 
-/** Writes the figures at once and then every minute, until the signal ends it. */
+/** Logs the figures at once and then every minute, until the signal is aborted. */
 export const reportFigures = async (sources: FigureSources, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     log.info("figures", { ...(await readFigures(sources)) });
-    await setTimeout(everyMs, undefined, { signal }).catch(() => {});
+    await setTimeout(intervalMs, undefined, { signal }).catch(() => {});
   }
 };

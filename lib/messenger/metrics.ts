@@ -2,18 +2,18 @@ import type postgres from "postgres";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { listDepths } from "./outbox/depth.ts";
 
-/** What the task counts, for Prometheus. No label holds a number or an id. */
+/** Metrics for Prometheus. No label contains a phone number or an id. */
 export interface Metrics {
   onOutcome(outcome: "sent" | "failed" | "retried", ms: number): void;
   onReconnect(): void;
-  /** Looks at the queue, and spells everything. */
+  /** Queries the queue and renders all metrics. */
   render(): Promise<{ contentType: string; text: string }>;
 }
 
 const ackBucketsSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** @param leads whether this task leads. */
-export const startMetrics = (sql: postgres.Sql, leads: () => boolean): Metrics => {
+/** @param isLeader whether this task is the leader. */
+export const startMetrics = (sql: postgres.Sql, isLeader: () => boolean): Metrics => {
   const registry = new Registry();
   const registers = [registry];
   const sends = new Counter({
@@ -24,7 +24,7 @@ export const startMetrics = (sql: postgres.Sql, leads: () => boolean): Metrics =
   });
   const ack = new Histogram({
     name: "messenger_ack_seconds",
-    help: "From the frame to the platform's answer",
+    help: "Time from sending a message to the platform's answer",
     buckets: ackBucketsSeconds,
     registers,
   });
@@ -35,24 +35,24 @@ export const startMetrics = (sql: postgres.Sql, leads: () => boolean): Metrics =
   });
   const depth = new Gauge({
     name: "messenger_messages",
-    help: "Messages in a state that is not final",
+    help: "Messages in a non-final state",
     labelNames: ["state"],
     registers,
   });
   const age = new Gauge({
     name: "messenger_oldest_message_seconds",
-    help: "Age of the oldest message in a state that is not final",
+    help: "Age of the oldest message in a non-final state",
     labelNames: ["state"],
     registers,
   });
   const leader = new Gauge({
     name: "messenger_leader",
-    help: "1 for the task that leads",
+    help: "1 if this task is the leader",
     registers,
   });
   const memory = new Gauge({ name: "process_resident_memory_bytes", help: "Resident memory", registers });
 
-  const look = async () => {
+  const readQueue = async () => {
     const rows = await listDepths(sql);
     for (const state of ["PENDING", "SENDING"]) {
       const row = rows.find((candidate) => candidate.state === state);
@@ -68,12 +68,12 @@ export const startMetrics = (sql: postgres.Sql, leads: () => boolean): Metrics =
     },
     onReconnect: () => reconnects.inc(),
     async render() {
-      // what the task counted itself is told also while the database is away
-      await look().catch(() => {
+      // the other metrics are available without the database
+      await readQueue().catch(() => {
         depth.reset();
         age.reset();
       });
-      leader.set(leads() ? 1 : 0);
+      leader.set(isLeader() ? 1 : 0);
       memory.set(process.memoryUsage.rss());
       return { contentType: registry.contentType, text: await registry.metrics() };
     },

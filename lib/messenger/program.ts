@@ -3,7 +3,7 @@ import { fromHttp } from "@aws-sdk/credential-provider-http";
 import { cached } from "#lib/cached.ts";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { connect } from "#lib/db/pool.ts";
-import { sealingWith } from "#lib/encryption.ts";
+import { encryptionWith } from "#lib/encryption.ts";
 import { log } from "#lib/log.ts";
 import { consoleSchema, messengerKeySchema, messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
@@ -13,9 +13,9 @@ import type { WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import { carefulPace, noPace } from "./send/pacing.ts";
 import { startTask } from "./task.ts";
 
-/** What was taken back in Secrets Manager opens nothing after this time. */
+/** A secret removed from Secrets Manager is rejected after this time. */
 const maxAgeMs = 60_000;
-/** A token that is not known may be a new one; who invents them asks Secrets Manager no more often. */
+/** An unknown token may be a new one; this rate-limits the requests to Secrets Manager that it causes. */
 const minRefreshMs = 1_000;
 
 const readTokens = async (): Promise<readonly string[]> => {
@@ -29,8 +29,8 @@ const credentials = cached("the console's credentials", maxAgeMs, async () => {
   return secret.credentials;
 });
 
-const findTokens = (again: boolean) =>
-  again && tokens.ageMs() > minRefreshMs ? tokens.refresh() : tokens.get();
+const findTokens = (refresh: boolean) =>
+  refresh && tokens.ageMs() > minRefreshMs ? tokens.refresh() : tokens.get();
 
 const readWhatsAppSettings = (): WhatsAppSettings => {
   const url = findSetting("PLATFORM_URL");
@@ -43,21 +43,23 @@ const readWhatsAppSettings = (): WhatsAppSettings => {
   };
 };
 
-/** An error that nobody caught may hold keys or numbers: its name and code are all that is told. */
-const die = (error: unknown): never => {
+/** Logs only name and code of an uncaught error: it may contain keys or phone numbers. */
+const crash = (error: unknown): never => {
   const known = error instanceof Error ? { name: errorName(error), code: errorCode(error) } : {};
-  log.error("the task ends by a failure that nobody handled", known);
+  log.error("uncaught error; exiting", known);
   process.exit(1);
 };
 
-/** Runs the messenger until the process is told to end. */
+/** Runs the messenger until SIGTERM or SIGINT. */
 export const runMessenger = async (): Promise<void> => {
-  process.on("uncaughtException", die).on("unhandledRejection", die);
+  process.on("uncaughtException", crash).on("unhandledRejection", crash);
   if (!findSetting("AWS_ACCESS_KEY_ID")) takeCredentialsFrom(fromHttp());
-  const sealing = sealingWith(await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), messengerKeySchema()));
+  const encryption = encryptionWith(
+    await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), messengerKeySchema()),
+  );
   const task = await startTask({
     connect,
-    sealing,
+    encryption,
     platform: readWhatsAppSettings(),
     pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,
     findTokens,
@@ -69,7 +71,7 @@ export const runMessenger = async (): Promise<void> => {
   const stop = async () => {
     log.info("stopping");
     await task.stop(setTimeout(Number(findSetting("MESSENGER_LINGER_SECONDS")) * 1_000));
-    // the platform library leaves timers behind
+    // baileys leaves timers behind
     process.exit(0);
   };
   process.once("SIGTERM", stop).once("SIGINT", stop);

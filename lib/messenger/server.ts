@@ -13,30 +13,30 @@ import {
 } from "#lib/messaging/submission.ts";
 import { isSameText } from "#lib/same-text.ts";
 
-/** What a Lambda may hand over, with room for its own limit of 4 MiB. */
+/** An upload of 4 MiB, the limit of the Lambda function, and its headers. */
 const maxBodyBytes = 5 * 1024 * 1024;
 
-/** How the parts of the task are, each by itself. */
+/** The health of each component. */
 export interface Health {
   readonly database: boolean;
-  /** Whether this task leads. */
+  /** Whether this task is the leader. */
   readonly leader: boolean;
-  /** The connection to the platform, as far as this task knows. */
+  /** The state of the WhatsApp connection, if this task is the leader. */
   readonly platform: string;
   readonly paused: boolean;
 }
 
 export interface ServerOptions {
   /**
-   * The internal credentials that are valid: one, or two after a rotation.
-   * @param again whether those that were known did not match: there may be a new one.
+   * Lists the valid internal tokens: one, or two after a rotation.
+   * @param refresh whether the cached ones did not match.
    */
-  readonly findTokens: (again: boolean) => Promise<readonly string[]>;
+  readonly findTokens: (refresh: boolean) => Promise<readonly string[]>;
   readonly accept: (submission: Submission, inline: Uint8Array | undefined) => Promise<Accepted>;
   /** @returns the ids, in the order of the submissions. */
   readonly acceptBatch: (submissions: readonly Submission[]) => Promise<string[]>;
   readonly findState: (id: string) => Promise<MessageState | undefined>;
-  /** The connection to the platform, with what a phone has to scan while it waits for one. */
+  /** The state of the WhatsApp connection, while pairing with the QR code. */
   readonly findConnection: () => Record<string, unknown>;
   readonly checkHealth: () => Promise<Health>;
   readonly renderMetrics: () => Promise<{ contentType: string; text: string }>;
@@ -44,9 +44,9 @@ export interface ServerOptions {
 
 const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyRequest): Promise<void> => {
   const presented = headers.authorization?.match(/^Bearer (.+)$/i)?.[1] ?? "";
-  // all of them, so that the time does not tell which one it was
-  const matches = async (again: boolean) =>
-    (await findTokens(again)).filter((token) => isSameText(token, presented)).length > 0;
+  // compares with all of them: the time must not reveal which one matched
+  const matches = async (refresh: boolean) =>
+    (await findTokens(refresh)).filter((token) => isSameText(token, presented)).length > 0;
   if ((await matches(false)) || (await matches(true))) return;
   throw new Fault({ status: 401, code: "unauthorized", message: "The internal credential is not valid" });
 };
@@ -55,7 +55,7 @@ const read = <T>(schema: z.ZodMiniType<T>, value: unknown): T => {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map(({ path }) => path.join(".") || "(whole)");
-  throw badRequest(`The submission is not valid at ${fields.join(", ")}`);
+  throw badRequest(`Invalid fields in the submission: ${fields.join(", ")}`);
 };
 
 const readSubmission = ({ headers, body }: FastifyRequest) => {
@@ -72,7 +72,7 @@ const decode = (text: string): unknown => {
   }
 };
 
-const refuse = (error: unknown, reply: FastifyReply) => {
+const sendFault = (error: unknown, reply: FastifyReply) => {
   const fault = toFault(error);
   if (fault.status >= 500) log.error("request failed", { status: fault.status, error });
   const { status, code, message, retryAfterSeconds } = fault;
@@ -84,7 +84,7 @@ const refuse = (error: unknown, reply: FastifyReply) => {
   return reply.code(status).send(body);
 };
 
-/** Fastify's own refusals keep their status; whatever else fails is the database. */
+/** Errors of Fastify below 500 retain their status; any other error comes from the database. */
 const toFault = (error: unknown): Fault => {
   if (error instanceof Fault) return error;
   const status = (error as { statusCode?: number }).statusCode ?? 500;
@@ -93,15 +93,15 @@ const toFault = (error: unknown): Fault => {
   return new Fault(internal);
 };
 
-/** The task's HTTP interface for the send endpoints, the health check and the metrics. Not listening yet. */
+/** Builds the HTTP server for the send endpoints, the health check and the metrics. It does not listen yet. */
 export const buildServer = (options: ServerOptions): FastifyInstance => {
   const server = Fastify({ bodyLimit: maxBodyBytes, forceCloseConnections: "idle" });
   server.addContentTypeParser("application/octet-stream", { parseAs: "buffer" }, (_, body, done) =>
     done(null, body),
   );
-  server.setErrorHandler((error, _, reply) => refuse(error, reply));
+  server.setErrorHandler((error, _, reply) => sendFault(error, reply));
   server.setNotFoundHandler((_, reply) =>
-    refuse(new Fault({ status: 404, code: "not_found", message: "There is nothing here" }), reply),
+    sendFault(new Fault({ status: 404, code: "not_found", message: "There is nothing here" }), reply),
   );
 
   server.register(async (internal) => {
@@ -122,7 +122,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     internal.get("/connection", async () => options.findConnection());
   });
 
-  // the task is well as long as it answers: another one would not mend a database or a platform that is away
+  // always 200: restarting the task does not fix an unavailable database or platform
   server.get("/health", async () => ({ process: true, ...(await options.checkHealth()) }));
   server.get("/metrics", async (_, reply) => {
     const { contentType, text } = await options.renderMetrics();

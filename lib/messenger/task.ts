@@ -3,7 +3,8 @@ import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
-import type { Sealing } from "#lib/encryption.ts";
+import { deadline } from "#lib/deadline.ts";
+import type { Encryption } from "#lib/encryption.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
@@ -15,8 +16,8 @@ import { WhatsApp, type WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/credential.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
-import { reportFigures, SendTally } from "./figures.ts";
-import { standForLeader } from "./leader.ts";
+import { reportFigures, SendCounter } from "./figures.ts";
+import { runLeaderElection } from "./leader.ts";
 import { startMetrics } from "./metrics.ts";
 import { isPaused, setPaused } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
@@ -30,107 +31,104 @@ import { Wakeup } from "./send/wakeup.ts";
 import { buildServer, type Health } from "./server.ts";
 
 export interface TaskOptions {
-  /** Opens connections of the messenger's role. @param max at a time @param onClose is told when one is closed */
+  /** Opens a pool of connections as the messenger's role. @param onClose is called when one is closed. */
   readonly connect: (max: number, onClose?: () => void) => Promise<postgres.Sql>;
-  readonly sealing: Sealing;
+  readonly encryption: Encryption;
   readonly platform: WhatsAppSettings;
   readonly pace: Pace;
-  readonly findTokens: (again: boolean) => Promise<readonly string[]>;
+  readonly findTokens: (refresh: boolean) => Promise<readonly string[]>;
   readonly findCredentials: () => Promise<readonly Credential[]>;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** What downloads may reach; the public web where there is none. */
+  /** Which addresses downloads may reach; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
 }
 
 export interface Task {
   readonly url: string;
-  /** The messenger, while this task drives it. */
+  /** The WhatsApp connection, while this task is the leader. */
   findWhatsApp(): WhatsApp | undefined;
   /**
-   * Ends the messenger first, so that another task can take it; then takes messages until its address is
-   * forgotten; then answers what has been asked and lets the database go.
+   * Closes the WhatsApp connection first, so that another task can lead; accepts messages until clients no
+   * longer resolve its address; then answers the requests in progress and disconnects from the database.
    */
-  stop(forgotten?: Promise<unknown>): Promise<void>;
+  stop(unresolved?: Promise<unknown>): Promise<void>;
 }
 
 const poolSize = 10;
-/** Another connection took the messenger's place: whoever leads takes it back, but not in a quick exchange. */
-const takeBackMs = 10_000;
+/** When another program replaces the WhatsApp connection, the leader waits before it reclaims it. */
+const reclaimDelayMs = 10_000;
 
-/** What this task knows of itself while it runs. */
-interface Self {
+/** Set while this task is the leader. */
+interface Leadership {
   whatsApp: WhatsApp | undefined;
 }
 
-/** Connects to WhatsApp and sends for one term: connects, sends, listens for receipts; ends with the signal. */
-const leadTerm = (options: TaskOptions, sql: postgres.Sql, self: Self, wakeup: Wakeup) => {
-  const { sealing, platform: settings, pace } = options;
-  const payloads = payloadStore(sql, sealing);
+/** Makes the work of one term: connects to WhatsApp, sends, handles receipts, until the signal is aborted. */
+const leadTerm = (options: TaskOptions, sql: postgres.Sql, leadership: Leadership, wakeup: Wakeup) => {
+  const { encryption, platform: settings, pace } = options;
+  const payloads = payloadStore(sql, encryption);
   return async (epoch: number, signal: AbortSignal, metrics: ReturnType<typeof startMetrics>) => {
-    const auth = await openAuthState({ sql, sealing, epoch });
-    const platform = new WhatsApp({ settings, auth, findPayload: payloads.find });
+    const auth = await openAuthState({ sql, encryption, epoch });
+    const whatsApp = new WhatsApp({ settings, auth, findPayload: payloads.find });
     const pacing = new Pacing(pace, await loadHistory(sql));
-    const tally = new SendTally();
+    const counter = new SendCounter();
     let connections = 0;
-    platform.on("receipt", ({ id, kind }) => {
-      // the platform tells it once
+    whatsApp.on("receipt", ({ id, kind }) => {
+      // each receipt arrives only once
       void retryUntilDone(() => applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ"), signal);
     });
-    platform.on("state", ({ kind }) => {
-      if (kind === "replaced") takeBack();
+    whatsApp.on("state", ({ kind }) => {
+      if (kind === "replaced") reclaim();
       if (kind !== "open") return;
       connections += 1;
       if (connections > 1) metrics.onReconnect();
-      pacing.ramp(Date.now());
+      pacing.startRamp(Date.now());
       wakeup.notify();
     });
-    const takeBack = () =>
-      setTimeout(takeBackMs, undefined, { signal }).then(
-        () => platform.start(),
+    const reclaim = () =>
+      setTimeout(reclaimDelayMs, undefined, { signal }).then(
+        () => whatsApp.start(),
         () => {},
       );
-    // the socket ends the moment the lead is lost, whatever else is still under way
-    const end = () => void platform.stop();
+    // closes the socket as soon as the lead is lost, whatever is in progress
+    const end = () => void whatsApp.stop();
     signal.addEventListener("abort", end, { once: true });
-    self.whatsApp = platform;
+    leadership.whatsApp = whatsApp;
     try {
       if (signal.aborted) return;
-      platform.start();
-      const channel = whatsAppChannel(platform, sql, payloads, signal);
+      whatsApp.start();
+      const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
       const onOutcome: typeof metrics.onOutcome = (outcome, ms) => {
         metrics.onOutcome(outcome, ms);
-        tally.note(outcome);
+        counter.count(outcome);
       };
       const sender = { sql, epoch, channel, pacing, wakeup, signal, onOutcome };
       await Promise.all([
-        runSender({ ...sender, seal: payloads.seal, open: payloads.open }),
+        runSender({ ...sender, encrypt: payloads.encrypt, decrypt: payloads.decrypt }),
         runRetention(sql, signal),
-        reportFigures({ sql, platform, pacing, tally }, signal),
+        reportFigures({ sql, whatsApp, pacing, counter }, signal),
       ]);
     } finally {
-      self.whatsApp = undefined;
-      await platform.stop();
+      leadership.whatsApp = undefined;
+      await whatsApp.stop();
     }
   };
 };
 
 const checkDatabase = (sql: postgres.Sql): Promise<boolean> =>
-  Promise.race([
-    sql`select 1`.then(
-      () => true,
-      () => false,
-    ),
-    setTimeout(1_000, false, { ref: false }),
-  ]);
+  deadline(sql`select 1`, 1_000).then(
+    () => true,
+    () => false,
+  );
 
-const checkHealth = async (sql: postgres.Sql, self: Self): Promise<Health> => {
+const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<Health> => {
   const database = await checkDatabase(sql);
   return {
     database,
-    leader: self.whatsApp !== undefined,
-    platform: self.whatsApp?.state().kind ?? "another task's",
+    leader: leadership.whatsApp !== undefined,
+    platform: leadership.whatsApp?.state().kind ?? "not leader",
     paused: database && (await isPaused(sql).catch(() => false)),
   };
 };
@@ -140,8 +138,8 @@ const listen = async (server: FastifyInstance, { host, port }: TaskOptions): Pro
   return `http://${host}:${(server.server.address() as AddressInfo).port}`;
 };
 
-/** The connection in the console's words. Who does not lead knows nothing of it. */
-const describeConnection = ({ whatsApp }: Self): Connection => {
+/** Describes the connection for the console; unknown unless this task is the leader. */
+const describeConnection = ({ whatsApp }: Leadership): Connection => {
   const state = whatsApp?.state() ?? { kind: "closed" as const, since: new Date() };
   const since = state.since.toISOString();
   switch (state.kind) {
@@ -156,7 +154,7 @@ const describeConnection = ({ whatsApp }: Self): Connection => {
   }
 };
 
-const requireLeader = ({ whatsApp }: Self): WhatsApp => {
+const requireLeader = ({ whatsApp }: Leadership): WhatsApp => {
   if (whatsApp) return whatsApp;
   const message = "Another task leads; use its console, or stop it.";
   throw new Fault({ status: 409, code: "not_leader", message });
@@ -166,25 +164,28 @@ const buildConsole = (
   server: FastifyInstance,
   { findCredentials }: TaskOptions,
   sql: postgres.Sql,
-  self: Self,
+  leadership: Leadership,
 ) =>
   registerConsole(server, {
     findCredentials,
     readState: () =>
-      readConsoleState(sql, { connection: describeConnection(self), leader: self.whatsApp !== undefined }),
+      readConsoleState(sql, {
+        connection: describeConnection(leadership),
+        leader: leadership.whatsApp !== undefined,
+      }),
     setPaused: (paused) => setPaused(sql, paused),
-    requestPairingCode: async (phone) => requireLeader(self).requestPairingCode(phone),
-    unlink: async () => requireLeader(self).unlink(),
+    requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
+    unlink: async () => requireLeader(leadership).unlink(),
   });
 
-/** Starts the messenger: it accepts at once, and connects to WhatsApp while it leads. */
+/** Starts the messenger: it accepts messages at once, and connects to WhatsApp while it is the leader. */
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, findTokens } = options;
   const sql = await connect(poolSize);
-  const self: Self = { whatsApp: undefined };
+  const leadership: Leadership = { whatsApp: undefined };
   const wakeup = new Wakeup();
   const store = openIntake(sql);
-  const metrics = startMetrics(sql, () => self.whatsApp !== undefined);
+  const metrics = startMetrics(sql, () => leadership.whatsApp !== undefined);
   const server = buildServer({
     findTokens,
     accept: (submission, inline) =>
@@ -200,28 +201,28 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
       ),
     acceptBatch: (submissions) => acceptBatch({ sql, notify: () => wakeup.notify() }, submissions),
     findState: (id) => findState(sql, id),
-    findConnection: () => ({ ...(self.whatsApp?.state() ?? { kind: "closed" }) }),
-    checkHealth: () => checkHealth(sql, self),
+    findConnection: () => ({ ...(leadership.whatsApp?.state() ?? { kind: "closed" }) }),
+    checkHealth: () => checkHealth(sql, leadership),
     renderMetrics: () => metrics.render(),
   });
-  buildConsole(server, options, sql, self);
-  const ending = new AbortController();
-  const lead = leadTerm(options, sql, self, wakeup);
-  const candidacy = standForLeader({
+  buildConsole(server, options, sql, leadership);
+  const stopping = new AbortController();
+  const lead = leadTerm(options, sql, leadership, wakeup);
+  const election = runLeaderElection({
     connect: (onClose) => connect(1, onClose),
     lead: (epoch, signal) => lead(epoch, signal, metrics),
-    signal: ending.signal,
+    signal: stopping.signal,
   });
-  const stop = async (forgotten?: Promise<unknown>) => {
-    ending.abort();
-    await candidacy;
-    await forgotten;
+  const stop = async (unresolved?: Promise<unknown>) => {
+    stopping.abort();
+    await election;
+    await unresolved;
     await server.close();
-    // nothing is asked any more; the driver would wait for a connection that the server ended
+    // no queries are left; without a timeout the driver waits for connections that the server has closed
     await sql.end({ timeout: 1 });
   };
   try {
-    return { url: await listen(server, options), findWhatsApp: () => self.whatsApp, stop };
+    return { url: await listen(server, options), findWhatsApp: () => leadership.whatsApp, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -18,7 +18,7 @@ beforeEach(() => {
   onTestFinished(() => spy.mockRestore());
 });
 
-/** A console and a page that watches itself: no test may leave the origin or log an error. */
+/** Opens a console in a page; the test fails if it requests another origin or logs an error. */
 const open = async (options: { width?: number; scheme?: "light" | "dark" } = {}) => {
   const { server, messenger } = createConsole();
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
@@ -63,38 +63,38 @@ const now = () => new Date().toISOString();
 const states: [string, ConsoleState, string[]][] = [
   ["open", connected(), ["Connected", "6281•••••••77", "Sending is on.", "Pause sending", "12", "UNCERTAIN"]],
   ["paused", { ...connected(), paused: true }, ["Paused", "Sending is paused", "Resume sending"]],
-  ["pairing", pairing(), ["Not linked", "Link a phone", "Get a pairing code"]],
+  ["pairing", pairing(), ["Not linked", "Link a phone", "Get pairing code"]],
   [
     "pairing without a code yet",
     { ...connected(), connection: { kind: "pairing", since: now() } },
-    ["Waiting for WhatsApp to send a code"],
+    ["Waiting for a QR code from WhatsApp"],
   ],
   ["connecting", { ...connected(), connection: { kind: "connecting", since: now() } }, ["Connecting"]],
   [
     "closed",
     { ...connected(), connection: { kind: "closed", since: now() } },
-    ["Not connected", "WhatsApp, or the network on the way to it, is away"],
+    ["Not connected", "WhatsApp or the network is down"],
   ],
   [
     "replaced",
     { ...connected(), connection: { kind: "replaced", since: now() } },
-    ["Taken over", "Another program has opened this messenger"],
+    ["Replaced", "Another program uses this WhatsApp link"],
   ],
-  ["standing by", { ...connected(), leader: false }, ["Standing by", "Another task leads"]],
+  ["standby", { ...connected(), leader: false }, ["Standby", "Another task is the leader"]],
   [
     "without the database",
-    { ...connected(), queue: [], messages: [], runs: [], databaseAway: true },
-    ["The database is away", "Connected", "not known", "cannot be shown just now"],
+    { ...connected(), queue: [], messages: [], runs: [], databaseUnavailable: true },
+    ["The database is unavailable", "Connected", "unknown", "Messages are unavailable"],
   ],
   [
     "without any message or run",
     { ...connected(), queue: [], messages: [], runs: [] },
-    ["No messages yet.", "No job had anybody to tell yet."],
+    ["No messages yet.", "No runs with recipients yet."],
   ],
   [
     "runs of jobs",
     connected(),
-    ["appointment-reminder", "9800 handed over", "197 opted out", "3 refused", "11 PENDING", "(42P01)"],
+    ["appointment-reminder", "9800 accepted", "197 opted out", "3 rejected", "11 PENDING", "(42P01)"],
   ],
 ];
 
@@ -110,7 +110,7 @@ test("shows every state, at 360 pixels without scrolling sideways, light and dar
   }
 });
 
-test("follows the state without being loaded again, and keeps what is typed", async () => {
+test("updates the state without a reload, and preserves typed text", async () => {
   const { page, messenger } = await openLoggedIn(pairing());
   await page.getByLabel("Phone number").fill("62812");
   const before = await page.locator(".qr path").last().getAttribute("d");
@@ -131,25 +131,36 @@ test("follows the state without being loaded again, and keeps what is typed", as
   expect(await page.locator("#messages tbody tr").first().getAttribute("id")).toBe("message-NEW");
 });
 
-test("names the table of runs, its columns and its cells to a screen reader, also where it is narrow", async () => {
+test("exposes the table of runs to screen readers, on narrow screens too", async () => {
   const { page } = await openLoggedIn(connected(), { width: 360 });
   const table = page.getByRole("table", { name: "Notification jobs" });
   expect(await table.getByRole("columnheader").allInnerTexts()).toEqual([
-    ...["State", "Job", "For", "Recipients", "Messages"],
+    "State",
+    "Job",
+    "Scheduled",
+    "Recipients",
+    "Messages",
   ]);
   const row = table.getByRole("row", { name: "appointment-reminder" });
   expect(await row.getByRole("cell").count()).toBe(5);
   expect(await row.getByRole("listitem").allInnerTexts()).toEqual([
-    ...["9800 handed over", "197 opted out", "3 refused"],
-    ...["11 PENDING", "1 SENDING", "40 SENT", "9691 DELIVERED", "55 READ", "2 FAILED"],
+    "9800 accepted",
+    "197 opted out",
+    "3 rejected",
+    "11 PENDING",
+    "1 SENDING",
+    "40 SENT",
+    "9691 DELIVERED",
+    "55 READ",
+    "2 FAILED",
   ]);
 });
 
-test.each(["light", "dark"] as const)("shows a QR code of the platform's text, %s", async (scheme) => {
+test.each(["light", "dark"] as const)("shows the QR code, %s", async (scheme) => {
   const { page } = await openLoggedIn(pairing(), { scheme });
   const picture = await Jimp.read(await page.locator(".qr").screenshot());
   const { size, data } = create(qrText, { errorCorrectionLevel: "L" }).modules;
-  // the picture as it is on the screen, looked at in the middle of each module, quiet zone included
+  // the rendered picture, sampled in the middle of each module, quiet zone included
   const side = size + 8;
   const step = picture.width / side;
   const wrong: string[] = [];
@@ -164,8 +175,8 @@ test.each(["light", "dark"] as const)("shows a QR code of the platform's text, %
   expect(await page.getByRole("img", { name: "QR code that links a phone" }).count()).toBe(1);
 });
 
-describe("the keyboard alone", () => {
-  /** Presses Tab until the element has the focus, which must show. */
+describe("the keyboard", () => {
+  /** Presses Tab until the element has a visible focus. */
   const tabTo = async (page: Page, name: string) => {
     for (let presses = 0; presses < 12; presses += 1) {
       await page.keyboard.press("Tab");
@@ -176,13 +187,13 @@ describe("the keyboard alone", () => {
       expect(outline, name).toBe("solid");
       return;
     }
-    throw new Error(`${name} is not reached by Tab`);
+    throw new Error(`${name} cannot be reached with Tab`);
   };
   const notice = (page: Page, text: string) => page.locator("#notice", { hasText: text }).waitFor();
 
-  test("is enough from login to logout", async () => {
+  test("is sufficient from login to logout", async () => {
     const { page, messenger } = await open();
-    // the field has the focus from the start, once the page is drawn
+    // autofocus takes effect once the page is rendered
     await page.locator("#username:focus").waitFor();
     await page.keyboard.type(operator.username);
     await tabTo(page, "Password");
@@ -192,11 +203,11 @@ describe("the keyboard alone", () => {
 
     await tabTo(page, "Pause sending");
     await page.keyboard.press("Enter");
-    await notice(page, "Sending is paused.");
+    await notice(page, "Sending paused.");
     // the focus stays on the button, which now resumes
     expect(await page.locator(":focus").innerText()).toBe("Resume sending");
     await page.keyboard.press("Space");
-    await notice(page, "Sending is resumed.");
+    await notice(page, "Sending resumed.");
     expect(messenger.calls).toEqual(["pause", "resume"]);
 
     await tabTo(page, "Unlink…");
@@ -204,21 +215,21 @@ describe("the keyboard alone", () => {
     await tabTo(page, "Type unlink to confirm");
     await page.keyboard.type("no");
     await page.keyboard.press("Enter");
-    await notice(page, "Nothing was unlinked");
+    await notice(page, "The phone was not unlinked");
     expect(messenger.calls).toHaveLength(2);
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type("unlink");
-    await tabTo(page, "Unlink this phone");
+    await tabTo(page, "Unlink phone");
     await page.keyboard.press("Enter");
-    await notice(page, "The phone is unlinked.");
+    await notice(page, "Phone unlinked.");
     expect(messenger.calls).toHaveLength(3);
     expect(await page.evaluate("document.activeElement.id")).toBe("notice");
 
     await tabTo(page, "Phone number");
     await page.keyboard.type("+62 812-3456-7890");
-    await tabTo(page, "Get a pairing code");
+    await tabTo(page, "Get pairing code");
     await page.keyboard.press("Enter");
-    await notice(page, "The pairing code is K7PX-2QWM.");
+    await notice(page, "Pairing code: K7PX-2QWM.");
     expect(messenger.calls.at(-1)).toBe("pairing code for 6281234567890");
     expect(await page.locator("#code output").innerText()).toBe("K7PX-2QWM");
 
@@ -229,19 +240,19 @@ describe("the keyboard alone", () => {
   });
 });
 
-test("says so when the task does not answer, and when it answers again", async () => {
+test("reports that the task is not responding until it responds again", async () => {
   const { page, seen } = await openLoggedIn(connected());
   await page.route("**/console", (route) => route.abort());
   const alert = page.getByRole("alert");
   await alert.waitFor();
-  expect(await alert.innerText()).toContain("The messenger does not answer.");
+  expect(await alert.innerText()).toContain("The messenger is not responding.");
   await page.unroute("**/console");
   await alert.waitFor({ state: "hidden" });
   expect(seen.errors.every((text) => text.includes("ERR_FAILED"))).toBe(true);
   seen.errors.length = 0;
 });
 
-test("goes to the login when somebody has logged out in another window", async () => {
+test("goes to the login after a logout in another window", async () => {
   const { page } = await openLoggedIn(connected());
   await page.evaluate("fetch('/console/logout', { method: 'POST' }).then(() => undefined)");
   await page.getByRole("heading", { name: "Log in" }).waitFor();
@@ -259,6 +270,6 @@ test("works without script", async () => {
   await page.getByLabel("Password").fill(operator.password);
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Pause sending" }).click();
-  await page.getByText("Sending is paused.", { exact: true }).waitFor();
+  await page.getByText("Sending paused.", { exact: true }).waitFor();
   expect(messenger.calls).toEqual(["pause"]);
 });

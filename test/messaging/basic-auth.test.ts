@@ -16,7 +16,7 @@ beforeEach(async () => {
   accept(city, next);
 });
 
-test("either of two credentials opens it, each under its own name", async () => {
+test("accepts either of two credentials, each with its username", async () => {
   const find = await load();
   expect(await find(basicHeader(city))).toBe("city");
   expect(await find(basicHeader(next))).toBe("city-2");
@@ -26,11 +26,11 @@ test.each([
   ["the scheme in another case", basicHeader(city).replace("Basic", "bASIC")],
   ["more spaces", `${basicHeader(city).replace(" ", "   ")} `],
   ["a letter in its decomposed form", basicHeader({ ...city, password: city.password.normalize("NFD") })],
-])("is read with %s", async (_, header) => expect(await (await load())(header)).toBe("city"));
+])("accepts %s", async (_, header) => expect(await (await load())(header)).toBe("city"));
 
-describe("opens nothing:", () => {
+describe("rejects", () => {
   const good = encode(`${city.username}:${city.password}`);
-  const refused: [string, string | undefined][] = [
+  const rejected: [string, string | undefined][] = [
     ["no header", undefined],
     ["a blank header", ""],
     ["the scheme alone", "Basic"],
@@ -43,20 +43,20 @@ describe("opens nothing:", () => {
     ["no password", basicHeader({ ...city, password: "" })],
     ["a username in another case", basicHeader({ ...city, username: "City" })],
     ["no colon", `Basic ${encode("city")}`],
-    ["nothing encoded", `Basic ${encode("")}`],
-    ["what is not encoded", "Basic city:another"],
+    ["an empty value", `Basic ${encode("")}`],
+    ["a value that is not encoded", "Basic city:another"],
     ["base64 with a foreign character", `Basic ${good.slice(0, -2)}!${good.slice(-2)}`],
     ["base64 without its padding", `Basic ${encode("city-2:another").replace(/=+$/, "")}x`],
-    ["base64 with bits that mean nothing", "Basic Y2l0eS0yOmFub3RoZXJ="],
+    ["base64 with unused bits set", "Basic Y2l0eS0yOmFub3RoZXJ="],
     ["base64url", `Basic ${Buffer.from([0xfb, 0xff]).toString("base64url")}`],
     ["bytes that are not UTF-8", `Basic ${encode(Buffer.from(`city:a:b:c \xe9`, "latin1"))}`],
     ["a byte order mark", `Basic ${encode("\uFEFFcity-2:another")}`],
     ["two credentials", `Basic ${good} ${good}`],
   ];
-  test.each(refused)("%s", async (_, header) => expect(await (await load())(header)).toBeUndefined());
+  test.each(rejected)("%s", async (_, header) => expect(await (await load())(header)).toBeUndefined());
 });
 
-test("a rotation reaches a warm function within five minutes, and ends what was withdrawn", async () => {
+test("a rotation reaches a warm function within five minutes, and revokes the old credentials", async () => {
   const clock = stopClock();
   accept(city);
   const find = await load();
@@ -66,7 +66,7 @@ test("a rotation reaches a warm function within five minutes, and ends what was 
   expect([await find(basicHeader(city)), await find(basicHeader(next))]).toEqual([undefined, "city-2"]);
 });
 
-test("the credentials at hand stay in use while Secrets Manager does not answer", async () => {
+test("cached credentials stay valid while Secrets Manager does not respond", async () => {
   const clock = stopClock();
   const find = await load();
   await find(basicHeader(city));
@@ -81,7 +81,7 @@ test.each([
   ["a colon in the username", [{ username: "a:b", password: "c" }]],
   ["no username", [{ username: "", password: "c" }]],
   ["no password", [{ username: "a", password: "" }]],
-])("a secret with %s admits nobody", async (_, credentials) => {
+])("a secret with %s rejects everyone", async (_, credentials) => {
   accept(...credentials);
   await expect((await load())(basicHeader(city))).rejects.toThrow("has another shape");
 });

@@ -37,12 +37,12 @@ describe("a text", () => {
     "ñ é 👍🏽 \u202eمرحبا\u202c 文 \u{1f469}\u200d\u{1f467}",
     '{"json": true} <b>&amp;</b> \\n %20 $1',
     "文".repeat(65_536),
-  ])("reaches the phone byte for byte: %#", async (message) => {
+  ])("reaches the phone unchanged: %#", async (message) => {
     const id = await sendText(message);
     expect((await city.arrived(phone, id)).text).toBe(message);
   });
 
-  test("is answered as pending, and is read in the end", async () => {
+  test("is answered as PENDING, and becomes READ", async () => {
     const { status, json } = await city.client.sendMessage({ phone, message: "Halo" });
     expect([status, json]).toEqual([
       200,
@@ -63,7 +63,7 @@ describe("a text", () => {
     });
   });
 
-  test("to a number that the platform does not know fails with a reason", async () => {
+  test("to an unregistered number fails with a reason", async () => {
     const { status, json } = await city.client.sendMessage({ phone: unregistered, message: "x" });
     expect(status).toBe(200);
     await city.becomes(json.data.id, "FAILED");
@@ -72,7 +72,7 @@ describe("a text", () => {
     );
   });
 
-  test("that the platform refuses fails with a reason", async () => {
+  test("that the platform rejects fails with a reason", async () => {
     city.platform.behave({ ...city.platform.behaviour, nack: { code: 479, messages: 1 } });
     const id = await sendText("refused");
     await city.becomes(id, "FAILED");
@@ -81,7 +81,7 @@ describe("a text", () => {
 });
 
 describe("an image", () => {
-  test("reaches the phone as it was uploaded, and as nothing more", async () => {
+  test("reaches the phone unchanged, without options", async () => {
     const { status, json } = await city.client.sendForm("image", formOf({ phone, image: png }));
     expect([status, json]).toEqual([
       200,
@@ -92,16 +92,23 @@ describe("an image", () => {
     expect(received.media?.bytes.equals(png)).toBe(true);
     const { mimetype, viewOnce, context } = shownOf(received);
     expect([mimetype, viewOnce, context.isForwarded, context.expiration]).toEqual([
-      ...["image/png", undefined, undefined, undefined],
+      "image/png",
+      undefined,
+      undefined,
+      undefined,
     ]);
     expect(received.message.viewOnceMessage ?? undefined).toBeUndefined();
   });
 
-  test("reaches the phone of a number with the platform's suffix, with all that was asked for", async () => {
+  test("reaches a number with the platform's suffix, with all options", async () => {
     const caption = "*Bukti* ~lama~ ñ 👍";
     const id = await sendImage({
-      ...{ phone: `${phone}@s.whatsapp.net`, caption },
-      ...{ view_once: "true", is_forwarded: "true", duration: "86400", compress: "true" },
+      phone: `${phone}@s.whatsapp.net`,
+      caption,
+      view_once: "true",
+      is_forwarded: "true",
+      duration: "86400",
+      compress: "true",
     });
     const received = await city.arrived(phone, id);
     expect(received.text).toBe(caption);
@@ -114,14 +121,14 @@ describe("an image", () => {
     expect([width, height]).toEqual([400, 300]);
   });
 
-  test("stays for good with duration=0", async () => {
+  test("does not disappear with duration=0", async () => {
     const received = await city.arrived(phone, await sendImage({ duration: "0" }));
     expect(shownOf(received).context.expiration).toBeUndefined();
   });
 });
 
 describe("a file", () => {
-  test("reaches the phone under its name, with caption, forwarded mark, duration and what it replies to", async () => {
+  test("reaches the phone with its name, caption, forwarded flag, duration and quoted message", async () => {
     const first = await sendText("first");
     await city.arrived(phone, first);
     const caption = "Berkas *penting* ñ";
@@ -130,7 +137,9 @@ describe("a file", () => {
     const name = "Surat Keterangan (1) ñ 文 👍.pdf";
     const received = await city.arrived(phone, await sendFile({ caption, ...options, file: content }, name));
     expect([received.type, received.text, received.media?.fileName]).toEqual([
-      ...["documentMessage", caption, name],
+      "documentMessage",
+      caption,
+      name,
     ]);
     expect(received.media?.bytes.equals(content)).toBe(true);
     const { context } = shownOf(received);
@@ -138,7 +147,7 @@ describe("a file", () => {
     expect(context.quotedMessage.extendedTextMessage.text).toBe("first");
   });
 
-  test("may reply to a message that nobody here knows", async () => {
+  test("may reply to an unknown message", async () => {
     const file = Buffer.from("x");
     const received = await city.arrived(
       phone,
@@ -147,13 +156,13 @@ describe("a file", () => {
     expect(shownOf(received).context.stanzaId).toBe("3A0123456789ABCDEF");
   });
 
-  test("of 4 MiB, the most that can be uploaded, reaches the phone byte for byte", async () => {
+  test("of 4 MiB, the limit for uploads, reaches the phone unchanged", async () => {
     const file = randomBytes(4 * 1024 * 1024);
     const received = await city.arrived(phone, await sendFile({ file }, "besar.bin"));
     expect(received.media?.bytes.equals(file)).toBe(true);
   });
 
-  test("of one byte more is 413, and the answer says what to do", async () => {
+  test("of one byte more is 413 with a hint to use file_url", async () => {
     const form = formOf({ phone, file: Buffer.alloc(4 * 1024 * 1024 + 1) });
     const { status, json } = await city.client.sendForm("file", form);
     expect([status, json]).toEqual([
@@ -181,7 +190,7 @@ describe("a file", () => {
 });
 
 test.each(["http://127.0.0.1/a.png", "http://169.254.169.254/latest/meta-data/", "http://localhost/a.png"])(
-  "an address inside the network is 400, and nothing is sent: %s",
+  "an internal URL is 400, and nothing is sent: %s",
   async (address) => {
     for (const kind of ["image", "file"]) {
       const { status, json } = await city.client.sendForm(kind, formOf({ phone, [`${kind}_url`]: address }));
@@ -194,7 +203,7 @@ test.each(["http://127.0.0.1/a.png", "http://169.254.169.254/latest/meta-data/",
 );
 
 describe("an Idempotency-Key", () => {
-  test("gives the same answer again, and the phone gets one message", async () => {
+  test("repeats the answer, and the phone gets one message", async () => {
     const key = { "idempotency-key": "delivery-1" };
     const id = await sendText("once", key);
     await city.becomes(id, "READ");
@@ -204,7 +213,7 @@ describe("an Idempotency-Key", () => {
     expect(city.platform.phone(phone).inbox.filter(({ text }) => text === "once")).toHaveLength(1);
   });
 
-  test("gives one message to as many requests at once", async () => {
+  test("yields one message for concurrent requests", async () => {
     const send = () =>
       city.client.sendForm("file", formOf({ phone, file: png }), { "idempotency-key": "delivery-2" });
     const answers = await Promise.all(Array.from({ length: 8 }, send));
@@ -225,7 +234,7 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-test("200 sends at once are all accepted, and all arrive", { timeout: 120_000 }, async () => {
+test("200 concurrent sends are all accepted, and all arrive", { timeout: 120_000 }, async () => {
   const numbers = Array.from({ length: 10 }, (_, i) => `62812345670${10 + i}`);
   const send = (i: number) =>
     city.client.sendMessage({ phone: numbers[i % numbers.length], message: `massal ${i}` });
@@ -240,7 +249,7 @@ test("200 sends at once are all accepted, and all arrive", { timeout: 120_000 },
   expect(texts.toSorted()).toEqual(Array.from({ length: 200 }, (_, i) => `massal ${i}`).toSorted());
 });
 
-test("no phone failed to read anything, and the platform met nothing that it does not know", () => {
+test("no phone failed to decrypt a message, and the platform got no unknown stanza", () => {
   expect(city.platform.phones.flatMap(({ failures }) => failures)).toEqual([]);
   expect(city.platform.faults).toEqual([]);
 });

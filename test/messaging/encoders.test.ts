@@ -7,7 +7,7 @@ import { basicHeader } from "../steps/basic-header.ts";
 import { shownOf, useDeliveringCity } from "../steps/delivering-city.ts";
 import { field, file, write } from "../steps/multipart.ts";
 
-/** A form with one file, and where it goes. */
+/** A form with one file, and its URL. */
 interface Sending {
   readonly url: string;
   readonly authorization: string;
@@ -18,17 +18,17 @@ interface Sending {
   readonly content: Buffer;
 }
 
-/** Sends a form as one kind of client does. @returns the answer's text. */
+/** Sends a form with an HTTP client. @returns the body of the answer. */
 type Client = (sending: Sending) => Promise<string>;
 
 /**
- * Forms byte for byte as curl and Python's requests write them, put together here: a machine may lack both programs.
- * Recorded from curl 7.88.1 and requests 2.34.2, boundaries included.
+ * How curl 7.88.1 and Python's requests 2.34.2 encode forms, recorded with their boundaries: a machine may lack
+ * both programs.
  */
 const recorded = {
   curl: {
     boundary: "------------------------b648b015931977e6",
-    /** By the ending of the file's name. */
+    /** By file extension. */
     typeOf: (fileName: string) => (fileName.endsWith(".png") ? "image/png" : "application/pdf"),
   },
   // the part of a file has no Content-Type
@@ -93,7 +93,7 @@ describe.each(clients)("$client", ({ send }) => {
     return JSON.parse(await send({ ...sending, part: kind, url, authorization: basicHeader(basic) }));
   };
 
-  test("sends an image that arrives byte for byte, with its caption and flags", async () => {
+  test("sends an image that arrives unchanged, with its caption and flags", async () => {
     const fields = { phone: `${phone}@s.whatsapp.net`, caption, view_once: "true", duration: "60" };
     const { status, data } = await sendTo("image", { fields, fileName: "foto.png", content: png });
     expect(status).toBe(true);
@@ -103,7 +103,7 @@ describe.each(clients)("$client", ({ send }) => {
     expect([viewOnce, context.expiration]).toEqual([true, 60]);
   });
 
-  test("sends a file that arrives byte for byte, under its name", async () => {
+  test("sends a file that arrives unchanged, with its name", async () => {
     const fileName = "Surat Keterangan (1) ñ 文.pdf";
     const fields = { phone, caption, is_forwarded: "true" };
     const { code, results } = await sendTo("file", { fields, fileName, content: nearMisses });

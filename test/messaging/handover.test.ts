@@ -5,7 +5,7 @@ import type { Submission } from "#lib/messaging/submission.ts";
 import { buildServer, type ServerOptions } from "#lib/messenger/server.ts";
 import { startSecrets } from "../steps/secrets.ts";
 
-/** Both ends of `lib/messaging/submission.ts`: the client of the endpoints and the server of the task. */
+/** Tests both sides of `lib/messaging/submission.ts`: the client of the endpoints and the server of the task. */
 const accepted = { id: "3EB0", status: "PENDING", accepted_at: "2025-06-01T08:00:00.123Z" } as const;
 const taken: { submission: Submission; bytes: Buffer | undefined }[] = [];
 let token: string;
@@ -47,31 +47,38 @@ test("a text arrives with its options and the defaults for the others", async ()
   ]);
 });
 
-test("the largest upload arrives byte for byte, with the longest description", async () => {
+test("the largest upload arrives unchanged, with the longest description", async () => {
   const { submit } = await start();
   const bytes = Buffer.alloc(4 * 1024 * 1024, "0123456789");
   const described = {
     kind: "file",
-    ...{ phone: "6281234567890", text: "あ".repeat(1_024), idempotency_key: "k".repeat(255) },
-    ...{ file_name: "あ".repeat(200), content_type: "x".repeat(161), reply_to: "あ".repeat(128) },
+    phone: "6281234567890",
+    text: "あ".repeat(1_024),
+    idempotency_key: "k".repeat(255),
+    file_name: "あ".repeat(200),
+    content_type: "x".repeat(161),
+    reply_to: "あ".repeat(128),
   } as const;
   expect(await submit(described, bytes)).toEqual(accepted);
   expect(taken[0]?.submission).toMatchObject(described);
   expect(taken[0]?.bytes?.equals(bytes)).toBe(true);
 });
 
-test("a refusal arrives with its status, words and time", async () => {
+test("an error arrives with its status, message and retry time", async () => {
   const { submit } = await start({
     accept: async () => {
       throw new Fault(keyInUse);
     },
   });
   await expect(submit({ kind: "text", phone: "6281234567890", text: "x" })).rejects.toMatchObject({
-    ...keyInUse,
+    status: 409,
+    code: "IDEMPOTENCY_KEY_IN_USE",
+    message: "Under way",
+    retryAfterSeconds: 1,
   });
 });
 
-test("a batch arrives whole, and its ids come back in order", async () => {
+test("a batch arrives completely, and its ids return in order", async () => {
   const batches: (readonly Submission[])[] = [];
   const { submitBatch } = await start({
     acceptBatch: async (submissions) => {
@@ -81,8 +88,13 @@ test("a batch arrives whole, and its ids come back in order", async () => {
   });
   const quiet_hours = { from: "20:00", to: "07:00", time_zone: "Asia/Jakarta" };
   const drafts = Array.from({ length: 500 }, (_, n) => ({
-    ...({ kind: "text", phone: "6281234567890", text: "あ".repeat(1_000), class: "reminder" } as const),
-    ...{ idempotency_key: `k${n}`, quiet_hours, run: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01" },
+    kind: "text" as const,
+    phone: "6281234567890",
+    text: "あ".repeat(1_000),
+    class: "reminder" as const,
+    idempotency_key: `k${n}`,
+    quiet_hours,
+    run: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01",
   }));
   expect(await submitBatch(drafts)).toEqual(drafts.map(({ idempotency_key: key }) => `id of ${key}`));
   expect(batches[0]?.[499]).toMatchObject({ ...drafts[499], expires_in_seconds: 259_200 });
@@ -90,11 +102,14 @@ test("a batch arrives whole, and its ids come back in order", async () => {
 
 test.each([
   ["is empty", []],
-  ["holds a text without a key", [{ idempotency_key: undefined }]],
-  ["has a key twice", [{}, {}]],
-  ["holds a file", [{ kind: "file" as const, url: "https://example.org/a.pdf" }]],
-  ["has quiet hours in no zone", [{ quiet_hours: { from: "20:00", to: "07:00", time_zone: "WIB" } }]],
-])("a batch that %s is refused whole", async (_, drafts) => {
+  ["contains a text without a key", [{ idempotency_key: undefined }]],
+  ["contains a key twice", [{}, {}]],
+  ["contains a file", [{ kind: "file" as const, url: "https://example.org/a.pdf" }]],
+  [
+    "has quiet hours in an unknown time zone",
+    [{ quiet_hours: { from: "20:00", to: "07:00", time_zone: "WIB" } }],
+  ],
+])("a batch that %s is rejected as a whole", async (_, drafts) => {
   const { submitBatch } = await start({ acceptBatch: async () => expect.fail("it was taken") });
   const draft = { kind: "text", phone: "6281234567890", text: "x", idempotency_key: "k" } as const;
   await expect(submitBatch(drafts.map((more) => ({ ...draft, ...more })))).rejects.toMatchObject({
@@ -102,16 +117,17 @@ test.each([
   });
 });
 
-test("a token that the task does not know hands nothing over", async () => {
+test("nothing is submitted with a token that the task does not know", async () => {
   token = "x".repeat(32);
   const { submit } = await start();
   await expect(submit({ kind: "text", phone: "6281234567890", text: "x" })).rejects.toMatchObject({
-    ...{ status: 503, code: "session_unavailable" },
+    status: 503,
+    code: "session_unavailable",
   });
   expect(taken).toEqual([]);
 });
 
-test("a message's state is asked for and told, or unknown", async () => {
+test("the state of a message is returned, or undefined for an unknown id", async () => {
   const state = { id: "3EB0", status: "READ", accepted_at: accepted.accepted_at } as const;
   const { findMessage } = await start({
     findState: async (id) => (id === "3EB0" ? { ...state, changed_at: state.accepted_at } : undefined),

@@ -7,7 +7,7 @@ const image = new Jimp({ width: 30, height: 20, color: 0x336699ff });
 const png = await image.getBuffer("image/png");
 const jpeg = await image.getBuffer("image/jpeg");
 
-test("recognises a JPG and a PNG and reads their size", () => {
+test("detects a JPG and a PNG and reads their size", () => {
   const size = { width: 30, height: 20, orientation: 1 };
   expect(findImageHeader(png)).toEqual({ type: "image/png", ...size });
   expect(findImageHeader(jpeg)).toEqual({ type: "image/jpeg", ...size });
@@ -15,7 +15,7 @@ test("recognises a JPG and a PNG and reads their size", () => {
   expect(findImageHeader(progressive)).toMatchObject({ type: "image/jpeg", width: 41, height: 7 });
 });
 
-test("needs no more than the beginning", () => {
+test("needs only the beginning of the file", () => {
   expect(findImageHeader(png.subarray(0, 33))?.type).toBe("image/png");
   expect(findImageHeader(jpeg.subarray(0, 400))?.type).toBe("image/jpeg");
 });
@@ -41,8 +41,11 @@ test.each([
   ["the first bytes of a JPG alone", jpeg.subarray(0, 4)],
   ["a JPG's signature before something else", Buffer.concat([jpeg.subarray(0, 3), Buffer.alloc(60, 65)])],
   ["a JPG that ends before its frame", jpeg.subarray(0, 30)],
-  ["a JPG with a segment of no length", Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, ...Array(60).fill(0xff)])],
-  ["a JPG that is nothing but fill bytes", Buffer.from([0xff, 0xd8, ...Array(60).fill(0xff)])],
-])("does not take for an image %s", (_what, bytes) => {
+  [
+    "a JPG with a segment without length",
+    Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, ...Array(60).fill(0xff)]),
+  ],
+  ["a JPG of fill bytes only", Buffer.from([0xff, 0xd8, ...Array(60).fill(0xff)])],
+])("does not detect %s as an image", (_what, bytes) => {
   expect(findImageHeader(bytes)).toBeUndefined();
 });

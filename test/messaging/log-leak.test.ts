@@ -9,7 +9,7 @@ const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-/** Everything that a caller hands over and no log may know. */
+/** Everything that a caller sends and no log may contain. */
 const planted = {
   text: "Kode PLANTED-TEXT 4711",
   caption: "PLANTED-CAPTION",
@@ -20,7 +20,7 @@ const planted = {
   key: "PLANTED-KEY",
   reply: "PLANTED-REPLY",
 };
-/** Numbers that are written to or refused. */
+/** Numbers of accepted and rejected messages. */
 const numbers = [phone, "6281399880000", "081399887711", "6281399887722"];
 
 const sendText = (to = phone) => city.client.sendMessage({ phone: to, message: planted.text });
@@ -42,7 +42,7 @@ const forbidden = () => [
   Buffer.from(planted.text).toString("base64"),
 ];
 
-/** What stands in the logs and should not; with the line, so that one sees who wrote it. */
+/** The log lines with planted values. */
 const leaks = () =>
   city.own.lines.filter((line) =>
     forbidden().some((word) => line.toLowerCase().includes(word.toLowerCase())),
@@ -55,7 +55,7 @@ afterEach(() => {
   expect(leaks()).toEqual([]);
 });
 
-test("what is sent stands in no log", async () => {
+test("logs do not contain accepted messages", async () => {
   const text = await sendText();
   await city.arrived(phone, text.json.data.id);
   const file = await sendFile();
@@ -65,7 +65,7 @@ test("what is sent stands in no log", async () => {
   expect(logged("messaging/send-file").length).toBeGreaterThan(0);
 });
 
-test("nor what is refused", async () => {
+test("nor rejected messages", async () => {
   expect((await sendText("081399887711")).status).toBe(400);
   expect((await sendText("+6281399887722")).status).toBe(400);
   expect((await sendFile({ duration: planted.caption })).status).toBe(400);
@@ -76,7 +76,7 @@ test("nor what is refused", async () => {
   expect((await stranger.sendMessage({ phone, message: planted.text })).status).toBe(401);
 });
 
-test("nor an address that cannot be fetched", async () => {
+test("nor a URL that cannot be fetched", async () => {
   for (const address of [planted.url, planted.url.replace(planted.host, "127.0.0.1")]) {
     const { status } = await city.client.sendForm("file", formOf({ phone, file_url: address }));
     expect(status).toBe(400);
@@ -91,7 +91,7 @@ test("nor a form with a bad boundary, which is 500", async () => {
   expect(status).toBe(500);
 });
 
-test("nor what fails: a number without an account, a refusal of the platform", async () => {
+test("nor failed messages: to a number without an account, rejected by the platform", async () => {
   const unknown = await sendText("6281399880000");
   await city.becomes(unknown.json.data.id, "FAILED");
   city.platform.behave({ nack: { code: 479, messages: 1 } });
@@ -99,7 +99,7 @@ test("nor what fails: a number without an account, a refusal of the platform", a
   await city.becomes(refused.json.data.id, "FAILED");
 });
 
-test("nor what the platform drops, and sends that get no answer", async () => {
+test("nor messages that the platform drops, or sends without an answer", async () => {
   city.platform.behave({ dropUndelivered: 1 });
   const dropped = await sendText();
   await city.arrived(phone, dropped.json.data.id);
@@ -107,26 +107,26 @@ test("nor what the platform drops, and sends that get no answer", async () => {
   const lost = await sendFile();
   await city.arrived(phone, lost.json.results.message_id);
   await city.becomes(lost.json.results.message_id, "DELIVERED");
-  expect(logged("a send got no answer").length).toBeGreaterThan(0);
+  expect(logged("send got no answer").length).toBeGreaterThan(0);
 });
 
-test("nor media that the platform does not take", async () => {
+test("nor media that the platform rejects", async () => {
   city.platform.behave({ mediaStatus: 500 });
   const { json } = await sendFile();
-  await expect.poll(() => logged("a message could not be prepared").length).toBeGreaterThan(0);
+  await expect.poll(() => logged("message could not be prepared").length).toBeGreaterThan(0);
   city.platform.behave({});
   await city.arrived(phone, json.results.message_id);
 });
 
-test("nor messages that a phone cannot read and asks for again", async () => {
+test("nor messages that a phone cannot decrypt and requests again", async () => {
   city.platform.behave({ askAgain: 1 });
   const { json } = await sendText();
   await city.arrived(phone, json.data.id);
 });
 
-test("nor what is asked while the messenger is away", async () => {
+test("nor requests while the messenger is down", async () => {
   await city.own.city.messenger?.process.kill();
   expect((await sendText()).status).toBe(503);
   expect((await sendFile({ file: png })).status).toBe(503);
-  expect(logged("the messenger did not answer as it should").length).toBeGreaterThan(0);
+  expect(logged("messenger request failed").length).toBeGreaterThan(0);
 });

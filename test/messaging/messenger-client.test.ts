@@ -12,7 +12,7 @@ const accepted = { id: "3EB0PLAYED", status: "PENDING", accepted_at: acceptedAt 
 const printed: string[] = [];
 let task: PlayedTask;
 
-/** The client, aimed at the played task or at another address. */
+/** Loads the client for the simulated task or another URL. */
 const load = async (url = task.url) => {
   vi.stubEnv("MESSENGER_URL", url);
   return import("#lib/messaging/messenger-client.ts");
@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 describe("a message", () => {
-  test("is handed over once as JSON, with the internal token and the key", async () => {
+  test("is submitted once as JSON, with the internal token and the key", async () => {
     const { submit } = await load();
     expect(await submit(withKey)).toEqual(accepted);
     expect(task.handed).toHaveLength(1);
@@ -48,14 +48,17 @@ describe("a message", () => {
     expect(submission).toMatchObject(withKey);
   });
 
-  test("with media takes the bytes along as they are, and describes them in a header", async () => {
+  test("with media is submitted as their bytes, with the submission in a header", async () => {
     const { submit } = await load();
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 256));
-    // the longest that an endpoint lets through, in characters of three bytes
+    // the longest values that an endpoint accepts, in characters of three bytes
     const described = {
       kind: "file",
-      ...{ phone: "6281234567890", text: "あ".repeat(1_024) },
-      ...{ file_name: "あ".repeat(200), content_type: "text/plain", reply_to: "あ".repeat(128) },
+      phone: "6281234567890",
+      text: "あ".repeat(1_024),
+      file_name: "あ".repeat(200),
+      content_type: "text/plain",
+      reply_to: "あ".repeat(128),
     } as const;
     expect(await submit(described, bytes)).toEqual(accepted);
     const [{ submission, content } = {}] = task.handed;
@@ -63,7 +66,7 @@ describe("a message", () => {
     expect(submission).toMatchObject(described);
   });
 
-  test("goes below the path of the messenger's address", async () => {
+  test("is posted below the path of MESSENGER_URL", async () => {
     await (await load(`${task.url}/messenger/`)).submit(text);
     expect(task.handed[0]?.path).toBe("/messenger/messages");
   });
@@ -82,7 +85,10 @@ test.each([
   task.behave((_, response) => reply(response, status, refused));
   const { code, message } = refused;
   await expect((await load()).submit(withKey)).rejects.toMatchObject({
-    ...{ status, code, message, retryAfterSeconds },
+    status,
+    code,
+    message,
+    retryAfterSeconds,
   });
   expect(task.handed).toHaveLength(1);
 });
@@ -90,8 +96,8 @@ test.each([
 const nothing = { status: 503, code: "session_unavailable", retryAfterSeconds: 5 };
 const unknown = { status: 503, code: "outcome_unknown", retryAfterSeconds: 5 };
 
-describe("nothing was accepted, and the caller is told so, when the task", () => {
-  test("is not there", async () => {
+describe("nothing was accepted, which the error says, when the task", () => {
+  test("is not running", async () => {
     const server = createServer();
     const url = await listen(server);
     server.close();
@@ -102,24 +108,24 @@ describe("nothing was accepted, and the caller is told so, when the task", () =>
     });
   });
 
-  test("has no address", async () =>
+  test("has no DNS record", async () =>
     await expect((await load("http://messenger.invalid")).submit(text)).rejects.toMatchObject(nothing));
 
-  test("takes no connections, after a second", async () => {
+  test("accepts no connection within a second", async () => {
     const { submit } = await load(await startDeafServer());
     const started = performance.now();
     await expect(submit(text)).rejects.toMatchObject(nothing);
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 
-  test.each([401, 403, 404, 431])("answers %i without a refusal of the message", async (status) => {
+  test.each([401, 403, 404, 431])("answers %i without an error of the protocol", async (status) => {
     task.behave((_, response) => reply(response, status, { error: "PLANTED" }));
     await expect((await load()).submit(text)).rejects.toMatchObject(nothing);
     expect(task.handed).toHaveLength(1);
   });
 
-  // what was refused are our credentials, not the caller's
-  test.each([401, 403])("refuses the internal token with %i, whatever it says", async (status) => {
+  // the internal token is wrong, not the caller's credentials
+  test.each([401, 403])("rejects the internal token with %i, whatever its message", async (status) => {
     task.behave((_, response) => reply(response, status, { code: "FORBIDDEN", message: "PLANTED" }));
     const error = await (await load()).submit(text).catch((reason) => reason);
     expect(error).toMatchObject(nothing);
@@ -127,13 +133,13 @@ describe("nothing was accepted, and the caller is told so, when the task", () =>
   });
 });
 
-describe("it is not known what was accepted, and nothing is sent twice, when the task", () => {
+describe("the outcome is unknown, and nothing is sent twice, when the task", () => {
   const halfAnswer = JSON.stringify(accepted).slice(0, 20);
   test.each<[string, Parameters<PlayedTask["behave"]>[0]]>([
     ["cuts the connection", (_, { socket }) => void socket?.resetAndDestroy()],
-    ["ends the connection without a word", (_, { socket }) => void socket?.end()],
+    ["closes the connection without an answer", (_, { socket }) => void socket?.end()],
     [
-      "breaks off within its answer",
+      "closes the connection within its answer",
       (_, response) => {
         response.writeHead(201, { "content-length": "200" });
         response.write(halfAnswer, () => response.socket?.resetAndDestroy());
@@ -143,11 +149,11 @@ describe("it is not known what was accepted, and nothing is sent twice, when the
     ["answers 201 without a message", (_, response) => reply(response, 201, {})],
     ["answers 200", (_, response) => reply(response, 200, accepted)],
     ["answers 500", (_, response) => void response.writeHead(500).end("<html>PLANTED</html>")],
-    ["answers 500 in the agreed words", (_, r) => reply(r, 500, { code: "X", message: "PLANTED" })],
-    ["answers 503 as a proxy would", (_, response) => void response.writeHead(503).end("no healthy task")],
+    ["answers 500 in the format of the protocol", (_, r) => reply(r, 500, { code: "X", message: "PLANTED" })],
+    ["answers 503 like a proxy", (_, response) => void response.writeHead(503).end("no healthy task")],
     ["redirects", (_, response) => void response.writeHead(307, { location: "/elsewhere" }).end()],
     [
-      "answers without end",
+      "sends an endless answer",
       (_, response) => {
         response.writeHead(201);
         response.on("drain", () => response.write("x".repeat(65_536)));
@@ -169,7 +175,7 @@ describe("it is not known what was accepted, and nothing is sent twice, when the
     expect(printed.join("")).not.toMatch(/PLANTED|6281234567890|127\.0\.0\.1/);
   });
 
-  test("says nothing until the time is over", async () => {
+  test("does not answer before the timeout", async () => {
     const { submit } = await load();
     const clock = new AbortController();
     const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(clock.signal);
@@ -180,7 +186,7 @@ describe("it is not known what was accepted, and nothing is sent twice, when the
   });
 });
 
-test("what is to be downloaded first is waited for 25 s, anything else 8 s", async () => {
+test("a submission with a URL times out after 25 s, others after 8 s", async () => {
   const timeout = vi.spyOn(AbortSignal, "timeout");
   onTestFinished(() => timeout.mockRestore());
   const { submit } = await load();
@@ -190,19 +196,20 @@ test("what is to be downloaded first is waited for 25 s, anything else 8 s", asy
   expect(timeout.mock.calls).toEqual([[25_000], [8_000], [8_000]]);
 });
 
-describe("a message's state", () => {
+describe("the state of a message", () => {
   const state = { id: "3EB0", status: "READ", accepted_at: acceptedAt, changed_at: acceptedAt };
 
-  test("is asked for with the internal token", async () => {
+  test("is requested with the internal token", async () => {
     task.behave((_, response) => reply(response, 200, state));
     expect(await (await load()).findMessage("3EB0")).toEqual(state);
     expect(task.handed[0]).toMatchObject({
-      ...{ method: "GET", path: "/messages/3EB0" },
+      method: "GET",
+      path: "/messages/3EB0",
       headers: { authorization: `Bearer ${token}` },
     });
   });
 
-  test("is read from an answer of 64 KiB, and of no byte more", async () => {
+  test("is read from an answer of up to 64 KiB", async () => {
     const { findMessage } = await load();
     for (const [bytes, read] of [
       [65_536, true],
@@ -222,11 +229,11 @@ describe("a message's state", () => {
 
   test.each<[string, Parameters<PlayedTask["behave"]>[0]]>([
     ["cuts the connection", (_, { socket }) => void socket?.resetAndDestroy()],
-    ["answers something else", (_, response) => reply(response, 200, { id: 1 })],
+    ["answers with another body", (_, response) => reply(response, 200, { id: 1 })],
     ["answers 500", (_, response) => reply(response, 500, {})],
-    ["answers 404 as a proxy would", (_, response) => void response.writeHead(404).end("<html>")],
+    ["answers 404 like a proxy", (_, response) => void response.writeHead(404).end("<html>")],
     [
-      "refuses the internal token",
+      "rejects the internal token",
       (_, response) => reply(response, 403, { code: "FORBIDDEN", message: "No" }),
     ],
   ])("is 503 when the task %s", async (_, behave) => {

@@ -4,12 +4,14 @@ import { messengerSecrets } from "#lib/routes/internal.ts";
 import { startMessengerProcess } from "../../infra/local/messenger/process.ts";
 import { serve } from "../steps/http-server.ts";
 
-test("without credentials in its environment the task gets those of its role by HTTP, as a container does", async () => {
+test("a task without credentials in its environment gets those of its role by HTTP, as in a container", async () => {
   const city = inject("city");
   const role = await serve((_, response) =>
     response.end(
       JSON.stringify({
-        ...{ AccessKeyId: "ROLEOFTHETASK", SecretAccessKey: "invented", Token: "messenger-of-the-role" },
+        AccessKeyId: "ROLEOFTHETASK",
+        SecretAccessKey: "invented",
+        Token: "messenger-of-the-role",
         Expiration: new Date(Date.now() + 3_600_000).toISOString(),
       }),
     ),

@@ -1,60 +1,70 @@
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
 import type { ConnectionState } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
-import { readFigures, SendTally } from "#lib/messenger/figures.ts";
+import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
 const newPacing = () => new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 100 });
 
-interface Messenger {
+interface Sources {
   state?: ConnectionState;
   pacing?: Pacing;
-  tally?: SendTally;
+  counter?: SendCounter;
 }
 
 const read = (
   sql: postgres.Sql,
-  { state = open, pacing = newPacing(), tally = new SendTally() }: Messenger = {},
-) => readFigures({ sql, platform: { state: () => state }, pacing, tally });
+  { state = open, pacing = newPacing(), counter = new SendCounter() }: Sources = {},
+) => readFigures({ sql, whatsApp: { state: () => state }, pacing, counter });
 
 const connect = async () => (await createMessengerDatabase()).connect(2);
 
-describe("of the queue", () => {
-  test("count what is due, and tell the age of what must not wait apart from the rest", async () => {
+describe("the figures of the queue", () => {
+  test("count due messages, with a separate age for urgent ones", async () => {
     const sql = await connect();
     await sql`
       insert into messaging.message (id, kind, phone, content, state, priority, accepted_at, not_before, expires_at)
       select id, 'text', '6281200000001', '{}', state, priority, now() - accepted, now() - due, now() + interval '1 day'
       from (values
         ('code', 'PENDING', 0, interval '90 seconds', interval '90 seconds'),
-        ('under way', 'SENDING', 1, interval '30 seconds', interval '30 seconds'),
+        ('sending', 'SENDING', 1, interval '30 seconds', interval '30 seconds'),
         ('bulk', 'PENDING', 3, interval '2 hours', interval '2 hours'),
-        ('put off until now', 'PENDING', 1, interval '9 hours', interval '1 second'),
-        ('put off', 'PENDING', 1, interval '9 hours', interval '-1 hour'),
+        ('deferred until now', 'PENDING', 1, interval '9 hours', interval '1 second'),
+        ('deferred', 'PENDING', 1, interval '9 hours', interval '-1 hour'),
         ('done', 'SENT', 0, interval '3 days', interval '3 days')
       ) row (id, state, priority, accepted, due)`;
     expect(await read(sql)).toMatchObject({
-      ...{ pending: 3, sending: 1, paused: 0 },
-      ...{ oldest_seconds: 7_200, oldest_urgent_seconds: 90 },
+      pending: 3,
+      sending: 1,
+      paused: 0,
+      oldest_seconds: 7_200,
+      oldest_urgent_seconds: 90,
     });
   });
 
-  test("are 0 for an empty one, and say when it is paused", async () => {
+  test("are 0 for an empty queue, and show a pause", async () => {
     const sql = await connect();
     await sql`update messaging.control set paused = true`;
     expect(await read(sql)).toMatchObject({
-      ...{ pending: 0, sending: 0, paused: 1 },
-      ...{ oldest_seconds: 0, oldest_urgent_seconds: 0 },
+      pending: 0,
+      sending: 0,
+      paused: 1,
+      oldest_seconds: 0,
+      oldest_urgent_seconds: 0,
     });
   });
 
-  test("are left out while the database is away; the others are told", async () => {
-    const away = postgres("postgres://u:p@127.0.0.1:1/d", { connect_timeout: 1 });
-    expect(await read(away)).toEqual({
-      ...{ connected: 1, unlinked: 0, limited: 0 },
-      ...{ sent: 0, failed: 0, retried: 0 },
+  test("are missing while the database is unavailable; the others are present", async () => {
+    const down = postgres("postgres://u:p@127.0.0.1:1/d", { connect_timeout: 1 });
+    expect(await read(down)).toEqual({
+      connected: 1,
+      unlinked: 0,
+      limited: 0,
+      sent: 0,
+      failed: 0,
+      retried: 0,
     });
   });
 });
@@ -65,13 +75,13 @@ test.each([
   ["unlinked by the phone", { kind: "unpaired", since: new Date() }, [0, 1]],
   ["closed", { kind: "closed", since: new Date() }, [0, 0]],
 ] satisfies [string, ConnectionState, number[]][])(
-  "a connection that is %s shows so",
+  "a connection that is %s sets connected and unlinked",
   async (_, state, [connected, unlinked]) => {
     expect(await read(await connect(), { state })).toMatchObject({ connected, unlinked });
   },
 );
 
-test("a number that the platform lets write to no new contacts shows so until that is over", async () => {
+test("limited is 1 until the pause of new contacts ends", async () => {
   const sql = await connect();
   const pacing = newPacing();
   pacing.pauseNewContacts(Date.now() + 60_000);
@@ -81,10 +91,10 @@ test("a number that the platform lets write to no new contacts shows so until th
   expect(await read(sql, { pacing: over })).toMatchObject({ limited: 0 });
 });
 
-test("sends are counted from one reading to the next", async () => {
+test("sends are counted between two reports", async () => {
   const sql = await connect();
-  const tally = new SendTally();
-  for (const outcome of ["sent", "sent", "failed", "retried"] as const) tally.note(outcome);
-  expect(await read(sql, { tally })).toMatchObject({ sent: 2, failed: 1, retried: 1 });
-  expect(await read(sql, { tally })).toMatchObject({ sent: 0, failed: 0, retried: 0 });
+  const counter = new SendCounter();
+  for (const outcome of ["sent", "sent", "failed", "retried"] as const) counter.count(outcome);
+  expect(await read(sql, { counter })).toMatchObject({ sent: 2, failed: 1, retried: 1 });
+  expect(await read(sql, { counter })).toMatchObject({ sent: 0, failed: 0, retried: 0 });
 });

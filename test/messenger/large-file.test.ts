@@ -16,12 +16,12 @@ import { createMessengerDatabase } from "./messenger-database.ts";
 
 const mebibyte = 1024 * 1024;
 const limitBytes = 50 * mebibyte;
-/** What the task may have, of which it has 160 MiB when idle. */
+/** The memory limit of the container; idle the task uses 160 MiB. */
 const maxPeakBytes = 256 * mebibyte;
 const token = randomBytes(24).toString("base64url");
 const pool = randomBytes(mebibyte + 1);
 
-/** As many bytes as wanted, in pieces that do not repeat each other. */
+/** Generates bytes in pieces that differ from each other. */
 function* pieces(bytes: number) {
   for (let at = 0; at < bytes; at += mebibyte) {
     const shift = (at / mebibyte) * 17;
@@ -36,23 +36,23 @@ const hashOf = (bytes: number) => {
   return hash.digest("hex");
 };
 
-/** A web server whose paths say how large a file is, and whether that is announced. */
+/** A web server whose paths contain the size of the file and whether to send Content-Length. */
 const serveFiles = () =>
   serve((request, response) => {
     const [, how, bytes] = request.url?.split("/") ?? [];
     if (how === "announced") response.setHeader("content-length", Number(bytes));
     response.setHeader("content-type", "application/pdf");
-    // who hears of too much does not read on
+    // the client stops reading a file that is too large
     pipeline(Readable.from(pieces(Number(bytes))), response).catch(() => {});
   });
 
-/** A messenger alone in its process, whose memory is that of the task; ended with the test. */
+/** Starts a messenger in another process, to measure its memory; stopped with the test. */
 const startProcess = async (platform: Platform) => {
   const database = await createMessengerDatabase();
   const { rootKey = Buffer.alloc(0), ...settings } = settingsOf(platform);
   const assignment: Assignment = {
     databaseUrl: database.url,
-    sealingKey: secretTable["messenger-key"].mint(),
+    encryptionKey: secretTable["messenger-key"].mint(),
     settings: { ...settings, rootKey: Buffer.from(rootKey).toString("base64") },
     token,
   };
@@ -67,8 +67,8 @@ const startProcess = async (platform: Platform) => {
     await exited;
   });
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  const hear = async () => JSON.parse((await lines.next()).value ?? "{}");
-  const { url } = await hear();
+  const readLine = async () => JSON.parse((await lines.next()).value ?? "{}");
+  const { url } = await readLine();
   const ask = async (path: string, body?: unknown) => {
     const response = await fetch(`${url}${path}`, {
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
@@ -83,7 +83,7 @@ const startProcess = async (platform: Platform) => {
     sendFile: (address: string) => ask("/messages", { kind: "file", phone: citizen, url: address }),
     async peakBytes(): Promise<number> {
       child.stdin.write("\n");
-      return (await hear()).peakBytes;
+      return (await readLine()).peakBytes;
     },
   };
 };
@@ -102,20 +102,22 @@ beforeEach(async () => {
   await pairing;
 });
 
-test("a file of 50 MiB from an address arrives whole, in bounded memory", async () => {
+test("a file of 50 MiB from a URL arrives intact, in bounded memory", async () => {
   const { status, json } = await task.sendFile(`${files}/announced/${limitBytes}/arsip.pdf`);
   expect(status).toBe(201);
   await platform.until(() => platform.phone(citizen).find(json.id) !== undefined, 20_000);
   const { media } = platform.phone(citizen).find(json.id) ?? {};
   expect([media?.fileName, media?.mimetype, media?.lengthBytes]).toEqual([
-    ...["arsip.pdf", "application/pdf", limitBytes],
+    "arsip.pdf",
+    "application/pdf",
+    limitBytes,
   ]);
   expect(media && createHash("sha256").update(media.bytes).digest("hex")).toBe(hashOf(limitBytes));
   expect(await task.peakBytes()).toBeLessThan(maxPeakBytes);
 });
 
 test.each(["announced", "unannounced"])(
-  "a file of one byte more is 413, %s, and nothing is sent",
+  "a file of one byte more is 413 with its size %s, and nothing is sent",
   async (how) => {
     const { status, json } = await task.sendFile(`${files}/${how}/${limitBytes + 1}/arsip.pdf`);
     expect([status, json.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { type LeaderOptions, standForLeader } from "#lib/messenger/leader.ts";
+import { type LeaderOptions, runLeaderElection } from "#lib/messenger/leader.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 import { startSilentProxy } from "./silent-proxy.ts";
 
-/** Candidates on one database; each notes when it leads. */
+/** Runs candidates on one database and records their terms. */
 const openElection = async () => {
   const { connect, open, url } = await createMessengerDatabase();
   const leading: { name: string; epoch: number }[] = [];
@@ -13,10 +13,10 @@ const openElection = async () => {
   let most = 0;
   const waiting: (() => void)[] = [];
   const ending: (() => void)[] = [];
-  const connectPlainly: LeaderOptions["connect"] = async (onClose) => open(1, onClose);
-  const stand = (name: string, connectCandidate = connectPlainly, farewell = Promise.resolve()) => {
+  const openConnection: LeaderOptions["connect"] = async (onClose) => open(1, onClose);
+  const startCandidate = (name: string, connectCandidate = openConnection, stopped = Promise.resolve()) => {
     const end = new AbortController();
-    const done = standForLeader({
+    const done = runLeaderElection({
       connect: connectCandidate,
       signal: end.signal,
       async lead(epoch, signal) {
@@ -24,11 +24,11 @@ const openElection = async () => {
         leading.push(term);
         epochs.push(epoch);
         most = Math.max(most, leading.length);
-        for (const tell of waiting.splice(0)) tell();
+        for (const notify of waiting.splice(0)) notify();
         if (!signal.aborted) await once(signal, "abort");
-        await farewell;
+        await stopped;
         leading.splice(leading.indexOf(term), 1);
-        for (const tell of ending.splice(0)) tell();
+        for (const notify of ending.splice(0)) notify();
       },
     });
     const withdraw = async () => {
@@ -40,19 +40,19 @@ const openElection = async () => {
   };
   const elected = () => new Promise<void>((resolve) => waiting.push(resolve));
   const ended = () => new Promise<void>((resolve) => ending.push(resolve));
-  return { stand, leading, epochs, sql: connect(1), open, url, elected, ended, most: () => most };
+  return { startCandidate, leading, epochs, sql: connect(1), open, url, elected, ended, most: () => most };
 };
 
-/** A role may end its own connections. */
-const killHolder = (sql: postgres.Sql) => sql`
+/** Terminates the leader's connection: a role may terminate its own. */
+const killLeader = (sql: postgres.Sql) => sql`
   select pg_terminate_backend(pid) from pg_locks
   where locktype = 'advisory' and objid = 7206304
     and database = (select oid from pg_database where datname = current_database())`;
 
-test("of two candidates one leads, and the other follows when it withdraws", async () => {
-  const { stand, leading, elected, most } = await openElection();
+test("one of two candidates leads, and the other one when it withdraws", async () => {
+  const { startCandidate, leading, elected, most } = await openElection();
   const first = elected();
-  const withdraw = { a: stand("a"), b: stand("b") };
+  const withdraw = { a: startCandidate("a"), b: startCandidate("b") };
   await first;
   const [leader] = leading;
   const second = elected();
@@ -63,58 +63,58 @@ test("of two candidates one leads, and the other follows when it withdraws", asy
   expect(most()).toBe(1);
 });
 
-test("a leader that withdraws keeps the lock until its messenger has ended", async () => {
-  const { stand, open, epochs, elected, most } = await openElection();
-  const farewell = Promise.withResolvers<void>();
+test("a leader that withdraws holds the lock until its work has stopped", async () => {
+  const { startCandidate, open, epochs, elected, most } = await openElection();
+  const stopped = Promise.withResolvers<void>();
   const first = elected();
-  const withdraw = stand("a", undefined, farewell.promise);
+  const withdraw = startCandidate("a", undefined, stopped.promise);
   await first;
   let tries = 0;
-  stand("b", async (onClose) => {
+  startCandidate("b", async (onClose) => {
     tries += 1;
     return open(1, onClose);
   });
   const next = elected();
   const withdrawn = withdraw();
   const before = tries;
-  // the last but one began after the withdrawal, and has failed
+  // the second to last attempt began after the withdrawal, and has failed
   await expect.poll(() => tries, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + 2);
   expect(epochs).toEqual([1]);
-  farewell.resolve();
+  stopped.resolve();
   await Promise.all([withdrawn, next]);
   expect([epochs, most()]).toEqual([[1, 2], 1]);
 });
 
-test("a leader that loses its connection ends before anybody leads again, in a later epoch", async () => {
-  const { stand, epochs, sql, elected, most } = await openElection();
+test("a leader that loses its connection stops before another one leads, in a later epoch", async () => {
+  const { startCandidate, epochs, sql, elected, most } = await openElection();
   let next = elected();
-  stand("a");
+  startCandidate("a");
   await next;
   next = elected();
-  await killHolder(sql);
+  await killLeader(sql);
   await next;
   expect(epochs).toEqual([1, 2]);
   expect(most()).toBe(1);
 });
 
-test("a leader whose connection the database ends hears of it at once, before another candidate leads", async () => {
-  const { stand, sql, elected, most } = await openElection();
+test("a leader is notified that the database closed its connection before another one leads", async () => {
+  const { startCandidate, sql, elected, most } = await openElection();
   const first = elected();
-  for (const name of ["a", "b"]) stand(name);
+  for (const name of ["a", "b"]) startCandidate(name);
   await first;
   for (let round = 0; round < 3; round++) {
     const next = elected();
-    await killHolder(sql);
+    await killLeader(sql);
     await next;
   }
   expect(most()).toBe(1);
 });
 
-test("a leader that hears late of its lost connection has ended before the next one leads", async () => {
-  const { stand, sql, open, epochs, elected, most } = await openElection();
+test("a leader notified late of its closed connection has stopped before the next one leads", async () => {
+  const { startCandidate, sql, open, epochs, elected, most } = await openElection();
   const closed = Promise.withResolvers<void>();
   const first = elected();
-  stand("late", async (onClose) =>
+  startCandidate("late", async (onClose) =>
     open(1, () => {
       closed.resolve();
       setTimeout(onClose, 200);
@@ -122,30 +122,30 @@ test("a leader that hears late of its lost connection has ended before the next 
   );
   await first;
   const next = elected();
-  // tries the moment the lock is free
-  stand("next", async (onClose) => closed.promise.then(() => open(1, onClose)));
-  await killHolder(sql);
+  // tries as soon as the lock is released
+  startCandidate("next", async (onClose) => closed.promise.then(() => open(1, onClose)));
+  await killLeader(sql);
   await next;
   expect([epochs, most()]).toEqual([[1, 2], 1]);
 });
 
-test("a leader whose driver has connected anew without a word leads no more: the lock is gone", async () => {
-  const { stand, sql, open, epochs, elected } = await openElection();
+test("a leader whose driver has reconnected stops: the lock was released", async () => {
+  const { startCandidate, sql, open, epochs, elected } = await openElection();
   const first = elected();
-  stand("deaf", async () => open(1));
+  startCandidate("not notified", async () => open(1));
   await first;
   const next = elected();
-  await killHolder(sql);
+  await killLeader(sql);
   await next;
   expect(epochs).toEqual([1, 2]);
 });
 
-test("a leader whose connection has fallen silent leads no more", async () => {
-  const { stand, open, url, elected, ended, leading } = await openElection();
+test("a leader whose connection stops responding stops", async () => {
+  const { startCandidate, open, url, elected, ended, leading } = await openElection();
   const proxy = await startSilentProxy(Number(new URL(url).port));
   const address = Object.assign(new URL(url), { port: String(proxy.port) }).href;
   const first = elected();
-  stand("cut off", async (onClose) => open(1, onClose, address));
+  startCandidate("unreachable", async (onClose) => open(1, onClose, address));
   await first;
   const end = ended();
   proxy.silence();

@@ -3,7 +3,7 @@ import { afterAll, onTestFinished } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
-/** The one database of a test file: migrated once, which takes longer than most tests, and emptied for each. */
+/** The database of a test file: migrated once, which takes longer than most tests, and truncated for each. */
 let shared: Promise<TemporaryDatabase> | undefined;
 let isTaken = false;
 const ends: (() => Promise<void>)[] = [];
@@ -31,11 +31,11 @@ const empty = (admin: postgres.Sql) =>
     .simple();
 
 /**
- * The messenger's database, empty, for one test: its address, and connections of the role until the test
- * ends; `sql` is one for tests that need no more.
+ * Provides an empty messenger database for one test: its URL, and connections as the messenger's role that are
+ * closed with the test; `sql` is one of them.
  */
 export const createMessengerDatabase = async () => {
-  if (isTaken) throw new Error("this test has its messenger database already");
+  if (isTaken) throw new Error("this test already has its messenger database");
   isTaken = true;
   onTestFinished(() => {
     isTaken = false;
@@ -45,7 +45,7 @@ export const createMessengerDatabase = async () => {
   const admin = database.connect("adminUrl");
   await empty(admin);
   const url = database.urlFor("messengerUrl");
-  /** For tests that end it themselves. @param address another way to the same database */
+  /** For tests that close it themselves. @param address another URL of the same database */
   const open = (max: number, onclose: () => void = () => {}, address = url): postgres.Sql => {
     const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
     return postgres(address, { max, fetch_types: false, types, onclose, onnotice: () => {} });

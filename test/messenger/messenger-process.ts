@@ -1,25 +1,25 @@
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
-import { type SealingKey, sealingWith } from "#lib/encryption.ts";
+import { type EncryptionKey, encryptionWith } from "#lib/encryption.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
-import { passages } from "#lib/messenger/channels/whatsapp/signal-repository.ts";
+import { sendProgress } from "#lib/messenger/channels/whatsapp/signal-repository.ts";
 import { WhatsApp, type WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 
-/** What a messenger in a process of its own is to do; passed as JSON in its only argument. */
+/** The task of a messenger in another process; passed as JSON in its only argument. */
 export interface Assignment {
   readonly databaseUrl: string;
-  readonly sealingKey: SealingKey;
+  readonly encryptionKey: EncryptionKey;
   readonly settings: Omit<WhatsAppSettings, "rootKey"> & { readonly rootKey: string };
   readonly messages: readonly Composition[];
-  /** The process is killed at the instant at which a message has left. */
+  /** Whether the process kills itself as soon as a message has left. */
   readonly crashes: boolean;
 }
 
 /*
- * Sends its messages, writes "done" and goes on until it is told to end. Whatever else it prints is a leak.
+ * Sends its messages, prints "done" and waits for SIGTERM. Any other output is a leak.
  */
-const { databaseUrl, sealingKey, settings, messages, crashes }: Assignment = JSON.parse(
+const { databaseUrl, encryptionKey, settings, messages, crashes }: Assignment = JSON.parse(
   process.argv[2] ?? "{}",
 );
 
@@ -28,13 +28,13 @@ const crashAtMessage = async () => {
   const { send } = WebSocket.prototype;
   WebSocket.prototype.send = function (this: InstanceType<typeof WebSocket>, ...data: unknown[]) {
     send.apply(this, data as never);
-    if (passages.getStore()?.mayHaveLeft) process.kill(process.pid, "SIGKILL");
+    if (sendProgress.getStore()?.mayHaveLeft) process.kill(process.pid, "SIGKILL");
   };
 };
 
 if (crashes) await crashAtMessage();
 const sql = postgres(databaseUrl, { max: 2, prepare: false, fetch_types: false });
-const auth = await openAuthState({ sql, sealing: sealingWith(sealingKey) });
+const auth = await openAuthState({ sql, encryption: encryptionWith(encryptionKey) });
 const payloads = new Map<string, Uint8Array>();
 const platform = new WhatsApp({
   settings: { ...settings, rootKey: Buffer.from(settings.rootKey, "base64") },

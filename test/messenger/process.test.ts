@@ -8,19 +8,19 @@ import { generateMessageIDV2 } from "baileys";
 import * as esbuild from "esbuild";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod/mini";
-import { sealingWith } from "#lib/encryption.ts";
+import { encryptionWith } from "#lib/encryption.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
 import { silenceLibsignal } from "../../infra/build/build.ts";
 import {
   citizen,
   createScene,
+  encryptionKey,
   linkWhatsApp,
   never,
   openPaired,
   ownNumber,
   type Scene,
-  sealingKey,
   settingsOf,
   untilState,
 } from "./channels/whatsapp/linked-whatsapp.ts";
@@ -54,12 +54,12 @@ const text = (words: string): Composition => ({
   text: words,
 });
 
-/** A session in a process of its own, over the test's database. */
+/** Runs a WhatsApp connection in another process, on the test's database. */
 const run = (file: string, messages: readonly Composition[], crashes: boolean) => {
   const { rootKey = Buffer.alloc(0), ...settings } = settingsOf(scene.fake);
   const assignment: Assignment = {
     databaseUrl: scene.url,
-    sealingKey,
+    encryptionKey,
     settings: { ...settings, rootKey: Buffer.from(rootKey).toString("base64") },
     messages,
     crashes,
@@ -80,26 +80,28 @@ const pairAndSend = async (words: string) => {
   await platform.stop();
 };
 
-/** How many messages were encrypted in the open session with the citizen's phone, after the database. */
+/** Counts the messages encrypted in the open Signal session with the citizen's phone, according to the database. */
 const countEncrypted = async (): Promise<number> => {
   const rows = await scene.sql<{ id: string }[]>`select id from messaging.auth_key where type = 'session'`;
-  const { state } = (await openAuthState({ sql: scene.sql, sealing: sealingWith(sealingKey) })).lend();
+  const { state } = (
+    await openAuthState({ sql: scene.sql, encryption: encryptionWith(encryptionKey) })
+  ).acquire();
   const { lid } = scene.fake.phone(citizen);
   const ids = rows.map(({ id }) => id).filter((id) => id.startsWith(lid));
   const [record] = Object.values(await state.keys.get("session", ids));
   const { _sessions } = z.parse(SessionRecord, record);
   const open = Object.values(_sessions).find(({ indexInfo }) => indexInfo.closed === -1);
-  // counted from -1; 1 is libsignal's mark of the chain that sends
+  // the counter starts at -1; libsignal marks the sending chain with 1
   const sending = Object.values(open?._chains ?? {}).find(({ chainType }) => chainType === 1);
   return (sending?.chainKey.counter ?? -1) + 1;
 };
 
-test("a session that crashes as a message leaves can still be read in its next messages", async () => {
+test("after a crash while a message leaves, the next messages can be decrypted", async () => {
   await pairAndSend("one");
   const { exit } = run(source, [text("two")], true);
   expect(await exit).toEqual([null, "SIGKILL"]);
   await scene.fake.until(() => scene.fake.phone(citizen).inbox.length === 2);
-  // the phone has read a message with the first key: whoever goes on must know that this key is spent
+  // the phone has decrypted a message with the first key, so it must be stored as used
   expect(await countEncrypted()).toBe(1);
 
   const next = await linkWhatsApp(scene);
@@ -115,16 +117,16 @@ test("a session that crashes as a message leaves can still be read in its next m
   expect(scene.fake.phone(citizen).failures).toEqual([]);
 });
 
-describe("a session's process prints no key, number or text", () => {
+describe("the process prints no key, number or text", () => {
   const words = "Kode rahasia Anda 493817";
 
-  /** Provokes what libsignal prints: sessions that are closed, opened anew and not readable. */
+  /** Provokes the output of libsignal: Signal sessions that are closed, reopened and cannot be decrypted. */
   const provoke = async (file: string) => {
     await pairAndSend("one");
     const message = text(words);
     const { child, output, exit } = run(file, [message], false);
     await expect.poll(() => output.text, { timeout: 10_000 }).toContain("done\n");
-    // baileys counts each twice: of its five resends there are two
+    // baileys counts each resend twice, so its limit of five allows two
     for (let times = 2; times < 4; times++) {
       await scene.fake.askAgain(message.id);
       await scene.fake.until(() => scene.fake.arrivalsOf(message.id) === times);
@@ -145,11 +147,11 @@ describe("a session's process prints no key, number or text", () => {
     expect(output).not.toMatch(/[\w+/]{40,}/); // no key in base64 or hex
   };
 
-  test("where the sources run", async () => {
+  test("when run from the sources", async () => {
     expectClean(await provoke(source));
   });
 
-  test("where a bundle runs, of which libsignal's console calls are no part", async () => {
+  test("when run from a bundle, which does not contain libsignal's console calls", async () => {
     const folder = mkdtempSync(join(tmpdir(), "messenger-bundle-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const outfile = join(folder, "messenger.mjs");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A way to a server on this machine that can fall silent; gone with the test. */
+/** Starts a proxy to a local server that can stop forwarding; stopped with the test. */
 export const startSilentProxy = async (port: number) => {
   const sockets: Socket[] = [];
   const server = createServer((near) => {
@@ -21,7 +21,7 @@ export const startSilentProxy = async (port: number) => {
   });
   return {
     port: (server.address() as AddressInfo).port,
-    /** Lets nothing pass any more on the connections that there are; they stay open, and new ones work. */
+    /** Stops forwarding on the current connections without closing them; new ones work. */
     silence() {
       for (const socket of sockets) socket.unpipe().pause();
     },

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { sealingWith } from "#lib/encryption.ts";
+import { encryptionWith } from "#lib/encryption.ts";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
@@ -13,7 +13,7 @@ vi.stubEnv("LOG_LEVEL", "error");
 
 const phone = "6281200000001";
 const token = randomBytes(24).toString("base64url");
-const sealing = sealingWith(secretTable["messenger-key"].mint());
+const encryption = encryptionWith(secretTable["messenger-key"].mint());
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -26,9 +26,11 @@ let sql: postgres.Sql;
 const start = async (pace: Pace = noPace): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
-    sealing,
+    encryption,
     platform: {
-      ...{ url: platform.url, rootKey: platform.rootKey, mediaCa: platform.mediaCa },
+      url: platform.url,
+      rootKey: platform.rootKey,
+      mediaCa: platform.mediaCa,
       reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
       answerTimeoutMs: 3_000,
     },
@@ -91,20 +93,20 @@ beforeEach(async () => {
   onTestFinished(() => platform.stop());
 });
 
-test("a task that is told to end lets the next one lead, and takes messages until its address is forgotten", async () => {
+test("a task that is stopped lets the next one lead, and accepts messages until clients stop resolving it", async () => {
   const [first, second] = [await startOpen(), await start()];
-  const forgotten = Promise.withResolvers<void>();
-  const stopped = first.stop(forgotten.promise);
+  const unresolved = Promise.withResolvers<void>();
+  const stopped = first.stop(unresolved.promise);
   await untilOpen(second);
   const { id } = await submit(first, {});
   await eventually(second, id, "READ");
-  forgotten.resolve();
+  unresolved.resolve();
   await stopped;
   await expect(fetch(`${first.url}/health`)).rejects.toThrow();
 });
 
 describe("a message", () => {
-  test("reaches the phone under the id that was answered, byte for byte, and its receipts become its state", async () => {
+  test("reaches the phone unchanged under its id, and its receipts set its state", async () => {
     const task = await startOpen();
     platform.behave({ receipts: ["delivered"] });
     const text = "*b* _i_ ~s~ ```m``` é 🔑\n\ttab";
@@ -116,14 +118,14 @@ describe("a message", () => {
     expect(platform.phone(phone).inbox.map((received) => [received.id, received.text])).toEqual([[id, text]]);
   });
 
-  test("that was accepted before the phone was paired is sent after", async () => {
+  test("that was accepted before pairing is sent afterwards", async () => {
     const task = await start();
     const { id } = await submit(task, {});
     await untilOpen(task);
     await eventually(task, id, "READ");
   });
 
-  test("with an image shows it as it was asked for", async () => {
+  test("with an image is displayed with all options", async () => {
     const task = await startOpen();
     const first = await submit(task, { text: "first" });
     const options = { view_once: true, is_forwarded: true, duration_seconds: 86_400, reply_to: first.id };
@@ -137,7 +139,7 @@ describe("a message", () => {
       expect(shown).toContain(part);
   });
 
-  test("with a file of 4 MiB arrives byte for byte, with its name", async () => {
+  test("with a file of 4 MiB arrives unchanged, with its name", async () => {
     const task = await startOpen();
     const bytes = randomBytes(4 * 1024 * 1024);
     const answer = await upload(
@@ -156,16 +158,16 @@ describe("a message", () => {
   });
 
   test.each([
-    ["an image that is none", "image", Buffer.from("GIF89a")],
-    ["an image without a byte", "image", Buffer.alloc(0)],
-  ])("with %s is refused, and nothing of it kept", async (_, kind, bytes) => {
+    ["an invalid image", "image", Buffer.from("GIF89a")],
+    ["an empty image", "image", Buffer.alloc(0)],
+  ])("with %s is rejected, and nothing is stored", async (_, kind, bytes) => {
     const task = await start();
     expect((await upload(task, { kind }, bytes)).status).toBe(400);
     expect((await sql`select 1 from messaging.message`).length).toBe(0);
   });
 
   test.each([
-    ["text that is a number", { text: 5 }],
+    ["a number as text", { text: 5 }],
     ["a phone with a plus", { phone: "+6281200000001" }],
     ["an unknown kind", { kind: "video" }],
     ["no text", { text: "" }],
@@ -184,8 +186,8 @@ describe("a message", () => {
 });
 
 test.each([
-  ["no credential", {}],
-  ["a wrong one", { authorization: "Bearer wrong" }],
+  ["no token", {}],
+  ["a wrong token", { authorization: "Bearer wrong" }],
 ])("answers 401 to %s", async (_, headers) => {
   const task = await start();
   const response = await fetch(`${task.url}/messages/x`, { headers: headers as Record<string, string> });
@@ -195,14 +197,14 @@ test.each([
 describe("when the platform", () => {
   test("drops the connection before its answer, the message is sent again under the same id", async () => {
     const task = await startOpen();
-    // a receipt would be an answer too
+    // a receipt would count as an answer
     platform.behave({ dropBeforeAck: 1, receipts: [] });
     const { id } = await submit(task, {});
     await eventually(task, id, "SENT");
     expect([platform.phone(phone).inbox.length, platform.arrivalsOf(id)]).toEqual([1, 2]);
   });
 
-  test("is gone for a while, everything accepted meanwhile arrives in order", async () => {
+  test("is down for a while, all messages accepted meanwhile arrive in order", async () => {
     const task = await startOpen();
     await eventually(task, (await submit(task, { text: "0" })).id, "READ");
     platform.leave();
@@ -215,7 +217,7 @@ describe("when the platform", () => {
     );
   });
 
-  test("has taken messages in this hour from an earlier task, they count for this one", async () => {
+  test("has accepted messages from an earlier task in this hour, they count for this one", async () => {
     await sql`
       insert into messaging.message (id, kind, phone, content, state, expires_at, sent_at)
       values ('EARLIER', 'text', ${phone}, '{}', 'READ', now(), now())`;
@@ -226,7 +228,7 @@ describe("when the platform", () => {
     expect((await stateOf(task, second.id)).status).toBe("PENDING");
   });
 
-  test("refuses a message, it has failed with the platform's code", async () => {
+  test("rejects a message, it has failed with the platform's code", async () => {
     const task = await startOpen();
     platform.behave({ nack: { code: 479, messages: 1 } });
     const { id } = await submit(task, {});
@@ -234,7 +236,7 @@ describe("when the platform", () => {
     expect((await stateOf(task, id)).reason).toContain("479");
   });
 
-  test("unlinks the messenger, pairing begins anew and nothing is lost", async () => {
+  test("removes the link, pairing starts again and nothing is lost", async () => {
     const task = await startOpen();
     platform.disconnect(401);
     await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("pairing");
@@ -245,7 +247,7 @@ describe("when the platform", () => {
 });
 
 describe("two tasks", () => {
-  test("have one socket between them, and both accept", async () => {
+  test("share one WhatsApp connection, and both accept messages", async () => {
     const first = await startOpen();
     const second = await start();
     const ids = [(await submit(first, {})).id, (await submit(second, {})).id];
@@ -254,7 +256,7 @@ describe("two tasks", () => {
     expect(platform.sockets.mostLoggedIn).toBe(1);
   });
 
-  test("hand the messenger over when the leading one is stopped, and the next message decrypts", async () => {
+  test("hand over when the leader is stopped, and phones can decrypt the next message", async () => {
     const first = await startOpen();
     await eventually(first, (await submit(first, {})).id, "READ");
     const second = await start();
@@ -265,7 +267,7 @@ describe("two tasks", () => {
     expect(platform.sockets.mostLoggedIn).toBe(1);
   });
 
-  test("go on when the leader's connections are cut", { timeout: 60_000 }, async () => {
+  test("continue when the leader's database connections are terminated", { timeout: 60_000 }, async () => {
     const task = await startOpen();
     for (let i = 0; i < 3; i++) {
       const { id } = await submit(task, { text: String(i) });
@@ -277,7 +279,7 @@ describe("two tasks", () => {
   });
 });
 
-test("tells of each part by itself, and what it has counted, without a number or a text", async () => {
+test("serves health and metrics without phone numbers and texts", async () => {
   const task = await startOpen();
   const { id } = await submit(task, { text: "PLANTED" });
   await eventually(task, id, "READ");
@@ -289,7 +291,7 @@ test("tells of each part by itself, and what it has counted, without a number or
   expect(metrics).not.toMatch(new RegExp(`PLANTED|${phone}|${id}`));
 });
 
-test("stops while messages wait, and keeps them", async () => {
+test("stops while messages are queued, without losing them", async () => {
   const task = await start();
   const { id } = await submit(task, {});
   await task.stop();

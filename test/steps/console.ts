@@ -1,7 +1,7 @@
 import Fastify from "fastify";
 import { type ConsoleOptions, registerConsole } from "#lib/messenger/console/console.ts";
 import type { ConsoleState } from "#lib/messenger/console/state.ts";
-import type { Listed } from "#lib/messenger/outbox/message.ts";
+import type { MessageSummary } from "#lib/messenger/outbox/message.ts";
 
 /** Demo credentials. */
 export const operator = { username: "operator", password: "correct horse" };
@@ -12,7 +12,7 @@ export const qrText =
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
 
-const listed = (index: number, more: Partial<Listed> = {}): Listed => ({
+const listed = (index: number, more: Partial<MessageSummary> = {}): MessageSummary => ({
   id: `3EB0${(0xa1b2c3d4e5f6 + index * 7_919).toString(16).toUpperCase()}9C41`,
   kind: "text",
   phone: "6281•••••••01",
@@ -61,13 +61,27 @@ export const connected = (): ConsoleState => ({
   ],
   runs: [
     {
-      ...{ id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01", job: "document-status", scheduledAt: ago(30) },
-      ...{ state: "failed", reason: "the view audience.document_status cannot be read (42P01)" },
-      ...{ accepted: 0, opted_out: 0, refused: 0, expired: 0, messages: {} },
+      id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01",
+      job: "document-status",
+      scheduledAt: ago(30),
+      state: "failed",
+      reason: "the view audience.document_status cannot be read (42P01)",
+      accepted: 0,
+      opted_out: 0,
+      refused: 0,
+      expired: 0,
+      messages: {},
     },
     {
-      ...{ id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e02", job: "appointment-reminder", scheduledAt: ago(7_500) },
-      ...{ state: "done", reason: null, accepted: 9_800, opted_out: 197, refused: 3, expired: 0 },
+      id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e02",
+      job: "appointment-reminder",
+      scheduledAt: ago(7_500),
+      state: "done",
+      reason: null,
+      accepted: 9_800,
+      opted_out: 197,
+      refused: 3,
+      expired: 0,
       messages: { PENDING: 11, SENDING: 1, SENT: 40, DELIVERED: 9_691, READ: 55, FAILED: 2 },
     },
   ],

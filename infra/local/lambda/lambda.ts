@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import { deadline } from "#lib/deadline.ts";
 import type { Invocation, Outcome, Settings } from "./environment.ts";
 
 /** One function as Lambda runs it: environments that serve one invocation each at a time. */
@@ -115,19 +116,13 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }:
   const run = async (environment: Environment, event: unknown, requestId: string): Promise<Outcome> => {
     const failure = await environment.loaded;
     if (failure) return failure;
-    const deadline = Date.now() + timeoutSeconds * 1_000;
-    environment.worker.postMessage({ event, requestId, deadline } satisfies Invocation);
-    const timeout = Promise.withResolvers<Outcome>();
-    const timer = setTimeout(() => {
-      timeout.resolve({
-        errorMessage: `Task timed out after ${timeoutSeconds} seconds`,
-        errorType: "Sandbox.Timedout",
-      });
+    const invocation: Invocation = { event, requestId, deadline: Date.now() + timeoutSeconds * 1_000 };
+    environment.worker.postMessage(invocation);
+    return deadline(nextMessage<Outcome>(environment.worker), timeoutSeconds * 1_000).catch(() => {
       void discard(environment);
-    }, timeoutSeconds * 1_000);
-    return Promise.race([timeout.promise, nextMessage<Outcome>(environment.worker)]).finally(() =>
-      clearTimeout(timer),
-    );
+      const errorMessage = `Task timed out after ${timeoutSeconds} seconds`;
+      return { errorMessage, errorType: "Sandbox.Timedout" };
+    });
   };
 
   return {

@@ -2,46 +2,52 @@ import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import type { Accepted, Submission } from "#lib/messaging/submission.ts";
-import { digestClaim, getAllFirst, getFirst, releaseClaim, takeClaim } from "../outbox/idempotency.ts";
+import {
+  digestClaim,
+  getClaimedMessage,
+  getClaimedMessages,
+  releaseClaim,
+  takeClaim,
+} from "../outbox/idempotency.ts";
 import { type MediaInfo, storeMedia } from "../outbox/media.ts";
 import { findState } from "../outbox/state.ts";
 import { type NewMessage, storeOnce } from "../outbox/store.ts";
 
-/** The media of a submission, before it is stored. */
+/** The media of a submission before they are stored. */
 export interface Source extends MediaInfo {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface AcceptanceOptions {
   readonly sql: postgres.Sql;
-  /** Stores a message; when it resolves the message outlives any crash. */
+  /** Stores a message; once it resolves the message survives a crash. */
   readonly store: (message: NewMessage) => Promise<Date>;
-  /** Downloads, checks and compresses the media of an image or a file. @throws Fault for one that cannot be sent. */
+  /** Downloads, checks and compresses the media of an image or a file. @throws Fault for invalid media. */
   readonly fetchMedia: (submission: Submission, inline: Uint8Array | undefined) => Promise<Source>;
-  /** Says that there is something to send. */
+  /** Wakes the sender. */
   readonly notify: () => void;
 }
 
-const check = ({ kind, text, url }: Submission, inline: Uint8Array | undefined) => {
-  if (kind === "text" && !text) throw badRequest("A text message needs its text");
+const requireValid = ({ kind, text, url }: Submission, inline: Uint8Array | undefined) => {
+  if (kind === "text" && !text) throw badRequest("A text message needs a text");
   const sources = (url === undefined ? 0 : 1) + (inline === undefined ? 0 : 1);
   if (sources !== (kind === "text" ? 0 : 1))
     throw badRequest(
-      kind === "text" ? "A text message has no media" : "Send either the media or its address, not both",
+      kind === "text" ? "A text message has no media" : "Send either the media or its URL, not both",
     );
 };
 
 /**
- * Takes a message over: once this resolves it is in the database, with its media, and will be sent.
+ * Accepts a message: once this resolves it is in the database, with its media, and will be sent.
  *
- * @throws Fault 400, 409, 413, 422; nothing of the message is kept then.
+ * @throws Fault 400, 409, 413, 422; then nothing is stored.
  */
 export const accept = async (
   options: AcceptanceOptions,
   submission: Submission,
   inline: Uint8Array | undefined,
 ): Promise<Accepted> => {
-  check(submission, inline);
+  requireValid(submission, inline);
   const { accepted, isNew } =
     submission.kind === "text"
       ? await acceptText(options, submission)
@@ -51,17 +57,19 @@ export const accept = async (
 };
 
 /**
- * Takes texts over that each have a key, all in one commit. A key that is known stands for its first message.
+ * Accepts texts with an Idempotency-Key each, in one commit. A key that is in use yields its first message.
  *
  * @returns the ids in the order of the submissions.
- * @throws Fault 409 while another request with one of the keys is under way.
+ * @throws Fault 409 while another request with one of the keys is in progress.
  */
 export const acceptBatch = async (
   { sql, notify }: Pick<AcceptanceOptions, "sql" | "notify">,
   submissions: readonly Submission[],
 ): Promise<string[]> => {
   const messages = submissions.map((submission) => ({
-    ...{ id: generateMessageIDV2(), submission, mediaId: null },
+    id: generateMessageIDV2(),
+    submission,
+    mediaId: null,
     claim: digestClaim(submission.idempotency_key ?? "", submission, undefined),
   }));
   const stored = await storeOnce(sql, messages);
@@ -69,7 +77,7 @@ export const acceptBatch = async (
   const others = messages.filter(({ id }) => !stored.has(id));
   const first =
     others.length > 0
-      ? await getAllFirst(
+      ? await getClaimedMessages(
           sql,
           others.map(({ claim }) => claim),
         )
@@ -78,29 +86,31 @@ export const acceptBatch = async (
   return messages.map(({ id }) => known.get(id) ?? id);
 };
 
-/** What a submission is answered with. */
+/** The answer to a submission. */
 interface Answer {
   readonly accepted: Accepted;
-  /** False where the same was accepted before, under the same key. */
+  /** False if it was accepted before, under the same key. */
   readonly isNew: boolean;
 }
 
-const answerNew = (id: string, acceptedAt: Date): Answer => ({
+const newAnswer = (id: string, acceptedAt: Date): Answer => ({
   accepted: { id, status: "PENDING", accepted_at: acceptedAt.toISOString() },
   isNew: true,
 });
 
-/** Claim and message go in one statement: a task that is killed leaves no claim that refuses the repetition. */
+/** Stores claim and message in one statement: a crash leaves no claim that blocks a retry. */
 const acceptText = async ({ sql, store }: AcceptanceOptions, submission: Submission): Promise<Answer> => {
   const message = { id: generateMessageIDV2(), submission, mediaId: null };
   const { idempotency_key: key } = submission;
-  if (key === undefined) return answerNew(message.id, await store(message));
+  if (key === undefined) return newAnswer(message.id, await store(message));
   const claim = digestClaim(key, submission, undefined);
   const acceptedAt = (await storeOnce(sql, [{ ...message, claim }])).get(message.id);
-  return acceptedAt ? answerNew(message.id, acceptedAt) : answerAgain(sql, await getFirst(sql, claim));
+  return acceptedAt
+    ? newAnswer(message.id, acceptedAt)
+    : repeatedAnswer(sql, await getClaimedMessage(sql, claim));
 };
 
-/** The media may take long to come: the claim is there for all to see meanwhile. */
+/** Claims the key first, so that a concurrent retry is rejected while the media are being fetched. */
 const acceptMedia = async (
   { sql, store, fetchMedia }: AcceptanceOptions,
   submission: Submission,
@@ -108,23 +118,24 @@ const acceptMedia = async (
 ): Promise<Answer> => {
   const { idempotency_key: key } = submission;
   const claim = key === undefined ? undefined : digestClaim(key, submission, inline);
-  if (claim && !(await takeClaim(sql, claim))) return answerAgain(sql, await getFirst(sql, claim));
+  if (claim && !(await takeClaim(sql, claim)))
+    return repeatedAnswer(sql, await getClaimedMessage(sql, claim));
   try {
-    const mediaId = await keepMedia(sql, await fetchMedia(submission, inline));
+    const mediaId = await storeSource(sql, await fetchMedia(submission, inline));
     const id = generateMessageIDV2();
-    return answerNew(id, await store({ id, submission, mediaId, keyDigest: claim?.keyDigest }));
+    return newAnswer(id, await store({ id, submission, mediaId, keyDigest: claim?.keyDigest }));
   } catch (error) {
     if (claim) await releaseClaim(sql, claim).catch(() => {});
     throw error;
   }
 };
 
-const keepMedia = async (sql: postgres.Sql, { body, ...info }: Source): Promise<number> =>
+const storeSource = async (sql: postgres.Sql, { body, ...info }: Source): Promise<number> =>
   (await storeMedia(sql, info, body)).id;
 
-/** The same answer as the first time: what became of the message since is asked for elsewhere. */
-const answerAgain = async (sql: postgres.Sql, id: string): Promise<Answer> => {
+/** Repeats the first answer, whatever has become of the message since. */
+const repeatedAnswer = async (sql: postgres.Sql, id: string): Promise<Answer> => {
   const state = await findState(sql, id);
-  if (!state) throw new Error("a claimed key has lost its message");
+  if (!state) throw new Error("the message of a claimed key does not exist");
   return { accepted: { id, status: "PENDING", accepted_at: state.accepted_at }, isNew: false };
 };

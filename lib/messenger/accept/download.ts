@@ -14,12 +14,12 @@ const redirectStatuses = [301, 302, 303, 307, 308];
 
 const requestHeaders = {
   accept: "*/*",
-  // files and images are compressed in themselves; who compresses all the same is decoded below
+  // most formats are compressed already; servers that compress nevertheless are decoded below
   "accept-encoding": "identity",
   "user-agent": "municipal-messaging-gateway/1.0",
 };
 
-/** The codings of RFC 9110 8.4.1. Its deflate has the zlib wrapper. */
+/** The content codings of RFC 9110, 8.4.1; its deflate has the zlib wrapper. */
 const decoders = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -30,23 +30,23 @@ const decoders = {
 interface DownloadOptions {
   /** Of the content after decompression. */
   readonly maxBytes: number;
-  /** Ends the download with its own reason. */
+  /** Aborts the download with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** What the download may reach; the public web unless a test or the local system says otherwise. */
+  /** Which addresses are allowed; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
-  /** From the first name that is resolved to the last byte that is read. */
+  /** From the first lookup to the last byte. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A file that has begun to arrive. */
+/** A download whose headers have arrived. */
 export interface Download {
-  /** To be read once and in time: reading it slowly does not extend the total time. */
+  /** Can be read once; reading slowly does not extend the timeout. */
   readonly body: AsyncIterable<Buffer>;
-  /** `type/subtype` in lower case without parameters, as the server says; nobody has looked at the content. */
+  /** `type/subtype` in lower case without parameters, as sent by the server; not checked against the content. */
   readonly contentType: string | undefined;
-  /** Safe to store and show, at most 200 characters. */
+  /** Safe to store and display, at most 200 characters. */
   readonly fileName: string | undefined;
-  /** Gives up what has not been read. Needed when `body` is not read to its end; harmless otherwise. */
+  /** Discards the rest. Required unless `body` is read to its end. */
   readonly close: () => Promise<void>;
 }
 
@@ -54,61 +54,63 @@ const tooLarge = (maxBytes: number) =>
   new Fault(uploadTooLarge(`The file at the URL is larger than ${maxBytes} bytes. Give a smaller one.`));
 
 const tooSlow = (timeoutMs: number) =>
-  badRequest(`The download took longer than ${timeoutMs / 1000} s; give a smaller file or a faster server`);
+  badRequest(`The download took longer than ${timeoutMs / 1000} s; use a smaller file or a faster server`);
 
 /**
- * One and the same answer for every failure of the network, so that nobody can map a network with it. The
- * error itself is not passed on: it may hold the address, and with it what stands in a signed URL.
+ * The same answer for every network error, so that callers cannot scan networks with it. The error itself is
+ * not logged: it may contain a signed URL.
  */
 const unreachable = (error: unknown): Fault => {
   const reason = error instanceof Error && "code" in error ? String(error.code) : "no answer";
   log.warn("download failed", { reason });
-  return badRequest("The URL could not be fetched; check that it opens from the internet, and try again");
+  return badRequest("The URL could not be fetched; check that it opens from the internet, then try again");
 };
 
 const parseUrl = (text: string, base?: URL): URL => {
   const url = URL.parse(text, base?.href);
   if (!url)
-    throw badRequest("The URL cannot be read; give a whole one such as https://example.org/letter.pdf");
+    throw badRequest("The URL is invalid; use an absolute one such as https://example.org/letter.pdf");
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw badRequest("The URL must begin with http:// or https://");
   if (url.username || url.password)
-    throw badRequest("The URL must hold no user name and no password; give one that opens without a login");
+    throw badRequest("The URL must not contain a user name or password; use one that opens without a login");
   return url;
 };
 
-/** The value of a header that may stand once only. */
+/** The first value of a header. */
 const findHeader = (response: Dispatcher.ResponseData, name: string): string | undefined => {
   const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;
 };
 
-/** Asks for a URL and for where it leads, each time through the guard. */
+/** Requests a URL and follows redirects, each checked by the connector. */
 const follow = async (agent: Agent, first: URL, signal: AbortSignal) => {
   let url = first;
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-    const path = url.pathname + url.search;
     const response = await agent.request({
-      ...{ method: "GET", origin: url.origin, path },
-      ...{ headers: requestHeaders, signal },
+      method: "GET",
+      origin: url.origin,
+      path: url.pathname + url.search,
+      headers: requestHeaders,
+      signal,
     });
     if (response.statusCode === 200) return { response, url };
     response.body.on("error", () => {}).destroy();
     const location = findHeader(response, "location");
     if (!redirectStatuses.includes(response.statusCode) || location === undefined)
       throw badRequest(
-        `The URL answered ${response.statusCode} instead of 200; give one that opens without a login`,
+        `The URL answered ${response.statusCode} instead of 200; use one that opens without a login`,
       );
     url = parseUrl(location, url);
   }
-  throw badRequest(`The URL redirects more than ${maxRedirects} times; give the one where this ends`);
+  throw badRequest(`The URL redirects more than ${maxRedirects} times; use the final URL`);
 };
 
-const limit = async function* (source: AsyncIterable<Buffer>, maxBytes: number, toldBytes = maxBytes) {
+const limit = async function* (source: AsyncIterable<Buffer>, maxBytes: number, reportedBytes = maxBytes) {
   let bytes = 0;
   for await (const chunk of source) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(toldBytes);
+    if (bytes > maxBytes) throw tooLarge(reportedBytes);
     yield chunk;
   }
 };
@@ -116,21 +118,23 @@ const limit = async function* (source: AsyncIterable<Buffer>, maxBytes: number, 
 const findCoding = (response: Dispatcher.ResponseData): string =>
   findHeader(response, "content-encoding")?.trim().toLowerCase() || "identity";
 
-/** Packing makes random bytes a little longer: deflate by 5 bytes in 16 KiB, servers that flush by more. */
-const maxPackedBytes = (maxBytes: number) => Math.ceil(maxBytes * 1.02) + 1024;
+/** Compression makes random bytes longer: deflate by 5 bytes in 16 KiB, servers that flush often by more. */
+const maxCompressedBytes = (maxBytes: number) => Math.ceil(maxBytes * 1.02) + 1024;
 
 const decode = (response: Dispatcher.ResponseData, maxBytes: number): AsyncIterable<Buffer> => {
   const coding = findCoding(response);
   if (coding === "identity") return response.body;
   if (!Object.hasOwn(decoders, coding))
-    throw badRequest("The URL answers in a content encoding other than gzip, deflate and br; give another");
-  // what comes in is counted too: megabytes may well unpack to nothing
-  const source = limit(response.body, maxPackedBytes(maxBytes), maxBytes);
+    throw badRequest(
+      "The URL answers with a content encoding other than gzip, deflate and br; use another URL",
+    );
+  // the compressed bytes are limited too: endless ones may decompress to nothing
+  const source = limit(response.body, maxCompressedBytes(maxBytes), maxBytes);
   return pipeline(source, decoders[coding as keyof typeof decoders](), () => {});
 };
 
 const announcesTooMuch = (response: Dispatcher.ResponseData, maxBytes: number): boolean => {
-  const most = findCoding(response) === "identity" ? maxBytes : maxPackedBytes(maxBytes);
+  const most = findCoding(response) === "identity" ? maxBytes : maxCompressedBytes(maxBytes);
   return Number(findHeader(response, "content-length")) > most;
 };
 
@@ -141,13 +145,13 @@ const findContentType = (response: Dispatcher.ResponseData): string | undefined 
 };
 
 /**
- * Begins to download a file from an address that a caller gave, on the public web alone: see
- * `guardConnector`. Sends no cookies and no credentials, follows at most 3 redirects, each checked anew.
+ * Starts a download from a URL that a caller gave, by default from the public web only (`guardConnector`). Sends
+ * no cookies and no credentials and follows at most 3 redirects.
  *
- * Both opening and reading `body` fail alike:
- * @throws Fault 400 for an address that is refused, cannot be fetched, does not answer 200,
- *   or takes longer than 20 s in all; the message says how to mend it.
- * @throws Fault 413 as soon as it is known that there are more than `maxBytes`.
+ * Opening it and reading `body` throw the same errors:
+ * @throws Fault 400 for a URL that is not allowed, cannot be fetched, does not answer 200, or
+ *   takes longer than 20 s in all; the message says how to fix it.
+ * @throws Fault 413 PAYLOAD_TOO_LARGE as soon as it is known that there are more than `maxBytes`.
  * @throws the signal's reason once the signal is aborted.
  */
 export const openDownload = async (
@@ -159,14 +163,14 @@ export const openDownload = async (
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(tooSlow(timeoutMs)), timeoutMs);
   const listener = signal && addAbortListener(signal, () => stop.abort(signal.reason));
-  // an agent of its own: no connection outlives the download whose guard let it through
+  // one agent per download: no connection is reused by another download
   const agent = new Agent({ connect: connector, allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
   const close = async () => {
     clearTimeout(timer);
     listener?.[Symbol.dispose]();
     await agent.destroy();
   };
-  const describe = (error: unknown): unknown => {
+  const toFault = (error: unknown): unknown => {
     if (stop.signal.aborted) return stop.signal.reason;
     return error instanceof Fault ? error : unreachable(error);
   };
@@ -174,7 +178,7 @@ export const openDownload = async (
     try {
       yield* limit(source, maxBytes);
     } catch (error) {
-      throw describe(error);
+      throw toFault(error);
     } finally {
       await close();
     }
@@ -192,6 +196,6 @@ export const openDownload = async (
     };
   } catch (error) {
     await close();
-    throw describe(error);
+    throw toFault(error);
   }
 };

@@ -12,20 +12,20 @@ interface Waiting {
 }
 
 /**
- * Takes messages into the outbox. Those that come at once share a statement and its commit, so that many
- * callers cost little more than one; each is answered when its own row is durable.
+ * Stores messages in batches: concurrent ones share a statement and its commit, so that many callers cost little
+ * more than one. Each is answered when its own row is durable.
  *
- * @returns a function that stores one message and says when it was accepted.
+ * @returns a function that stores one message and returns the time of acceptance.
  */
 export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise<Date>) => {
   const waiting: Waiting[] = [];
-  let underWay = false;
+  let isFlushing = false;
 
-  /** One statement at a time, so that messages keep their order; what comes meanwhile goes with the next. */
+  /** Runs one statement at a time, so that messages keep their order. */
   const flush = async (): Promise<void> => {
-    if (underWay || waiting.length === 0) return;
-    underWay = true;
-    await setImmediate(); // those whose requests have come but are not read yet go along
+    if (isFlushing || waiting.length === 0) return;
+    isFlushing = true;
+    await setImmediate(); // includes requests that have arrived but are not read yet
     const batch = waiting.splice(0, maxRows);
     try {
       const acceptedAt = await storeMessages(
@@ -36,7 +36,7 @@ export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
-      underWay = false;
+      isFlushing = false;
       void flush();
     }
   };

@@ -10,7 +10,7 @@ import { openDownload } from "./download.ts";
 const maxImageBytes = 16 * 1024 * 1024;
 const maxFileBytes = 50 * 1024 * 1024;
 
-/** The bytes of an image or a file, with what is known about them. */
+/** The bytes of an image or a file with their metadata. */
 interface Raw {
   readonly body: AsyncIterable<Uint8Array>;
   readonly contentType: string | undefined;
@@ -21,7 +21,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** An image is looked at as a whole: it must be one, whatever it is called. */
+/** Reads a whole image and checks its content, whatever its name or type. */
 const readImage = async ({ body, fileName }: Raw, compress: boolean): Promise<Source> => {
   const bytes = await buffer(body);
   const header = findImageHeader(bytes);
@@ -43,10 +43,10 @@ const toSource = (
 };
 
 /**
- * Opens the media of a submission: the bytes that came along, or what its address leads to.
+ * Opens the media of a submission: the uploaded bytes, or a download from its URL.
  *
- * @param connector what a download may reach; the public web where there is none.
- * @throws Fault 400 for an address that cannot be fetched or an image that is none; 413 for too much.
+ * @param connector which addresses a download may reach; only the public web by default.
+ * @throws Fault 400 for a URL that cannot be fetched or an invalid image; 413 for too many bytes.
  */
 export const openSource = async (
   submission: Submission,

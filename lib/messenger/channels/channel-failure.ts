@@ -1,20 +1,20 @@
 export type ChannelFailureReason =
-  /** No session is open. */
+  /** No connection is open. */
   | "not-connected"
-  /** The connection broke before the answer came. */
+  /** The connection broke before the answer arrived. */
   | "connection-lost"
   /** The platform did not answer in time. */
   | "no-answer"
-  /** The caller's signal. */
+  /** The caller's signal was aborted. */
   | "aborted"
-  /** The number has no device that could be written to. */
+  /** The number has no device to send to. */
   | "no-recipient"
-  /** The platform did not take the media. */
+  /** No media server accepted the media. */
   | "upload-failed"
   /** Anything else. */
   | "failed";
 
-/** The code of a Boom, of PostgreSQL or of Node; nothing that could be a value. */
+/** The error code of Boom, PostgreSQL or Node; undefined for anything that does not look like one. */
 export const errorCode = (error: object): string | undefined => {
   const { code, output } = error as { code?: unknown; output?: { statusCode?: unknown } };
   const text = String(output?.statusCode ?? code ?? "");
@@ -23,24 +23,24 @@ export const errorCode = (error: object): string | undefined => {
 
 export const errorName = (error: Error): string => (/^\w{1,40}$/.test(error.name) ? error.name : "Error");
 
-/** What may be told of the library's error: its message and data hold numbers, stanzas and keys. */
+/** Name and code of the library's error, without its message and data: they contain numbers, stanzas and keys. */
 const describe = (error: unknown): string =>
   error instanceof Error ? ` (${[errorName(error), errorCode(error)].filter(Boolean).join(" ")})` : "";
 
-/** Why the platform did not do what it was asked. */
+/** Why a request to the platform failed. */
 export class ChannelFailure extends Error {
   readonly reason: ChannelFailureReason;
-  /** Whether the message may have reached the platform: then it must be sent again with the same id only. */
+  /** Whether the platform may have the message: then it may be sent again only with the same id. */
   readonly mayHaveLeft: boolean;
-  /** Of the library's error, or of the database's where the library was using its keys. */
+  /** The code of the library's error, or of the database's if the library was reading or writing keys. */
   readonly code: string | undefined;
 
-  /** @param because the library's error, of which only name and code are kept. */
-  constructor(reason: ChannelFailureReason, mayHaveLeft: boolean, because?: unknown) {
-    super(`the platform did not do it: ${reason}${describe(because)}`);
+  /** @param cause the library's error, of which only name and code are stored. */
+  constructor(reason: ChannelFailureReason, mayHaveLeft: boolean, cause?: unknown) {
+    super(`channel failure: ${reason}${describe(cause)}`);
     this.name = "ChannelFailure";
     this.reason = reason;
     this.mayHaveLeft = mayHaveLeft;
-    this.code = because instanceof Error ? errorCode(because) : undefined;
+    this.code = cause instanceof Error ? errorCode(cause) : undefined;
   }
 }

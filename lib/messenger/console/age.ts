@@ -5,13 +5,13 @@ const units: readonly [seconds: number, name: string][] = [
   [1, "s"],
 ];
 
-/** A length of time in its largest whole unit: `3 min`. The server cannot know the operator's time zone. */
-export const describeSeconds = (seconds: number): string => {
+/** Formats a duration in its largest whole unit: `3 min`. The server does not know the operator's time zone. */
+export const formatSeconds = (seconds: number): string => {
   const whole = Math.max(0, Math.floor(seconds));
   const [size, name] = units.find(([size]) => whole >= size) ?? [1, "s"];
   return `${Math.floor(whole / size)} ${name}`;
 };
 
-/** How long ago that was. */
-export const describeAge = (then: Date, now: Date): string =>
-  `${describeSeconds((now.getTime() - then.getTime()) / 1_000)} ago`;
+/** Formats the time since a moment: `3 min ago`. */
+export const formatAge = (then: Date, now: Date): string =>
+  `${formatSeconds((now.getTime() - then.getTime()) / 1_000)} ago`;

@@ -1,35 +1,32 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { awaitWithin } from "#lib/deadline.ts";
+import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { tooManyAttempts, wrongLogin } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import { type Actions, perform } from "./action.ts";
+import { icon, idiomorph, script, style } from "./assets.ts";
 import { type Credential, matches } from "./credential.ts";
-import { icon } from "./icon.ts";
+import { type OperatorLogin, OperatorLogins } from "./operator-login.ts";
 import { isFromOwnPage } from "./origin.ts";
-import { renderLogin, renderPage, renderRefusal } from "./page.ts";
-import { script } from "./script.ts";
+import { renderError, renderLogin, renderPage } from "./page.ts";
 import type { ConsoleState } from "./state.ts";
-import { style } from "./style.ts";
 import { Throttle } from "./throttle.ts";
-import { type Visit, Visits } from "./visit.ts";
 
 export interface ConsoleOptions extends Actions {
-  /** The credentials that are valid now: one, or two while they are rotated. */
+  /** Lists the valid credentials: one, or two during a rotation. */
   readonly findCredentials: () => Promise<readonly Credential[]>;
   readonly readState: () => Promise<ConsoleState>;
   /** The clock, in Unix milliseconds. */
   readonly now?: () => number;
 }
 
-/** Forms of a few short fields. */
 const maxBodyBytes = 4_096;
-/** The page asks again after five seconds. */
-const maxStateMs = 4_000;
+/** Less than the timeout of the page, 5 s. */
+const stateTimeoutMs = 4_000;
 
 /*
- * Referrer-Policy is not `no-referrer`: browsers then send `Origin: null` with a form, and the origin could
- * not be compared.
+ * Referrer-Policy is not `no-referrer`: with it browsers send `Origin: null` with forms, and the origin could
+ * not be checked.
  */
 const headers = {
   "content-security-policy":
@@ -49,7 +46,7 @@ const sendPage = (reply: FastifyReply, status: number, page: string) =>
 const fieldOf = ({ body }: FastifyRequest, name: string): string =>
   body instanceof URLSearchParams ? (body.get(name) ?? "") : "";
 
-/** A login that is refused: the status, what the page says, and when it may be tried again. */
+/** @throws Fault 401, 429 or 503 with the message for the login page. */
 const logIn = async (
   { findCredentials }: ConsoleOptions,
   throttle: Throttle,
@@ -73,18 +70,19 @@ const logIn = async (
 };
 
 const findState = ({ readState }: ConsoleOptions): Promise<ConsoleState | undefined> =>
-  awaitWithin(maxStateMs, readState()).catch((error: unknown) => {
-    log.error("the console cannot read the state", { error });
+  deadline(readState(), stateTimeoutMs).catch((error: unknown) => {
+    log.error("cannot read the state for the console", { error });
     return undefined;
   });
 
 const serveAssets = (scope: FastifyInstance): void => {
   scope.get("/console.css", (_, reply) => reply.type("text/css; charset=utf-8").send(style));
   scope.get("/console.js", (_, reply) => reply.type("text/javascript; charset=utf-8").send(script));
+  scope.get("/idiomorph.js", (_, reply) => reply.type("text/javascript; charset=utf-8").send(idiomorph));
   scope.get("/icon.svg", (_, reply) => reply.type("image/svg+xml").send(icon));
 };
 
-/** Every answer of the console is a page, also a refusal. */
+/** Answers errors with pages too. */
 const answerInPages = (scope: FastifyInstance): void => {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
@@ -95,22 +93,30 @@ const answerInPages = (scope: FastifyInstance): void => {
   scope.addHook("onRequest", async (request, reply) => {
     reply.headers(headers);
     if (request.method === "GET" || request.method === "HEAD" || isFromOwnPage(request.headers)) return;
-    const text = "This was not sent by the console's own page. Open the console and do it there.";
-    return sendPage(reply, 403, renderRefusal("Refused", text));
+    const text = "The request did not come from a page of this console. Open the console and try again.";
+    return sendPage(reply, 403, renderError("Rejected", text));
   });
   scope.setNotFoundHandler((_, reply) =>
-    sendPage(reply, 404, renderRefusal("Not found", "There is nothing here.")),
+    sendPage(reply, 404, renderError("Not found", "This page does not exist.")),
   );
   scope.setErrorHandler((error: { statusCode?: number }, _, reply) => {
     const status = error.statusCode ?? 500;
-    if (status < 500)
-      return sendPage(reply, status, renderRefusal("Refused", "The form could not be understood."));
-    log.error("the console failed", { error });
-    return sendPage(reply, 500, renderRefusal("Failed", "Something went wrong; the task's log says what."));
+    if (status < 500) return sendPage(reply, status, renderError("Rejected", "The form is invalid."));
+    log.error("console request failed", { error });
+    return sendPage(
+      reply,
+      500,
+      renderError("Error", "An unexpected error occurred; see the log of the task."),
+    );
   });
 };
 
-const serveLogin = (scope: FastifyInstance, options: ConsoleOptions, visits: Visits, now: () => number) => {
+const serveLogin = (
+  scope: FastifyInstance,
+  options: ConsoleOptions,
+  logins: OperatorLogins,
+  now: () => number,
+) => {
   const throttle = new Throttle(now);
   scope.get("/login", (_, reply) => sendPage(reply, 200, renderLogin(undefined)));
   scope.post("/login", async (request, reply) => {
@@ -123,20 +129,25 @@ const serveLogin = (scope: FastifyInstance, options: ConsoleOptions, visits: Vis
     }
     const username = fieldOf(request, "username");
     log.info("operator logged in", { operator: username });
-    visits.end(request.headers.cookie);
-    return reply.header("set-cookie", visits.begin(username)).redirect("/console", 303);
+    logins.end(request.headers.cookie);
+    return reply.header("set-cookie", logins.begin(username)).redirect("/console", 303);
   });
   scope.post("/logout", (request, reply) =>
-    reply.header("set-cookie", visits.end(request.headers.cookie)).redirect("/console/login", 303),
+    reply.header("set-cookie", logins.end(request.headers.cookie)).redirect("/console/login", 303),
   );
 };
 
-const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, visits: Visits, now: () => number) => {
+const serveConsole = (
+  scope: FastifyInstance,
+  options: ConsoleOptions,
+  logins: OperatorLogins,
+  now: () => number,
+) => {
   const asOperator =
-    (answer: (visit: Visit, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
+    (answer: (login: OperatorLogin, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
-      const visit = visits.find(request.headers.cookie);
-      return visit ? answer(visit, request, reply) : reply.redirect("/console/login", 303);
+      const login = logins.find(request.headers.cookie);
+      return login ? answer(login, request, reply) : reply.redirect("/console/login", 303);
     };
 
   scope.get(
@@ -149,13 +160,13 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, visits: V
   for (const name of ["pause", "resume", "pairing-code", "unlink"] as const)
     scope.post(
       `/${name}`,
-      asOperator(async (visit, request, reply) => {
-        visit.notice = await perform(options, name, (field) => fieldOf(request, field));
-        // not the notice's text: it may be the pairing code
-        log.info("action at the console", {
-          operator: visit.username,
+      asOperator(async (login, request, reply) => {
+        login.notice = await perform(options, name, (field) => fieldOf(request, field));
+        // without the notice's text: it may contain the pairing code
+        log.info("console action", {
+          operator: login.username,
           action: name,
-          result: visit.notice.kind,
+          result: login.notice.kind,
         });
         return reply.redirect("/console", 303);
       }),
@@ -163,20 +174,20 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, visits: V
 };
 
 /**
- * The operator's page of the messenger, at `/console`: its state, and pause, linking and unlinking.
- * It has a login of its own, in this task's memory.
+ * Registers the operator's console at `/console`: the messenger's state, pause, linking and unlinking. Logins are
+ * stored in the memory of this task.
  *
  * @example registerConsole(server, { findCredentials, readState, setPaused, requestPairingCode, unlink });
  */
 export const registerConsole = (server: FastifyInstance, options: ConsoleOptions): void => {
   const now = options.now ?? Date.now;
-  const visits = new Visits(now);
+  const logins = new OperatorLogins(now);
   server.register(
     async (scope) => {
       answerInPages(scope);
       serveAssets(scope);
-      serveLogin(scope, options, visits, now);
-      serveConsole(scope, options, visits, now);
+      serveLogin(scope, options, logins, now);
+      serveConsole(scope, options, logins, now);
     },
     { prefix: "/console" },
   );

@@ -1,12 +1,11 @@
 import { isSameText } from "#lib/same-text.ts";
 
-/** What an operator logs in with. */
 export interface Credential {
   readonly username: string;
   readonly password: string;
 }
 
-/** Whether one of the credentials was presented. The time tells neither which, nor what was wrong. */
+/** Whether any of the credentials matches, in constant time. */
 export const matches = (credentials: readonly Credential[], presented: Credential): boolean =>
   credentials
     .map(({ username, password }) => {

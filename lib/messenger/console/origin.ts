@@ -4,8 +4,8 @@ const hostOf = (origin: string): string | undefined =>
   URL.canParse(origin) ? new URL(origin).host : undefined;
 
 /**
- * Whether the console's own page sent this. SameSite alone does not tell: a page on another port of the same
- * host is the same site. Every browser sends at least one of the two headers with a POST.
+ * Whether a page of this console sent the request. SameSite is not enough: another port of the same host is the
+ * same site. Browsers send at least one of the two headers with a POST.
  */
 export const isFromOwnPage = ({ origin, host, "sec-fetch-site": site }: IncomingHttpHeaders): boolean => {
   if (origin === undefined && site === undefined) return false;

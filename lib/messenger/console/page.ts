@@ -1,10 +1,10 @@
 import { type Html, html } from "#lib/html.ts";
+import type { Notice } from "./operator-login.ts";
 import { renderMessages, renderQueue } from "./outbox-section.ts";
 import { renderLinking, renderUnlinking } from "./phone-section.ts";
 import { renderRuns } from "./runs-section.ts";
 import type { ConsoleState } from "./state.ts";
 import { renderBanner, renderStatus } from "./status-section.ts";
-import type { Notice } from "./visit.ts";
 
 const document = (title: string, body: Html): string =>
   html`<!doctype html>
@@ -22,20 +22,20 @@ ${body}
 
 const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 4h16v12H9l-5 4z"/></svg>`;
 
-/** What the console's page shows. */
+/** The data of the console's page. */
 export interface View {
   readonly username: string;
-  /** Undefined when it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly state: ConsoleState | undefined;
   readonly notice: Notice | undefined;
   readonly now: Date;
 }
 
 /*
- * Every section is always there and hidden where it has nothing to say: the script changes the page in place,
- * and the keyboard's focus must not be lost to a section that comes or goes.
+ * Empty sections are hidden, not left out: the script updates the page in place, and a section that appears or
+ * disappears must not move the keyboard focus.
  */
-/** The console's page, whole: it works without the script too, by reloading. */
+/** Renders the console's page. It works without the script, by reloading. */
 export const renderPage = ({ username, state, notice, now }: View): string => {
   const header = html`<header class="bar">
 <p class="brand">${mark}<span>Messenger</span></p>
@@ -46,8 +46,8 @@ export const renderPage = ({ username, state, notice, now }: View): string => {
     "Messenger",
     html`<body>
 ${header}
-<p id="away" class="banner bad" role="alert" hidden></p>
-<noscript><p class="banner">Reload the page to see what has changed.</p></noscript>
+<p id="offline" class="banner bad" role="alert" hidden></p>
+<noscript><p class="banner">Reload the page to update it.</p></noscript>
 <main>
 <h1 class="unseen">Messenger</h1>
 <p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
@@ -64,15 +64,15 @@ ${renderUnlinking(state)}
   );
 };
 
-/** @param refusal why the last attempt was refused. */
-export const renderLogin = (refusal: string | undefined): string =>
+/** @param failure why the last attempt failed. */
+export const renderLogin = (failure: string | undefined): string =>
   document(
     "Log in · Messenger",
     html`<body class="alone">
 <main>
 <p class="brand">${mark}<span>Messenger</span></p>
 <h1>Log in</h1>
-${refusal === undefined ? undefined : html`<p class="banner bad" role="alert">${refusal}</p>`}
+${failure === undefined ? undefined : html`<p class="banner bad" role="alert">${failure}</p>`}
 <form method="post" action="/console/login" class="stack">
 <label for="username">Username</label>
 <input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>
@@ -84,8 +84,7 @@ ${refusal === undefined ? undefined : html`<p class="banner bad" role="alert">${
 </body>`,
   );
 
-/** A page that says one thing. */
-export const renderRefusal = (title: string, text: string): string =>
+export const renderError = (title: string, text: string): string =>
   document(
     `${title} · Messenger`,
     html`<body class="alone">
@@ -93,7 +92,7 @@ export const renderRefusal = (title: string, text: string): string =>
 <p class="brand">${mark}<span>Messenger</span></p>
 <h1>${title}</h1>
 <p>${text}</p>
-<p><a href="/console">To the console</a></p>
+<p><a href="/console">Open the console</a></p>
 </main>
 </body>`,
   );

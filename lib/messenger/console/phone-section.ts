@@ -2,12 +2,12 @@ import { type Html, html } from "#lib/html.ts";
 import { drawQr } from "./qr.ts";
 import type { ConsoleState } from "./state.ts";
 
-/** What the operator types before a phone is unlinked. */
+/** What the operator types to confirm unlinking. */
 export const confirmation = "unlink";
 
 const hiddenUnless = (condition: boolean | undefined) => (condition ? undefined : html` hidden`);
 
-/** How a phone is linked: with the QR code, or with a pairing code for its number. */
+/** Renders linking by QR code or by pairing code. */
 export const renderLinking = (state: ConsoleState | undefined): Html => {
   const isPairing = state?.leader && state.connection.kind === "pairing";
   const { qr, code } = (isPairing && state.connection) || {};
@@ -16,21 +16,21 @@ export const renderLinking = (state: ConsoleState | undefined): Html => {
 <div class="columns">
 <div class="scan">
 <h3>With the QR code</h3>
-<div id="qr" class="frame">${qr === undefined ? html`<p class="muted">Waiting for WhatsApp to send a code…</p>` : drawQr(qr)}</div>
-<p class="muted">The code changes every few seconds, here too.</p>
+<div id="qr" class="frame">${qr === undefined ? html`<p class="muted">Waiting for a QR code from WhatsApp…</p>` : drawQr(qr)}</div>
+<p class="muted">WhatsApp replaces the code every few seconds.</p>
 </div>
 <div class="grow">
 <ol>
-<li>On the phone open WhatsApp, then <em>Settings</em> and <em>Linked devices</em>.</li>
+<li>On the phone, open WhatsApp, then <em>Settings</em> and <em>Linked devices</em>.</li>
 <li>Choose <em>Link a device</em>.</li>
-<li>Point the camera at the QR code, or choose <em>Link with phone number instead</em> and enter a pairing code.</li>
+<li>Scan the QR code, or choose <em>Link with phone number instead</em> and enter a pairing code.</li>
 </ol>
 <h3>With a pairing code</h3>
 <form method="post" action="/console/pairing-code" class="stack" data-live>
 <label for="phone">Phone number</label>
 <input id="phone" name="phone" type="tel" inputmode="tel" autocomplete="off" maxlength="30" required aria-describedby="phone-hint">
-<p id="phone-hint" class="muted">With country code, such as 62 812 3456 7890.</p>
-<button class="plain">Get a pairing code</button>
+<p id="phone-hint" class="muted">With country code, for example 62 812 3456 7890.</p>
+<button class="plain">Get pairing code</button>
 </form>
 <p id="code" class="code"${hiddenUnless(code !== undefined)}><span class="muted">Pairing code</span> <output>${code}</output></p>
 </div>
@@ -38,18 +38,18 @@ export const renderLinking = (state: ConsoleState | undefined): Html => {
 </section>`;
 };
 
-/** Unlinking wants a word to be typed: linking again needs somebody at the phone. */
+/** Renders unlinking, with a word to type: linking again requires access to the phone. */
 export const renderUnlinking = (
   state: ConsoleState | undefined,
 ): Html => html`<section id="unlinking" class="card" aria-labelledby="unlinking-title"${hiddenUnless(state?.leader && state.connection.kind !== "pairing")}>
 <h2 id="unlinking-title">Unlink the phone</h2>
-<p>Ends the session and forgets its keys. Nothing is sent until somebody links a phone again. Messages that wait are kept.</p>
+<p>Removes the link and deletes its keys. No messages are sent until a phone is linked again. Waiting messages stay queued.</p>
 <details>
 <summary>Unlink…</summary>
 <form method="post" action="/console/unlink" class="stack" data-live>
 <label for="confirmation">Type <strong>${confirmation}</strong> to confirm</label>
 <input id="confirmation" name="confirmation" autocomplete="off" autocapitalize="none" spellcheck="false" required>
-<button class="danger">Unlink this phone</button>
+<button class="danger">Unlink phone</button>
 </form>
 </details>
 </section>`;

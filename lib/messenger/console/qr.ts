@@ -1,12 +1,12 @@
 import { create } from "qrcode";
 import { Html } from "#lib/html.ts";
 
-/** Modules of white around the code, which scanners want. */
+/** The white margin that scanners need, in modules. */
 const quietZone = 4;
 
 /**
- * A QR code as inline SVG: no request of its own, and it changes in the same instant as the text around it.
- * Drawn here, since the package's own picture has no name for a screen reader.
+ * Draws a QR code as inline SVG, which is updated together with the page. The SVG of the `qrcode` package has no
+ * label for screen readers.
  */
 export const drawQr = (text: string): Html => {
   const { size, data } = create(text, { errorCorrectionLevel: "L" }).modules;

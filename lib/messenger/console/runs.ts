@@ -1,29 +1,29 @@
 import type postgres from "postgres";
 
-/** One scheduled time of a notification job, in the operator's eyes: counts, and no recipient. */
-export interface ShownRun {
+/** What the console shows of a run of a notification job: counts, no recipients. */
+export interface RunSummary {
   readonly id: string;
   readonly job: string;
   readonly scheduledAt: Date;
   readonly state: "running" | "done" | "failed";
   /** Why it failed. */
   readonly reason: string | null;
-  /** Recipients by what became of them. */
+  /** Recipients by outcome. */
   readonly accepted: number;
   readonly opted_out: number;
   readonly refused: number;
   readonly expired: number;
-  /** Its messages by state in the outbox. */
+  /** Messages by state in the outbox. */
   readonly messages: Readonly<Record<string, number>>;
 }
 
-const shownRuns = 10;
+const maxRuns = 10;
 
-/** The last runs that had somebody to tell, or failed. Most have nobody: they look every few minutes. */
-export const listShownRuns = (sql: postgres.Sql) => sql<ShownRun[]>`
+/** Lists the latest runs that had recipients or failed. Most have none: jobs run every few minutes. */
+export const listRuns = (sql: postgres.Sql) => sql<RunSummary[]>`
   select id, job, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
     (select coalesce(jsonb_object_agg(counted.state, counted.count), '{}') from (
       select m.state, count(*) from messaging.message m where m.run = shown.id group by m.state) counted) as messages
   from notification.run shown
   where state = 'failed' or accepted + opted_out + refused + expired > 0
-  order by scheduled_at desc, job limit ${shownRuns}`;
+  order by scheduled_at desc, job limit ${maxRuns}`;

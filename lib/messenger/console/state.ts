@@ -1,77 +1,80 @@
 import type postgres from "postgres";
-import { awaitWithin } from "#lib/deadline.ts";
+import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { type Depth, listDepths } from "../outbox/depth.ts";
-import type { Listed } from "../outbox/message.ts";
+import type { MessageSummary } from "../outbox/message.ts";
 import { isPaused } from "../outbox/pause.ts";
-import { listShownRuns, type ShownRun } from "./runs.ts";
+import { listRuns, type RunSummary } from "./runs.ts";
 
-/** A database that takes longer is away: the page is to say so, not to wait. */
-const maxWaitMs = 2_000;
-const shownMessages = 50;
+/** After this the page shows the database as unavailable. */
+const timeoutMs = 2_000;
+const maxMessages = 50;
 
-/** The connection to the platform. */
+/** The WhatsApp connection. */
 export interface Connection {
-  /** `replaced`: another program has opened the connection. `pairing`: no phone is linked. */
+  /** `replaced`: another program uses the same link. `pairing`: no phone is linked. */
   readonly kind: "closed" | "connecting" | "pairing" | "open" | "replaced";
   /** ISO 8601 with zone. */
   readonly since: string;
   /** The linked number, masked. */
   readonly phone?: string | undefined;
-  /** What the QR code says, while pairing. */
+  /** The content of the QR code, while pairing. */
   readonly qr?: string | undefined;
-  /** The pairing code that was asked for last, while it is valid. */
+  /** The last requested pairing code, while it is valid. */
   readonly code?: string | undefined;
 }
 
-/** Everything the console shows. */
+/** The state that the console shows. */
 export interface ConsoleState {
   readonly connection: Connection;
-  /** Whether this task leads. */
+  /** Whether this task is the leader. */
   readonly leader: boolean;
   readonly paused: boolean;
   readonly queue: readonly Depth[];
-  /** The last ones, newest first. */
-  readonly messages: readonly Listed[];
-  /** The last ones of notification jobs that had something to do, newest first. */
-  readonly runs: readonly ShownRun[];
-  /** When true, `paused`, `queue`, `messages` and `runs` are not known. */
-  readonly databaseAway?: boolean | undefined;
+  /** The latest, newest first. */
+  readonly messages: readonly MessageSummary[];
+  /** The latest of notification jobs that had recipients or failed, newest first. */
+  readonly runs: readonly RunSummary[];
+  /** If true, `paused`, `queue`, `messages` and `runs` are unknown. */
+  readonly databaseUnavailable?: boolean | undefined;
 }
 
 type Outbox = Pick<ConsoleState, "paused" | "queue" | "messages" | "runs">;
 
-/** The text is not even read, and the number leaves the database masked. */
-const listLatest = (sql: postgres.Sql) => sql<Listed[]>`
+/** Reads no text, and only masked numbers. */
+const listLatest = (sql: postgres.Sql) => sql<MessageSummary[]>`
   select id, kind, state, reason, attempts, accepted_at as "acceptedAt", changed_at as "changedAt",
     left(phone, 4) || repeat('•', length(phone) - 6) || right(phone, 2) as phone
-  from messaging.message order by seq desc limit ${shownMessages}`;
+  from messaging.message order by seq desc limit ${maxMessages}`;
 
 const readOutbox = async (sql: postgres.Sql): Promise<Outbox> => {
   const [paused, queue, messages, runs] = await Promise.all([
-    ...([isPaused(sql), listDepths(sql), listLatest(sql), listShownRuns(sql)] as const),
+    isPaused(sql),
+    listDepths(sql),
+    listLatest(sql),
+    listRuns(sql),
   ]);
   return { paused, queue, messages, runs };
 };
 
-/** A database that hangs is not asked again by a page that is left open. */
-const underWay = new WeakMap<postgres.Sql, Promise<Outbox>>();
+/** Reads in progress: polling pages add no queries to a database that hangs. */
+const pending = new WeakMap<postgres.Sql, Promise<Outbox>>();
 
 const readOnce = (sql: postgres.Sql): Promise<Outbox> => {
-  const reading = underWay.get(sql) ?? readOutbox(sql).finally(() => underWay.delete(sql));
-  underWay.set(sql, reading);
+  const reading = pending.get(sql) ?? readOutbox(sql).finally(() => pending.delete(sql));
+  pending.set(sql, reading);
   return reading;
 };
 
-/** What the console shows; without the database, what the task knows by itself. */
+/** Reads the state for the console; without the database, only that of this task. */
 export const readConsoleState = async (
   sql: postgres.Sql,
   own: Pick<ConsoleState, "connection" | "leader">,
 ): Promise<ConsoleState> => {
   try {
-    return { ...own, ...(await awaitWithin(maxWaitMs, readOnce(sql))) };
+    return { ...own, ...(await deadline(readOnce(sql), timeoutMs)) };
   } catch (error) {
-    log.warn("the console cannot read the outbox", { error });
-    return { ...own, paused: false, queue: [], messages: [], runs: [], databaseAway: true };
+    log.warn("cannot read the outbox for the console", { error });
+    return { ...own, paused: false, queue: [], messages: [], runs: [], databaseUnavailable: true };
   }
 };

@@ -3,8 +3,8 @@ const maxFailures = 5;
 const maxAddresses = 1_000;
 
 /**
- * Counts failed logins by address. There is no count over all addresses: whoever reaches the port could lock
- * the operator out with it, and the passwords are random.
+ * Rate-limits failed logins by address. There is no limit over all addresses: anyone who can reach the port could
+ * lock the operator out with it, and the passwords are random.
  */
 export class Throttle {
   readonly #now: () => number;
@@ -15,9 +15,9 @@ export class Throttle {
   }
 
   /**
-   * Counts an attempt as failed until it is forgiven, so that many at the same time do not all slip through.
+   * Counts an attempt as failed until `forgive` is called, so that concurrent attempts are limited too.
    *
-   * @returns the seconds to wait, 0 when the attempt may go on.
+   * @returns the seconds to wait; 0 if the attempt is allowed.
    */
   begin(address: string): number {
     const now = this.#now();
@@ -31,7 +31,7 @@ export class Throttle {
     return 0;
   }
 
-  /** The last attempt was none: it succeeded, or could not be judged. */
+  /** Uncounts the last attempt: it succeeded, or could not be checked. */
   forgive(address: string): void {
     this.#failures.get(address)?.pop();
   }

@@ -1,6 +1,6 @@
 import { type Html, html } from "#lib/html.ts";
-import { describeAge } from "./age.ts";
+import { formatAge } from "./age.ts";
 
-/** How long ago something was, with the moment itself for whoever asks. */
+/** Renders the age of a moment, with the moment itself as a tooltip. */
 export const renderTime = (then: Date, now: Date): Html =>
-  html`<time datetime="${then.toISOString()}" title="${then.toISOString()}">${describeAge(then, now)}</time>`;
+  html`<time datetime="${then.toISOString()}" title="${then.toISOString()}">${formatAge(then, now)}</time>`;

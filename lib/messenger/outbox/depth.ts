@@ -1,13 +1,13 @@
 import type postgres from "postgres";
 
-/** Messages in a state that is not final. */
+/** The number and age of messages in a non-final state. */
 export interface Depth {
   readonly state: string;
   readonly count: number;
   readonly oldestSeconds: number;
 }
 
-/** How many messages wait and are being sent; a state that nothing is in has no row. */
+/** Counts pending and sending messages; a state without messages has no row. */
 export const listDepths = (sql: postgres.Sql) => sql<Depth[]>`
   select state, count(*)::int as count,
     extract(epoch from now() - min(accepted_at))::float8 as "oldestSeconds"

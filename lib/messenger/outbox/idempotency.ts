@@ -4,7 +4,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { keyInUse, keyReused } from "#lib/faults/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 
-/** A request that is to be carried out once: its key, and what it asks for. */
+/** A request to be carried out once: digests of its key and its content. */
 export interface Claim {
   readonly keyDigest: Buffer;
   readonly payloadDigest: Buffer;
@@ -16,21 +16,21 @@ const digest = (...parts: (string | Uint8Array)[]): Buffer => {
   return hash.digest();
 };
 
-/** Tells two requests with one key apart: by everything that was asked for, and the bytes that came along. */
+/** Digests a request, uploaded media included, so that reuse of a key for another request is detected. */
 export const digestClaim = (key: string, submission: Submission, media: Uint8Array | undefined): Claim => {
   const { idempotency_key: _, ...rest } = submission;
   return { keyDigest: digest(key), payloadDigest: digest(JSON.stringify(rest), media ?? "") };
 };
 
-/** A key is held for 24 hours; one that a task claimed and did not use for two minutes was killed with it. */
+/** A key expires after 24 hours, or after two minutes without a message: the task that claimed it has crashed. */
 export const isFree = (sql: postgres.Sql) => sql`
   held.created_at < now() - interval '24 hours'
   or (held.message_id is null and held.created_at < now() - interval '2 minutes')`;
 
 /**
- * Claims an Idempotency-Key, before its message is there.
+ * Claims an Idempotency-Key before its message is stored.
  *
- * @returns false when somebody has it.
+ * @returns false when the key is in use.
  */
 export const takeClaim = async (sql: postgres.Sql, { keyDigest, payloadDigest }: Claim): Promise<boolean> => {
   const claimed = await sql`
@@ -43,11 +43,14 @@ export const takeClaim = async (sql: postgres.Sql, { keyDigest, payloadDigest }:
 };
 
 /**
- * The message of a claim that somebody has.
+ * Gets the id of the message that a key was used for.
  *
- * @throws Fault 422 when the key was used for something else, 409 while its first request is under way.
+ * @throws Fault 422 when it was another message, 409 while the first request is in progress.
  */
-export const getFirst = async (sql: postgres.Sql, { keyDigest, payloadDigest }: Claim): Promise<string> => {
+export const getClaimedMessage = async (
+  sql: postgres.Sql,
+  { keyDigest, payloadDigest }: Claim,
+): Promise<string> => {
   const [held] = await sql<{ same: boolean; messageId: string | null }[]>`
     select payload_digest = ${payloadDigest} as same, message_id as "messageId"
     from messaging.idempotency where key_digest = ${keyDigest}`;
@@ -57,11 +60,11 @@ export const getFirst = async (sql: postgres.Sql, { keyDigest, payloadDigest }: 
 };
 
 /**
- * The first messages of keys that somebody has, whatever they were used for.
+ * Gets the ids of the messages that keys were used for, whatever their content.
  *
- * @throws Fault 409 while the first request of one of them is under way.
+ * @throws Fault 409 while the first request of one of them is in progress.
  */
-export const getAllFirst = async (sql: postgres.Sql, claims: readonly Claim[]): Promise<string[]> => {
+export const getClaimedMessages = async (sql: postgres.Sql, claims: readonly Claim[]): Promise<string[]> => {
   const keys = claims.map(({ keyDigest }) => keyDigest.toString("hex"));
   const held = await sql<{ key: string; messageId: string | null }[]>`
     select encode(key_digest, 'hex') as key, message_id as "messageId" from messaging.idempotency
@@ -74,7 +77,7 @@ export const getAllFirst = async (sql: postgres.Sql, claims: readonly Claim[]): 
   });
 };
 
-/** Gives a key back whose message was refused: the next request with it is a first one. */
+/** Releases the key of a rejected message, so that it can be used again. */
 export const releaseClaim = async (sql: postgres.Sql, { keyDigest }: Claim): Promise<void> => {
   await sql`delete from messaging.idempotency where key_digest = ${keyDigest} and message_id is null`;
 };

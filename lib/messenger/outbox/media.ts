@@ -12,28 +12,28 @@ export interface StoredMedia extends MediaInfo {
   readonly sizeBytes: number;
 }
 
-/** Cuts a stream into pieces of one chunk, the last one shorter. */
+/** Splits a stream into chunks of 1 MiB, the last one shorter. */
 async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  let held: Uint8Array[] = [];
+  let parts: Uint8Array[] = [];
   let size = 0;
   for await (const piece of source) {
     for (let at = 0; at < piece.length; ) {
       const part = piece.subarray(at, at + chunkBytes - size);
-      held.push(part);
+      parts.push(part);
       size += part.length;
       at += part.length;
       if (size < chunkBytes) continue;
-      yield Buffer.concat(held);
-      held = [];
+      yield Buffer.concat(parts);
+      parts = [];
       size = 0;
     }
   }
-  if (size > 0) yield Buffer.concat(held);
+  if (size > 0) yield Buffer.concat(parts);
 }
 
 /**
- * Stores a stream as it comes, one chunk in memory at a time. Nothing refers to it yet: what is broken off
- * is swept away later.
+ * Stores a stream with one chunk in memory at a time. No message refers to it yet: `deleteUnusedMedia` deletes
+ * incomplete ones.
  */
 export const storeMedia = async (
   sql: postgres.Sql,
@@ -55,12 +55,12 @@ export const storeMedia = async (
   return { id, contentType, fileName, sizeBytes };
 };
 
-/** @throws Error for media that are not there any more. */
+/** @throws Error for media that were deleted. */
 export const getMedia = async (sql: postgres.Sql, id: number): Promise<StoredMedia> => {
   const [row] = await sql<(Omit<StoredMedia, "fileName"> & { fileName: string | null })[]>`
     select id, content_type as "contentType", file_name as "fileName", size_bytes as "sizeBytes"
     from messaging.media where id = ${id}`;
-  if (!row) throw new Error("the media is not there any more");
+  if (!row) throw new Error("the media was deleted");
   return { ...row, fileName: row.fileName ?? undefined };
 };
 

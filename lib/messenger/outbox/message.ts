@@ -1,12 +1,12 @@
 import type { State, Submission } from "#lib/messaging/submission.ts";
 
-/** What a message says and how it is to be shown, as the outbox keeps it. */
+/** The content of a message and its display options, as stored in the outbox. */
 export type Content = Pick<
   Submission,
   "text" | "view_once" | "is_forwarded" | "duration_seconds" | "reply_to"
 >;
 
-/** A message that is to be sent now. */
+/** A message taken for sending. */
 export interface Outgoing {
   readonly id: string;
   readonly kind: Submission["kind"];
@@ -17,19 +17,19 @@ export interface Outgoing {
   readonly epoch: number;
   /** Sends so far, this one included. */
   readonly attempts: number;
-  /** Whether the number was never written to. */
+  /** Whether nothing was ever sent to the number. */
   readonly isNewContact: boolean;
-  /** The end of its quiet hours, when it was taken within them. */
+  /** The end of its quiet hours, if it was taken within them. */
   readonly quietUntil: Date | null;
-  /** What goes out, sealed; null until it was composed. */
+  /** The encrypted payload; null until it is composed. */
   readonly payload: Uint8Array | null;
 }
 
-/** A message in the operator's eyes: never its text. */
-export interface Listed {
+/** What the console shows of a message: never its text. */
+export interface MessageSummary {
   readonly id: string;
   readonly kind: string;
-  /** With all but the first and last digits hidden. */
+  /** Masked but for the first four and last two digits. */
   readonly phone: string;
   readonly state: State;
   readonly reason: string | null;

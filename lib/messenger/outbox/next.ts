@@ -1,25 +1,25 @@
 import type postgres from "postgres";
 import type { Outgoing } from "./message.ts";
 
-/** How the next message is to be chosen. */
+/** Which message may be taken next. */
 export interface Choice {
-  /** The leader's; nothing is taken for one that is leader no more. */
+  /** The leader's term; a former leader gets no message. */
   readonly epoch: number;
-  /** Numbers that must rest a while. */
+  /** Numbers that were sent to a moment ago. */
   readonly resting: readonly string[];
-  /** Whether numbers that were never written to may be taken. */
+  /** Whether messages to new numbers may be taken. */
   readonly newContacts: boolean;
 }
 
 /**
- * Takes the next message to be sent: by priority, then in the order of acceptance. What was put back, by this
- * leader or one before, keeps its place before later messages to the same number.
+ * Takes the next message to send: by priority, then in the order of acceptance. A requeued message stays ahead
+ * of later messages to the same number.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
   const { epoch, resting, newContacts } = choice;
   const [row] = await sql<Outgoing[]>`
     with term as materialized (
-      -- the next leader's term begins after this has ended, so that what it takes over holds all of it
+      -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
     )
     update messaging.message taken

@@ -1,14 +1,14 @@
 import type postgres from "postgres";
 import type { Outgoing } from "./message.ts";
 
-/** After so many sends without an answer nobody knows whether it arrived: it is not sent again. */
+/** After this many sends without an answer the outcome is uncertain, and the message is not sent again. */
 const maxAttempts = 5;
 
-/** A message that this leader took. Writes by a former leader are ignored. */
-export const underWay = (sql: postgres.Sql, id: string, epoch: number) =>
+/** Matches a message while the leader that took it is sending it. Writes by a former leader are ignored. */
+export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
   sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
 
-/** The platform has it. A receipt may have said so before. */
+/** Marks a message that the platform has accepted. A receipt may have arrived before. */
 export const markSent = async (sql: postgres.Sql, { id, phone }: Outgoing): Promise<void> => {
   await sql`
     with contact as (
@@ -26,33 +26,33 @@ export const markFailed = async (
 ): Promise<void> => {
   await sql`
     update messaging.message set state = 'FAILED', reason = ${reason}, changed_at = now()
-    where ${underWay(sql, id, epoch)}`;
+    where ${isBeingSent(sql, id, epoch)}`;
 };
 
-/** Back in the queue, unless it was sent too often. */
-const waitingAgain = (sql: postgres.Sql) => sql`
+/** Makes a message PENDING again, or UNCERTAIN after too many sends. */
+const requeued = (sql: postgres.Sql) => sql`
   state = case when attempts >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
   reason = case when attempts >= ${maxAttempts} then 'the platform gave no answer' end`;
 
 /**
- * Puts a message back that nobody knows to have arrived. After too many sends it is UNCERTAIN instead.
+ * Requeues a message whose outcome is unknown. After too many sends it is UNCERTAIN instead.
  *
  * @param delaySeconds before it may be taken again.
  */
-export const putBack = async (
+export const requeue = async (
   sql: postgres.Sql,
   { id, epoch }: Outgoing,
   delaySeconds: number,
 ): Promise<void> => {
   await sql`
     update messaging.message
-    set ${waitingAgain(sql)},
+    set ${requeued(sql)},
       not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
-    where ${underWay(sql, id, epoch)}`;
+    where ${isBeingSent(sql, id, epoch)}`;
 };
 
-/** Puts a message back whose frame has not left: this send does not count. */
-export const undo = async (
+/** Requeues a message whose frame has not left: the attempt does not count. */
+export const requeueUnsent = async (
   sql: postgres.Sql,
   { id, epoch }: Outgoing,
   delaySeconds: number,
@@ -61,20 +61,20 @@ export const undo = async (
     update messaging.message
     set state = 'PENDING', attempts = attempts - 1,
       not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
-    where ${underWay(sql, id, epoch)}`;
+    where ${isBeingSent(sql, id, epoch)}`;
 };
 
-/** Lets a message that was taken in its quiet hours wait for their end, and with it all that have the same ones. */
-export const waitForQuietEnd = async (
+/** Defers a message that was taken within its quiet hours, and all others with the same hours, to their end. */
+export const deferUntilQuietEnd = async (
   sql: postgres.Sql,
   { id, epoch, quietUntil }: Outgoing,
 ): Promise<void> => {
   await sql`
     with taken as (
-      -- without an epoch, as one that was never taken: what is sent meanwhile to its number need not wait for it
+      -- without an epoch it does not hold back other messages to the same number
       update messaging.message set state = 'PENDING', attempts = attempts - 1, epoch = null,
         not_before = ${quietUntil}, changed_at = now()
-      where ${underWay(sql, id, epoch)}
+      where ${isBeingSent(sql, id, epoch)}
       returning id, quiet_hours
     )
     update messaging.message waiting set not_before = ${quietUntil} from taken
@@ -82,16 +82,16 @@ export const waitForQuietEnd = async (
       and waiting.not_before < ${quietUntil} and waiting.id <> taken.id`;
 };
 
-/** Takes over what is under way though nobody sends it now. @returns how many are to be sent again. */
+/** Requeues messages whose sending was interrupted. @returns how many. */
 export const recover = async (sql: postgres.Sql, epoch: number): Promise<number> => {
   const { count } = await sql`
     update messaging.message
-    set ${waitingAgain(sql)}, changed_at = now()
+    set ${requeued(sql)}, changed_at = now()
     where is_open and state = 'SENDING' and epoch <= ${epoch}`;
   return count;
 };
 
-/** Ends what came too late to be sent. @returns how many. */
+/** Ends messages that were not sent in time. @returns how many. */
 export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message

@@ -1,12 +1,12 @@
 import type postgres from "postgres";
 
-/** Whether the operator holds messages back. */
+/** Whether the operator has paused sending. */
 export const isPaused = async (sql: postgres.Sql): Promise<boolean> => {
   const [row] = await sql<{ paused: boolean }[]>`select paused from messaging.control`;
   return row?.paused ?? false;
 };
 
-/** Whether messages go out, for every task. */
+/** Pauses or resumes sending, for every task. */
 export const setPaused = async (sql: postgres.Sql, paused: boolean): Promise<void> => {
   await sql`update messaging.control set paused = ${paused}`;
 };

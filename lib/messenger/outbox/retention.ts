@@ -39,14 +39,14 @@ export const sweep = async (sql: postgres.Sql, signal: AbortSignal): Promise<voi
   for (const remove of sweeps) while (!signal.aborted && (await remove(sql)).count > 0);
 };
 
-/** Ends what came too late and sweeps up what is old, until the signal ends it. */
+/** Expires late messages and deletes old rows until the signal is aborted. */
 export const runRetention = async (sql: postgres.Sql, signal: AbortSignal): Promise<void> => {
   for (let round = 0; !signal.aborted; round++) {
     const work = async () => {
       await expire(sql);
       if (round % sweepEvery === 0) await sweep(sql, signal);
     };
-    await work().catch((error: unknown) => log.warn("upkeep failed", { error }));
+    await work().catch((error: unknown) => log.warn("retention failed", { error }));
     await setTimeout(everyMs, undefined, { signal }).catch(() => {});
   }
 };

@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 
-const againAfterMs = 300;
+const retryDelayMs = 300;
 
 /**
- * Does what must not be left undone, again and again while the database is away.
+ * Retries work until it succeeds, such as an update while the database is unavailable.
  *
- * @param signal ends the trying.
+ * @param signal stops the retries.
  */
 export const retryUntilDone = async (work: () => Promise<unknown>, signal: AbortSignal): Promise<void> => {
   for (;;) {
@@ -14,6 +14,6 @@ export const retryUntilDone = async (work: () => Promise<unknown>, signal: Abort
       () => false,
     );
     if (done || signal.aborted) return;
-    await setTimeout(againAfterMs, undefined, { signal }).catch(() => {});
+    await setTimeout(retryDelayMs, undefined, { signal }).catch(() => {});
   }
 };

@@ -9,7 +9,7 @@ interface StateRow {
   changedAt: Date;
 }
 
-/** What became of a message, or undefined for an unknown id. */
+/** Finds the state of a message. */
 export const findState = async (sql: postgres.ISql, id: string): Promise<MessageState | undefined> => {
   const [row] = await sql<StateRow[]>`
     select id, state, reason, accepted_at as "acceptedAt", changed_at as "changedAt"
@@ -26,8 +26,8 @@ export const findState = async (sql: postgres.ISql, id: string): Promise<Message
 };
 
 /**
- * Notes what the recipient's phone reported; reports may come late and in any order. One that was put back,
- * because its leader was lost before the answer came, has arrived and is not sent again.
+ * Records a receipt from the recipient's phone; receipts may arrive late and in any order. A message that was
+ * requeued, because its leader was lost before the answer arrived, is not sent again.
  */
 export const applyReceipt = async (
   sql: postgres.Sql,

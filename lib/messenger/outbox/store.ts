@@ -7,27 +7,33 @@ export interface NewMessage {
   readonly id: string;
   readonly submission: Submission;
   readonly mediaId: number | null;
-  /** Digest of the Idempotency-Key under which it was claimed before. */
+  /** Digest of the Idempotency-Key that was claimed for it before. */
   readonly keyDigest?: Buffer | undefined;
 }
 
 const contentOf = ({ text, view_once, is_forwarded, duration_seconds, reply_to }: Submission): Content => ({
+  view_once,
+  is_forwarded,
   ...(text !== undefined && { text }),
-  ...{ view_once, is_forwarded },
   ...(duration_seconds !== undefined && { duration_seconds }),
   ...(reply_to !== undefined && { reply_to }),
 });
 
-/** Messages as rows, each with what else is to be done with it in the same statement. */
-const rowsOf = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly claim?: Claim })[]) => {
+/** Passes messages to SQL as rows, each with its Idempotency-Key. */
+const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly claim?: Claim })[]) => {
   const given = messages.map(({ id, submission, mediaId, keyDigest, claim }, n) => ({
-    ...{ n, id, kind: submission.kind, phone: submission.phone, content: contentOf(submission) },
-    ...{ media_id: mediaId, priority: priorities[submission.class] },
-    ...{ seconds: submission.expires_in_seconds, quiet_hours: submission.quiet_hours, run: submission.run },
-    ...{
-      key: (claim?.keyDigest ?? keyDigest)?.toString("hex"),
-      payload: claim?.payloadDigest.toString("hex"),
-    },
+    n,
+    id,
+    kind: submission.kind,
+    phone: submission.phone,
+    content: contentOf(submission),
+    media_id: mediaId,
+    priority: priorities[submission.class],
+    seconds: submission.expires_in_seconds,
+    quiet_hours: submission.quiet_hours,
+    run: submission.run,
+    key: (claim?.keyDigest ?? keyDigest)?.toString("hex"),
+    payload: claim?.payloadDigest.toString("hex"),
   }));
   return sql`
     select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
@@ -35,7 +41,7 @@ const rowsOf = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly c
       seconds integer, quiet_hours jsonb, run uuid, key text, payload text)`;
 };
 
-/** Puts rows into the outbox. @param from where they stand, as `given` */
+/** Inserts rows into the outbox. @param from has them under the alias `given`. */
 const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
   insert into messaging.message
     (id, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
@@ -44,13 +50,13 @@ const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
   from ${from} order by n`;
 
 /**
- * Stores messages in their order, all or none; once this resolves they outlive any crash.
+ * Stores messages in order, all or none; once this resolves they survive a crash.
  *
  * @returns when they were accepted.
  */
 export const storeMessages = async (sql: postgres.Sql, messages: readonly NewMessage[]): Promise<Date> => {
   const [row] = await sql<{ acceptedAt: Date; count: number }[]>`
-    with given as materialized (${rowsOf(sql, messages)}), stored as (
+    with given as materialized (${toRows(sql, messages)}), stored as (
       ${insertRows(sql, sql`given`)} returning id
     ), answered as (
       update messaging.idempotency i set message_id = given.id from given
@@ -67,19 +73,19 @@ export interface ClaimedMessage extends NewMessage {
 }
 
 /**
- * Stores messages whose keys nobody has, each with its claim, all in one commit.
+ * Stores the messages whose keys are not in use, each with its claim, in one commit.
  *
- * @param messages with a key each of their own.
- * @returns when those that were stored were accepted, by message id; of the others somebody has the key.
+ * @param messages with distinct keys.
+ * @returns the time of acceptance by message id; messages whose key is in use are missing.
  */
 export const storeOnce = async (
   sql: postgres.Sql,
   messages: readonly ClaimedMessage[],
 ): Promise<Map<string, Date>> => {
   const rows = await sql<{ id: string; acceptedAt: Date }[]>`
-    with given as materialized (${rowsOf(sql, messages)}), claimed as (
+    with given as materialized (${toRows(sql, messages)}), claimed as (
       insert into messaging.idempotency as held (key_digest, payload_digest, message_id)
-      -- two that have keys in common wait for each other in one order
+      -- sorted, so that two statements with keys in common do not deadlock
       select decode(key, 'hex'), decode(payload, 'hex'), id from given order by key
       on conflict (key_digest) do update
       set payload_digest = excluded.payload_digest, message_id = excluded.message_id, created_at = now()

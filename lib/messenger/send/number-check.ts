@@ -1,25 +1,25 @@
 import type postgres from "postgres";
 
-/** Asks the platform whether it knows a number. */
+/** Looks numbers up on the platform. */
 interface Registry {
   isRegistered(phone: string): Promise<boolean>;
 }
 
-/** A number that is known seldom goes away; one that is not may come any time. */
-const keepKnown = "7 days";
-const keepUnknown = "1 hour";
+/** A registered number seldom changes; an unregistered one may register at any time. */
+const registeredFor = "7 days";
+const unregisteredFor = "1 hour";
 
-/** Whether the platform knows the number: from what it said lately, or asked anew. */
+/** Whether the number is registered on the platform; the answer is cached. */
 export const isRegistered = async (
   sql: postgres.Sql,
   registry: Registry,
   phone: string,
 ): Promise<boolean> => {
-  const [known] = await sql<{ registered: boolean }[]>`
+  const [cached] = await sql<{ registered: boolean }[]>`
     select registered from messaging.number_check
-    where phone = ${phone} and checked_at > now() - case when registered then ${keepKnown}::interval
-      else ${keepUnknown}::interval end`;
-  if (known) return known.registered;
+    where phone = ${phone} and checked_at > now() - case when registered then ${registeredFor}::interval
+      else ${unregisteredFor}::interval end`;
+  if (cached) return cached.registered;
   const registered = await registry.isRegistered(phone);
   await sql`
     insert into messaging.number_check (phone, registered) values (${phone}, ${registered})

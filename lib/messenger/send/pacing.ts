@@ -1,17 +1,17 @@
-/** How fast a number may send without looking like a machine. The platform's own limits are not public. */
+/** How fast a number may send without being taken for a bot. The platform's own limits are not public. */
 export interface Pace {
-  /** Between two sends: somewhere between these, at random. */
+  /** Between two sends: a random time between these. */
   readonly gapMs: readonly [number, number];
-  /** Between two sends to one number. */
+  /** Between two sends to the same number. */
   readonly perRecipientMs: number;
   readonly perMinute: number;
   readonly perHour: number;
   readonly perDay: number;
-  /** Numbers a day that were never written to. */
+  /** New numbers a day: those that nothing was ever sent to. */
   readonly newContactsPerDay: number;
-  /** A number that has sent for fewer days than the table is long sends at most so many on that day. */
+  /** The daily limit of a new account, by days since its first send. */
   readonly warmUp: readonly number[];
-  /** After a (re)connect the gaps are twice as long for this time. */
+  /** For this time after each connect the gaps are doubled. */
   readonly rampMs: number;
 }
 
@@ -38,11 +38,11 @@ export const noPace: Pace = {
   rampMs: 0,
 };
 
-/** What was sent before this task led: the limits are the number's, not the task's. */
+/** What was sent before this task became leader: the limits apply to the number. */
 export interface History {
   /** Unix times in milliseconds of the sends of the last 24 hours, oldest first. */
   readonly sentAt: readonly number[];
-  /** Unix times of the last 24 hours at which a new number was written to. */
+  /** Unix times of the first send to each new number of the last 24 hours. */
   readonly newContactsAt: readonly number[];
   /** Days since the first send, 0 on the first. */
   readonly daysOfUse: number;
@@ -52,13 +52,13 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The moment at which fewer than `limit` of the times lie within the window. @param times oldest first */
+/** When fewer than `limit` of the times are within the window. @param times oldest first */
 const freeAt = (times: readonly number[], limit: number, windowMs: number): number => {
   if (times.length < limit) return 0;
   return (times[times.length - limit] ?? 0) + windowMs;
 };
 
-/** Says when the next message may go. Times are Unix times in milliseconds. */
+/** Decides when the next message may be sent. Times are Unix times in milliseconds. */
 export class Pacing {
   readonly #pace: Pace;
   readonly #random: () => number;
@@ -78,7 +78,7 @@ export class Pacing {
     this.#daysOfUse = history.daysOfUse;
   }
 
-  /** From when on a message may be sent at all. */
+  /** When the next message may be sent. */
   nextAt(): number {
     const { perMinute, perHour } = this.#pace;
     return Math.max(
@@ -89,21 +89,21 @@ export class Pacing {
     );
   }
 
-  /** Numbers that were written to a moment ago. */
-  resting(now: number): string[] {
+  /** Lists the numbers that may not be sent to yet. */
+  coolingDown(now: number): string[] {
     for (const [phone, until] of this.#byRecipient) if (until <= now) this.#byRecipient.delete(phone);
     return [...this.#byRecipient.keys()];
   }
 
-  /** Whether numbers that were never written to may be taken. */
+  /** Whether messages to new numbers may be sent. */
   allowsNewContacts(now: number): boolean {
     return (
       now >= Math.max(this.#newContactsFrom, freeAt(this.#newContactsAt, this.#pace.newContactsPerDay, dayMs))
     );
   }
 
-  /** Notes that a message went out. */
-  note(phone: string, isNew: boolean, now: number): void {
+  /** Records a sent message. */
+  recordSend(phone: string, isNew: boolean, now: number): void {
     this.#sentAt.push(now);
     while ((this.#sentAt[0] ?? now) < now - dayMs) this.#sentAt.shift();
     if (isNew) this.#newContactsAt.push(now);
@@ -111,25 +111,25 @@ export class Pacing {
     const [least, most] = this.#pace.gapMs;
     const gap = least + this.#random() * (most - least);
     this.#gapUntil = now + (now < this.#rampUntil ? 2 * gap : gap);
-    this.rest(phone, now + this.#pace.perRecipientMs);
+    this.coolDown(phone, now + this.#pace.perRecipientMs);
   }
 
-  /** Lets a number rest until then. */
-  rest(phone: string, until: number): void {
+  /** Sends nothing to a number until then. */
+  coolDown(phone: string, until: number): void {
     this.#byRecipient.set(phone, Math.max(until, this.#byRecipient.get(phone) ?? 0));
   }
 
-  /** The connection is new: begin slowly. */
-  ramp(now: number): void {
+  /** Doubles the gaps for a while after a connect. */
+  startRamp(now: number): void {
     this.#rampUntil = now + this.#pace.rampMs;
   }
 
-  /** Whether the platform has refused new contacts, and none are taken for that. */
+  /** Whether new contacts are paused because the platform has rejected one. */
   isLimited(now: number): boolean {
     return now < this.#newContactsFrom;
   }
 
-  /** The platform refuses new contacts: none until then. */
+  /** Sends to no new contacts until then. */
   pauseNewContacts(until: number): void {
     this.#newContactsFrom = Math.max(this.#newContactsFrom, until);
   }

@@ -1,4 +1,4 @@
-/** Lets a loop sleep until there is something to do. */
+/** Lets a loop wait until there is work. */
 export class Wakeup {
   #wake = Promise.withResolvers<void>();
 
@@ -7,7 +7,7 @@ export class Wakeup {
     this.#wake = Promise.withResolvers<void>();
   }
 
-  /** Resolves with the next `notify()`, after the time, or when the signal aborts. */
+  /** Resolves on the next `notify()`, after `maxMs`, or when the signal is aborted. */
   async wait(maxMs: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise } = this.#wake;

@@ -49,7 +49,7 @@ const take = (submission: Submission, inline?: Uint8Array) =>
 const count = async (table: "message" | "media" | "idempotency") =>
   Number((await sql`select count(*) as count from ${sql(`messaging.${table}`)}`)[0]?.count);
 
-test("what was answered is in the database, waiting to be sent", async () => {
+test("an answered message is in the database, pending", async () => {
   const { id, status } = await take(text());
   expect([status, notified]).toEqual(["PENDING", 1]);
   expect(await findState(sql, id)).toMatchObject({ id, status: "PENDING" });
@@ -62,14 +62,14 @@ test("what was answered is in the database, waiting to be sent", async () => {
   });
 });
 
-test("messages that come at once are all stored, each under its own id, in the order in which they came", async () => {
+test("concurrent messages are all stored, each with its own id, in the order of arrival", async () => {
   const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => take(text({ text: String(i) }))));
   const rows = await sql`select id, content ->> 'text' as text from messaging.message order by seq`;
   expect(rows.map(({ id }) => id)).toEqual(answers.map(({ id }) => id));
   expect(rows.map(({ text }) => Number(text))).toEqual(answers.map((_, i) => i));
 });
 
-test("keeps media in pieces, byte for byte", async () => {
+test("stores media in chunks, unchanged", async () => {
   const bytes = Buffer.alloc(2_500_000, "0123456789");
   await take(file(), bytes);
   const pieces: Buffer[] = [];
@@ -78,7 +78,7 @@ test("keeps media in pieces, byte for byte", async () => {
   expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
 });
 
-test("accepts nothing when the media breaks off, and sweeps up what came of it", async () => {
+test("accepts nothing when the media stream breaks, and later deletes the incomplete media", async () => {
   source = { contentType: "x/y", fileName: undefined, body: streamOf(Buffer.from("a"), new Error("cut")) };
   await expect(take(file({ url: "http://example.com/a", idempotency_key: "k" }))).rejects.toThrow("cut");
   expect([await count("message"), await count("idempotency"), notified]).toEqual([0, 0, 0]);
@@ -90,7 +90,7 @@ test.each([
   [0, "PENDING"],
   [0, "SENDING"],
   [1, "SENT"],
-])("sweeps up %i media of a message that has been %s for two hours", async (swept, state) => {
+])("deletes %i media of a message that has been %s for two hours", async (swept, state) => {
   await take(file(), Buffer.from("x"));
   await sql`update messaging.message set state = ${state}, changed_at = now() - interval '2 hours'`;
   await sql`update messaging.media set created_at = now() - interval '2 hours'`;
@@ -103,7 +103,7 @@ test.each([
   ["a text with media", { kind: "text" }, Buffer.from("x")],
   ["a file without media", { kind: "file" }, undefined],
   ["a file with both sources", { kind: "file", url: "http://example.com/a" }, Buffer.from("x")],
-])("refuses %s", async (_, more, inline) => {
+])("rejects %s", async (_, more, inline) => {
   await expect(take(text(more), inline)).rejects.toMatchObject({ status: 400 });
   expect(await count("message")).toBe(0);
 });
@@ -111,22 +111,22 @@ test.each([
 describe("an Idempotency-Key", () => {
   const keyed = (more = {}) => text({ idempotency_key: "order-1", ...more });
 
-  test("that fifty use at once stores one message and gives all its answer, or says to wait", async () => {
+  test("used by fifty concurrent requests stores one message, and all get its answer or 409", async () => {
     const answers = await Promise.allSettled(Array.from({ length: 50 }, () => take(keyed())));
     const ids = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.id] : []));
-    const refusals = answers.flatMap((answer) =>
+    const rejections = answers.flatMap((answer) =>
       answer.status === "rejected" ? [answer.reason.status] : [],
     );
     expect(new Set(ids).size).toBe(1);
-    expect(refusals.every((status) => status === 409)).toBe(true);
+    expect(rejections.every((status) => status === 409)).toBe(true);
     expect(await count("message")).toBe(1);
   });
 
-  test("of a text is free at once when the connection is lost before the message is stored", async () => {
+  test("of a text is free when the connection is lost before the message is stored", async () => {
     await sql.begin(async (tx) => {
       await tx`lock table messaging.message in share mode`;
       const broken = expect(take(keyed())).rejects.toThrow();
-      // not within the transaction, which would see the activity of its beginning
+      // outside of the transaction, which would see a snapshot of the activity
       const endWaiting = () => sql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
@@ -136,7 +136,7 @@ describe("an Idempotency-Key", () => {
     expect((await take(keyed())).status).toBe("PENDING");
   });
 
-  test("gives the same answer again", async () => {
+  test("repeats the first answer", async () => {
     const first = await take(keyed());
     expect(await take(keyed())).toEqual(first);
     expect(notified).toBe(1);
@@ -158,7 +158,7 @@ describe("an Idempotency-Key", () => {
     });
   });
 
-  test("is free again after 24 hours, and two minutes after its task was killed before it stored the message", async () => {
+  test("is free after 24 hours, and two minutes after a task crashed before storing the message", async () => {
     const age = (interval: string) =>
       sql`update messaging.idempotency set created_at = now() - ${interval}::text::interval`;
     const first = await take(keyed());
@@ -196,14 +196,14 @@ describe("a batch", () => {
     Array.from({ length: to - from }, (_, n) => text({ text: words, idempotency_key: `k${from + n}` }));
   const takeBatch = (submissions: readonly Submission[]) => acceptBatch({ sql, notify }, submissions);
 
-  test("is stored in its order, and answered with an id for each", async () => {
+  test("is stored in its order, and answered with an id for each text", async () => {
     const ids = await takeBatch(batch(0, 300));
     const rows = await sql<{ id: string }[]>`select id from messaging.message order by seq`;
     expect(rows.map(({ id }) => id)).toEqual(ids);
     expect([await count("idempotency"), notified]).toEqual([300, 1]);
   });
 
-  test("that was taken in part gets the first ids again, whatever it says now, and the rest is stored", async () => {
+  test("that is partly known gets the first ids, whatever the content, and the rest is stored", async () => {
     const first = await takeBatch(batch(2, 5));
     const again = await takeBatch(batch(0, 6, "other words"));
     expect(again.slice(2, 5)).toEqual(first);
@@ -212,20 +212,20 @@ describe("a batch", () => {
     expect(notified).toBe(2);
   });
 
-  test("that comes to several tasks at once is stored once", async () => {
+  test("sent to several tasks at once is stored once", async () => {
     const answers = await Promise.allSettled(Array.from({ length: 6 }, () => takeBatch(batch(0, 50))));
     const given = answers.filter(({ status }) => status === "fulfilled");
     expect(new Set(given.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(await count("message")).toBe(50);
   });
 
-  test("that comes to two tasks at once in opposite orders is stored once, and neither fails", async () => {
+  test("sent to two tasks at once in opposite orders is stored once, without a deadlock", async () => {
     const holder = database.connect(1);
     const claim = (key: string) => holder`
       insert into messaging.idempotency (key_digest, payload_digest)
       values (sha256(${`${key.length} ${key}`}::text::bytea), sha256(''))`;
     await holder`begin`;
-    await claim("k5"); // both wait for it, halfway through their own claims
+    await claim("k5"); // both wait for it with half of their own claims made
     const answers = Promise.all([takeBatch(batch(0, 10)), takeBatch(batch(0, 10).toReversed())]);
     const waiting = () => sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -236,7 +236,7 @@ describe("a batch", () => {
     expect(await count("message")).toBe(10);
   });
 
-  test("is 409 while another request with one of its keys is under way, and nothing is lost when it comes again", async () => {
+  test("is 409 while another request with one of its keys is in progress, and a retry loses nothing", async () => {
     source = { contentType: "text/plain", fileName: undefined, body: streamOf(Buffer.from("a")) };
     await sql`
       insert into messaging.idempotency (key_digest, payload_digest)

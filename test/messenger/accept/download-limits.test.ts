@@ -9,7 +9,7 @@ import { download, openLoopback } from "./loopback.ts";
 
 const tooLarge = { status: 413, code: "payload_too_large" };
 
-/** Serves bytes with their length announced, or in two pieces without. */
+/** Serves bytes with Content-Length, or in two pieces without. */
 const serveBytes = (bytes: Buffer, { announced = true, coding = "identity" }) =>
   serve((_request, response) => {
     response.setHeader("content-encoding", coding);
@@ -17,7 +17,7 @@ const serveBytes = (bytes: Buffer, { announced = true, coding = "identity" }) =>
     response.end(announced ? bytes : bytes.subarray(-1));
   });
 
-test("refuses a size that is announced as too large before any of it arrives", async () => {
+test("rejects a Content-Length over the limit before the body arrives", async () => {
   const url = await serve((_request, response) => {
     response.writeHead(200, { "content-length": 1001 }).flushHeaders();
   });
@@ -27,7 +27,7 @@ test("refuses a size that is announced as too large before any of it arrives", a
 });
 
 test.each([true, false])(
-  "takes as many bytes as are allowed and not one more, announced: %s",
+  "accepts exactly the allowed number of bytes, with Content-Length: %s",
   async (announced) => {
     const bytes = randomBytes(10_001);
     const url = await serveBytes(bytes, { announced });
@@ -36,7 +36,7 @@ test.each([true, false])(
   },
 );
 
-test("ends a body of unknown size at the byte too many", async () => {
+test("stops a body of unknown size at the first byte over the limit", async () => {
   const closed = Promise.withResolvers<void>();
   const url = await serve((_request, response) => {
     response.on("close", closed.resolve);
@@ -69,8 +69,8 @@ test.each([
   expect(received).toBeLessThanOrEqual(500_000);
 });
 
-describe.each([true, false])("what is packed, its packed size announced: %s", (announced) => {
-  test("may be longer than what it unpacks to, as random bytes are", async () => {
+describe.each([true, false])("a compressed body, with Content-Length: %s", (announced) => {
+  test("may be longer than its content, as for random bytes", async () => {
     const file = randomBytes(300_000);
     const packed = gzipSync(file, { level: 0 });
     expect(packed.length).toBeGreaterThan(file.length);
@@ -79,8 +79,8 @@ describe.each([true, false])("what is packed, its packed size announced: %s", (a
     await expect(download(url, { maxBytes: file.length - 1 })).rejects.toMatchObject(tooLarge);
   });
 
-  test("may have 2 % and 1 KiB more than is allowed unpacked, and not one byte more", async () => {
-    // stored blocks of deflate without content, five bytes each, behind the header
+  test("may exceed the limit of its content by 2 % and 1 KiB, not more", async () => {
+    // empty stored blocks of deflate, five bytes each, after the header
     const pad = (bytes: Buffer) =>
       Buffer.concat([
         bytes.subarray(0, 2),
@@ -93,19 +93,20 @@ describe.each([true, false])("what is packed, its packed size announced: %s", (a
     const serving = { announced, coding: "deflate" };
     expect(String(await download(await serveBytes(most, serving), { maxBytes: 100_000 }))).toBe("abc");
     await expect(download(await serveBytes(more, serving), { maxBytes: 100_000 })).rejects.toMatchObject({
-      ...{ ...tooLarge, message: expect.stringContaining("100000 bytes") },
+      ...tooLarge,
+      message: expect.stringContaining("100000 bytes"),
     });
   });
 });
 
-describe("the 20 s that a download may take", () => {
+describe("the timeout of 20 s", () => {
   const tooSlow = {
     ...{ status: 400, code: "invalid_request", message: expect.stringContaining("longer than 20 s") },
   };
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("include the redirects: the file has what they leave", async () => {
+  test("includes redirects", async () => {
     const opened = Promise.withResolvers<ServerResponse>();
     const url = await serve(({ url: path }, response) => {
       vi.advanceTimersByTime(6_000);
@@ -128,7 +129,7 @@ describe("the 20 s that a download may take", () => {
   test.each([
     ["headers", "HTTP/1.1 200 OK\r\n", "a: b\r\n"],
     ["a body", "HTTP/1.1 200 OK\r\n\r\n", "."],
-  ])("end a trickle of %s, however lively it is", async (_what, start, piece) => {
+  ])("stops %s sent in a slow trickle", async (_what, start, piece) => {
     const url = await serveRaw((socket) => {
       socket.write(start);
       let left = 20;
@@ -142,7 +143,7 @@ describe("the 20 s that a download may take", () => {
     await expect(download(url)).rejects.toMatchObject(tooSlow);
   });
 
-  test("end also what a slow reader has not read, and let go of the server", async () => {
+  test("applies to slow readers too, and closes the connection", async () => {
     const opened = Promise.withResolvers<ServerResponse>();
     const url = await serve((_request, response) => {
       response.write("a");

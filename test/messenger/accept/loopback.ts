@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { guardConnector } from "#lib/messenger/accept/address-guard.ts";
 import { type Download, openDownload } from "#lib/messenger/accept/download.ts";
 
-/** Every name leads to this machine, and the guard lets through what leads there. */
+/** Resolves every name to this machine and allows its address. */
 export const loopback = guardConnector({
   policy: (address) => (address === "127.0.0.1" ? undefined : "The test reaches loopback alone"),
   resolve: async () => [{ address: "127.0.0.1", family: 4 }],

@@ -10,7 +10,7 @@ const png = Buffer.from(
   "base64",
 );
 
-/** The source of a submission whose media is at an address that answers this. */
+/** Opens the source of a submission whose URL answers this. */
 const open = async (
   kind: "image" | "file",
   headers: Record<string, string | number>,
@@ -39,7 +39,7 @@ describe("the largest download", () => {
 });
 
 describe("the type", () => {
-  test("of an image is what its bytes are, whatever the server and the name say", async () => {
+  test("of an image is detected from its bytes, whatever the server and the name say", async () => {
     expect((await open("image", { "content-type": "image/jpeg" }, png)).contentType).toBe("image/png");
     const text = open("image", { "content-type": "image/png" }, Buffer.from("no picture".repeat(9)));
     await expect(text).rejects.toMatchObject({
@@ -48,7 +48,7 @@ describe("the type", () => {
     });
   });
 
-  test("of a file is what the submission says, or else the server", async () => {
+  test("of a file is that of the submission, otherwise that of the server", async () => {
     const served = { "content-type": "application/pdf" };
     expect((await open("file", served, png)).contentType).toBe("application/pdf");
     expect((await open("file", served, png, { content_type: "text/plain" })).contentType).toBe("text/plain");

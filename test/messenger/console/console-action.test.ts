@@ -4,27 +4,27 @@ import { openLoggedIn, ownPage } from "./console-browser.ts";
 
 describe("an action", () => {
   test.each<[string, Record<string, string>, string[], string]>([
-    ["/pause", {}, ["pause"], "Sending is paused."],
-    ["/resume", {}, ["resume"], "Sending is resumed."],
+    ["/pause", {}, ["pause"], "Sending paused."],
+    ["/resume", {}, ["resume"], "Sending resumed."],
     [
       "/pairing-code",
       { phone: "+62 (812) 3456-7890" },
       ["pairing code for 6281234567890"],
-      "The pairing code is K7PX-2QWM.",
+      "Pairing code: K7PX-2QWM.",
     ],
-    ["/pairing-code", { phone: "0812345678" }, [], "That is not a phone number"],
-    ["/pairing-code", {}, [], "That is not a phone number"],
-    ["/unlink", { confirmation: " Unlink" }, ["unlink"], "The phone is unlinked."],
-    ["/unlink", { confirmation: "yes" }, [], "Nothing was unlinked"],
-    ["/unlink", {}, [], "Nothing was unlinked"],
-  ])("%s with %j does %j and says what came of it", async (path, fields, calls, notice) => {
+    ["/pairing-code", { phone: "0812345678" }, [], "Invalid phone number"],
+    ["/pairing-code", {}, [], "Invalid phone number"],
+    ["/unlink", { confirmation: " Unlink" }, ["unlink"], "Phone unlinked."],
+    ["/unlink", { confirmation: "yes" }, [], "The phone was not unlinked"],
+    ["/unlink", {}, [], "The phone was not unlinked"],
+  ])("%s with %j performs %j and shows the result", async (path, fields, calls, notice) => {
     const { post, get, messenger } = await openLoggedIn();
     const { statusCode, headers } = await post(path, fields);
     expect([statusCode, headers.location, messenger.calls]).toEqual([303, "/console", calls]);
     expect((await get()).body).toContain(notice);
   });
 
-  test("that is refused says why", async () => {
+  test("that is rejected shows the reason", async () => {
     const { post, get } = await openLoggedIn({
       requestPairingCode: async () => {
         throw new Fault({ status: 409, code: "conflict", message: "A phone is linked already." });
@@ -35,11 +35,11 @@ describe("an action", () => {
   });
 
   test.each([
-    ["/pause", "the database does not answer"],
-    ["/resume", "the database does not answer"],
-    ["/pairing-code", "WhatsApp gave no pairing code"],
-    ["/unlink", "WhatsApp or the database does not answer"],
-  ])("%s that fails names the part that is away, and nothing of the error", async (path, said) => {
+    ["/pause", "the database is not responding"],
+    ["/resume", "the database is not responding"],
+    ["/pairing-code", "WhatsApp returned no pairing code"],
+    ["/unlink", "WhatsApp or the database is not responding"],
+  ])("%s that fails names the unavailable component without details of the error", async (path, said) => {
     const fail = async () => {
       throw new Error("password authentication failed for 10.1.2.3");
     };
@@ -50,7 +50,7 @@ describe("an action", () => {
     expect(body).not.toContain("10.1.2.3");
   });
 
-  test("wants a form", async () => {
+  test("requires a form", async () => {
     const { server, browser, messenger } = await openLoggedIn();
     const headers = { ...ownPage, cookie: browser.cookie, "content-type": "application/json" };
     const { statusCode } = await server.inject({

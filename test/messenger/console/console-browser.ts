@@ -6,24 +6,24 @@ export const host = "localhost:8080";
 /** Headers of a form that the console's own page sends. */
 export const ownPage = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
 
-/** Everything that can be done to the messenger. */
+/** The paths of all actions. */
 export const actions = ["/pause", "/resume", "/pairing-code", "/unlink"];
 
-/** Keeps what is logged off the terminal until the test ends. @returns the lines, as they come. */
-export const catchLog = (): string[] => {
+/** Captures log lines until the test ends. */
+export const captureLog = (): string[] => {
   const lines: string[] = [];
   const spy = vi.spyOn(process.stdout, "write").mockImplementation((text) => lines.push(String(text)) > 0);
   onTestFinished(() => spy.mockRestore());
   return lines;
 };
 
-/** A console and how a browser talks to it; `browser.cookie` is what the browser keeps, `lines` what is logged. */
+/** Starts a console with a simulated browser, which stores `browser.cookie`; `lines` are its log. */
 export const open = (more: Partial<ConsoleOptions> = {}) => {
-  const lines = catchLog();
+  const lines = captureLog();
   const { server, messenger } = createConsole(more);
   onTestFinished(() => server.close());
   const browser = { cookie: "" };
-  const keep = (setCookie: string) => {
+  const storeCookie = (setCookie: string) => {
     const [pair = ""] = setCookie.split(";");
     browser.cookie = /Max-Age=0/.test(setCookie) ? "" : pair;
   };
@@ -42,7 +42,7 @@ export const open = (more: Partial<ConsoleOptions> = {}) => {
       payload: new URLSearchParams(fields).toString(),
       remoteAddress,
     });
-    if (response.headers["set-cookie"]) keep(String(response.headers["set-cookie"]));
+    if (response.headers["set-cookie"]) storeCookie(String(response.headers["set-cookie"]));
     return response;
   };
   return { server, messenger, lines, browser, get, post, logIn: () => post("/login", operator) };

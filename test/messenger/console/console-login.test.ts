@@ -5,7 +5,7 @@ import { actions, host, open, openLoggedIn, ownPage } from "./console-browser.ts
 const minuteMs = 60_000;
 
 describe("without login", () => {
-  test("nothing of the state is shown", async () => {
+  test("the state is not shown", async () => {
     const { get } = open();
     const { statusCode, headers, body } = await get();
     expect([statusCode, headers.location, body]).toEqual([303, "/console/login", ""]);
@@ -17,7 +17,7 @@ describe("without login", () => {
     expect([statusCode, headers.location, messenger.calls]).toEqual([303, "/console/login", []]);
   });
 
-  test("a cookie that was made up is worth nothing", async () => {
+  test("an invented cookie is rejected", async () => {
     const { get, browser } = open();
     browser.cookie = "console=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     expect((await get()).statusCode).toBe(303);
@@ -27,6 +27,7 @@ describe("without login", () => {
     ["/login", "text/html; charset=utf-8"],
     ["/console.css", "text/css; charset=utf-8"],
     ["/console.js", "text/javascript; charset=utf-8"],
+    ["/idiomorph.js", "text/javascript; charset=utf-8"],
     ["/icon.svg", "image/svg+xml"],
   ])("%s is served", async (path, type) => {
     const { statusCode, headers } = await open().get(path);
@@ -35,7 +36,7 @@ describe("without login", () => {
 });
 
 describe("login", () => {
-  test("gives a cookie that no script and no other site can use", async () => {
+  test("sets a cookie that scripts and other sites cannot use", async () => {
     const { logIn, get } = open();
     const { statusCode, headers } = await logIn();
     expect([statusCode, headers.location]).toEqual([303, "/console"]);
@@ -46,7 +47,7 @@ describe("login", () => {
     expect(body).toContain("Connected");
   });
 
-  test("takes both credentials while they are rotated", async () => {
+  test("accepts both credentials during a rotation", async () => {
     const next = { username: "operator", password: "next" };
     const { post } = open({ findCredentials: async () => [operator, next] });
     expect((await post("/login", next)).statusCode).toBe(303);
@@ -58,7 +59,7 @@ describe("login", () => {
     ["a wrong username", { ...operator, username: "other" }],
     ["nothing", {}],
     ["a password of another credential", { ...operator, password: "of another" }],
-  ])("refuses %s in the same words", async (_, fields) => {
+  ])("rejects %s with the same message", async (_, fields) => {
     const { post } = open({
       findCredentials: async () => [operator, { username: "other operator", password: "of another" }],
     });
@@ -67,7 +68,7 @@ describe("login", () => {
     expect(body).toContain("Username or password is wrong.");
   });
 
-  test("waits after five failures from one address, also with the right password", async () => {
+  test("is blocked after five failures from one address, even with the right password", async () => {
     let now = 1_000_000;
     const { post } = open({ now: () => now });
     const attempt = (password: string, address?: string) =>
@@ -81,14 +82,14 @@ describe("login", () => {
     expect(await attempt(operator.password)).toBe(303);
   });
 
-  test("judges five of fifty attempts at the same time", async () => {
+  test("checks five of fifty concurrent attempts", async () => {
     const { post } = open();
     const wrong = { ...operator, password: "wrong" };
     const statuses = await Promise.all(Array.from({ length: 50 }, () => post("/login", wrong)));
     expect(statuses.filter(({ statusCode }) => statusCode === 401)).toHaveLength(5);
   });
 
-  test("does not count what succeeded, or could not be judged", async () => {
+  test("does not count attempts that succeeded or could not be checked", async () => {
     let isAway = true;
     const { post } = open({
       findCredentials: async () => {
@@ -99,14 +100,14 @@ describe("login", () => {
     for (let n = 0; n < 6; n += 1) {
       const { statusCode, body } = await post("/login", operator);
       expect(statusCode).toBe(503);
-      expect(body).toContain("Secrets Manager does not answer");
+      expect(body).toContain("Secrets Manager is not responding");
       expect(body).not.toContain("ECONNREFUSED");
     }
     isAway = false;
     for (let n = 0; n < 6; n += 1) expect((await post("/login", operator)).statusCode).toBe(303);
   });
 
-  test("ends at logout, for a copy of the cookie as well", async () => {
+  test("ends at logout, for copies of the cookie too", async () => {
     const { post, get, browser } = await openLoggedIn();
     const { cookie } = browser;
     const { headers } = await post("/logout");
@@ -125,20 +126,20 @@ describe("login", () => {
   });
 });
 
-describe("a POST that the console's own page has not sent is refused", () => {
+describe("a POST from another page is rejected", () => {
   test.each<[string, Record<string, string>]>([
     ["without any origin", { host }],
     ["from another site", { host, origin: "https://evil.example", "sec-fetch-site": "cross-site" }],
     ["from another port", { host, origin: "http://localhost:3000", "sec-fetch-site": "same-site" }],
     ["with an opaque origin", { host, origin: "null" }],
     ["whose two headers differ", { host, origin: `http://${host}`, "sec-fetch-site": "cross-site" }],
-    ["by a link that was typed", { host, "sec-fetch-site": "none" }],
+    ["from a typed URL", { host, "sec-fetch-site": "none" }],
   ])("%s", async (_, headers) => {
     const { post, messenger } = await openLoggedIn();
     for (const path of [...actions, "/login", "/logout"]) {
       const { statusCode, body } = await post(path, { ...operator, confirmation: "unlink" }, headers);
       expect([path, statusCode]).toEqual([path, 403]);
-      expect(body).toContain("Refused");
+      expect(body).toContain("Rejected");
     }
     expect(messenger.calls).toEqual([]);
   });

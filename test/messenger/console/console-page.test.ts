@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { connected, operator, pairing, qrText } from "../../steps/console.ts";
 import { host, openLoggedIn } from "./console-browser.ts";
 
-test("every answer carries the headers that protect the page", async () => {
+test("every answer has the security headers", async () => {
   const { get, post } = await openLoggedIn();
   const answers = [
     ...(await Promise.all(["", "/login", "/console.css", "/console.js", "/nowhere"].map(get))),
@@ -33,7 +33,7 @@ test("the page has no inline script or style", async () => {
   }
 });
 
-test("what comes from elsewhere is shown as text", async () => {
+test("untrusted values are escaped", async () => {
   const { get, messenger } = await openLoggedIn();
   const [message] = messenger.state.messages;
   if (!message) throw new Error("no message");
@@ -44,7 +44,7 @@ test("what comes from elsewhere is shown as text", async () => {
   expect(body).not.toContain("<img");
 });
 
-test("says that the state cannot be read", async () => {
+test("reports that the state cannot be read", async () => {
   const { get } = await openLoggedIn({ readState: () => Promise.reject(new Error("10.1.2.3")) });
   const { statusCode, body } = await get();
   expect(statusCode).toBe(200);
@@ -52,11 +52,11 @@ test("says that the state cannot be read", async () => {
   expect(body).not.toContain("10.1.2.3");
 });
 
-test("offers linking and unlinking at the task that leads alone", async () => {
+test("offers linking and unlinking only at the leader", async () => {
   const { get, messenger } = await openLoggedIn();
   messenger.state = { ...pairing(), leader: false };
   const { body } = await get();
-  expect(body).toContain("Another task leads");
+  expect(body).toContain("Another task is the leader");
   expect(body).toMatch(/<section id="linking"[^>]* hidden>/);
   expect(body).toMatch(/<section id="unlinking"[^>]* hidden>/);
   expect(body).not.toContain('class="qr"');

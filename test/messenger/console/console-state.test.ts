@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { readConsoleState } from "#lib/messenger/console/state.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
-import { catchLog } from "./console-browser.ts";
+import { captureLog } from "./console-browser.ts";
 
-beforeEach(() => void catchLog());
+beforeEach(() => void captureLog());
 
 describe("the state of the outbox", () => {
   const own = { connection: { kind: "open", since: "2026-01-01T00:00:00Z" }, leader: true } as const;
 
-  test("has the queue and the last fifty messages, with masked numbers and without text", async () => {
+  test("contains the queue and the latest fifty messages, with masked numbers and without text", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
     await sql`
       insert into messaging.message (id, kind, phone, content, expires_at, accepted_at)
@@ -20,7 +20,7 @@ describe("the state of the outbox", () => {
     await setPaused(sql, true);
     const state = await readConsoleState(sql, own);
     expect(state).toMatchObject({ ...own, paused: true });
-    expect(state.databaseAway).toBeUndefined();
+    expect(state.databaseUnavailable).toBeUndefined();
     expect(state.queue).toEqual([{ state: "PENDING", count: 59, oldestSeconds: expect.closeTo(90, -1) }]);
     expect(state.messages.map(({ id }) => id)).toEqual(Array.from({ length: 50 }, (_, n) => `m${60 - n}`));
     expect(state.messages[0]).toEqual({
@@ -38,7 +38,7 @@ describe("the state of the outbox", () => {
     expect((await readConsoleState(sql, own)).paused).toBe(false);
   });
 
-  test("has the last ten runs of jobs that had somebody to tell or failed, with their messages by state", async () => {
+  test("contains the latest ten runs that had recipients or failed, with their messages by state", async () => {
     const { connect, admin } = await createMessengerDatabase();
     const sql = connect(3);
     await admin`
@@ -60,7 +60,7 @@ describe("the state of the outbox", () => {
     expect(runs.map(({ messages }) => messages).slice(0, 3)).toEqual([{}, { PENDING: 1, SENT: 2 }, {}]);
   });
 
-  test("masks the shortest number as well", async () => {
+  test("masks the shortest number too", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
     await sql`
       insert into messaging.message (id, kind, phone, content, expires_at)
@@ -68,18 +68,18 @@ describe("the state of the outbox", () => {
     expect((await readConsoleState(sql, own)).messages[0]?.phone).toBe("6281••45");
   });
 
-  test("is told to be unknown while the database is away, or hangs", async () => {
+  test("is unknown while the database is unavailable or hangs", async () => {
     const { connect, admin } = await createMessengerDatabase();
-    const away = connect(1);
-    await away.end();
-    const unknown = { ...own, paused: false, queue: [], messages: [], runs: [], databaseAway: true };
-    expect(await readConsoleState(away, own)).toEqual(unknown);
+    const down = connect(1);
+    await down.end();
+    const unknown = { ...own, paused: false, queue: [], messages: [], runs: [], databaseUnavailable: true };
+    expect(await readConsoleState(down, own)).toEqual(unknown);
     const hanging = connect(3);
     await hanging`select 1`;
     await admin.begin(async (transaction) => {
       await transaction`lock table messaging.message in access exclusive mode`;
       expect(await readConsoleState(hanging, own)).toEqual(unknown);
     });
-    await expect.poll(() => readConsoleState(hanging, own)).not.toHaveProperty("databaseAway");
+    await expect.poll(() => readConsoleState(hanging, own)).not.toHaveProperty("databaseUnavailable");
   });
 });

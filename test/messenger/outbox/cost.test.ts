@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
-import { expire, markSent, recover, undo } from "#lib/messenger/outbox/outcome.ts";
+import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
@@ -55,7 +55,7 @@ test.each(["none", "of an hour when nothing waited", "of now"])(
     const read = await countRead(async () => {
       for (let taken = 0; taken < 20; taken++) {
         const message = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
-        if (taken % 5 === 0) await undo(sql, message, 3_600);
+        if (taken % 5 === 0) await requeueUnsent(sql, message, 3_600);
         else await markSent(sql, message);
       }
     });

@@ -4,7 +4,7 @@ import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { takeNext } from "#lib/messenger/outbox/next.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 
-/** Puts a text into the outbox. */
+/** Stores a text in the outbox. */
 export const putMessage = async (
   sql: postgres.Sql,
   id: string,
@@ -14,7 +14,7 @@ export const putMessage = async (
   await storeMessages(sql, [{ id, submission, mediaId: null }]);
 };
 
-/** Begins a leader's term. @returns its epoch */
+/** Starts a leader's term. @returns its epoch */
 export const beginTerm = async (sql: postgres.Sql): Promise<number> => {
   const [row] = await sql<{ epoch: number }[]>`
     insert into messaging.leadership as held (epoch, holder) values (1, 'test')
@@ -22,6 +22,6 @@ export const beginTerm = async (sql: postgres.Sql): Promise<number> => {
   return row?.epoch ?? 0;
 };
 
-/** Takes the next message, whatever its number. */
+/** Takes the next message to any number. */
 export const takeAny = (sql: postgres.ISql, epoch: number): Promise<Outgoing | undefined> =>
   takeNext(sql as postgres.Sql, { epoch, resting: [], newContacts: true });

@@ -3,13 +3,13 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { takeNext } from "#lib/messenger/outbox/next.ts";
 import {
+  deferUntilQuietEnd,
   expire,
   markFailed,
   markSent,
-  putBack,
   recover,
-  undo,
-  waitForQuietEnd,
+  requeue,
+  requeueUnsent,
 } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
@@ -37,7 +37,7 @@ const statesById = async () => {
 };
 
 describe("taking the next message", () => {
-  test("leaves a number's later messages while an earlier one is under way", async () => {
+  test("takes no later message to a number while an earlier one is being sent", async () => {
     for (const id of ["first", "second"]) await put(id);
     await put("bulk", { phone: other, class: "bulk" });
     const epoch = await beginTerm(sql);
@@ -45,10 +45,10 @@ describe("taking the next message", () => {
     expect(await takeAny(sql, epoch)).toBeUndefined();
   });
 
-  test("lets a code go before a reminder to the same number that was put back, and no other reminder", async () => {
+  test("takes a code, but no reminder, before a requeued reminder to the same number", async () => {
     await put("first", { class: "reminder" });
     const epoch = await beginTerm(sql);
-    await undo(sql, await take(epoch), 3_600);
+    await requeueUnsent(sql, await take(epoch), 3_600);
     await put("second", { class: "reminder" });
     await put("code", { class: "otp" });
     const code = await take(epoch);
@@ -56,7 +56,7 @@ describe("taking the next message", () => {
     expect([code.id, await takeAny(sql, epoch)]).toEqual(["code", undefined]);
   });
 
-  test("leaves resting numbers, and new contacts where none may be taken", async () => {
+  test("skips numbers that cool down, and new contacts if none are allowed", async () => {
     await put("first");
     await put("second", { phone: other });
     const epoch = await beginTerm(sql);
@@ -67,12 +67,13 @@ describe("taking the next message", () => {
     await markSent(sql, taken as Outgoing);
     await put("third", { phone: other });
     expect(await takeNext(sql, { epoch, resting: [], newContacts: false })).toMatchObject({
-      ...{ id: "third", isNewContact: false },
+      id: "third",
+      isNewContact: false,
     });
   });
 });
 
-test("a leader whose term is over takes nothing, and changes nothing that the next one has taken", async () => {
+test("a former leader takes nothing, and its writes do not affect what the next one has taken", async () => {
   await put("message", { quiet_hours: { from: "00:00", to: "23:59", time_zone: "UTC" } });
   await sql`update messaging.message set not_before = now()`;
   const before = await beginTerm(sql);
@@ -87,35 +88,35 @@ test("a leader whose term is over takes nothing, and changes nothing that the ne
   expect(taken).toMatchObject([{ state: "SENDING", attempts: 2, epoch, payload: null }]);
   expect(await storePayload(sql, before, late.id, Buffer.from("late"))).toBe(false);
   await markFailed(sql, late, "late");
-  await putBack(sql, late, 60);
-  await undo(sql, late, 60);
-  await waitForQuietEnd(sql, { ...late, quietUntil: new Date(Date.now() + 60_000) });
+  await requeue(sql, late, 60);
+  await requeueUnsent(sql, late, 60);
+  await deferUntilQuietEnd(sql, { ...late, quietUntil: new Date(Date.now() + 60_000) });
   expect(await read()).toEqual(taken);
   expect(await storePayload(sql, epoch, late.id, Buffer.from("mine"))).toBe(true);
 });
 
-test("what its recipient has is not put back by a send that got no answer", async () => {
+test("a delivered message is not requeued by a send without an answer", async () => {
   await put("message");
   const taken = await take(await beginTerm(sql));
   await applyReceipt(sql, taken.id, "DELIVERED");
-  await putBack(sql, taken, 0);
-  await undo(sql, taken, 0);
+  await requeue(sql, taken, 0);
+  await requeueUnsent(sql, taken, 0);
   expect(await statesById()).toEqual({ message: "DELIVERED" });
 });
 
-test("a send that has not left counts as none, however often", async () => {
+test("a send that has not left does not count as an attempt, however often", async () => {
   await put("message");
   const epoch = await beginTerm(sql);
   for (let send = 0; send < 6; send++) {
     const taken = await take(epoch);
     expect(taken.attempts).toBe(1);
-    await undo(sql, taken, 0);
+    await requeueUnsent(sql, taken, 0);
   }
-  await putBack(sql, await take(epoch), 0);
+  await requeue(sql, await take(epoch), 0);
   expect(await statesById()).toEqual({ message: "PENDING" });
 });
 
-test("a receipt makes its message DELIVERED or READ from every state but the final ones, and READ stays", async () => {
+test("a receipt sets DELIVERED or READ in all states except FAILED and EXPIRED, and READ is final", async () => {
   const states = ["PENDING", "SENDING", "SENT", "DELIVERED", "READ", "FAILED", "EXPIRED", "UNCERTAIN"];
   const receipts = ["DELIVERED", "READ"] as const;
   await sql`
@@ -132,27 +133,27 @@ test("a receipt makes its message DELIVERED or READ from every state but the fin
   expect(await findState(sql, "READ on UNCERTAIN")).not.toHaveProperty("reason");
 });
 
-test("what a receipt says has arrived counts as sent, though nobody noted its send", async () => {
+test("a message with a receipt counts as sent, even if its send was not recorded", async () => {
   await put("message");
-  await putBack(sql, await take(await beginTerm(sql)), 0);
+  await requeue(sql, await take(await beginTerm(sql)), 0);
   await applyReceipt(sql, "message", "DELIVERED");
   const { sentAt } = await loadHistory(sql);
   expect(sentAt).toHaveLength(1);
 });
 
-test("what waits for longer than the end of the quiet hours waits on", async () => {
+test("the end of quiet hours does not advance a message that waits longer", async () => {
   const quiet_hours = { from: "00:00", to: "23:59", time_zone: "UTC" };
   for (const id of ["taken", "later"]) await put(id, { quiet_hours });
   await sql`update messaging.message set not_before = now() where id = 'taken'`;
   await sql`update messaging.message set not_before = now() + interval '3 days' where id = 'later'`;
   const taken = await take(await beginTerm(sql));
-  await waitForQuietEnd(sql, { ...taken, quietUntil: new Date(Date.now() + 60_000) });
+  await deferUntilQuietEnd(sql, { ...taken, quietUntil: new Date(Date.now() + 60_000) });
   const [row] =
     await sql`select not_before > now() + interval '2 days' as waits from messaging.message where id = 'later'`;
   expect(row?.waits).toBe(true);
 });
 
-test("a message expires when it was not sent in time; one that may have left is uncertain, under way five minutes later", async () => {
+test("an unsent message expires; one that may have left becomes uncertain, five minutes later if it is being sent", async () => {
   await sql`
     insert into messaging.message (id, kind, phone, content, state, attempts, expires_at)
     select id, 'text', ${phone}, '{}', state, attempts, now() - late
@@ -160,22 +161,26 @@ test("a message expires when it was not sent in time; one that may have left is 
       ('in time', 'PENDING', 0, interval '-1 minute'),
       ('late', 'PENDING', 0, interval '0'),
       ('tried', 'PENDING', 1, interval '0'),
-      ('under way', 'SENDING', 1, interval '4 minutes 30 seconds'),
+      ('sending', 'SENDING', 1, interval '4 minutes 30 seconds'),
       ('hanging', 'SENDING', 1, interval '5 minutes'),
       ('sent', 'SENT', 1, interval '1 hour')
     ) row (id, state, attempts, late)`;
   expect(await expire(sql)).toBe(3);
   expect(await statesById()).toEqual({
-    ...{ "in time": "PENDING", late: "EXPIRED", tried: "UNCERTAIN" },
-    ...{ "under way": "SENDING", hanging: "UNCERTAIN", sent: "SENT" },
+    "in time": "PENDING",
+    late: "EXPIRED",
+    tried: "UNCERTAIN",
+    sending: "SENDING",
+    hanging: "UNCERTAIN",
+    sent: "SENT",
   });
 });
 
-describe("whether the platform knows a number", () => {
+describe("the registration of a number", () => {
   test.each([
-    ["does not know", false, "1 hour"],
-    ["knows", true, "7 days"],
-  ])("is asked again for one that it %s (%s) after %s, and not before", async (_, registered, age) => {
+    ["unregistered", false, "1 hour"],
+    ["registered", true, "7 days"],
+  ])("if %s (%s), is looked up again after %s, not before", async (_, registered, age) => {
     let asked = 0;
     let answer = registered;
     const registry = {
@@ -203,11 +208,11 @@ describe("whether the platform knows a number", () => {
   });
 });
 
-test("the history holds the sends and new contacts of a day, oldest first, and the days since the first contact", async () => {
+test("the history contains the sends and new contacts of a day, oldest first, and the days since the first contact", async () => {
   expect(await loadHistory(sql)).toEqual({ sentAt: [], newContactsAt: [], daysOfUse: 0 });
   const now = Date.now();
   const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000);
-  // neither in the order in which they were accepted nor in the order of the numbers
+  // neither in the order of acceptance nor in that of the numbers
   for (const [n, hours] of [2, 23, 1, 25, 12].entries()) {
     await put(`M${n}`);
     await sql`update messaging.message set sent_at = ${hoursAgo(hours)} where id = ${`M${n}`}`;

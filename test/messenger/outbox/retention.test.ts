@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runRetention, sweep } from "#lib/messenger/outbox/retention.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
-test("keeps messages for thirty days, what was sent for seven, keys for one and what is known of numbers for thirty", async () => {
+test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours and number lookups after 30 days", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   await sql`
     insert into messaging.message (id, kind, phone, content, state, accepted_at, expires_at)
@@ -30,7 +30,7 @@ test("keeps messages for thirty days, what was sent for seven, keys for one and 
     { id: "SENT8", payload: false },
   ]);
   const count = async (table: string) => (await sql`select from ${sql(`messaging.${table}`)}`).length;
-  await expect.poll(() => count("number_check")).toBe(1); // the last to be swept
+  await expect.poll(() => count("number_check")).toBe(1); // deleted last
   expect(await count("idempotency")).toBe(2);
   end.abort();
   await done;

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
 import { retryUntilDone } from "#lib/messenger/outbox/retry.ts";
 
-test("does what fails again until it is done, and then no more", async () => {
+test("retries until the work succeeds", async () => {
   let tries = 0;
   const work = async () => {
     tries += 1;
-    if (tries < 3) throw new Error("away");
+    if (tries < 3) throw new Error("unavailable");
   };
   await retryUntilDone(work, new AbortController().signal);
   expect(tries).toBe(3);
 });
 
-test("gives up when it is called off", async () => {
+test("stops when the signal is aborted", async () => {
   const end = new AbortController();
   let tries = 0;
   const work = async () => {
     tries += 1;
     end.abort();
-    throw new Error("away");
+    throw new Error("unavailable");
   };
   await retryUntilDone(work, end.signal);
   expect(tries).toBe(1);

@@ -5,13 +5,13 @@ const none = { sentAt: [], newContactsAt: [], daysOfUse: 100 };
 const start = 1_000_000_000;
 const midway = () => 0.5;
 
-/** When `count` messages go, one to each number, as soon as each may. */
+/** The times of `count` sends to different numbers, each as early as allowed. */
 const sendTimes = (pacing: Pacing, count: number): number[] => {
   const times: number[] = [];
   let now = start;
   for (let i = 0; i < count; i++) {
     now = Math.max(now, pacing.nextAt());
-    pacing.note(`62${i}`, false, now);
+    pacing.recordSend(`62${i}`, false, now);
     times.push(now);
   }
   return times;
@@ -32,33 +32,33 @@ test.each([
   [1, 8_000],
 ])("leaves gaps of three to eight seconds at random: at %d, %d ms", (random, gapMs) => {
   const pacing = new Pacing(carefulPace, none, () => random);
-  pacing.note("62", false, start);
+  pacing.recordSend("62", false, start);
   expect(pacing.nextAt() - start).toBe(gapMs);
 });
 
 test("leaves gaps twice as long after a new connection", () => {
   const pacing = new Pacing(carefulPace, none, midway);
-  pacing.ramp(start);
-  pacing.note("62", false, start);
+  pacing.startRamp(start);
+  pacing.recordSend("62", false, start);
   expect(pacing.nextAt() - start).toBe(11_000);
-  pacing.note("62", false, start + 61_000);
+  pacing.recordSend("62", false, start + 61_000);
   expect(pacing.nextAt() - start - 61_000).toBe(5_500);
 });
 
-test("lets a number rest for six seconds", () => {
+test("sends nothing to the same number for six seconds", () => {
   const pacing = new Pacing(carefulPace, none, midway);
-  pacing.note("62", false, start);
-  expect([pacing.resting(start + 5_999), pacing.resting(start + 6_000)]).toEqual([["62"], []]);
+  pacing.recordSend("62", false, start);
+  expect([pacing.coolingDown(start + 5_999), pacing.coolingDown(start + 6_000)]).toEqual([["62"], []]);
 });
 
-test("lets a number rest until the later of two times, whichever was said first", () => {
+test("a number cools down until the later of two times, in any order", () => {
   const pacing = new Pacing(carefulPace, none, midway);
-  pacing.rest("62", start + 60_000);
-  pacing.note("62", false, start);
-  expect([pacing.resting(start + 59_999), pacing.resting(start + 60_000)]).toEqual([["62"], []]);
+  pacing.coolDown("62", start + 60_000);
+  pacing.recordSend("62", false, start);
+  expect([pacing.coolingDown(start + 59_999), pacing.coolingDown(start + 60_000)]).toEqual([["62"], []]);
 });
 
-test("does not end a pause of new contacts by a shorter one", () => {
+test("a shorter pause of new contacts does not end a longer one", () => {
   const pacing = new Pacing(carefulPace, none, midway);
   pacing.pauseNewContacts(start + 60_000);
   pacing.pauseNewContacts(start + 1_000);
@@ -68,44 +68,44 @@ test("does not end a pause of new contacts by a shorter one", () => {
   ]);
 });
 
-test("counts what was sent before it began", () => {
+test("counts earlier sends", () => {
   const sentAt = Array.from({ length: 8 }, (_, i) => start - 30_000 + i);
   expect(new Pacing(carefulPace, { ...none, sentAt }).nextAt()).toBe(start + 30_000);
 });
 
-test("lets a fresh number send little on its first days", () => {
+test("limits a new account on its first days", () => {
   const times = sendTimes(new Pacing(carefulPace, { ...none, daysOfUse: 0 }, midway), 21);
   expect((times[20] ?? 0) - (times[0] ?? 0)).toBe(86_400_000);
 });
 
-test("holds new contacts back when the platform says so, or their budget is used up", () => {
+test("holds back new contacts while they are paused or their limit is reached", () => {
   const pacing = new Pacing({ ...carefulPace, newContactsPerDay: 2 }, none, midway);
   expect(pacing.allowsNewContacts(start)).toBe(true);
   pacing.pauseNewContacts(start + 1_000);
   expect([pacing.allowsNewContacts(start), pacing.allowsNewContacts(start + 1_000)]).toEqual([false, true]);
-  pacing.note("621", true, start);
-  pacing.note("622", true, start);
+  pacing.recordSend("621", true, start);
+  pacing.recordSend("622", true, start);
   expect(pacing.allowsNewContacts(start + 3_600_000)).toBe(false);
   expect(pacing.allowsNewContacts(start + 86_400_000)).toBe(true);
 });
 
-test("counts a new contact for a whole day, whatever is sent meanwhile and whoever wrote to it", () => {
+test("counts a new contact for a whole day, whatever is sent meanwhile, earlier leaders' included", () => {
   const hourMs = 3_600_000;
   const history = { ...none, newContactsAt: [start - 12 * hourMs] };
   const pacing = new Pacing({ ...carefulPace, newContactsPerDay: 2 }, history, midway);
   expect(pacing.allowsNewContacts(start)).toBe(true);
-  pacing.note("621", true, start);
+  pacing.recordSend("621", true, start);
   for (let hour = 1; hour < 12; hour++) {
-    pacing.note("622", false, start + hour * hourMs);
+    pacing.recordSend("622", false, start + hour * hourMs);
     expect(pacing.allowsNewContacts(start + hour * hourMs)).toBe(false);
   }
   expect(pacing.allowsNewContacts(start + 12 * hourMs)).toBe(true);
-  pacing.note("623", true, start + 12 * hourMs);
+  pacing.recordSend("623", true, start + 12 * hourMs);
   expect(pacing.allowsNewContacts(start + 24 * hourMs - 1)).toBe(false);
   expect(pacing.allowsNewContacts(start + 24 * hourMs)).toBe(true);
 });
 
-test("does not hold anything back when it is off", () => {
+test("holds back nothing when it is off", () => {
   const times = sendTimes(new Pacing(noPace, none), 1_000);
   expect(new Set(times).size).toBe(1);
 });

@@ -22,7 +22,7 @@ beforeEach(async () => {
   sent = [];
 });
 
-/** Hours around the present moment, in whole minutes of UTC. */
+/** Quiet hours around the current time, in whole minutes of UTC. */
 const around = (beforeMinutes: number, afterMinutes: number): QuietHours => {
   const clock = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16);
   return { from: clock(-beforeMinutes), to: clock(afterMinutes), time_zone: "UTC" };
@@ -30,12 +30,15 @@ const around = (beforeMinutes: number, afterMinutes: number): QuietHours => {
 
 const put = (id: string, more: Partial<Submission> = {}) => putMessage(sql, id, more);
 
-/** Sends whatever may be sent, to a platform that takes everything. */
+/** Starts a sender with a platform that accepts everything. */
 const lead = async () => {
   const epoch = await beginTerm(sql);
   const end = new AbortController();
   const done = runSender({
-    ...{ sql, epoch, wakeup: new Wakeup(), signal: end.signal },
+    sql,
+    epoch,
+    wakeup: new Wakeup(),
+    signal: end.signal,
     pacing: new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 0 }),
     channel: {
       isOpen: () => true,
@@ -46,8 +49,8 @@ const lead = async () => {
         return { outcome: "acked" };
       },
     },
-    seal: (_, payload) => payload,
-    open: (_, payload) => payload,
+    encrypt: (_, payload) => payload,
+    decrypt: (_, payload) => payload,
   });
   onTestFinished(async () => {
     end.abort();
@@ -64,7 +67,7 @@ const waitsUntil = async (id: string) => {
   return row?.notBefore.getTime() ?? 0;
 };
 
-/** Lets time pass for what is stored: everything lies so much further back. */
+/** Simulates passing time by moving the stored times back. */
 const pass = (minutes: number) => {
   const by = `-${minutes} minutes`;
   return sql`
@@ -82,8 +85,8 @@ const nextOf = (time: string) => {
   return next.getTime() < Date.now() ? next.getTime() + 86_400_000 : next.getTime();
 };
 
-describe("what is due in its quiet hours", () => {
-  test("waits for their end and goes out then, while a code goes at once", async () => {
+describe("a message that is due in its quiet hours", () => {
+  test("is sent at their end, while a one-time code is sent at once", async () => {
     const quiet = around(60, 60);
     await put("reminder", { class: "reminder", quiet_hours: quiet });
     await put("code", { class: "otp" });
@@ -97,7 +100,7 @@ describe("what is due in its quiet hours", () => {
     await becomes("reminder", "SENT");
   });
 
-  test("waits as well when it was accepted before them, and all that wait are asked for once", async () => {
+  test("waits too if it was accepted before them, and all with the same hours are deferred at once", async () => {
     const quiet = around(60, 60);
     for (const id of ["one", "two", "three"])
       await put(id, { class: "reminder", quiet_hours: around(-60, 120) });
@@ -114,7 +117,7 @@ describe("what is due in its quiet hours", () => {
     expect(sent).toEqual(["other", "one", "two", "three"]);
   });
 
-  test("does not hold back what may be sent to the same number at any hour", async () => {
+  test("does not hold back messages to the same number without quiet hours", async () => {
     await put("status", { class: "transactional", quiet_hours: around(60, 60) });
     await sql`update messaging.message set not_before = now()`; // accepted before the hours began
     await lead();
@@ -124,7 +127,7 @@ describe("what is due in its quiet hours", () => {
     expect(sent).toEqual(["alert"]);
   });
 
-  test("is taken up again by the same leader when the database fails before it is put off", async () => {
+  test("is recovered by the same leader when the database fails before it is deferred", async () => {
     const quiet = around(60, 60);
     await put("status", { quiet_hours: quiet });
     await sql`update messaging.message set not_before = now()`;
@@ -136,7 +139,7 @@ describe("what is due in its quiet hours", () => {
     expect(sent).toEqual(["status"]);
   });
 
-  test("and expires before their end is never sent", async () => {
+  test("is never sent if it expires before their end", async () => {
     await put("late", { class: "reminder", quiet_hours: around(60, 60), expires_in_seconds: 1_800 });
     await lead();
     await pass(61);
@@ -147,7 +150,7 @@ describe("what is due in its quiet hours", () => {
   });
 });
 
-test("a one-time code overtakes 5,000 reminders that are queued before it", { timeout: 40_000 }, async () => {
+test("a one-time code overtakes 5,000 reminders in the queue", { timeout: 40_000 }, async () => {
   await sql`
     insert into messaging.message (id, kind, phone, content, priority, expires_at)
     select 'R' || n, 'text', '6281200000001', '{"text":"x"}', 2, now() + interval '1 hour'
@@ -158,7 +161,7 @@ test("a one-time code overtakes 5,000 reminders that are queued before it", { ti
   await put("code", { class: "otp", phone: "6281200000002" });
   const then = sent.length;
   await becomes("code", "SENT");
-  // those that went out while it was being stored came before it, and the one that was under way
+  // after those sent while it was being stored, and the one in progress
   expect(sent.indexOf("code")).toBeGreaterThanOrEqual(before);
   expect(sent.indexOf("code")).toBeLessThanOrEqual(then + 1);
 });
@@ -167,25 +170,25 @@ describe("the end of quiet hours", () => {
   test.each([
     ["in Jakarta, in the evening", "20:00-07:00 Asia/Jakarta", "2026-11-21T13:00Z", "2026-11-22T00:00Z"],
     ["in Jakarta, after midnight", "20:00-07:00 Asia/Jakarta", "2026-11-21T23:59:59Z", "2026-11-22T00:00Z"],
-    ["in Jakarta, at its very end", "20:00-07:00 Asia/Jakarta", "2026-11-22T00:00Z", null],
+    ["in Jakarta, exactly at its end", "20:00-07:00 Asia/Jakarta", "2026-11-22T00:00Z", null],
     ["in Jakarta, a second before", "20:00-07:00 Asia/Jakarta", "2026-11-21T12:59:59Z", null],
     ["within a day", "12:00-13:30 Asia/Jakarta", "2026-11-21T05:00Z", "2026-11-21T06:30Z"],
     ["in Berlin, in winter", "22:00-07:00 Europe/Berlin", "2026-01-10T22:00Z", "2026-01-11T06:00Z"],
     ["in Berlin, in summer", "22:00-07:00 Europe/Berlin", "2026-07-10T20:00Z", "2026-07-11T05:00Z"],
     [
-      "in Berlin, the night an hour shorter",
+      "in Berlin, in a night one hour shorter",
       "22:00-07:00 Europe/Berlin",
       "2026-03-28T22:00Z",
       "2026-03-29T05:00Z",
     ],
     [
-      "in Berlin, the night an hour longer",
+      "in Berlin, in a night one hour longer",
       "22:00-07:00 Europe/Berlin",
       "2026-10-24T21:00Z",
       "2026-10-25T06:00Z",
     ],
     ["at a time that the clock skips", "22:00-02:30 Europe/Berlin", "2026-03-28T23:00Z", "2026-03-29T01:30Z"],
-    ["at a time that comes twice", "22:00-02:30 Europe/Berlin", "2026-10-24T22:00Z", "2026-10-25T01:30Z"],
+    ["at a time that occurs twice", "22:00-02:30 Europe/Berlin", "2026-10-24T22:00Z", "2026-10-25T01:30Z"],
   ])("%s", async (_, hours, moment, end) => {
     const [, from, to, time_zone] = /^(.{5})-(.{5}) (.+)$/.exec(hours) ?? [];
     const quiet = Schema.parse({ from, to, time_zone });
@@ -195,7 +198,7 @@ describe("the end of quiet hours", () => {
   });
 
   test.each(["Asia/Nowhere", "+07:00", "WIB", "", "asia/jakarta"])(
-    "needs a zone that there is, not %s",
+    "requires an existing time zone, not %s",
     (time_zone) => {
       expect(Schema.safeParse({ from: "20:00", to: "07:00", time_zone }).success).toBe(false);
     },

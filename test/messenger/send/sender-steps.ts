@@ -12,8 +12,7 @@ import { createMessengerDatabase } from "../messenger-database.ts";
 import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
 
 /*
- * A sender over a database of its own, and a platform that does what the test says; the real one is met in the
- * platform's tests.
+ * A sender with its own database and a platform that the test controls; channels/whatsapp tests the real one.
  */
 
 export const acked: SendOutcome = { outcome: "acked" };
@@ -24,23 +23,23 @@ export let wakeup: Wakeup;
 export let sent: string[];
 export let composed: string[];
 let made: number;
-/** What the platform does. */
+/** The behaviour of the platform. */
 export const platform = {
   isOpen: true,
   registered: async (_phone: string): Promise<boolean> => true,
   compose: async (_message: Outgoing): Promise<void> => {},
   verdicts: async (_message: Outgoing): Promise<SendOutcome> => acked,
 };
-const obliging = { ...platform };
+const defaults = { ...platform };
 
-/** Sets everything up anew for each test. */
+/** Resets everything for each test. */
 export const useSender = () =>
   beforeEach(async () => {
     database = await createMessengerDatabase();
     sql = database.connect(4);
     wakeup = new Wakeup();
     [sent, composed, made] = [[], [], 0];
-    Object.assign(platform, obliging);
+    Object.assign(platform, defaults);
   });
 
 const channel: Channel = {
@@ -71,9 +70,14 @@ export const lead = async (pace: Pace = noPace) => {
   const end = new AbortController();
   const pacing = new Pacing(pace, await loadHistory(sql));
   const done = runSender({
-    ...{ sql, epoch, channel, pacing, wakeup, signal: end.signal },
-    seal: (_, payload) => flip(payload),
-    open: (_, sealed) => flip(sealed),
+    sql,
+    epoch,
+    channel,
+    pacing,
+    wakeup,
+    signal: end.signal,
+    encrypt: (_, payload) => flip(payload),
+    decrypt: (_, encrypted) => flip(encrypted),
   });
   const stop = async () => {
     end.abort();
@@ -87,7 +91,7 @@ export const stateOf = async (id: string) => (await findState(sql, id))?.status;
 export const eventually = (id: string, status: string) =>
   expect.poll(() => stateOf(id), { timeout: 15_000 }).toBe(status);
 
-/** Resolves once the sender has looked at everything that there is now, and has found nothing to do. */
+/** Resolves once the sender has found nothing to do in the current outbox. */
 export const untilIdle = async () => {
   const waits = vi.spyOn(wakeup, "wait").mock.calls;
   const before = waits.length;
@@ -95,6 +99,6 @@ export const untilIdle = async () => {
     wakeup.notify();
     return waits.length - before;
   };
-  // the first may be the end of a look that began earlier
+  // the first wait may follow a query that started earlier
   await expect.poll(look, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
 };

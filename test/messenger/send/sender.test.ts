@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
 import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { undo } from "#lib/messenger/outbox/outcome.ts";
+import { requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pacing.ts";
 import { failNextWrite } from "../next-write.ts";
@@ -38,7 +38,7 @@ describe("the order", () => {
     expect(sent).toEqual([code, first, second, reminder, bulk]);
   });
 
-  test("of one number's messages is kept when a send gets no answer", async () => {
+  test("of messages to a number does not change when a send gets no answer", async () => {
     let failures = 2;
     platform.verdicts = async () => {
       if (failures-- > 0) throw new Error("cut");
@@ -51,13 +51,13 @@ describe("the order", () => {
     expect(composed).toEqual(ids);
   });
 
-  test("of one number's messages is kept by a leader that finds one put back for a while", async () => {
+  test("of messages to a number does not change when a leader finds one requeued for later", async () => {
     const [first, second] = [await put(), await put()];
     const other = await put("6281200000002");
     const epoch = await beginTerm(sql);
     const taken = await takeAny(sql, epoch);
     expect(taken?.id).toBe(first);
-    await undo(sql, taken as Outgoing, 3_600);
+    await requeueUnsent(sql, taken as Outgoing, 3_600);
     await lead();
     await eventually(other, "SENT");
     expect(await stateOf(second)).toBe("PENDING");
@@ -66,7 +66,7 @@ describe("the order", () => {
     expect(sent).toEqual([other, first, second]);
   });
 
-  test("is handed over whole: a term begins after the last message of the one before was taken", async () => {
+  test("survives a handover: a term starts after the previous leader has taken its last message", async () => {
     const id = await put();
     const epoch = await beginTerm(sql);
     let next: Promise<number> | undefined;
@@ -85,7 +85,7 @@ describe("the order", () => {
   });
 });
 
-test("nothing is sent while the platform is away, and everything after", async () => {
+test("nothing is sent while the platform is down, and everything afterwards", async () => {
   platform.isOpen = false;
   const id = await put();
   await lead();
@@ -96,7 +96,7 @@ test("nothing is sent while the platform is away, and everything after", async (
   await eventually(id, "SENT");
 });
 
-test("nothing is sent while the operator has paused it", async () => {
+test("nothing is sent while the operator has paused sending", async () => {
   await sql`update messaging.control set paused = true`;
   const id = await put();
   await lead();
@@ -117,7 +117,7 @@ test("a message that gets no answer five times is uncertain, and not sent again"
   expect(await findState(sql, id)).not.toHaveProperty("reason");
 });
 
-test("a refused message has failed, with the platform's code", async () => {
+test("a rejected message has failed, with the platform's code", async () => {
   platform.verdicts = async () => ({ outcome: "refused", code: "479" });
   const id = await put();
   await lead();
@@ -125,7 +125,7 @@ test("a refused message has failed, with the platform's code", async () => {
   expect((await findState(sql, id))?.reason).toContain("479");
 });
 
-test("a number that the platform does not know has failed, and is not asked for again", async () => {
+test("messages to an unregistered number fail, with one lookup", async () => {
   let asked = 0;
   platform.registered = async () => {
     asked += 1;
@@ -137,7 +137,7 @@ test("a number that the platform does not know has failed, and is not asked for 
   expect([asked, sent]).toEqual([1, []]);
 });
 
-test("code 463 holds back new contacts alone, and loses no message", async () => {
+test("code 463 holds back only new contacts, and loses no message", async () => {
   await sql`insert into messaging.contact (phone) values ('6281200000009')`;
   platform.verdicts = async ({ phone }) =>
     phone.endsWith("9") ? acked : { outcome: "refused", code: "463" };
@@ -149,7 +149,7 @@ test("code 463 holds back new contacts alone, and loses no message", async () =>
   expect([await stateOf(stranger), await stateOf(other), sent.length]).toEqual(["PENDING", "PENDING", 2]);
 });
 
-test("code 463 for a known contact holds its message back for an hour, and counts as no send", async () => {
+test("code 463 for a known contact defers its message by an hour, and does not count as an attempt", async () => {
   const friend = await put("6281200000009");
   await sql`insert into messaging.contact (phone) values ('6281200000009')`;
   platform.verdicts = async () => (sent.length === 1 ? { outcome: "refused", code: "463" } : acked);
@@ -163,7 +163,7 @@ test("code 463 for a known contact holds its message back for an hour, and count
   await eventually(friend, "SENT");
 });
 
-test("a number is a new contact once; when their budget is used up, known ones go on", async () => {
+test("a number is a new contact only once; at the limit known contacts continue", async () => {
   const first = await put("6281200000001");
   const stranger = await put("6281200000002");
   const again = await put("6281200000001");
@@ -173,7 +173,7 @@ test("a number is a new contact once; when their budget is used up, known ones g
   expect([await stateOf(stranger), sent]).toEqual(["PENDING", [first, again]]);
 });
 
-test("a message that the platform has is not sent again when the database fails just then", async () => {
+test("an acked message is not sent again when the database fails at that moment", async () => {
   const [first, second] = [await put(), await put()];
   await failNextWrite(database.admin, { table: "message", when: "new.state = 'SENT'" });
   await lead();
@@ -181,9 +181,9 @@ test("a message that the platform has is not sent again when the database fails 
   expect([await stateOf(first), sent]).toEqual(["SENT", [first, second]]);
 });
 
-test("a message that cannot be made waits, has failed after the fifth time, and holds no other number up", async () => {
+test("a message that cannot be composed is retried, fails after five attempts, and blocks no other number", async () => {
   platform.compose = async ({ phone }) => {
-    if (phone.endsWith("1")) throw new Error("the picture is broken");
+    if (phone.endsWith("1")) throw new Error("the image is invalid");
   };
   const [broken, hopeless] = [await put("6281200000001"), await put("6281200000011")];
   const other = await put("6281200000002");
@@ -194,14 +194,15 @@ test("a message that cannot be made waits, has failed after the fifth time, and 
   await untilIdle();
   expect([await stateOf(broken), composed]).toEqual(["PENDING", [broken, hopeless, other]]);
   expect(await findState(sql, hopeless)).toMatchObject({
-    ...{ status: "FAILED", reason: "the message could not be prepared" },
+    status: "FAILED",
+    reason: "the message could not be prepared",
   });
   const [row] = await sql`
     select attempts, not_before > now() as waits from messaging.message where id = ${broken}`;
   expect(row).toEqual({ attempts: 4, waits: true });
 });
 
-test("what an earlier leader left under way is sent again with the same payload", async () => {
+test("a send interrupted by a change of leader is repeated with the same payload", async () => {
   const id = await put();
   const answer = Promise.withResolvers<SendOutcome>();
   platform.verdicts = () => answer.promise;
@@ -215,7 +216,7 @@ test("what an earlier leader left under way is sent again with the same payload"
   expect([sent, composed]).toEqual([[id, id], [id]]);
 });
 
-test("a leader whose epoch is over takes nothing more", async () => {
+test("a former leader takes no messages", async () => {
   await lead();
   await beginTerm(sql);
   const id = await put();
@@ -224,7 +225,7 @@ test("a leader whose epoch is over takes nothing more", async () => {
 });
 
 describe("receipts", () => {
-  test("that come for a message that was put back end it: it is not sent again", async () => {
+  test("for a requeued message are final: it is not sent again", async () => {
     const id = await put();
     await applyReceipt(sql, id, "DELIVERED");
     const next = await put();
@@ -233,7 +234,7 @@ describe("receipts", () => {
     expect([await stateOf(id), sent]).toEqual(["DELIVERED", [next]]);
   });
 
-  test("that overtake the platform's answer are not undone by it", async () => {
+  test("that overtake the platform's answer are not overwritten by it", async () => {
     platform.verdicts = async ({ id }) => {
       await applyReceipt(sql, id, "READ");
       return acked;
@@ -252,8 +253,8 @@ describe("the loss of the database", () => {
   const attemptsOf = async (id: string) =>
     (await sql`select attempts from messaging.message where id = ${id}`)[0]?.attempts;
 
-  test("while a message is prepared counts as no attempt, not even as the last one", async () => {
-    // the platform's answer is to be stored, as the server ends the connection
+  test("while a message is prepared does not count as an attempt, not even as the last one", async () => {
+    // the server closes the connection while the platform's answer is being stored
     await failNextWrite(database.admin, { table: "number_check" }, "57P01");
     const id = await put();
     await sql`update messaging.message set attempts = 4`;
@@ -262,7 +263,7 @@ describe("the loss of the database", () => {
     expect([await attemptsOf(id), composed]).toEqual([5, [id]]);
   });
 
-  test("while the keys of a send are stored counts as no attempt, as nothing has left", async () => {
+  test("while the keys of a send are stored does not count as an attempt, as nothing has left", async () => {
     const lost = Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
     platform.verdicts = async () => {
       if (sent.length < 3) throw new ChannelFailure("failed", false, lost);

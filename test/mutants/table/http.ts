@@ -141,7 +141,7 @@ export const http: readonly Mutant[] = [
     find: "const internal = [401, 403, 500];",
     replace: "const internal = [401, 500];",
     tests: client,
-    only: "refuses the internal token",
+    only: "rejects the internal token",
   },
   {
     breaks: "A message whose outcome is unknown is said not to have been accepted",
@@ -149,15 +149,15 @@ export const http: readonly Mutant[] = [
     find: "throw new Fault(error.unsent ? notAccepted : unknown);",
     replace: "throw new Fault(error.timedOut ? unknown : notAccepted);",
     tests: client,
-    only: "it is not known",
+    only: "the outcome is unknown",
   },
   {
     breaks: "A download is given no more time than a text",
     file: "lib/messaging/messenger-client.ts",
-    find: "draft.url === undefined ? totalTimeoutMs : fetchingTimeoutMs",
-    replace: "draft.url !== undefined ? totalTimeoutMs : fetchingTimeoutMs",
+    find: "draft.url === undefined ? totalTimeoutMs : downloadTimeoutMs",
+    replace: "draft.url !== undefined ? totalTimeoutMs : downloadTimeoutMs",
     tests: client,
-    only: "waited for 25 s",
+    only: "times out after 25 s",
   },
   {
     breaks: "Only the first of two credentials is accepted",

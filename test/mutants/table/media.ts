@@ -22,14 +22,14 @@ export const media: readonly Mutant[] = [
   {
     breaks: "The announced size of packed bytes is compared with the limit of unpacked ones",
     file: "lib/messenger/accept/download.ts",
-    find: 'findCoding(response) === "identity" ? maxBytes : maxPackedBytes(maxBytes)',
+    find: 'findCoding(response) === "identity" ? maxBytes : maxCompressedBytes(maxBytes)',
     replace: "maxBytes",
     tests: limits,
   },
   {
     breaks: "Packed bytes that unpack to nothing may come without end",
     file: "lib/messenger/accept/download.ts",
-    find: "limit(response.body, maxPackedBytes(maxBytes), maxBytes)",
+    find: "limit(response.body, maxCompressedBytes(maxBytes), maxBytes)",
     replace: "limit(response.body, Number.POSITIVE_INFINITY, maxBytes)",
     tests: limits,
   },
@@ -146,7 +146,7 @@ export const media: readonly Mutant[] = [
     find: "if (claim) await releaseClaim(sql, claim).catch(() => {});",
     replace: "",
     tests: ["test/messenger/accept/acceptance.test.ts"],
-    only: "breaks off",
+    only: "media stream breaks",
   },
   {
     breaks: "Media of a message that is just being sent are swept away",
@@ -154,7 +154,7 @@ export const media: readonly Mutant[] = [
     find: "and not is_open and",
     replace: "and state <> 'PENDING' and",
     tests: ["test/messenger/accept/acceptance.test.ts"],
-    only: "sweeps up",
+    only: "deletes",
   },
   {
     breaks: "Quiet hours over midnight end a day late in the morning",

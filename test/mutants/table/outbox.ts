@@ -13,7 +13,7 @@ export const outbox: readonly Mutant[] = [
     find: "where is_open and state = 'SENDING' and epoch <= ${epoch}",
     replace: "where is_open and state = 'SENDING' and epoch < ${epoch}",
     tests: ["test/messenger/send/quiet-hours.test.ts"],
-    only: "taken up again by the same leader",
+    only: "recovered by the same leader",
   },
   {
     breaks: "Messages go out by acceptance alone, whatever their class",
@@ -36,7 +36,7 @@ export const outbox: readonly Mutant[] = [
     find: "and earlier.priority <= waiting.priority))",
     replace: "and earlier.priority < waiting.priority))",
     tests: [...ofOutbox, ...ofSender],
-    only: "was put back|put back for a while",
+    only: "requeued reminder|requeued for later",
   },
   {
     breaks: "A code waits behind a reminder to the same number that was put back",
@@ -64,7 +64,7 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "A leader whose term is over stores its payload over the next one's",
     file: "lib/messenger/outbox/payload.ts",
-    find: "where ${underWay(sql, id, epoch)} for share",
+    find: "where ${isBeingSent(sql, id, epoch)} for share",
     replace: "where id = ${id} and ${epoch} > 0 for share",
     tests: ofOutbox,
   },
@@ -118,7 +118,7 @@ export const outbox: readonly Mutant[] = [
     find: "from ${from} order by n`;",
     replace: "from ${from} order by given.id`;",
     tests: ofAcceptance,
-    only: "in its order|in the order in which",
+    only: "in its order|in the order of arrival",
   },
   {
     breaks: "Two batches with the same keys in another order block each other",
@@ -131,10 +131,10 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "The number check trusts a missing account for as long as a known one",
     file: "lib/messenger/send/number-check.ts",
-    find: "else ${keepUnknown}::interval end`;",
-    replace: "else ${keepKnown}::interval end`;",
+    find: "else ${unregisteredFor}::interval end`;",
+    replace: "else ${registeredFor}::interval end`;",
     tests: ofOutbox,
-    only: "knows a number",
+    only: "registration of a number",
   },
   {
     breaks: "The number check asks for every message once its first answer is old",
@@ -142,7 +142,7 @@ export const outbox: readonly Mutant[] = [
     find: "set registered = excluded.registered, checked_at = now()`;",
     replace: "set registered = excluded.registered`;",
     tests: ofOutbox,
-    only: "knows a number",
+    only: "registration of a number",
   },
   {
     breaks: "The history of sends is in the order of acceptance",
@@ -207,7 +207,7 @@ export const outbox: readonly Mutant[] = [
     replace:
       "if (claim) await releaseClaim(sql, { ...claim, keyDigest: claim.payloadDigest }).catch(() => {});",
     tests: ofAcceptance,
-    only: "when the media breaks off",
+    only: "media stream breaks",
   },
   {
     breaks: "A batch that was taken in part is answered with the ids of other messages",

@@ -39,7 +39,7 @@ export const sender: readonly Mutant[] = [
     find: "const delayMs = channel.isOpen() ? pacing.nextAt() - now : idleMs;",
     replace: "const delayMs = pacing.nextAt() - now;",
     tests: ofSender,
-    only: "platform is away",
+    only: "platform is down",
   },
   {
     breaks: "A leader whose epoch is over goes on taking messages",
@@ -47,7 +47,7 @@ export const sender: readonly Mutant[] = [
     find: "    and exists (select from term)\n",
     replace: "",
     tests: ofSender,
-    only: "epoch is over",
+    only: "former leader",
   },
   {
     breaks: "A term begins while the leader before is still taking a message",
@@ -55,13 +55,13 @@ export const sender: readonly Mutant[] = [
     find: "where epoch = ${epoch} for share\n",
     replace: "where epoch = ${epoch}\n",
     tests: ofSender,
-    only: "handed over whole",
+    only: "survives a handover",
   },
   {
     breaks: "A message is composed anew for its second send",
     file: senderFile,
-    find: "if (message.payload) return open(message.id, message.payload);",
-    replace: "if (message.payload?.length === 0) return open(message.id, message.payload);",
+    find: "if (message.payload) return decrypt(message.id, message.payload);",
+    replace: "if (message.payload?.length === 0) return decrypt(message.id, message.payload);",
     tests: ofSender,
     only: "same payload|no answer",
   },
@@ -79,7 +79,7 @@ export const sender: readonly Mutant[] = [
     find: "if (attempts >= maxPreparations) {",
     replace: "if (attempts > maxPreparations) {",
     tests: ofSender,
-    only: "cannot be made",
+    only: "cannot be composed",
   },
   {
     breaks: "A number stays a new contact after it was written to, and uses their budget up",
@@ -87,7 +87,7 @@ export const sender: readonly Mutant[] = [
     find: 'not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"',
     replace: 'exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"',
     tests: ofSender,
-    only: "new contact once",
+    only: "new contact only once",
   },
   {
     breaks: "The budget for new contacts is forgotten after an hour",
@@ -165,8 +165,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A send that the database broke off before anything left counts as an attempt",
     file: senderFile,
-    find: 'const again = verdict === "unknown" ? putBack : undo;',
-    replace: 'const again = verdict === "kept" ? undo : putBack;',
+    find: 'const again = verdict === "unknown" ? requeue : requeueUnsent;',
+    replace: 'const again = verdict === "not-sent" ? requeueUnsent : requeue;',
     tests: ofSender,
     only: "the loss of the database",
   },

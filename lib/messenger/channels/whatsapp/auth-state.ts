@@ -8,68 +8,61 @@ import {
   type SignalDataTypeMap,
 } from "baileys";
 import type postgres from "postgres";
-import type { Sealing } from "#lib/encryption.ts";
+import { deadline } from "#lib/deadline.ts";
+import type { Encryption } from "#lib/encryption.ts";
 
 export interface AuthStateOptions {
   readonly sql: postgres.Sql;
-  readonly sealing: Sealing;
+  readonly encryption: Encryption;
   /**
-   * The term of the leader that writes. Once another leads, every write is refused: a late write would set a
-   * ratchet back that the new leader has turned on, and its next messages could not be read.
+   * The term of the leader that writes. Writes by a former leader are rejected: they would reset a ratchet
+   * that the new leader has advanced, and phones could not decrypt its next messages.
    */
   readonly epoch?: number;
 }
 
-/** The credentials and keys for one connection. */
+/** Credentials and keys for the lifetime of one connection. */
 export interface Lease {
   readonly state: AuthenticationState;
-  /** Keeps the credentials as they are now. */
+  /** Stores the credentials as they are now. */
   saveCreds(): Promise<void>;
-  /** Refuses every later write and waits for those under way. */
-  takeBack(): Promise<void>;
+  /** Rejects every later write and waits for those in progress. */
+  release(): Promise<void>;
 }
 
-/** The session's credentials and Signal keys in the database, each value sealed. */
+/** The credentials and Signal keys of the WhatsApp link in the database, each value encrypted. */
 export interface AuthState {
-  /** Whether a phone has linked this session, and a login may be tried. */
+  /** Whether a phone has linked this device, so that a login can be tried. */
   isPaired(): boolean;
-  /** Lends credentials and keys to a connection; the one before must have been taken back. */
-  lend(): Lease;
-  /** Forgets the session: what is lent next is unlinked. */
+  /** Leases credentials and keys to a connection; the previous lease must have been released. */
+  acquire(): Lease;
+  /** Deletes credentials and keys: the next lease is unlinked. */
   clear(): Promise<void>;
 }
 
 interface Change {
   type: string;
   id: string;
-  /** Base64 of the sealed value; null removes it. */
+  /** Base64 of the encrypted value; null deletes it. */
   value: string | null;
 }
 
-const credsPlace = { type: "creds", id: "creds" };
-const placeOf = (type: string, id: string) => `auth_key/${type}/${id}`;
+const credsKey = { type: "creds", id: "creds" };
+const contextOf = (type: string, id: string) => `auth_key/${type}/${id}`;
 
-/** A database that does not answer must hold up neither a message nor the end of a connection. */
-const deadlineMs = 5_000;
+/** A database that does not respond must block neither a message nor the end of a connection. */
+const timeoutMs = 5_000;
 
-/** What a query gives in time. One that is late is cancelled, lest it overtake a newer one. */
-const inTime = async <T extends readonly postgres.MaybeRow[]>(query: postgres.PendingQuery<T>) => {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      query.cancel();
-      reject(new Error(`the database did not answer within ${deadlineMs} ms`));
-    }, deadlineMs);
+/** Cancels a query that is late, so that it does not overwrite the result of a newer one. */
+const inTime = <T extends readonly postgres.MaybeRow[]>(query: postgres.PendingQuery<T>) =>
+  deadline(query, timeoutMs, () => {
+    query.cancel();
+    return new Error(`the database did not respond within ${timeoutMs} ms`);
   });
-  try {
-    return await Promise.race([query, deadline]);
-  } finally {
-    clearTimeout(timer);
-    query.catch(() => {}); // it may still fail after the deadline
-  }
-};
 
-/** Writes all changes or none, in one statement: when it resolves they outlive a crash. */
+const notLeader = () => new Error("another leader owns the auth keys");
+
+/** Writes all changes or none, in one statement: once it resolves they survive a crash. */
 const write = async ({ sql, epoch }: AuthStateOptions, changes: readonly Change[]): Promise<void> => {
   if (changes.length === 0) return;
   const leader =
@@ -86,17 +79,17 @@ const write = async ({ sql, epoch }: AuthStateOptions, changes: readonly Change[
       delete from messaging.auth_key k using change c
       where k.type = c.type and k.id = c.id and c.value is null
     ),
-    kept as (
+    stored as (
       insert into messaging.auth_key (type, id, value)
       select type, id, decode(value, 'base64') from change where value is not null
       on conflict (type, id) do update set value = excluded.value
     )
     select exists (select from leader) as written`);
-  if (!row?.written) throw new Error("the session's keys belong to another leader");
+  if (!row?.written) throw notLeader();
 };
 
 const read = async (
-  { sql, sealing }: AuthStateOptions,
+  { sql, encryption }: AuthStateOptions,
   type: string,
   ids: readonly string[],
 ): Promise<Record<string, unknown>> => {
@@ -106,16 +99,16 @@ const read = async (
     where type = ${type} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb))`);
   return Object.fromEntries(
     rows.map(({ id, value }) => {
-      const text = sealing.open(placeOf(type, id), value).toString("utf8");
+      const text = encryption.decrypt(contextOf(type, id), value).toString("utf8");
       return [id, JSON.parse(text, BufferJSON.reviver)];
     }),
   );
 };
 
-const seal = ({ sealing }: AuthStateOptions, type: string, id: string, value: unknown): Change => {
+const toChange = ({ encryption }: AuthStateOptions, type: string, id: string, value: unknown): Change => {
   if (value === null || value === undefined) return { type, id, value: null };
-  const clear = Buffer.from(JSON.stringify(value, BufferJSON.replacer));
-  return { type, id, value: sealing.seal(placeOf(type, id), clear).toString("base64") };
+  const plaintext = Buffer.from(JSON.stringify(value, BufferJSON.replacer));
+  return { type, id, value: encryption.encrypt(contextOf(type, id), plaintext).toString("base64") };
 };
 
 const readKeys = async <T extends keyof SignalDataTypeMap>(
@@ -131,62 +124,62 @@ const readKeys = async <T extends keyof SignalDataTypeMap>(
 };
 
 /**
- * Reads the session's state, or begins an unlinked one.
+ * Loads the credentials of the WhatsApp link, or creates those of an unlinked device.
  *
- * @throws Error when the stored credentials do not open with the key: they are never silently replaced.
+ * @throws Error when the stored credentials cannot be decrypted: they are never silently replaced.
  */
 export const openAuthState = async (options: AuthStateOptions): Promise<AuthState> => {
-  const stored = await read(options, credsPlace.type, [credsPlace.id]);
-  let creds = (stored[credsPlace.id] as AuthenticationCreds | undefined) ?? initAuthCreds();
+  const stored = await read(options, credsKey.type, [credsKey.id]);
+  let creds = (stored[credsKey.id] as AuthenticationCreds | undefined) ?? initAuthCreds();
 
-  const lend = (): Lease => {
-    const lent = creds;
-    const underWay = new Set<Promise<void>>();
-    let isOver = false;
+  const acquire = (): Lease => {
+    const leased = creds;
+    const pending = new Set<Promise<void>>();
+    let isReleased = false;
     const change = (changes: readonly Change[]): Promise<void> => {
-      if (isOver) return Promise.reject(new Error("the connection that these keys were lent to is over"));
-      const written = write(options, changes).finally(() => underWay.delete(written));
-      underWay.add(written);
+      if (isReleased) return Promise.reject(new Error("the lease of the auth keys was released"));
+      const written = write(options, changes).finally(() => pending.delete(written));
+      pending.add(written);
       return written;
     };
     let saved = Promise.resolve();
     return {
       state: {
-        creds: lent,
+        creds: leased,
         keys: {
           get: (type, ids) => readKeys(options, type, ids),
           set: (data: SignalDataSet) =>
             change(
               Object.entries(data).flatMap(([type, values]) =>
-                Object.entries(values).map(([id, value]) => seal(options, type, id, value)),
+                Object.entries(values).map(([id, value]) => toChange(options, type, id, value)),
               ),
             ),
         },
       },
       saveCreds() {
-        // one after the other: the last state is the one that stays
+        // one after the other, so that the last state wins
         saved = saved
           .catch(() => {})
-          .then(() => change([seal(options, credsPlace.type, credsPlace.id, lent)]));
+          .then(() => change([toChange(options, credsKey.type, credsKey.id, leased)]));
         return saved;
       },
-      async takeBack() {
+      async release() {
         await saved.catch(() => {});
-        isOver = true;
-        await Promise.allSettled(underWay);
+        isReleased = true;
+        await Promise.allSettled(pending);
       },
     };
   };
 
   return {
     isPaired: () => creds.me !== undefined && creds.account !== undefined,
-    lend,
+    acquire,
     async clear() {
       const { sql, epoch } = options;
       await sql.begin(async (tx) => {
         if (epoch !== undefined) {
           const held = await tx`select from messaging.leadership where epoch = ${epoch} for share`;
-          if (held.length === 0) throw new Error("the session's keys belong to another leader");
+          if (held.length === 0) throw notLeader();
         }
         await tx`delete from messaging.auth_key`;
       });

@@ -5,7 +5,7 @@ import type { payloadStore } from "../../outbox/payload.ts";
 import type { Channel } from "../channel.ts";
 import type { WhatsApp } from "./whatsapp.ts";
 
-/** The platform as the sender uses it: with the outbox's messages and their media. */
+/** Connects WhatsApp to the outbox, with its messages and their media. */
 export const whatsAppChannel = (
   platform: WhatsApp,
   sql: postgres.Sql,
@@ -26,8 +26,15 @@ export const whatsAppChannel = (
         reply_to === undefined ? undefined : { id: reply_to, payload: await payloads.find(reply_to) };
       return platform.compose(
         {
-          ...{ id, phone, kind, text, media: await openMedia(mediaId), quoted },
-          ...{ viewOnce: view_once, isForwarded: is_forwarded, durationSeconds: duration_seconds },
+          id,
+          phone,
+          kind,
+          text,
+          media: await openMedia(mediaId),
+          quoted,
+          viewOnce: view_once,
+          isForwarded: is_forwarded,
+          durationSeconds: duration_seconds,
         },
         signal,
       );

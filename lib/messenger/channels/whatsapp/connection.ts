@@ -18,14 +18,13 @@ import {
 import type { Lease } from "./auth-state.ts";
 import { libraryLog, muteLibsignal } from "./library-log.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
-import { passages, writeThrough } from "./signal-repository.ts";
+import { sendProgress, writeThrough } from "./signal-repository.ts";
 import { verifySignature } from "./signature.ts";
 import type { WhatsAppSettings } from "./whatsapp.ts";
 
-/** How long the platform may take to answer a query. */
 const queryTimeoutMs = 20_000;
 const connectTimeoutMs = 15_000;
-/** A server that is silent is not waited for: `ws` itself would wait 30 s for the end of a connection. */
+/** `ws` itself waits 30 s for an unresponsive server to close a connection. */
 const closeTimeoutMs = 1_000;
 
 const realRootKey = Buffer.from(WA_CERT_DETAILS.PUBLIC_KEY);
@@ -39,33 +38,33 @@ export interface ConnectionOptions {
   readonly onReceipt: (receipt: Receipt) => void;
 }
 
-/** Why a connection ended: the code of baileys' `DisconnectReason`, where there is one. */
-export interface Ending {
+/** Why a connection ended: the code of baileys' `DisconnectReason`, if any. */
+export interface Disconnection {
   readonly code: number | undefined;
 }
 
-/** One socket, from its first frame to its end. */
+/** One socket, from its first frame until it is closed. */
 export interface Connection {
   readonly socket: WASocket;
-  /** Resolves once the socket is closed and what it was writing is written. */
-  readonly ended: Promise<Ending>;
-  /** Ends it; nothing leaves after this call. */
+  /** Resolves once the socket is closed and pending writes of keys are done. */
+  readonly ended: Promise<Disconnection>;
+  /** Closes the socket; nothing is sent after this call. */
   end(): void;
 }
 
-/** The `ws` socket behind baileys' own, which is protected there. */
+/** The `ws` socket behind baileys' own, where it is a protected member. */
 interface RawSocket {
   send(data: Uint8Array, sent?: (error?: Error) => void): void;
   close(): void;
   terminate(): void;
 }
 
-/** Notes for the message on its way when a frame leaves, and ends a close that takes too long. */
+/** Records when a frame of the current send leaves, and terminates a close that takes too long. */
 const watch = (raw: RawSocket): void => {
   const send = raw.send.bind(raw);
   raw.send = (data, sent) => {
-    const passage = passages.getStore();
-    if (passage?.isEncrypted) passage.mayHaveLeft = true;
+    const progress = sendProgress.getStore();
+    if (progress?.isEncrypted) progress.mayHaveLeft = true;
     send(data, sent);
   };
   const close = raw.close.bind(raw);
@@ -76,8 +75,8 @@ const watch = (raw: RawSocket): void => {
 };
 
 /**
- * The message that a phone could not read and asks for again. Whoever asks must be its recipient: baileys
- * would send it to anybody who knows its id.
+ * Finds a message that a phone could not decrypt and requests again. Only its recipient gets it: baileys
+ * would send it to anyone who knows the id.
  */
 const findMessage = async (
   { findPayload }: ConnectionOptions,
@@ -87,10 +86,10 @@ const findMessage = async (
   const payload = id ? await findPayload(id) : undefined;
   if (!payload || !remoteJid) return undefined;
   const { key, message } = proto.WebMessageInfo.decode(payload);
-  const asking = isLidUser(remoteJid)
+  const requester = isLidUser(remoteJid)
     ? await socket.signalRepository.lidMapping.getPNForLID(remoteJid)
     : remoteJid;
-  return areJidsSameUser(asking ?? undefined, key?.remoteJid ?? undefined)
+  return areJidsSameUser(requester ?? undefined, key?.remoteJid ?? undefined)
     ? (message ?? undefined)
     : undefined;
 };
@@ -101,9 +100,9 @@ const codeOf = (error: unknown): number | undefined => {
 };
 
 /**
- * Has the emitters that are made meanwhile turn what their asynchronous listeners throw into an `error`
- * event, which ends the connection. baileys' listeners catch little: a frame that cannot be decrypted, or
- * an answer to a socket that has just closed, would end the process.
+ * Makes emitters created by `make` turn rejections of their asynchronous listeners into an `error` event,
+ * which closes the connection. baileys' listeners catch little: a frame that cannot be decrypted, or an
+ * answer on a socket that has just closed, would end the process.
  */
 const capturingRejections = <T>(make: () => T): T => {
   const before = EventEmitter.captureRejections;
@@ -115,16 +114,16 @@ const capturingRejections = <T>(make: () => T): T => {
   }
 };
 
-/** Opens a socket. It never reconnects by itself. */
+/** Opens a socket. It does not reconnect by itself. */
 export const connect = (options: ConnectionOptions): Connection => {
   const { settings, lease, onQr, onOpen, onReceipt } = options;
   muteLibsignal();
   Curve.verify = verifySignature; // baileys' own accepts every signature
   WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
-  let isOver = false;
+  let isClosed = false;
   const config: UserFacingSocketConfig = {
     auth: lease.state,
-    logger: libraryLog(() => isOver),
+    logger: libraryLog(() => isClosed),
     ...(settings.url && { waWebSocketUrl: settings.url }),
     ...(settings.mediaCa && { fetchAgent: new Agent({ ca: settings.mediaCa }) }),
     version: settings.version ?? DEFAULT_CONNECTION_CONFIG.version,
@@ -135,35 +134,35 @@ export const connect = (options: ConnectionOptions): Connection => {
     makeSignalRepository: writeThrough(lease.state.keys),
     transactionOpts: { maxCommitRetries: 3, delayBetweenTriesMs: 200 },
     getMessage: (key) => findMessage(options, socket, key),
-    // one way: what others write is acknowledged, never kept, and the phone's history stays on the phone
+    // incoming messages are acknowledged and dropped, and the phone's history is not synchronised
     shouldSyncHistoryMessage: () => false,
     syncFullHistory: false,
     markOnlineOnConnect: false,
     emitOwnEvents: false,
     generateHighQualityLinkPreview: false,
-    // receipts of persons must come through: they ask for a message again
+    // receipts from persons are needed: they request messages again
     shouldIgnoreJid: (jid) => Boolean(isJidGroup(jid) || isJidBroadcast(jid) || isJidNewsletter(jid)),
   };
   const socket: WASocket = capturingRejections(() => makeWASocket(config));
   watch((socket.ws as unknown as { socket: RawSocket }).socket);
 
-  const { promise: closed, resolve: close } = Promise.withResolvers<Ending>();
+  const { promise: closed, resolve: close } = Promise.withResolvers<Disconnection>();
   const end = () => {
-    isOver = true;
+    isClosed = true;
     socket.end(undefined).catch(() => {});
   };
   socket.ev.on("creds.update", () => {
-    // what cannot be kept must not be used: the connection is made anew from what is stored
+    // credentials that cannot be stored must not be used: the next connection starts from the stored ones
     lease.saveCreds().catch(() => end());
   });
   socket.ev.on("connection.update", ({ qr, connection, lastDisconnect }) => {
     if (qr) onQr(qr);
     if (connection === "open") onOpen(jidDecode(socket.user?.id)?.user ?? "");
     if (connection !== "close") return;
-    isOver = true;
+    isClosed = true;
     close({ code: codeOf(lastDisconnect?.error) });
   });
-  // baileys' own event is held back for up to 30 s after a login
+  // baileys delays its own event for up to 30 s after a login
   socket.ws.on("CB:receipt", (node) => {
     const { me } = lease.state.creds;
     for (const receipt of receiptsOf(node, [me?.id, me?.lid])) onReceipt(receipt);
@@ -171,9 +170,9 @@ export const connect = (options: ConnectionOptions): Connection => {
   return {
     socket,
     end,
-    ended: closed.then(async (ending) => {
-      await lease.takeBack();
-      return ending;
+    ended: closed.then(async (disconnection) => {
+      await lease.release();
+      return disconnection;
     }),
   };
 };

@@ -5,25 +5,33 @@ import { errorCode, errorName } from "../channel-failure.ts";
 type Logger = SocketConfig["logger"];
 
 /*
- * baileys logs what it works with: texts, numbers, stanzas, keys. Of all that only the name and code of an
- * error pass, and of its messages those that stand here word for word, because others have values in them.
+ * baileys logs texts, numbers, stanzas and keys. Only the name and code of an error are logged, and of its
+ * messages those listed here: others contain values.
  */
 const knownMessages = new Set([
-  ...["transaction failed, rolling back", "error in handling message", "Failed to encrypt for recipient"],
-  ...["error in validating connection", "error in socket end handler", "unexpected error in 'init queries'"],
-  ...["failed to send initial passive iq", "failed to run digest after login"],
-  ...["Failed to check/upload pre-keys during initialization", "Failed to upload pre-keys to server"],
-  ...[
-    "Failed to create own LID session",
-    "error in sending keep alive",
-    "keep alive called when WS not open",
-  ],
-  ...["timed out waiting for message", "error in sending message again", "failed to ack receipt"],
-  ...["failed to assert sessions for newly mapped LIDs", "failed to store user device lists"],
-  ...["error 463: account restricted or missing tctoken for contact", "received error in ack"],
+  "Failed to check/upload pre-keys during initialization",
+  "Failed to create own LID session",
+  "Failed to encrypt for recipient",
+  "Failed to upload pre-keys to server",
+  "error 463: account restricted or missing tctoken for contact",
+  "error in handling message",
+  "error in sending keep alive",
+  "error in sending message again",
+  "error in socket end handler",
+  "error in validating connection",
+  "failed to ack receipt",
+  "failed to assert sessions for newly mapped LIDs",
+  "failed to run digest after login",
+  "failed to send initial passive iq",
+  "failed to store user device lists",
+  "keep alive called when WS not open",
+  "received error in ack",
+  "timed out waiting for message",
+  "transaction failed, rolling back",
+  "unexpected error in 'init queries'",
 ]);
 
-/** No history is what we want; a session has no name of its own; how a connection ended is logged by us. */
+/** History sync is off on purpose; the link has no name; whatsapp.ts logs how a connection ended. */
 const expected = /DISABLING ALL SYNC|^no name present|^stream errored out$/;
 
 const errorKeys = ["err", "error", "e", "uploadError", "ackErr"];
@@ -33,32 +41,32 @@ const findError = (fields: unknown): unknown => {
   return errorKeys.map((key) => (fields as Record<string, unknown>)[key]).find((value) => value);
 };
 
-const pass = (level: "warn" | "error", fields: unknown, message?: string) => {
+const report = (level: "warn" | "error", fields: unknown, message?: string) => {
   const text = typeof fields === "string" ? fields : message;
   if (text !== undefined && expected.test(text)) return;
   const error = findError(fields);
-  log[level]("the platform library reports", {
+  log[level]("baileys reported", {
     about: text !== undefined && knownMessages.has(text) ? text : undefined,
     ...(error instanceof Error && { error_name: errorName(error), error_code: errorCode(error) }),
   });
 };
 
-const nothing = () => {};
+const ignore = () => {};
 
 /**
- * The logger for baileys: warnings and errors without what they are about.
+ * A logger for baileys: warnings and errors without their values.
  *
- * @param isOver ends it: what a library does with a connection that is no more fails, and should.
+ * @param isClosed stops the logging: errors on a closed connection are expected.
  */
-export const libraryLog = (isOver: () => boolean): Logger => {
+export const libraryLog = (isClosed: () => boolean): Logger => {
   const logger: Logger = {
     level: "warn",
     child: () => logger,
-    trace: nothing,
-    debug: nothing,
-    info: nothing,
-    warn: (fields, message) => void (isOver() || pass("warn", fields, message)),
-    error: (fields, message) => void (isOver() || pass("error", fields, message)),
+    trace: ignore,
+    debug: ignore,
+    info: ignore,
+    warn: (fields, message) => void (isClosed() || report("warn", fields, message)),
+    error: (fields, message) => void (isClosed() || report("error", fields, message)),
   };
   return logger;
 };
@@ -66,8 +74,8 @@ export const libraryLog = (isOver: () => boolean): Logger => {
 let isMuted = false;
 
 /**
- * Takes libsignal's words off the console: it prints whole sessions, private ratchet keys included. In
- * bundles the calls are cut out (infra/build/build.ts, `silenceLibsignal`); this is for where the sources run.
+ * Drops what libsignal prints to the console: whole Signal sessions, private ratchet keys included. Bundles
+ * do not contain the calls (infra/build/build.ts, `silenceLibsignal`); this covers running from the sources.
  */
 export const muteLibsignal = (): void => {
   if (isMuted) return;

@@ -1,13 +1,13 @@
 import { areJidsSameUser, type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 
-/** What a recipient's phone reported of a message. */
+/** What a recipient's phone reported about a message. */
 export interface Receipt {
   readonly id: string;
   readonly kind: "delivered" | "read" | "played";
   readonly at: Date;
 }
 
-/** `inactive`: delivered to a device that nobody looks at just now. */
+/** `inactive`: delivered to a device that is not in use at the moment. */
 const kinds: Readonly<Record<string, Receipt["kind"]>> = {
   "": "delivered",
   inactive: "delivered",
@@ -15,7 +15,7 @@ const kinds: Readonly<Record<string, Receipt["kind"]>> = {
   played: "played",
 };
 
-/** The receipts in a stanza; none for those of the account's own devices, retries and other kinds. */
+/** Lists the receipts in a stanza, except those of the account's own devices, retries and other kinds. */
 export const receiptsOf = (node: BinaryNode, own: readonly (string | undefined)[]): readonly Receipt[] => {
   const { attrs } = node;
   const kind = kinds[attrs.type ?? ""];

@@ -1,29 +1,29 @@
-/** How long to wait before the next connection. */
+/** Delays before the next connection. */
 export interface ReconnectionOptions {
   readonly minMs?: number;
   readonly maxMs?: number;
-  /** A connection that was open for so long is stable: the next wait is short again. */
+  /** A connection that was open this long resets the delay. */
   readonly stableMs?: number;
 }
 
 /** What to do after a connection has ended. */
 export type NextStep =
   | { readonly step: "reconnect"; readonly afterMs: number }
-  /** The phone has unlinked this session: everything begins anew. */
-  | { readonly step: "forget"; readonly afterMs: number }
-  /** Another connection of the same session took this one's place. */
+  /** The phone has removed the link: delete the credentials and pair again. */
+  | { readonly step: "unlink"; readonly afterMs: number }
+  /** Another connection with the same credentials has replaced this one. */
   | { readonly step: "yield" };
 
 const UNLINKED = 401;
 const REPLACED = 440;
 const RESTART = 515;
-/** Banned, this version too old, linked in a way that is no more: nothing that time mends soon. */
-const lasting = new Set([403, 405, 411, 419]);
-const lastingMs = 300_000;
-/** A restart that is asked for again and again is an error as any other. */
-const restartsAtOnce = 3;
+/** Banned, client version too old, outdated kind of link: unlikely to change soon. */
+const persistent = new Set([403, 405, 411, 419]);
+const persistentDelayMs = 300_000;
+/** Restarts requested more often than this count as failures. */
+const maxImmediateRestarts = 3;
 
-/** Says when to connect again: at once where it is asked for, else after waits that grow, with jitter. */
+/** Decides when to reconnect: at once after a requested restart, otherwise with exponential backoff and jitter. */
 export class Reconnection {
   readonly #minMs: number;
   readonly #maxMs: number;
@@ -39,24 +39,24 @@ export class Reconnection {
     this.#random = random;
   }
 
-  noteOpen(now: number): void {
+  recordOpen(now: number): void {
     this.#openSince = now;
   }
 
-  /** @param code of the ending; undefined where nothing is known. */
+  /** @param code of the disconnection, if known. */
   next(code: number | undefined, now: number): NextStep {
     const wasStable = this.#openSince !== undefined && now - this.#openSince >= this.#stableMs;
     this.#openSince = undefined;
     if (wasStable) this.#failures = 0;
     if (code === REPLACED) return { step: "yield" };
     this.#failures += 1;
-    if (code === UNLINKED) return { step: "forget", afterMs: this.#failures === 1 ? 0 : this.#wait() };
-    if (code === RESTART && this.#failures <= restartsAtOnce) return { step: "reconnect", afterMs: 0 };
-    if (code !== undefined && lasting.has(code)) return { step: "reconnect", afterMs: lastingMs };
-    return { step: "reconnect", afterMs: this.#wait() };
+    if (code === UNLINKED) return { step: "unlink", afterMs: this.#failures === 1 ? 0 : this.#backoff() };
+    if (code === RESTART && this.#failures <= maxImmediateRestarts) return { step: "reconnect", afterMs: 0 };
+    if (code !== undefined && persistent.has(code)) return { step: "reconnect", afterMs: persistentDelayMs };
+    return { step: "reconnect", afterMs: this.#backoff() };
   }
 
-  #wait(): number {
+  #backoff(): number {
     const cap = Math.min(this.#maxMs, this.#minMs * 2 ** Math.min(this.#failures - 1, 16));
     return cap * (0.5 + this.#random() / 2);
   }

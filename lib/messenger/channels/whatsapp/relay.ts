@@ -1,8 +1,9 @@
 import type { BinaryNode, WASocket } from "baileys";
+import { deadline } from "#lib/deadline.ts";
 import type { SendOutcome } from "../channel.ts";
 import { ChannelFailure } from "../channel-failure.ts";
 import { decompose } from "./composition.ts";
-import { type Passage, passages } from "./signal-repository.ts";
+import { type SendProgress, sendProgress } from "./signal-repository.ts";
 
 export interface SendOptions {
   readonly payload: Uint8Array;
@@ -14,50 +15,30 @@ export interface SendOptions {
   readonly timeoutMs: number;
 }
 
-/** A receipt is an answer too: whoever reports it got the message from the platform. */
+/** A receipt counts as an ack: the recipient's phone got the message from the platform. */
 const outcomeOf = ({ tag, attrs }: BinaryNode): SendOutcome | undefined => {
   if (tag === "ack") return attrs.error ? { outcome: "refused", code: attrs.error } : { outcome: "acked" };
   return tag === "receipt" ? { outcome: "acked" } : undefined;
 };
 
-/** Waits for what the platform says to an id. baileys' `waitForMessage` does not notice every end. */
+/** Listens for the platform's answer to a message. baileys' `waitForMessage` misses some closed connections. */
 const listen = (socket: WASocket, id: string) => {
   const { promise, resolve } = Promise.withResolvers<SendOutcome>();
-  const hear = (node: BinaryNode) => {
+  const onNode = (node: BinaryNode) => {
     const outcome = outcomeOf(node);
     if (outcome) resolve(outcome);
   };
-  socket.ws.on(`TAG:${id}`, hear);
-  return { answer: promise, stop: () => socket.ws.off(`TAG:${id}`, hear) };
+  socket.ws.on(`TAG:${id}`, onNode);
+  return { answer: promise, stop: () => socket.ws.off(`TAG:${id}`, onNode) };
 };
 
 /**
- * Rejects when nothing more is to be awaited. What may have left is asked at that moment: after a lost
- * connection it is known, else the library may still be about to send.
- */
-const giveUp = ({ lost, signal, timeoutMs }: SendOptions, passage: Passage) => {
-  const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => {});
-  const abort = () => reject(new ChannelFailure("aborted", true));
-  const timer = setTimeout(() => reject(new ChannelFailure("no-answer", true)), timeoutMs);
-  signal.addEventListener("abort", abort, { once: true });
-  lost.then(() => reject(new ChannelFailure("connection-lost", passage.mayHaveLeft)));
-  return {
-    promise,
-    stop() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", abort);
-    },
-  };
-};
-
-/**
- * The recipient must have a device: baileys would send a message for nobody, also where the question for
- * the devices was only not answered.
+ * Throws unless the recipient has a device: baileys would send a message to nobody, even when the query for
+ * the devices just got no answer.
  */
 const requireDevices = async (socket: WASocket, own: string, jid: string): Promise<void> => {
   const [user = ""] = jid.split("@");
-  // asked as `relayMessage` will, which then finds the answer in its cache
+  // the same query as `relayMessage` makes, which then finds the answer in its cache
   const devices = await socket.getUSyncDevices([own, jid], true, false);
   if (devices.some((device) => device.user === user)) return;
   const answers = await socket.onWhatsApp(user);
@@ -66,34 +47,40 @@ const requireDevices = async (socket: WASocket, own: string, jid: string): Promi
 };
 
 /**
- * Sends a composed message and waits for the platform's answer, which is listened for before the frame
- * leaves: for a positive one baileys emits nothing.
+ * Sends a composed message and waits for the platform's answer. The listener is added before the frame
+ * leaves: for a positive answer baileys emits no event.
  *
- * @throws ChannelFailure that says whether the message may have left.
+ * @throws ChannelFailure that says whether the message may have left. After a lost connection that is known;
+ *   after a timeout or an abort the library may still be about to send.
  */
 export const send = async (socket: WASocket, options: SendOptions): Promise<SendOutcome> => {
-  const { own } = options;
+  const { own, lost, signal, timeoutMs } = options;
   const { id, jid, message } = decompose(options.payload);
-  if (options.signal.aborted) throw new ChannelFailure("aborted", false);
-  const passage: Passage = { isEncrypted: false, mayHaveLeft: false };
+  if (signal.aborted) throw new ChannelFailure("aborted", false);
+  const progress: SendProgress = { isEncrypted: false, mayHaveLeft: false };
   const { answer, stop } = listen(socket, id);
-  const end = giveUp(options, passage);
-  const relay = passages.run(passage, async () => {
+  const relay = async () => {
     await requireDevices(socket, own, jid);
     await socket.relayMessage(jid, message, { messageId: id });
-  });
-  try {
-    const relayed = relay.catch((cause: unknown) => {
-      // what failed after the frame left, such as a commit of what is stored already, is no failure of the send
-      if (passage.mayHaveLeft) return;
+  };
+  const answered = sendProgress
+    .run(progress, relay)
+    .catch((cause: unknown) => {
+      // an error after the frame left, such as in a commit of what is stored already, is not a failed send
+      if (progress.mayHaveLeft) return;
       if (cause instanceof ChannelFailure) throw cause;
       throw new ChannelFailure(socket.ws.isOpen ? "failed" : "connection-lost", false, cause);
-    });
-    await Promise.race([relayed, end.promise]);
-    return await Promise.race([answer, end.promise]);
+    })
+    .then(() => answer);
+  const { promise: interrupted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(new ChannelFailure("aborted", true));
+  signal.addEventListener("abort", abort, { once: true });
+  lost.then(() => reject(new ChannelFailure("connection-lost", progress.mayHaveLeft)));
+  try {
+    const noAnswer = () => new ChannelFailure("no-answer", true);
+    return await deadline(Promise.race([answered, interrupted]), timeoutMs, noAnswer);
   } finally {
-    relay.catch(() => {});
-    end.stop();
+    signal.removeEventListener("abort", abort);
     stop();
   }
 };

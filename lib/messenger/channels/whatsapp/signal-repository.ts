@@ -1,23 +1,23 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStore, type SocketConfig } from "baileys";
 
-/** What is known of one message on its way through the library. */
-export interface Passage {
+/** How far the library has got with sending one message. */
+export interface SendProgress {
   /** It was encrypted for at least one device: the next frame may be the message. */
   isEncrypted: boolean;
   /** A frame left after that: the platform may have the message. */
   mayHaveLeft: boolean;
 }
 
-/** The passage that the running code belongs to, if any. */
-export const passages = new AsyncLocalStorage<Passage>();
+/** The send that the running code belongs to, if any. */
+export const sendProgress = new AsyncLocalStorage<SendProgress>();
 
 /**
- * A Signal repository whose sessions are stored before anything that they encrypted can leave.
+ * A Signal repository that stores each Signal session before anything encrypted with it can leave.
  *
- * baileys collects what changes during a send and stores it after the frame has left. A crash between the
- * two would set the ratchet back: the next message would be encrypted with a key that was used before, and
- * the recipient's phone could not read it. So a session is written at once, inside baileys' transaction.
+ * baileys collects the changes during a send and stores them after the frame has left. A crash in between
+ * would reset the ratchet: the next message would be encrypted with a used key, and the recipient's phone
+ * could not decrypt it. So a Signal session is written at once, within baileys' transaction.
  */
 export const writeThrough =
   (store: SignalKeyStore): SocketConfig["makeSignalRepository"] =>
@@ -40,8 +40,8 @@ export const writeThrough =
       ...repository,
       async encryptMessage(message) {
         const encrypted = await repository.encryptMessage(message);
-        const passage = passages.getStore();
-        if (passage) passage.isEncrypted = true;
+        const progress = sendProgress.getStore();
+        if (progress) progress.isEncrypted = true;
         return encrypted;
       },
     };

@@ -7,12 +7,12 @@ import { DEFAULT_ORIGIN, getMediaKeys, MEDIA_PATH_MAP, type WASocket } from "bai
 import * as z from "zod/mini";
 import { ChannelFailure } from "../channel-failure.ts";
 
-/** Media that can be read from the start as often as needed. */
+/** Media that can be read from the start more than once. */
 export interface MediaSource {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** What a message says of media that the platform holds. */
+/** The reference to uploaded media that a message contains. */
 export interface UploadedMedia {
   readonly url: string;
   readonly directPath: string;
@@ -33,7 +33,7 @@ interface Keys {
   readonly macKey: Uint8Array;
 }
 
-/** The encrypted form: AES-256-CBC, then ten bytes of an HMAC over it. */
+/** Encrypts with AES-256-CBC and appends ten bytes of an HMAC over the ciphertext. */
 async function* encrypt(media: MediaSource, { cipherKey, iv, macKey }: Keys): AsyncGenerator<Buffer> {
   const cipher = createCipheriv("aes-256-cbc", cipherKey, iv);
   const hmac = createHmac("sha256", macKey).update(iv);
@@ -46,7 +46,7 @@ async function* encrypt(media: MediaSource, { cipherKey, iv, macKey }: Keys): As
   yield Buffer.concat([last, hmac.update(last).digest().subarray(0, 10)]);
 }
 
-/** Passes the media on, counting and hashing what goes by. */
+/** Passes the media through, counting and hashing the bytes. */
 const measure = (media: MediaSource) => {
   const hash = createHash("sha256");
   const measured = { bytes: 0, digest: () => hash.digest() };
@@ -92,7 +92,7 @@ const post = async ({ url, bytes, agent, signal }: Post, body: AsyncIterable<Buf
     timeout: silenceMs,
     signal,
   });
-  outgoing.on("timeout", () => outgoing.destroy(new Error("the media server is silent")));
+  outgoing.on("timeout", () => outgoing.destroy(new Error("the media server does not respond")));
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve);
     outgoing.once("error", reject);
@@ -105,11 +105,11 @@ const post = async ({ url, bytes, agent, signal }: Post, body: AsyncIterable<Buf
 /**
  * Encrypts media and uploads them, in constant memory and without a file.
  *
- * The address of an upload names the digest of what is uploaded, so the media are read twice: once for the
- * digest, once for the bytes. baileys writes a file between the two; where the disk is full or read-only,
- * its write fails as an event that nobody listens to, and that ends the process.
+ * The URL of an upload contains the digest of its bytes, so the media are read twice: once for the digest,
+ * once for the bytes. baileys writes a temporary file instead; on a full or read-only disk its write stream
+ * emits an error without a listener, which ends the process.
  *
- * @throws ChannelFailure "upload-failed" when no media server takes it.
+ * @throws ChannelFailure "upload-failed" when no media server accepts them.
  */
 export const uploadMedia = async (
   socket: WASocket,

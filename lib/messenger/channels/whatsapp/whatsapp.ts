@@ -6,24 +6,23 @@ import type { SendOutcome } from "../channel.ts";
 import { ChannelFailure } from "../channel-failure.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Composition, compose } from "./composition.ts";
-import { type Connection, connect, type Ending } from "./connection.ts";
+import { type Connection, connect, type Disconnection } from "./connection.ts";
 import type { Receipt } from "./receipt.ts";
 import { Reconnection, type ReconnectionOptions } from "./reconnection.ts";
 import { send } from "./relay.ts";
 
-/** Where the platform is. Nothing set: the real WhatsApp. */
+/** Where the platform is; by default the real WhatsApp. */
 export interface WhatsAppSettings {
   /** Another WebSocket address, such as the fake platform's. */
   readonly url?: string;
-  /** The key that signs that server's certificate, in place of WhatsApp's. It holds for the whole process. */
+  /** The key that signs that server's certificate, in place of WhatsApp's. Applies to the whole process. */
   readonly rootKey?: Uint8Array;
   /** PEM of the certificate authority of that platform's media servers. */
   readonly mediaCa?: string;
-  /** How this session is called on the phone; a name that WhatsApp does not know may refuse pairing codes. */
+  /** The name of the linked device on the phone. WhatsApp may reject pairing codes for names that it does not know. */
   readonly browserName?: string;
-  /** WhatsApp Web's version, when the library's is refused as too old (405). */
+  /** The version of WhatsApp Web to announce, when the library's is rejected as too old (405). */
   readonly version?: WAVersion;
-  /** For the answer to a message. */
   readonly answerTimeoutMs?: number;
   readonly reconnection?: ReconnectionOptions;
 }
@@ -31,12 +30,12 @@ export interface WhatsAppSettings {
 export type ConnectionState = { readonly since: Date } & (
   | { readonly kind: "closed"; readonly code?: number | undefined; readonly retryAt?: Date }
   | { readonly kind: "connecting" }
-  /** Waits for a phone: `qr` is to be drawn as it is, `code` to be typed there. */
+  /** Waits for a phone to scan `qr`, or to enter `code`. */
   | { readonly kind: "pairing"; readonly qr: string; readonly code?: string }
   | { readonly kind: "open"; readonly as: string }
-  /** The phone has unlinked the session; pairing begins anew. */
+  /** The link was removed; pairing starts again. */
   | { readonly kind: "unpaired" }
-  /** Another connection took this one's place; `start()` takes it back, which only a leader may do. */
+  /** Another connection has replaced this one; `start()` reclaims it, which only the leader may do. */
   | { readonly kind: "replaced" }
 );
 
@@ -50,22 +49,22 @@ interface Events {
 export interface WhatsAppOptions {
   readonly settings: WhatsAppSettings;
   readonly auth: AuthState;
-  /** What `compose` gave for an id, so that a phone that could not read a message gets it again. */
+  /** What `compose` returned for an id, for phones that could not decrypt the message. */
   readonly findPayload: (id: string) => Promise<Uint8Array | undefined>;
 }
 
 const defaultAnswerTimeoutMs = 30_000;
 
 /**
- * The session with WhatsApp: one socket at most, connected again whenever it breaks.
+ * The WhatsApp connection: at most one socket, reconnected whenever it breaks.
  *
  * @example
- * const platform = new WhatsApp({ settings: {}, auth: await openAuthState({ sql, sealing, epoch }), findPayload });
- * platform.on("receipt", ({ id, kind }) => …);
- * platform.start();
- * const payload = await platform.compose({ id, phone, kind: "text", text }, signal); // to be persisted
- * const { outcome } = await platform.send(payload, signal);
- * await platform.stop();
+ * const whatsApp = new WhatsApp({ settings: {}, auth: await openAuthState({ sql, encryption, epoch }), findPayload });
+ * whatsApp.on("receipt", ({ id, kind }) => …);
+ * whatsApp.start();
+ * const payload = await whatsApp.compose({ id, phone, kind: "text", text }, signal); // store it before sending
+ * const { outcome } = await whatsApp.send(payload, signal);
+ * await whatsApp.stop();
  */
 export class WhatsApp {
   readonly #options: WhatsAppOptions;
@@ -73,10 +72,10 @@ export class WhatsApp {
   #state: ConnectionState = { kind: "closed", since: new Date() };
   #connection: Connection | undefined;
   #stopping = new AbortController();
-  #waking = new AbortController();
-  #driving: Promise<void> = Promise.resolve();
-  #isDriving = false;
-  #forgets = false;
+  #reconnecting = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #isRunning = false;
+  #mustUnlink = false;
 
   constructor(options: WhatsAppOptions) {
     this.#options = options;
@@ -86,92 +85,92 @@ export class WhatsApp {
     return this.#state;
   }
 
-  /** @returns ends the listening. */
+  /** @returns a function that removes the listener. */
   on<E extends keyof Events>(event: E, listener: (value: Events[E][0]) => void): () => void {
-    const heard = (value: unknown) => {
+    const guarded = (value: unknown) => {
       try {
         listener(value as Events[E][0]);
       } catch (error) {
-        log.error("a listener of the platform failed", { event, error });
+        log.error("a listener of the WhatsApp connection failed", { event, error });
       }
     };
-    this.#events.on(event as never, heard as never);
-    return () => void this.#events.off(event as never, heard as never);
+    this.#events.on(event as never, guarded as never);
+    return () => void this.#events.off(event as never, guarded as never);
   }
 
-  /** Connects, and stays connected until `stop()` or until another connection takes the place. */
+  /** Connects, and reconnects until `stop()` or until another connection replaces this one. */
   start(): void {
-    if (this.#isDriving) return;
-    this.#isDriving = true;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
-    // not within the caller, who may be a listener: the others would hear of the new state before the old one
-    this.#driving = Promise.resolve().then(() => this.#drive(signal));
+    // asynchronously: if the caller is a listener, the others would see the new state before the old one
+    this.#running = Promise.resolve().then(() => this.#run(signal));
   }
 
-  /** Ends the socket at once; resolves when it is closed and all it had to write is written. */
+  /** Closes the socket at once; resolves when it is closed and pending writes are done. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#connection?.end();
-    await this.#driving;
-    this.#isDriving = false;
-    if (this.#state.kind !== "closed") this.#become({ kind: "closed" });
+    await this.#running;
+    this.#isRunning = false;
+    if (this.#state.kind !== "closed") this.#setState({ kind: "closed" });
   }
 
   /**
-   * The code that links the session when it is typed on this phone, in place of the QR.
+   * Requests a code that links this phone when it is entered there, in place of the QR code.
    *
    * @throws ChannelFailure unless the state is `pairing`.
    */
   async requestPairingCode(phone: string): Promise<string> {
     if (this.#state.kind !== "pairing") throw new ChannelFailure("not-connected", false);
     const { qr } = this.#state;
-    const code = await ask(this.#requireConnection().socket.requestPairingCode(phone));
-    this.#become({ kind: "pairing", qr, code });
+    const code = await wrapErrors(this.#requireConnection().socket.requestPairingCode(phone));
+    this.#setState({ kind: "pairing", qr, code });
     return code;
   }
 
-  /** Unlinks the session, here and on the phone when it is connected. Pairing begins anew where it runs. */
+  /** Removes the link, on the phone too if connected. Pairing starts again if this is running. */
   async unlink(): Promise<void> {
     const { auth } = this.#options;
-    if (!this.#isDriving) {
+    if (!this.#isRunning) {
       await auth.clear();
-      this.#become({ kind: "unpaired" });
+      this.#setState({ kind: "unpaired" });
       return;
     }
-    const { promise: isForgotten, resolve } = Promise.withResolvers<void>();
+    const { promise: unlinked, resolve } = Promise.withResolvers<void>();
     const off = this.on("state", ({ kind }) => {
       if (kind === "unpaired" || this.#stopping.signal.aborted) resolve();
     });
     if (this.#state.kind === "open") await this.#connection?.socket.logout().catch(() => {});
-    this.#forgets = true;
+    this.#mustUnlink = true;
     this.#connection?.end();
-    this.#waking.abort();
-    await isForgotten;
+    this.#reconnecting.abort();
+    await unlinked;
     off();
   }
 
-  /** Asks the platform whether a number has an account. @throws ChannelFailure when it does not say. */
+  /** Whether a number has an account. @throws ChannelFailure when the platform does not answer. */
   async isRegistered(phone: string): Promise<boolean> {
     const { socket, ended } = this.#requireOpen();
-    const answers = await ask(whileOpen(socket.onWhatsApp(phone), ended));
+    const answers = await wrapErrors(whileOpen(socket.onWhatsApp(phone), ended));
     if (!answers) throw new ChannelFailure("no-answer", false);
     return answers.some(({ exists }) => exists === true);
   }
 
   /**
-   * Makes what goes to the recipient, once, and uploads its media. The bytes are to be persisted before
-   * they are sent: every send of a message must be of the same bytes.
+   * Builds a message's payload and uploads its media. Store the payload before sending it: every send of a
+   * message must use the same bytes.
    *
    * @throws ChannelFailure
    */
   async compose(composition: Composition, signal: AbortSignal): Promise<Uint8Array> {
     const { socket, ended } = this.#requireOpen();
-    return ask(whileOpen(compose(socket, ownJid(socket), composition, signal), ended), signal);
+    return wrapErrors(whileOpen(compose(socket, ownJid(socket), composition, signal), ended), signal);
   }
 
   /**
-   * Sends what `compose` made. May be repeated: phones know the id and show it once.
+   * Sends a payload made by `compose`. May be repeated: phones deduplicate by id.
    *
    * @throws ChannelFailure whose `mayHaveLeft` says whether the platform may have it.
    */
@@ -191,17 +190,17 @@ export class WhatsApp {
     return this.#requireConnection();
   }
 
-  #become(state: Stateless<ConnectionState>): void {
+  #setState(state: Stateless<ConnectionState>): void {
     this.#state = { ...state, since: new Date() } as ConnectionState;
     this.#events.emit("state", this.#state);
   }
 
-  /** One socket, from its opening to its end. */
-  async #connect(reconnection: Reconnection): Promise<Ending> {
+  /** Runs one socket until it is closed. */
+  async #connect(reconnection: Reconnection): Promise<Disconnection> {
     const { settings, auth, findPayload } = this.#options;
-    this.#become({ kind: "connecting" });
-    const lease = auth.lend();
-    // what an earlier connection could not keep, and keys that a phone is about to link
+    this.#setState({ kind: "connecting" });
+    const lease = auth.acquire();
+    // credentials that an earlier connection failed to store, or new ones before a phone links them
     await lease.saveCreds();
     const connection = connect({
       settings,
@@ -209,63 +208,63 @@ export class WhatsApp {
       findPayload,
       onQr: (qr) => {
         const code = this.#state.kind === "pairing" ? this.#state.code : undefined;
-        this.#become({ kind: "pairing", qr, ...(code && { code }) });
+        this.#setState({ kind: "pairing", qr, ...(code && { code }) });
       },
       onOpen: (as) => {
-        reconnection.noteOpen(Date.now());
-        this.#become({ kind: "open", as });
+        reconnection.recordOpen(Date.now());
+        this.#setState({ kind: "open", as });
       },
       onReceipt: (receipt) => this.#events.emit("receipt", receipt),
     });
     this.#connection = connection;
-    if (this.#stopping.signal.aborted || this.#forgets) connection.end();
+    if (this.#stopping.signal.aborted || this.#mustUnlink) connection.end();
     return connection.ended.finally(() => {
       this.#connection = undefined;
     });
   }
 
-  async #drive(signal: AbortSignal): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const reconnection = new Reconnection(this.#options.settings.reconnection);
     while (!signal.aborted) {
-      if (this.#forgets) {
-        await this.#forget(signal);
+      if (this.#mustUnlink) {
+        await this.#clearAuth(signal);
         continue;
       }
       const { code } = await this.#connect(reconnection).catch((error: unknown) => {
         log.error("cannot connect to the platform", { error });
         return { code: undefined };
       });
-      if (signal.aborted || this.#forgets) continue;
+      if (signal.aborted || this.#mustUnlink) continue;
       const next = reconnection.next(code, Date.now());
       if (next.step === "yield") {
-        this.#isDriving = false;
-        return this.#become({ kind: "replaced" });
+        this.#isRunning = false;
+        return this.#setState({ kind: "replaced" });
       }
-      if (next.step === "forget") this.#forgets = true;
-      log.info("platform connection closed", { code, after_ms: Math.round(next.afterMs) });
-      await this.#rest(code, next.afterMs, signal);
+      if (next.step === "unlink") this.#mustUnlink = true;
+      log.info("WhatsApp connection closed", { code, after_ms: Math.round(next.afterMs) });
+      await this.#waitToReconnect(code, next.afterMs, signal);
     }
-    this.#become({ kind: "closed" });
+    this.#setState({ kind: "closed" });
   }
 
-  /** Waits before the next connection, unless the session is to be forgotten or ended. */
-  async #rest(code: number | undefined, afterMs: number, signal: AbortSignal): Promise<void> {
-    this.#waking = new AbortController();
-    this.#become({ kind: "closed", code, retryAt: new Date(Date.now() + afterMs) });
-    const ends = AbortSignal.any([signal, this.#waking.signal]);
+  /** Waits before the next connection, unless it is stopped or unlinked meanwhile. */
+  async #waitToReconnect(code: number | undefined, afterMs: number, signal: AbortSignal): Promise<void> {
+    this.#reconnecting = new AbortController();
+    this.#setState({ kind: "closed", code, retryAt: new Date(Date.now() + afterMs) });
+    const ends = AbortSignal.any([signal, this.#reconnecting.signal]);
     await setTimeout(afterMs, undefined, { signal: ends }).catch(() => {});
   }
 
-  /** The credentials are of no use any more; until they are gone there is no pairing. */
-  async #forget(signal: AbortSignal): Promise<void> {
+  /** Deletes credentials that are no longer valid, retrying until it succeeds: pairing needs new ones. */
+  async #clearAuth(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#options.auth.clear();
-        this.#forgets = false;
-        this.#become({ kind: "unpaired" });
+        this.#mustUnlink = false;
+        this.#setState({ kind: "unpaired" });
         return;
       } catch (error) {
-        log.error("the unlinked session's keys cannot be removed", { error });
+        log.error("cannot delete the keys of the unlinked device", { error });
         await setTimeout(1_000, undefined, { signal }).catch(() => {});
       }
     }
@@ -277,7 +276,7 @@ const ownJid = (socket: WASocket): string => {
   return `${user}@s.whatsapp.net`;
 };
 
-/** What is answered before the connection ends: baileys waits 20 s for an answer that cannot come any more. */
+/** Rejects as soon as the connection ends: baileys waits 20 s for an answer that cannot arrive any more. */
 const whileOpen = <T>(answer: Promise<T>, ended: Promise<unknown>): Promise<T> =>
   Promise.race([
     answer,
@@ -286,8 +285,8 @@ const whileOpen = <T>(answer: Promise<T>, ended: Promise<unknown>): Promise<T> =
     }),
   ]);
 
-/** Lets every failure of the library be one of ours; its own carry stanzas. */
-const ask = async <T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> => {
+/** Converts errors of the library, which contain stanzas, to a ChannelFailure. */
+const wrapErrors = async <T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> => {
   try {
     return await answer;
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { BufferJSON, type SignalDataSet } from "baileys";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { sealingWith } from "#lib/encryption.ts";
+import { encryptionWith } from "#lib/encryption.ts";
 import { type AuthState, openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import { messengerKeySchema } from "#lib/secrets/schemas.ts";
 import { secretTable } from "#lib/secrets/table.ts";
@@ -9,30 +9,32 @@ import { createMessengerDatabase } from "../../messenger-database.ts";
 import { holdNextWrite } from "../../next-write.ts";
 
 const { mint } = secretTable["messenger-key"];
-const sealing = sealingWith(mint());
+const encryption = encryptionWith(mint());
 
-describe("a sealed value", () => {
-  const place = "auth_key/session/1";
-  const clear = Buffer.from("ratchet");
+describe("an encrypted value", () => {
+  const context = "auth_key/session/1";
+  const plaintext = Buffer.from("ratchet");
 
-  test("opens at its place, and is another each time", () => {
-    const sealed = sealing.seal(place, clear);
-    expect(sealing.open(place, sealed)).toEqual(clear);
-    expect(sealing.seal(place, clear)).not.toEqual(sealed);
-    expect(sealed.includes(clear)).toBe(false);
-    expect(sealing.open(place, sealing.seal(place, Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
+  test("decrypts in its context and differs each time", () => {
+    const encrypted = encryption.encrypt(context, plaintext);
+    expect(encryption.decrypt(context, encrypted)).toEqual(plaintext);
+    expect(encryption.encrypt(context, plaintext)).not.toEqual(encrypted);
+    expect(encrypted.includes(plaintext)).toBe(false);
+    expect(encryption.decrypt(context, encryption.encrypt(context, Buffer.alloc(0)))).toEqual(
+      Buffer.alloc(0),
+    );
   });
 
-  test("opens nowhere else, with no other key, and not after any bit was changed", () => {
-    const sealed = sealing.seal(place, clear);
-    expect(() => sealing.open("auth_key/session/2", sealed)).toThrow("cannot be opened");
-    expect(() => sealingWith(mint()).open(place, sealed)).toThrow("cannot be opened");
-    for (let at = 0; at < sealed.length; at++) {
-      const changed = Buffer.from(sealed);
+  test("does not decrypt in another context, with another key, or after a change of any bit", () => {
+    const encrypted = encryption.encrypt(context, plaintext);
+    expect(() => encryption.decrypt("auth_key/session/2", encrypted)).toThrow("cannot be decrypted");
+    expect(() => encryptionWith(mint()).decrypt(context, encrypted)).toThrow("cannot be decrypted");
+    for (let at = 0; at < encrypted.length; at++) {
+      const changed = Buffer.from(encrypted);
       changed[at] = (changed[at] ?? 0) ^ 1;
-      expect(() => sealing.open(place, changed)).toThrow(/cannot be opened|unknown format/);
+      expect(() => encryption.decrypt(context, changed)).toThrow(/cannot be decrypted|unknown format/);
     }
-    expect(() => sealing.open(place, sealed.subarray(0, 20))).toThrow("unknown format");
+    expect(() => encryption.decrypt(context, encrypted.subarray(0, 20))).toThrow("unknown format");
   });
 
   test("has a key of 256 bits and no other", () => {
@@ -45,7 +47,7 @@ describe("the auth state", () => {
   let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
   let sql: postgres.Sql;
   const open = (epoch?: number): Promise<AuthState> =>
-    openAuthState({ sql, sealing, ...(epoch !== undefined && { epoch }) });
+    openAuthState({ sql, encryption, ...(epoch !== undefined && { epoch }) });
   const count = async () => Number((await sql`select count(*)::int as n from messaging.auth_key`)[0]?.n);
   const lead = (epoch: number) => sql`
     insert into messaging.leadership (epoch, holder) values (${epoch}, 'test')
@@ -57,8 +59,8 @@ describe("the auth state", () => {
     sql = database.connect(3);
   });
 
-  test("keeps credentials and keys of every kind for the next process", async () => {
-    const { state, saveCreds } = (await open()).lend();
+  test("stores credentials and keys of every type for the next process", async () => {
+    const { state, saveCreds } = (await open()).acquire();
     state.creds.nextPreKeyId = 31;
     await saveCreds();
     const data: SignalDataSet = {
@@ -70,7 +72,7 @@ describe("the auth state", () => {
     };
     await state.keys.set(data);
 
-    const again = (await open()).lend().state;
+    const again = (await open()).acquire().state;
     expect(JSON.stringify(again.creds, BufferJSON.replacer)).toBe(
       JSON.stringify(state.creds, BufferJSON.replacer),
     );
@@ -82,8 +84,8 @@ describe("the auth state", () => {
     expect(await again.keys.get("session", [])).toEqual({});
   });
 
-  test("writes and removes in one go, or not at all", async () => {
-    const { state } = (await open()).lend();
+  test("writes and deletes atomically", async () => {
+    const { state } = (await open()).acquire();
     await state.keys.set({ "pre-key": { 1: pair, 2: pair } });
     await state.keys.set({ "pre-key": { 1: null, 3: pair }, "lid-mapping": { a: "b" } });
     expect(Object.keys(await state.keys.get("pre-key", ["1", "2", "3"]))).toEqual(["2", "3"]);
@@ -92,15 +94,15 @@ describe("the auth state", () => {
     expect(await state.keys.get("pre-key", ["4"])).toEqual({});
   });
 
-  test("writes hundreds of keys at once, as for a first login", async () => {
-    const { state } = (await open()).lend();
+  test("writes hundreds of keys at once, as on first login", async () => {
+    const { state } = (await open()).acquire();
     const many = Object.fromEntries(Array.from({ length: 812 }, (_, i) => [String(i + 1), pair]));
     await state.keys.set({ "pre-key": many });
     expect(Object.keys(await state.keys.get("pre-key", Object.keys(many))).length).toBe(812);
   });
 
-  test("holds nothing that can be read without the key", async () => {
-    const { state, saveCreds } = (await open()).lend();
+  test("contains no plaintext", async () => {
+    const { state, saveCreds } = (await open()).acquire();
     state.creds.me = { id: "6281199998888:1@s.whatsapp.net", name: "Dinas" };
     await saveCreds();
     await state.keys.set({ "pre-key": { 1: pair }, "lid-mapping": { x: "6281277776666" } });
@@ -118,85 +120,88 @@ describe("the auth state", () => {
       expect(all).not.toContain(secret);
   });
 
-  test("is not begun anew when the key does not fit", async () => {
-    await (await open()).lend().saveCreds();
-    await expect(openAuthState({ sql, sealing: sealingWith(mint()) })).rejects.toThrow("opened");
+  test("is not replaced when the encryption key is wrong", async () => {
+    await (await open()).acquire().saveCreds();
+    await expect(openAuthState({ sql, encryption: encryptionWith(mint()) })).rejects.toThrow("decrypted");
     expect(await count()).toBe(1);
   });
 
-  test("of a value that was moved to another place is refused", async () => {
-    const { state } = (await open()).lend();
+  test("rejects a value that was moved to another row", async () => {
+    const { state } = (await open()).acquire();
     await state.keys.set({ session: { a: Buffer.from("1"), b: Buffer.from("2") } });
     await sql`update messaging.auth_key set value = (select value from messaging.auth_key where id = 'a')`;
-    await expect(Promise.resolve(state.keys.get("session", ["b"]))).rejects.toThrow("cannot be opened");
+    await expect(Promise.resolve(state.keys.get("session", ["b"]))).rejects.toThrow("cannot be decrypted");
   });
 
-  test("is gone when it is cleared, and begins with other keys", async () => {
+  test("is deleted by clear and starts with new keys", async () => {
     const auth = await open();
-    const before = auth.lend();
+    const before = auth.acquire();
     await before.saveCreds();
     await before.state.keys.set({ "pre-key": { 1: pair } });
-    await before.takeBack();
+    await before.release();
     await auth.clear();
     expect(await count()).toBe(0);
-    const { state } = auth.lend();
+    const { state } = auth.acquire();
     expect(state.creds.noiseKey.public).not.toEqual(before.state.creds.noiseKey.public);
     expect(auth.isPaired()).toBe(false);
   });
 
-  test("refuses what comes from a connection that is over", async () => {
-    const lease = (await open()).lend();
+  test("rejects writes after the lease was released", async () => {
+    const lease = (await open()).acquire();
     await lease.saveCreds();
-    await lease.takeBack();
+    await lease.release();
     await expect(Promise.resolve(lease.state.keys.set({ "pre-key": { 2: pair } }))).rejects.toThrow(
-      "is over",
+      "was released",
     );
-    await expect(lease.saveCreds()).rejects.toThrow("is over");
+    await expect(lease.saveCreds()).rejects.toThrow("was released");
     expect(await count()).toBe(1);
   });
 
-  test("is taken back only when the keys that were under way are written", async () => {
+  test("is released only after pending keys are written", async () => {
     const held = await holdNextWrite(database, { table: "auth_key" });
-    const lease = (await open()).lend();
+    const lease = (await open()).acquire();
     const order: string[] = [];
     const written = Promise.resolve(lease.state.keys.set({ "pre-key": { 1: pair } }));
-    const all = [written.then(() => order.push("written")), lease.takeBack().then(() => order.push("over"))];
+    const all = [
+      written.then(() => order.push("written")),
+      lease.release().then(() => order.push("released")),
+    ];
     await held.untilWaiting();
     await held.release();
     await Promise.all(all);
-    expect([order, await count()]).toEqual([["written", "over"], 1]);
+    expect([order, await count()]).toEqual([["written", "released"], 1]);
   });
 
-  test("is taken back only when the credentials are saved, those included that wait for an earlier save", async () => {
+  test("is released only after the credentials are saved, queued saves included", async () => {
     const held = await holdNextWrite(database, { table: "auth_key" });
-    const lease = (await open()).lend();
+    const lease = (await open()).acquire();
     const first = lease.saveCreds();
     await held.untilWaiting();
     lease.state.creds.nextPreKeyId = 32;
-    const all = [first, lease.saveCreds(), lease.takeBack()];
+    const all = [first, lease.saveCreds(), lease.release()];
     await held.release();
     await Promise.all(all);
-    expect((await open()).lend().state.creds.nextPreKeyId).toBe(32);
+    expect((await open()).acquire().state.creds.nextPreKeyId).toBe(32);
   });
 
-  test("keeps the last credentials, though an earlier save takes longer than a later one would", async () => {
+  test("stores the last credentials even if an earlier save is slow", async () => {
     const held = await holdNextWrite(database, { table: "auth_key" });
-    const { state, saveCreds } = (await open()).lend();
+    const { state, saveCreds } = (await open()).acquire();
     const saves = [saveCreds()];
     await held.untilWaiting();
     state.creds.nextPreKeyId = 32;
     saves.push(saveCreds());
-    // a save that does not wait for the first one is through before these
+    // a save that did not wait for the first one would be done before these
     await state.keys.set({ "pre-key": { 1: pair } });
     await held.release();
     await Promise.all(saves);
-    expect((await open()).lend().state.creds.nextPreKeyId).toBe(32);
+    expect((await open()).acquire().state.creds.nextPreKeyId).toBe(32);
   });
 
-  test("has a later term begin only when the write under way has ended", async () => {
+  test("delays a later term until the write in progress has ended", async () => {
     await lead(1);
     const held = await holdNextWrite(database, { table: "auth_key" });
-    const { state } = (await open(1)).lend();
+    const { state } = (await open(1)).acquire();
     const written = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
     await held.untilWaiting();
     const next = lead(2).execute();
@@ -206,28 +211,28 @@ describe("the auth state", () => {
     expect(await count()).toBe(1);
   });
 
-  test("refuses every write of a leader that leads no more", async () => {
+  test("rejects every write of a former leader", async () => {
     await lead(1);
     const old = await open(1);
-    const { state, saveCreds } = old.lend();
+    const { state, saveCreds } = old.acquire();
     await state.keys.set({ session: { a: Buffer.from("1") } });
     await lead(2);
     const late = Promise.resolve(state.keys.set({ session: { a: Buffer.from("0") } }));
     await expect(late).rejects.toThrow("another leader");
     await expect(saveCreds()).rejects.toThrow("another leader");
     await expect(old.clear()).rejects.toThrow("another leader");
-    const { state: current } = (await open(2)).lend();
+    const { state: current } = (await open(2)).acquire();
     expect(await current.keys.get("session", ["a"])).toEqual({ a: Buffer.from("1") });
   });
 
-  test("waits five seconds for a database that is silent, and takes the late write back", async () => {
-    const { state, takeBack } = (await open()).lend();
+  test("waits five seconds for an unresponsive database, and cancels the late write", async () => {
+    const { state, release } = (await open()).acquire();
     const held = await holdNextWrite(database, { table: "auth_key" });
     const late = Promise.resolve(state.keys.set({ session: { a: Buffer.from("1") } }));
-    await expect(late).rejects.toThrow("did not answer within 5000 ms");
+    await expect(late).rejects.toThrow("did not respond within 5000 ms");
     await held.untilWaiting(0);
     await held.release();
-    await takeBack();
+    await release();
     expect(await count()).toBe(0);
   });
 });

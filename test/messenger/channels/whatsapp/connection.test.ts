@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { sealingWith } from "#lib/encryption.ts";
+import { encryptionWith } from "#lib/encryption.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import { connect } from "#lib/messenger/channels/whatsapp/connection.ts";
-import { createScene, openPaired, sealingKey, settingsOf } from "./linked-whatsapp.ts";
+import { createScene, encryptionKey, openPaired, settingsOf } from "./linked-whatsapp.ts";
 
-test("a frame that cannot be decrypted ends the connection and not the process", async () => {
+test("a frame that cannot be decrypted closes the connection, not the process", async () => {
   const { sql, fake } = await createScene();
   await (await openPaired({ fake, sql })).stop();
-  const auth = await openAuthState({ sql, sealing: sealingWith(sealingKey) });
+  const auth = await openAuthState({ sql, encryption: encryptionWith(encryptionKey) });
   const opened = Promise.withResolvers<string>();
   const connection = connect({
     settings: settingsOf(fake),
-    lease: auth.lend(),
+    lease: auth.acquire(),
     findPayload: async () => undefined,
     onQr: () => {},
     onOpen: opened.resolve,

@@ -1,7 +1,7 @@
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { onTestFinished } from "vitest";
-import { sealingWith } from "#lib/encryption.ts";
+import { encryptionWith } from "#lib/encryption.ts";
 import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
@@ -16,18 +16,18 @@ import { createMessengerDatabase } from "../../messenger-database.ts";
 
 export const ownNumber = "6281100000001";
 export const citizen = "6281200000042";
-export const sealingKey = secretTable["messenger-key"].mint();
+export const encryptionKey = secretTable["messenger-key"].mint();
 
 export const never: AbortSignal = new AbortController().signal;
 
-/** A fake platform with one citizen's phone, gone with the test. */
+/** Starts a fake platform with one citizen's phone until the test ends. */
 export const startFake = async (): Promise<FakePlatform> => {
   const fake = await startPlatform({ account: ownNumber, phones: [citizen] });
   onTestFinished(() => fake.stop());
   return fake;
 };
 
-/** What a messenger runs between. */
+/** The services that a messenger uses. */
 export interface Scene {
   readonly fake: FakePlatform;
   readonly sql: postgres.Sql;
@@ -35,7 +35,7 @@ export interface Scene {
   readonly url: string;
 }
 
-/** A fake platform and a messenger's empty database, gone with the test. */
+/** Creates a fake platform and an empty messenger database until the test ends. */
 export const createScene = async (): Promise<Scene> => {
   const [{ sql, url }, fake] = await Promise.all([createMessengerDatabase(), startFake()]);
   return { sql, url, fake };
@@ -49,7 +49,7 @@ export const settingsOf = ({ url, rootKey, mediaCa }: FakePlatform): WhatsAppSet
   reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
 });
 
-/** Resolves with the next state of a kind, or the present one. */
+/** Resolves with the current or next state of a kind. */
 export const untilState = <K extends ConnectionState["kind"]>(
   platform: WhatsApp,
   kind: K,
@@ -69,17 +69,17 @@ export const untilState = <K extends ConnectionState["kind"]>(
     look(platform.state());
   });
 
-export interface MessengerOptions extends Pick<Scene, "fake" | "sql"> {
+export interface LinkOptions extends Pick<Scene, "fake" | "sql"> {
   readonly settings?: WhatsAppSettings;
   readonly payloads?: ReadonlyMap<string, Uint8Array>;
   readonly epoch?: number;
 }
 
-/** A messenger over a database, as a task that has just started; ended with the test. */
-export const linkWhatsApp = async ({ fake, sql, settings, payloads, epoch }: MessengerOptions) => {
+/** Creates a WhatsApp connection with the keys in the database, not started yet; stopped with the test. */
+export const linkWhatsApp = async ({ fake, sql, settings, payloads, epoch }: LinkOptions) => {
   const auth = await openAuthState({
     sql,
-    sealing: sealingWith(sealingKey),
+    encryption: encryptionWith(encryptionKey),
     ...(epoch !== undefined && { epoch }),
   });
   const platform = new WhatsApp({
@@ -91,8 +91,8 @@ export const linkWhatsApp = async ({ fake, sql, settings, payloads, epoch }: Mes
   return platform;
 };
 
-/** Starts a messenger and links it by its QR code where that is asked for. */
-export const openPaired = async (options: MessengerOptions): Promise<WhatsApp> => {
+/** Connects, and links by QR code if necessary. */
+export const openPaired = async (options: LinkOptions): Promise<WhatsApp> => {
   const platform = await linkWhatsApp(options);
   const scanned = new Set<string>();
   platform.on("state", (state) => {
@@ -105,7 +105,7 @@ export const openPaired = async (options: MessengerOptions): Promise<WhatsApp> =
   return platform;
 };
 
-/** Resolves with the next value of an event of a messenger. */
+/** Resolves with the next value of an event. */
 export const nextOf = <E extends "state" | "receipt">(platform: WhatsApp, event: E) =>
   new Promise<Parameters<Parameters<typeof platform.on<E>>[1]>[0]>((resolve) => {
     const off = platform.on(event, (value) => {
@@ -114,7 +114,7 @@ export const nextOf = <E extends "state" | "receipt">(platform: WhatsApp, event:
     });
   });
 
-/** A text to the citizen; more makes it something else. */
+/** Makes a text to the citizen. @param more overrides it. */
 export const text = (words: string, more: Partial<Composition> = {}): Composition => ({
   id: generateMessageIDV2(),
   phone: citizen,
@@ -129,7 +129,7 @@ export const sendNew = async (platform: WhatsApp, composition: Composition) => {
   return { id: composition.id, payload, answer: await platform.send(payload, never) };
 };
 
-/** How something fails that must fail. */
+/** The failure of a promise that must reject. */
 export const failureOf = (promise: Promise<unknown>): Promise<ChannelFailure> =>
   promise.then(
     () => {

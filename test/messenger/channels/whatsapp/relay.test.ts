@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 
 describe("a message", () => {
-  test("reaches the phone under its id with every option", async () => {
+  test("arrives under its id with every option", async () => {
     const platform = await openPaired(scene);
     const first = await sendNew(platform, text("Halo *warga*"));
     expect(first.answer).toEqual({ outcome: "acked" });
@@ -64,7 +64,7 @@ describe("a message", () => {
     ]);
   });
 
-  test("carries an image that is seen once, forwarded and gone after a while, and a document that answers", async () => {
+  test("delivers a view-once, forwarded, disappearing image and a document that replies to it", async () => {
     const platform = await openPaired(scene);
     const image = randomBytes(70_001);
     const open = async function* () {
@@ -115,7 +115,7 @@ describe("a message", () => {
     expect(file?.message.documentMessage?.contextInfo?.quotedMessage?.imageMessage?.caption).toBe("Peta");
   });
 
-  test("with media that no media server takes fails before it is sent", async () => {
+  test("fails before it is sent when no media server accepts its media", async () => {
     const platform = await openPaired(scene);
     scene.fake.behave({ mediaStatus: 500 });
     const media = {
@@ -128,7 +128,7 @@ describe("a message", () => {
     expect(failure).toMatchObject({ reason: "upload-failed", mayHaveLeft: false });
   });
 
-  test("with media that cannot be read fails, and so does one whose caller gives up", async () => {
+  test("fails when its media cannot be read or its caller aborts", async () => {
     const platform = await openPaired(scene);
     const broken = async function* () {
       yield Buffer.alloc(100_000);
@@ -147,7 +147,7 @@ describe("a message", () => {
     expect(await failureOf(platform.compose(other, stop.signal))).toMatchObject({ reason: "aborted" });
   });
 
-  test("to a number without an account is not sent", async () => {
+  test("is not sent to a number without an account", async () => {
     const platform = await openPaired(scene);
     expect(await platform.isRegistered(citizen)).toBe(true);
     expect(await platform.isRegistered("6281299999999")).toBe(false);
@@ -183,13 +183,13 @@ describe("a message", () => {
     expect(Math.abs(Date.now() - (receipts[0]?.at.getTime() ?? 0))).toBeLessThan(5_000);
   });
 
-  test("whose receipt overtakes the ack counts as taken", async () => {
+  test("counts as acked when its receipt overtakes the ack", async () => {
     const platform = await openPaired(scene);
     scene.fake.behave({ ackDelayMs: 60_000, receiptsBeforeAck: true });
     expect((await sendNew(platform, text("quick"))).answer).toEqual({ outcome: "acked" });
   });
 
-  test("whose ack does not come may have left, and its second send is the same", async () => {
+  test("may have left when its ack is missing, and is identical when sent again", async () => {
     const platform = await openPaired(scene);
     const composition = text("once");
     const payload = await platform.compose(composition, never);
@@ -206,7 +206,7 @@ describe("a message", () => {
     expect(failures).toEqual([]);
   });
 
-  test("waits for its answer no longer than it may, and no longer than its caller", async () => {
+  test("waits for its answer until the timeout or an abort by its caller", async () => {
     const platform = await openPaired({ ...scene, settings: { answerTimeoutMs: 300 } });
     scene.fake.behave({ ack: false, receipts: [] });
     const payload = await platform.compose(text("slow"), never);
@@ -220,7 +220,7 @@ describe("a message", () => {
     expect(before).toMatchObject({ reason: "aborted", mayHaveLeft: false });
   });
 
-  test("is not taken while there is no connection", async () => {
+  test("is rejected without a connection", async () => {
     const platform = await openPaired(scene);
     const payload = await platform.compose(text("late"), never);
     scene.fake.leave();
@@ -231,7 +231,7 @@ describe("a message", () => {
     });
   });
 
-  test("that a phone could not read is sent again after a restart, to its recipient alone", async () => {
+  test("that a phone could not decrypt is sent again after a restart, only to its recipient", async () => {
     const payloads = new Map<string, Uint8Array>();
     const first = await openPaired({ ...scene, payloads });
     const composition = text("keep me");
@@ -246,9 +246,9 @@ describe("a message", () => {
     expect(scene.fake.arrivalsOf(id)).toBe(1);
 
     const { key, ...message } = proto.WebMessageInfo.decode(payload);
-    const otherwise = { ...message, key: { ...key, remoteJid: "6281200000099@s.whatsapp.net" } };
-    payloads.set(id, proto.WebMessageInfo.encode(otherwise).finish());
-    await scene.fake.askAgain(id); // somebody else's message
+    const toOther = { ...message, key: { ...key, remoteJid: "6281200000099@s.whatsapp.net" } };
+    payloads.set(id, proto.WebMessageInfo.encode(toOther).finish());
+    await scene.fake.askAgain(id); // another recipient's message
     await sendNew(second, text("between"));
     expect(scene.fake.arrivalsOf(id)).toBe(1);
 
@@ -261,7 +261,7 @@ describe("a message", () => {
     expect(scene.fake.phone(citizen).failures).toEqual([]);
   });
 
-  test("is refused before it leaves once another task leads", async () => {
+  test("is rejected before it leaves once another task is the leader", async () => {
     const lead = (epoch: number) => scene.sql`
       insert into messaging.leadership (epoch, holder) values (${epoch}, 'test')
       on conflict (only_row) do update set epoch = excluded.epoch`;
@@ -275,7 +275,7 @@ describe("a message", () => {
     expect(scene.fake.arrivalsOf(late.id)).toBe(0);
   });
 
-  test("that waits for its answer when the messenger is stopped may have left", async () => {
+  test("may have left when the messenger stops before its answer", async () => {
     const platform = await openPaired(scene);
     scene.fake.behave({ ack: false, receipts: [] });
     const composition = text("going");

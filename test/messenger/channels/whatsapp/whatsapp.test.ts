@@ -29,7 +29,7 @@ describe("pairing", () => {
     expect(scene.fake.faults).toEqual([]);
   });
 
-  test("links by a code that is typed on the phone", async () => {
+  test("links by a code that is entered on the phone", async () => {
     const platform = await linkWhatsApp(scene);
     expect((await failureOf(platform.requestPairingCode(ownNumber))).reason).toBe("not-connected");
     platform.start();
@@ -54,7 +54,7 @@ describe("pairing", () => {
     expect(scene.fake.phone(citizen).failures).toEqual([]);
   });
 
-  test("is refused to a server whose certificate another authority signed", async () => {
+  test("is rejected when another authority signed the server's certificate", async () => {
     const rootKey = randomBytes(32);
     const platform = await linkWhatsApp({ ...scene, settings: { rootKey } });
     const codes: (number | undefined)[] = [];
@@ -71,7 +71,7 @@ describe("pairing", () => {
 });
 
 describe("a connection", () => {
-  test("that is told to restart is made anew at once", async () => {
+  test("reconnects at once after a requested restart", async () => {
     const settings = { reconnection: { minMs: 30_000 } };
     const platform = await openPaired({ ...scene, settings });
     const closed = nextOf(platform, "state");
@@ -81,7 +81,7 @@ describe("a connection", () => {
     expect(scene.fake.sockets.mostOpen).toBeLessThanOrEqual(2);
   });
 
-  test("that another one replaces is left until it is told to come back", async () => {
+  test("stays closed after it was replaced, until it is started again", async () => {
     const first = await openPaired(scene);
     const second = await linkWhatsApp(scene);
     second.start();
@@ -94,7 +94,7 @@ describe("a connection", () => {
     await untilState(first, "open");
   });
 
-  test("that was replaced may be taken back from within the listener", async () => {
+  test("that was replaced can be started from within a listener", async () => {
     const platform = await openPaired(scene);
     platform.on("state", ({ kind }) => {
       if (kind === "replaced") platform.start();
@@ -105,7 +105,7 @@ describe("a connection", () => {
     await untilState(platform, "open");
   });
 
-  test("that the phone unlinks begins pairing anew, with other keys", async () => {
+  test("pairs again with new keys after the phone has unlinked it", async () => {
     const platform = await linkWhatsApp(scene);
     platform.start();
     const { qr } = await untilState(platform, "pairing");
@@ -120,7 +120,7 @@ describe("a connection", () => {
     expect((await sendNew(platform, text("linked again"))).answer).toEqual({ outcome: "acked" });
   });
 
-  test("can be unlinked from here, also while it is broken and when it never began", async () => {
+  test("can be unlinked while open, while disconnected and before it was started", async () => {
     const platform = await linkWhatsApp(scene);
     platform.start();
     await scene.fake.scan((await untilState(platform, "pairing")).qr);
@@ -142,7 +142,7 @@ describe("a connection", () => {
     expect(await scene.sql`select from messaging.auth_key`).toHaveLength(0);
   });
 
-  test("that breaks comes back by itself, with waits that grow", async () => {
+  test("reconnects after a failure, with growing delays", async () => {
     const platform = await openPaired(scene);
     const waits: number[] = [];
     platform.on("state", (state) => {
@@ -158,7 +158,7 @@ describe("a connection", () => {
     expect((await sendNew(platform, text("back"))).answer).toEqual({ outcome: "acked" });
   });
 
-  test("is never there twice, however often it is started and stopped", async () => {
+  test("is open at most once, however often it is started and stopped", async () => {
     const platform = await openPaired(scene);
     const most = scene.fake.sockets.mostLoggedIn;
     platform.start();
@@ -176,7 +176,7 @@ describe("a connection", () => {
   });
 });
 
-test("a number that is asked about as the connection ends is not waited for", async () => {
+test("a lookup of a number fails as soon as the connection ends", async () => {
   const platform = await openPaired(scene);
   const asking = failureOf(platform.isRegistered(citizen));
   await platform.stop();

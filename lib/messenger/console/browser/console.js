@@ -1,0 +1,104 @@
+/*
+ * Polls the console and updates what has changed in place. The server renders everything: without this script
+ * the forms work by reloading the page. JavaScript with types in comments, since it is served as it is.
+ */
+import { Idiomorph } from "./idiomorph.js";
+
+const pollIntervalMs = 2_000;
+const pollTimeoutMs = 5_000;
+const actionTimeoutMs = 30_000;
+
+/** @param {string} selector */
+const find = (selector, root = document) => {
+  const element = root.querySelector(selector);
+  if (!(element instanceof HTMLElement)) throw new Error(`no element ${selector}`);
+  return element;
+};
+
+const offline = find("#offline");
+/** @type {number | undefined} */
+let timer;
+/** @type {AbortController | undefined} */
+let current;
+let isSubmitting = false;
+let updatedAt = new Date();
+
+/** @param {Response} response */
+const show = async (response) => {
+  // another path is the login page: the operator has logged out, or the login has expired
+  if (new URL(response.url).pathname !== "/console") return location.assign(response.url);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  // in place, so that focus, selection, typed text and open details stay
+  const beforeAttributeUpdated = (/** @type {string} */ name) => name !== "value" && name !== "open";
+  Idiomorph.morph(find("main"), find("main", next), { callbacks: { beforeAttributeUpdated } });
+  document.title = next.title;
+  updatedAt = new Date();
+  offline.hidden = true;
+  document.body.classList.remove("stale");
+};
+
+/** @param {string} sentence */
+const showOffline = (sentence) => {
+  if (!offline.hidden && !isSubmitting) return;
+  offline.textContent = `${sentence} Retrying every 2 seconds. Last update: ${updatedAt.toLocaleTimeString("en-GB")}.`;
+  offline.hidden = false;
+  document.body.classList.add("stale");
+};
+
+/**
+ * Replaces the request in progress.
+ *
+ * @param {string} url
+ * @param {RequestInit} options
+ * @param {number} timeoutMs
+ * @param {string} failure
+ */
+const load = async (url, options, timeoutMs, failure) => {
+  clearTimeout(timer);
+  current?.abort();
+  const own = new AbortController();
+  current = own;
+  try {
+    const signal = AbortSignal.any([own.signal, AbortSignal.timeout(timeoutMs)]);
+    await show(await fetch(url, { ...options, signal }));
+  } catch {
+    if (current === own) showOffline(failure);
+  }
+  if (current === own) timer = setTimeout(poll, pollIntervalMs);
+};
+
+const poll = () => {
+  if (!document.hidden && !isSubmitting)
+    load("/console", {}, pollTimeoutMs, "The messenger is not responding.");
+};
+
+document.addEventListener("visibilitychange", poll);
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!(form instanceof HTMLFormElement) || !form.hasAttribute("data-live")) return;
+  event.preventDefault();
+  if (isSubmitting) return;
+  isSubmitting = true;
+  form.setAttribute("aria-busy", "true");
+  const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
+  const body = new URLSearchParams(fields);
+  await load(
+    form.action,
+    { method: "POST", body },
+    actionTimeoutMs,
+    "The messenger is not responding; the outcome of the action is unknown.",
+  );
+  isSubmitting = false;
+  form.removeAttribute("aria-busy");
+  const notice = find("#notice");
+  if (notice.dataset.kind === "done") {
+    form.reset();
+    form.closest("details")?.removeAttribute("open");
+  }
+  // the form is hidden when the action has changed the state that it belongs to
+  if (!form.checkVisibility()) notice.focus();
+});
+
+timer = setTimeout(poll, pollIntervalMs);
