@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { routes } from "#lib/routes/index.ts";
+import { imageContents } from "../infra/aws/constructs/messenger-image.ts";
 import { bundleFolder, listFunctions, messengerBundle } from "../infra/build/build.ts";
 import { memoryFlags } from "../infra/local/messenger/process.ts";
 
@@ -30,7 +32,31 @@ test("the messenger's image starts it with the flags that the tests of its memor
   ]);
 });
 
-test("the messenger's bundle needs nothing beside itself, and prints no keys", () => {
+test("the messenger's image holds what its build copies, with sharp for its platform and every licence", () => {
+  const dockerfile = readFileSync("infra/aws/messenger.Dockerfile", "utf8");
+  const copied = [...dockerfile.matchAll(/^COPY --chmod=\d+ (.*) \S+$/gm)].flatMap(([, from = ""]) =>
+    from.split(" "),
+  );
+  expect(copied).toEqual(imageContents);
+  const versionIn = (folder: string) => JSON.parse(readFileSync(`${folder}/package.json`, "utf8")).version;
+  const native = "infra/image/node_modules/@img/sharp-linux-arm64";
+  const sharpVersion = versionIn("node_modules/sharp");
+  expect([versionIn("infra/image/node_modules/sharp"), versionIn(native)]).toEqual([
+    sharpVersion,
+    sharpVersion,
+  ]);
+  const machine = readFileSync(`${native}/lib/sharp-linux-arm64-${sharpVersion}.node`).readUInt16LE(18);
+  expect(machine).toBe(183); // EM_AARCH64
+  const licences = readFileSync(`${dirname(messengerBundle)}/LICENSES.txt`, "utf8");
+  for (const [name, licence] of [
+    ["libsignal", "GPL-3.0"],
+    ["sharp", "Apache-2.0"],
+    ["@img/sharp-libvips-linux-arm64", "LGPL-3.0-or-later"],
+  ])
+    expect(licences).toMatch(new RegExp(`^${name} \\S+: ${licence}$`, "m"));
+});
+
+test("the messenger's bundle needs no other file of the checkout, and prints no keys", () => {
   const bundle = readFileSync(messengerBundle, "utf8");
   expect(bundle).not.toContain(process.cwd());
   for (const asset of ["light-dark(", "visibilitychange", "<title>Messenger</title>"])

@@ -1,5 +1,4 @@
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
-import { fileName } from "#lib/messaging/file-name.ts";
 import { prepareMessenger, submit } from "#lib/messaging/messenger-client.ts";
 import { sendFile as route } from "#lib/routes/messaging.ts";
 
@@ -13,7 +12,7 @@ export const handler = multipartEndpoint(route).handler(async ({ body, headers }
       phone: body.phone,
       text: body.caption,
       url: body.file_url,
-      file_name: body.file && fileName(body.file.fileName),
+      file_name: body.file?.fileName,
       content_type: body.file?.contentType,
       reply_to: body.reply_message_id,
       is_forwarded: body.is_forwarded,

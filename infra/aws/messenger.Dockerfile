@@ -1,13 +1,16 @@
-# The messenger: one bundled file on Node. It is built before (`npm run build`) and only copied here.
+# The messenger: one bundled file on Node, and sharp for linux-arm64. `npm ci` and `npm run build` provide both;
+# here they are only copied.
 #
 #   docker build --file infra/aws/messenger.Dockerfile --tag municipal-messenger .
 #   docker run --read-only --tmpfs /tmp --publish 8080:8080 --env-file … municipal-messenger
 #
-# It writes nothing to its file system. What it holds under which licence stands in LICENSES.txt.
+# It writes nothing to its file system. LICENSES.txt lists all packages with their licences; the texts of LGPL-3
+# (libvips, a shared library that can be replaced) and GPL-3 are also in /usr/share/common-licenses.
 FROM node:24-slim
 
 WORKDIR /app
 COPY --chmod=0444 dist/messenger/messenger.mjs dist/messenger/LICENSES.txt dist/messenger/rds-ca.pem ./
+COPY --chmod=0555 infra/image/node_modules ./node_modules
 
 ENV NODE_ENV=production
 # the database is one of RDS, whose authorities are its own

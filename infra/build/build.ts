@@ -146,12 +146,13 @@ const functions = (): esbuild.BuildOptions => ({
 });
 
 /** Optional packages that Baileys would load for features that are not used. */
-const optionalOfLibrary = ["sharp", "link-preview-js", "audio-decode", "bufferutil", "utf-8-validate"];
+const optionalOfLibrary = ["jimp", "link-preview-js", "audio-decode", "bufferutil", "utf-8-validate"];
 
 const messenger = (): esbuild.BuildOptions => ({
   ...shared,
   entryPoints: [{ in: `functions/${messengerEntry}.ts`, out: "messenger/messenger" }],
-  external: optionalOfLibrary,
+  // native code: the image contains the package of its platform, a developer machine its own
+  external: ["sharp", ...optionalOfLibrary],
   plugins: [leaveOut, silenceLibsignal(), inlineConsole],
 });
 

@@ -1,11 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-const licenceFiles = ["LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "license", "License"];
+/** libvips names the licences of its parts in its README. */
+const licenceFiles = ["LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "license", "License", "README.md"];
 
 /** The folders of the packages that these files belong to. */
 const listPackages = (files: readonly string[]): string[] => {
   const folders = files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
   return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
+};
+
+/** The folders of the packages that npm has installed for the image. */
+const listImagePackages = (root: string): string[] => {
+  const lock = readFileSync(`${root}infra/image/node_modules/.package-lock.json`, "utf8");
+  return Object.keys(JSON.parse(lock).packages).map((folder) => `infra/image/${folder}`);
 };
 
 const describe = (root: string, folder: string): string => {
@@ -18,7 +25,8 @@ const describe = (root: string, folder: string): string => {
 };
 
 /**
- * Writes the packages in a bundle, with the texts of their licences: distributing an image requires them.
+ * Writes the packages in a bundle and those beside it in the image, with the texts of their licences: distributing
+ * an image requires them.
  *
  * @param files in the bundle, relative to `root`.
  * @param root folder of `node_modules`, with its final slash.
@@ -26,7 +34,7 @@ const describe = (root: string, folder: string): string => {
 export const writeLicences = (files: readonly string[], root: string, file: string): void =>
   writeFileSync(
     file,
-    listPackages(files)
+    [...listPackages(files), ...listImagePackages(root)]
       .map((folder) => describe(root, folder))
       .join(`\n${"-".repeat(80)}\n\n`),
   );

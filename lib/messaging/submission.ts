@@ -41,7 +41,7 @@ export const Submission = z.object({
   ),
   /** The URL of the media, unless their bytes are in the body. */
   url: z.optional(z.string().check(z.maxLength(2_048))),
-  file_name: z.optional(z.string().check(z.maxLength(200))),
+  file_name: z.optional(z.string().check(z.maxLength(255))),
   content_type: z.optional(z.string().check(z.maxLength(200))),
   view_once: z._default(z.boolean(), false),
   compress: z._default(z.boolean(), false),

@@ -127,7 +127,7 @@ describe("POST /send/file", () => {
     expect(message).toContain(acceptedAt);
   });
 
-  test("takes any bytes with their name and type, at most the end of a long name", async () => {
+  test("takes any bytes with their name and type", async () => {
     const file = randomBytes(200_000);
     const form = formOf({ phone, caption: "Surat", reply_message_id: "3EB0FF", is_forwarded: "1" });
     form.append("file", new Blob([file], { type: "Application/PDF" }), `${"x".repeat(230)} é.pdf`);
@@ -138,7 +138,7 @@ describe("POST /send/file", () => {
       ...{ kind: "file", text: "Surat", reply_to: "3EB0FF", is_forwarded: true },
       content_type: "application/pdf",
     });
-    expect(submission?.file_name).toMatch(/^x{194} é\.pdf$/);
+    expect(submission?.file_name).toBe(`${"x".repeat(230)} é.pdf`);
   });
 
   test("takes an address", async () => {

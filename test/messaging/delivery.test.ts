@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Jimp } from "jimp";
+import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { shownOf, useDeliveringCity } from "../steps/delivering-city.ts";
 import { formOf } from "../steps/messaging.ts";
@@ -8,9 +8,10 @@ const city = useDeliveringCity({ receipts: ["delivered", "read"], receiptDelayMs
 const phone = "6281234567890";
 const unregistered = "6281234560000";
 
-const noise = new Jimp({ width: 400, height: 300 });
-randomBytes(noise.bitmap.data.length).copy(noise.bitmap.data);
-const png = await noise.getBuffer("image/png");
+const raw = { width: 400, height: 300, channels: 3 } as const;
+const png = await sharp(randomBytes(400 * 300 * 3), { raw })
+  .png()
+  .toBuffer();
 
 const sendText = async (message: string, headers: Record<string, string> = {}): Promise<string> => {
   const { status, json } = await city.client.sendMessage({ phone, message }, headers);
@@ -117,7 +118,7 @@ describe("an image", () => {
     expect(context).toMatchObject({ isForwarded: true, expiration: 86_400 });
     const { bytes } = received.media ?? expect.fail("there is no image");
     expect(bytes.length).toBeLessThan(png.length);
-    const { width, height } = await Jimp.fromBuffer(bytes);
+    const { width, height } = await sharp(bytes).metadata();
     expect([width, height]).toEqual([400, 300]);
   });
 

@@ -55,7 +55,7 @@ test("the largest upload arrives unchanged, with the longest description", async
     phone: "6281234567890",
     text: "あ".repeat(1_024),
     idempotency_key: "k".repeat(255),
-    file_name: "あ".repeat(200),
+    file_name: "あ".repeat(255),
     content_type: "x".repeat(161),
     reply_to: "あ".repeat(128),
   } as const;

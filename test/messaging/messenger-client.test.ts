@@ -56,7 +56,7 @@ describe("a message", () => {
       kind: "file",
       phone: "6281234567890",
       text: "あ".repeat(1_024),
-      file_name: "あ".repeat(200),
+      file_name: "あ".repeat(255),
       content_type: "text/plain",
       reply_to: "あ".repeat(128),
     } as const;

@@ -20,7 +20,7 @@ interface Report {
 /** For the tests of one mutant: if they hang they have noticed the breakage, too. */
 export const mostMs = 240_000;
 
-const installed = ["node_modules", "test/runtime-client/node_modules"];
+const installed = ["node_modules", "test/runtime-client/node_modules", "infra/image/node_modules"];
 
 const listFiles = (): string[] =>
   execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], { encoding: "utf8" })

@@ -8,7 +8,10 @@ import type { Construct } from "constructs";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The only files of the repository that the image is built from. */
-const contents = ["messenger.mjs", "LICENSES.txt", "rds-ca.pem"].map((file) => `dist/messenger/${file}`);
+export const imageContents = [
+  ...["messenger.mjs", "LICENSES.txt", "rds-ca.pem"].map((file) => `dist/messenger/${file}`),
+  "infra/image/node_modules",
+];
 
 const ecrReference =
   /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[\w-]+)\.amazonaws\.com\/(?<repository>[^:@]+)[:@](?<version>.+)$/;
@@ -23,7 +26,7 @@ export const messengerImage = (scope: Construct, reference: string | undefined):
       file: "infra/aws/messenger.Dockerfile",
       platform: Platform.LINUX_ARM64,
       ignoreMode: IgnoreMode.DOCKER,
-      exclude: ["**", ...["infra/aws/messenger.Dockerfile", ...contents].map((file) => `!${file}`)],
+      exclude: ["**", ...["infra/aws/messenger.Dockerfile", ...imageContents].map((file) => `!${file}`)],
     });
   const { account, region, repository, version } = ecrReference.exec(reference)?.groups ?? {};
   if (!repository || !version) return ContainerImage.fromRegistry(reference);

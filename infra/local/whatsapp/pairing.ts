@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { type BinaryNode, Curve, proto } from "baileys";
+import { verifySignature } from "#lib/messenger/channels/whatsapp/signature.ts";
 import type { Account, Device } from "./account.ts";
 import type { Connection } from "./connection.ts";
 import { LinkCode } from "./link-code.ts";
-import { isSigned } from "./signature.ts";
 import { bytesOf, element, findChild, secondsNow, serverJid } from "./stanza.ts";
 
 const accountPrefix = Buffer.from([6, 0]);
@@ -122,7 +122,7 @@ export class Pairing {
     const { deviceSignature } = proto.ADVSignedDeviceIdentity.decode(bytesOf(identity));
     const { identity: account } = this.#account.phone;
     const message = Buffer.concat([devicePrefix, details, this.#identityKey, account.public]);
-    if (!deviceSignature || !isSigned(this.#identityKey, message, deviceSignature))
+    if (!deviceSignature || !verifySignature(this.#identityKey, message, deviceSignature))
       throw new Error("the client's device signature is not its own");
     this.#offered = undefined;
     linked(this.#account.link(this.#connection.clientKey, id, this.#identityKey));

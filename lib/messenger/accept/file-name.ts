@@ -1,4 +1,5 @@
 import { basename } from "node:path/posix";
+import { parse } from "content-disposition";
 
 const maxCharacters = 200;
 
@@ -18,30 +19,6 @@ const decodePercent = (text: string): string => {
   } catch {
     return text;
   }
-};
-
-/** `UTF-8''na%C3%AFve.txt` (RFC 8187); undefined for anything else. */
-const decodeExtended = (value: string): string | undefined => {
-  const [, charset = "", encoded = ""] = /^([\w-]+)'[^']*'(.*)$/.exec(value) ?? [];
-  if (!/^(utf-8|iso-8859-1)$/i.test(charset)) return undefined;
-  const bytes = Buffer.from(
-    encoded.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
-    "latin1",
-  );
-  return bytes.toString(/^utf/i.test(charset) ? "utf8" : "latin1");
-};
-
-/** A token, or a string in quotes within which a backslash makes the next character literal. */
-const parameter = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"\s]*))/g;
-
-const fromDisposition = (disposition: string): string | undefined => {
-  const parameters = new Map<string, string>();
-  for (const [, name = "", quoted, token = ""] of disposition.matchAll(parameter)) {
-    const value = quoted === undefined ? token : quoted.replace(/\\(.)/g, "$1");
-    if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value);
-  }
-  const extended = decodeExtended(parameters.get("filename*") ?? "");
-  return extended ?? fromUtf8(parameters.get("filename") ?? "");
 };
 
 /** Cuts the stem, so that the receiver's device still knows what the file is. */
@@ -73,5 +50,5 @@ export const sanitizeFileName = (name: string): string | undefined => {
  * else by the last segment of its URL's path.
  */
 export const findFileName = (disposition: string | undefined, url: URL): string | undefined =>
-  (disposition && sanitizeFileName(fromDisposition(disposition) ?? "")) ||
+  (disposition && sanitizeFileName(fromUtf8(parse(disposition).parameters.filename ?? ""))) ||
   sanitizeFileName(url.pathname.endsWith("/") ? "" : decodePercent(url.pathname));

@@ -6,6 +6,7 @@ import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";
 import { compressImage } from "./compress-image.ts";
 import { openDownload } from "./download.ts";
+import { sanitizeFileName } from "./file-name.ts";
 
 const maxImageBytes = 16 * 1024 * 1024;
 const maxFileBytes = 50 * 1024 * 1024;
@@ -37,7 +38,7 @@ const toSource = (
   if (kind === "image") return readImage(raw, compress);
   return {
     contentType: content_type ?? raw.contentType ?? "application/octet-stream",
-    fileName: file_name ?? raw.fileName ?? "file",
+    fileName: sanitizeFileName(file_name ?? "") ?? raw.fileName ?? "file",
     body: raw.body,
   };
 };

@@ -55,3 +55,20 @@ describe("the type", () => {
     expect((await open("file", {}, png)).contentType).toBe("application/octet-stream");
   });
 });
+
+describe("the name of a file", () => {
+  const hostile = "folder/annex\u202efdp.exe";
+  const named = (file_name: string) =>
+    openSource(Submission.parse({ kind: "file", phone: "6281234567890", file_name }), png);
+
+  test("has no folder and no mark that turns the direction of writing, uploaded or downloaded", async () => {
+    const header = `attachment; filename*=UTF-8''${encodeURIComponent(hostile)}`;
+    const downloaded = await open("file", { "content-disposition": header }, png);
+    expect([(await named(hostile)).fileName, downloaded.fileName]).toEqual(["annexfdp.exe", "annexfdp.exe"]);
+  });
+
+  test("of an upload has at most 200 characters and its ending, or is file when nothing is left of it", async () => {
+    expect((await named(`${"x".repeat(251)}.pdf`)).fileName).toBe(`${"x".repeat(196)}.pdf`);
+    expect([(await named("")).fileName, (await named("\u200f..")).fileName]).toEqual(["file", "file"]);
+  });
+});
