@@ -3,7 +3,7 @@ import { getSetting } from "#lib/config.ts";
 import { log } from "#lib/log.ts";
 import { findSecret } from "#lib/secrets/secret.ts";
 import { writeVersion } from "#lib/secrets/secret-version.ts";
-import { mintedSecrets, secretTable } from "#lib/secrets/table.ts";
+import { mintedSecrets, secretTable } from "#lib/secrets/table/table.ts";
 
 /**
  * Runs within a deployment: gives each secret that is still empty its first value. Afterwards only an

@@ -1,5 +1,5 @@
 import { log } from "#lib/log.ts";
-import { RotationStep, rotate } from "#lib/secrets/rotation/steps.ts";
+import { RotationStep, rotate } from "#lib/secrets/table/rotation.ts";
 
 /** Runs one step of a secret's rotation for Secrets Manager, which retries a failed step. */
 export const handler = async (event: unknown): Promise<void> => {

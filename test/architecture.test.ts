@@ -13,7 +13,38 @@ const mayImport: Record<string, readonly string[]> = {
   infra: ["infra", "lib"],
   test: ["test", "lib", "functions", "infra"],
 };
-const areas = ["employee", "resident", "tourism", "messaging", "partner"];
+/** The rooms of `lib`, and what each may import besides itself. A room imports only rooms above it: there is no circle. */
+const rooms: Record<string, readonly string[]> = {
+  lib: [],
+  "lib/faults": [],
+  "lib/import": ["lib"],
+  "lib/secrets": ["lib"],
+  "lib/db": ["lib", "lib/faults", "lib/secrets"],
+  "lib/secrets/table": ["lib", "lib/db", "lib/secrets"],
+  "lib/messaging": ["lib", "lib/faults", "lib/secrets"],
+  "lib/routes": ["lib/faults", "lib/messaging", "lib/secrets/table"],
+  "lib/http": ["lib", "lib/faults", "lib/routes"],
+  "lib/employee": ["lib", "lib/db", "lib/faults", "lib/http", "lib/routes", "lib/secrets"],
+  "lib/partner": ["lib", "lib/db", "lib/http", "lib/routes"],
+  "lib/resident": ["lib", "lib/db", "lib/http", "lib/import", "lib/routes", "lib/secrets"],
+  "lib/tourism": ["lib/db", "lib/import", "lib/routes"],
+  "lib/notification": ["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
+  "lib/maintenance": ["lib", "lib/db", "lib/resident"],
+  "lib/openapi": ["lib/faults", "lib/http", "lib/routes"],
+  "lib/docs": ["lib", "lib/openapi", "lib/routes"],
+  "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
+  "lib/messenger/channels": ["lib", "lib/messenger/outbox"],
+  "lib/messenger/channels/whatsapp": ["lib", "lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/send": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+  "lib/messenger/console": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+  "lib/messenger": [
+    ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
+    ...["accept", "channels", "channels/whatsapp", "console", "outbox", "send"].map(
+      (room) => `lib/messenger/${room}`,
+    ),
+  ],
+};
 
 const importsOf = (file: string) =>
   [...readFileSync(file, "utf8").matchAll(/(?:from |import |import\()"([.#][^"]+)"/g)].map(([, to = ""]) => ({
@@ -34,23 +65,28 @@ describe("dependencies", () => {
   test("go from functions, infra and tests to lib, and never to functions", () =>
     expect(imports.filter(({ file, to }) => !mayImport[part(file, 0)]?.includes(part(to, 0)))).toEqual([]));
 
-  test("do not lead from one area's folder to another's", () => {
-    const isArea = (path: string) => part(path, 0) === "lib" && areas.includes(part(path, 1));
-    const crossing = imports.filter(
-      ({ file, to }) => isArea(file) && isArea(to) && part(file, 1) !== part(to, 1),
-    );
-    expect(crossing).toEqual([]);
+  test("of a room lead only to rooms that it may import, and each room is known", () => {
+    const order = Object.keys(rooms);
+    const roomOf = (path: string) => posix.dirname(path).replace("lib/openapi/words", "lib/openapi");
+    const within = imports.filter(({ file, to }) => part(file, 0) === "lib" && part(to, 0) === "lib");
+    const crossing = within.filter(({ file, to }) => roomOf(file) !== roomOf(to));
+    expect(crossing.filter(({ file, to }) => !rooms[roomOf(file)]?.includes(roomOf(to)))).toEqual([]);
+    for (const [room, allowed] of Object.entries(rooms))
+      expect(allowed.filter((other) => order.indexOf(other) >= order.indexOf(room) || !rooms[other])).toEqual(
+        [],
+      );
   });
 
-  test("lead from what serves requests to the route table, and from both to the faults, never back", () => {
-    const leads = (from: string, to: string) =>
-      imports.filter((one) => one.file.startsWith(`lib/${from}/`) && one.to.startsWith(`lib/${to}/`));
-    expect(leads("http", "routes").length).toBeGreaterThan(0);
-    expect(leads("routes", "http")).toEqual([]);
-    expect(
-      imports.filter(({ file, to }) => file.startsWith("lib/faults/") && !to.startsWith("lib/faults/")),
-    ).toEqual([]);
-    expect([...leads("db", "http"), ...leads("messenger", "http")]).toEqual([]);
+  test("of the messenger's rooms are made by the messenger alone, so that no Lambda bundles them", () => {
+    const isInside = (path: string) => path.startsWith("lib/messenger/");
+    const outside = imports.filter(({ file, to }) => isInside(to) && !isInside(file));
+    const importers = outside.filter(({ file }) => /^(lib|functions)\//.test(file)).map(({ file }) => file);
+    expect([...new Set(importers)]).toEqual(["functions/messenger.ts"]);
+  });
+
+  test("of Baileys stand in WhatsApp's room alone", () => {
+    const users = globSync("lib/**/*.ts").filter((file) => readFileSync(file, "utf8").includes('"baileys"'));
+    expect(users.filter((file) => !file.startsWith("lib/messenger/channels/whatsapp/"))).toEqual([]);
   });
 
   test("of a function are its own area's rows, not the whole route table", () => {

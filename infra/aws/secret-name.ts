@@ -1,4 +1,4 @@
-import type { SecretName } from "#lib/secrets/table.ts";
+import type { SecretName } from "#lib/secrets/table/table.ts";
 
 /** What the full names of a stage's secrets begin with. */
 export const secretsPrefix = (stage: string): string => `municipal/${stage}/`;

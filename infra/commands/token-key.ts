@@ -10,7 +10,7 @@ import { findSetting } from "#lib/config.ts";
 import { lifetimeSeconds } from "#lib/employee/access-token.ts";
 import { maxAgeSeconds } from "#lib/employee/token-key.ts";
 import { tokenKeySchema } from "#lib/secrets/schemas.ts";
-import { secretTable } from "#lib/secrets/table.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
 import { localSecretName } from "../local/secrets/local-secret.ts";
 import { CommandError, command, runCommand } from "./command.ts";

@@ -6,7 +6,7 @@ import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions, messengerSecrets } from "#lib/routes/internal.ts";
 import type { Address, Upstream } from "#lib/routes/route.ts";
-import { mintedSecrets, type Secrets, secretTable } from "#lib/secrets/table.ts";
+import { mintedSecrets, type Secrets, secretTable } from "#lib/secrets/table/table.ts";
 import type { Api } from "../aws/api.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";

@@ -9,7 +9,7 @@
  * {"status": "failed"} with 200, 401, 403 or 404. Anything else counts as a failure of the system (502).
  */
 import * as z from "zod/mini";
-import type { Answer } from "#lib/http/client.ts";
+import type { Answer } from "#lib/http-client.ts";
 import type { EmployeeDetail, EmployeeList, Ticket } from "#lib/routes/employee.ts";
 import { ask, badAnswer, proofTimeoutMs } from "./upstream.ts";
 

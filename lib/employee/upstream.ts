@@ -1,7 +1,7 @@
 import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { oldSystemFailed, oldSystemSlow } from "#lib/faults/table.ts";
-import { type Answer, httpClient, NoAnswer } from "#lib/http/client.ts";
+import { type Answer, httpClient, NoAnswer } from "#lib/http-client.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 
 /** A client of a city's legacy system over HTTP. Callers wait at most 10 s. */

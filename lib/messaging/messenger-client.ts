@@ -3,7 +3,7 @@ import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { messengerAway, notAccepted, outcomeUnknown } from "#lib/faults/table.ts";
-import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http/client.ts";
+import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-client.ts";
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";

@@ -4,14 +4,14 @@ import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { deadline } from "#lib/deadline.ts";
-import type { Encryption } from "#lib/encryption.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
+import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { openSource } from "./accept/source.ts";
 import { openAuthState } from "./channels/whatsapp/auth-state.ts";
-import { whatsAppChannel } from "./channels/whatsapp/channel.ts";
+import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { WhatsApp, type WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/credential.ts";
@@ -184,6 +184,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   const sql = await connect(poolSize);
   const leadership: Leadership = { whatsApp: undefined };
   const wakeup = new Wakeup();
+  const notify = () => wakeup.notify();
   const store = openIntake(sql);
   const metrics = startMetrics(sql, () => leadership.whatsApp !== undefined);
   const server = buildServer({
@@ -192,14 +193,15 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
       accept(
         {
           sql,
+          newId: newMessageId,
           store,
-          notify: () => wakeup.notify(),
+          notify,
           fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector),
         },
         submission,
         inline,
       ),
-    acceptBatch: (submissions) => acceptBatch({ sql, notify: () => wakeup.notify() }, submissions),
+    acceptBatch: (submissions) => acceptBatch({ sql, newId: newMessageId, notify }, submissions),
     findState: (id) => findState(sql, id),
     findConnection: () => ({ ...(leadership.whatsApp?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leadership),

@@ -1,4 +1,4 @@
-import type { Secrets } from "#lib/secrets/table.ts";
+import type { Secrets } from "#lib/secrets/table/table.ts";
 import type { Auth } from "./route.ts";
 
 /** One authorizer function, shared by all routes with its kind of auth. */

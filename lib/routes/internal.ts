@@ -1,4 +1,4 @@
-import type { Secrets } from "#lib/secrets/table.ts";
+import type { Secrets } from "#lib/secrets/table/table.ts";
 import type { Upstream } from "./route.ts";
 
 /** A function that no client calls: a schedule, an event or Secrets Manager starts it. */

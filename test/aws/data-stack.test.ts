@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { loginRoles } from "#lib/db/roles.ts";
-import { mintedSecrets } from "#lib/secrets/table.ts";
+import { mintedSecrets } from "#lib/secrets/table/table.ts";
 import { examples } from "../../infra/aws/config.ts";
 import { synthesizeWith } from "./composed-stage.ts";
 

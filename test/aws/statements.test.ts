@@ -3,7 +3,7 @@ import { loginRoles } from "#lib/db/roles.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { maintain, messengerSecrets, notify } from "#lib/routes/internal.ts";
 import type { Upstream } from "#lib/routes/route.ts";
-import { mintedSecrets, type Secrets } from "#lib/secrets/table.ts";
+import { mintedSecrets, type Secrets } from "#lib/secrets/table/table.ts";
 import { functionName } from "../../infra/build/build.ts";
 import { type Resource, synthesizeWith } from "./composed-stage.ts";
 import { idOf } from "./template.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { secretTable } from "#lib/secrets/table.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { bundleFolder } from "../../infra/build/build.ts";
 import { type Lambda, startLambda } from "../../infra/local/lambda/lambda.ts";
 import { localSecretName } from "../../infra/local/secrets/local-secret.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mintedSecrets } from "#lib/secrets/table.ts";
+import { mintedSecrets } from "#lib/secrets/table/table.ts";
 import { bundleFolder } from "../../infra/build/build.ts";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";

@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, randomBytes, randomUUID } from "node:c
 import { type CryptoKey, type JWTHeaderParameters, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TokenKey } from "#lib/employee/token-key.ts";
-import { secretTable } from "#lib/secrets/table.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { employeeClient } from "../steps/employee.ts";
 import { useOwnCity } from "../steps/own-city.ts";
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { secretTable } from "#lib/secrets/table.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { type OwnSecrets, startSecrets, stopClock } from "../steps/secrets.ts";
 
 const name = "key";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { messengerSecrets } from "#lib/routes/internal.ts";
-import { secretTable } from "#lib/secrets/table.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";

@@ -1,6 +1,6 @@
 import postgres from "postgres";
-import { type EncryptionKey, encryptionWith } from "#lib/encryption.ts";
 import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pacing.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { loopback } from "./accept/loopback.ts";

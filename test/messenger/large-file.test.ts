@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { secretTable } from "#lib/secrets/table.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { memoryFlags } from "../../infra/local/messenger/process.ts";
 import type { Platform } from "../../infra/local/whatsapp/platform.ts";

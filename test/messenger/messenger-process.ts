@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import postgres from "postgres";
-import { type EncryptionKey, encryptionWith } from "#lib/encryption.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
 import { sendProgress } from "#lib/messenger/channels/whatsapp/signal-repository.ts";
 import { WhatsApp, type WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 
 /** The task of a messenger in another process; passed as JSON in its only argument. */
 export interface Assignment {

@@ -8,9 +8,9 @@ import { generateMessageIDV2 } from "baileys";
 import * as esbuild from "esbuild";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod/mini";
-import { encryptionWith } from "#lib/encryption.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { silenceLibsignal } from "../../infra/build/build.ts";
 import {
   citizen,

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { encryptionWith } from "#lib/encryption.ts";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
-import { secretTable } from "#lib/secrets/table.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions, messengerSecrets } from "#lib/routes/internal.ts";
-import { mintedSecrets, secretTable } from "#lib/secrets/table.ts";
+import { mintedSecrets, secretTable } from "#lib/secrets/table/table.ts";
 
 test.each(mintedSecrets)("a value that is minted for %s fits its schema, and each is another", (name) => {
   const { schema, mint } = secretTable[name];

@@ -12,7 +12,7 @@ import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { Upstream } from "#lib/routes/route.ts";
-import type { Secrets } from "#lib/secrets/table.ts";
+import type { Secrets } from "#lib/secrets/table/table.ts";
 import { bundleFolder, functionName } from "../../build/build.ts";
 import type { Config } from "../config.ts";
 import { secretName } from "../secret-name.ts";

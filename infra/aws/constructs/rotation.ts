@@ -3,7 +3,7 @@ import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnRotationSchedule } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct, type IDependable } from "constructs";
 import { rotate } from "#lib/routes/internal.ts";
-import { type SecretName, secretTable } from "#lib/secrets/table.ts";
+import { type SecretName, secretTable } from "#lib/secrets/table/table.ts";
 import { secretsPrefix } from "../secret-name.ts";
 import { NodeFunction, type Surroundings } from "./node-function.ts";
 

@@ -2,7 +2,7 @@ import { Stack, Validations } from "aws-cdk-lib";
 import { CfnSecret, type CfnSecretProps } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import { mintedSecrets, type SecretName, type SecretValue, secretTable } from "#lib/secrets/table.ts";
+import { mintedSecrets, type SecretName, type SecretValue, secretTable } from "#lib/secrets/table/table.ts";
 import type { Config } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
 import { secretName } from "../secret-name.ts";

@@ -1,7 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
-import type { SecretName } from "#lib/secrets/table.ts";
+import type { SecretName } from "#lib/secrets/table/table.ts";
 import type { Config } from "../config.ts";
 import { Database, databasePort } from "../constructs/database.ts";
 import { DeployStep } from "../constructs/deploy-step.ts";

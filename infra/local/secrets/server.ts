@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { json } from "node:stream/consumers";
 import * as z from "zod/mini";
-import { type RotationStep, rotationSteps } from "#lib/secrets/rotation/steps.ts";
+import { type RotationStep, rotationSteps } from "#lib/secrets/table/rotation.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { listenOnLoopback } from "../loopback.ts";
 import type { SecretStore, Version } from "./store.ts";

@@ -1,4 +1,3 @@
-import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import type { Accepted, Submission } from "#lib/messaging/submission.ts";
@@ -20,6 +19,8 @@ export interface Source extends MediaInfo {
 
 export interface AcceptanceOptions {
   readonly sql: postgres.Sql;
+  /** Makes a message id of the channel, so that the id of an accepted message is also that of its frame. */
+  readonly newId: () => string;
   /** Stores a message; once it resolves the message survives a crash. */
   readonly store: (message: NewMessage) => Promise<Date>;
   /** Downloads, checks and compresses the media of an image or a file. @throws Fault for invalid media. */
@@ -63,11 +64,11 @@ export const accept = async (
  * @throws Fault 409 while another request with one of the keys is in progress.
  */
 export const acceptBatch = async (
-  { sql, notify }: Pick<AcceptanceOptions, "sql" | "notify">,
+  { sql, newId, notify }: Pick<AcceptanceOptions, "sql" | "newId" | "notify">,
   submissions: readonly Submission[],
 ): Promise<string[]> => {
   const messages = submissions.map((submission) => ({
-    id: generateMessageIDV2(),
+    id: newId(),
     submission,
     mediaId: null,
     claim: digestClaim(submission.idempotency_key ?? "", submission, undefined),
@@ -99,8 +100,11 @@ const newAnswer = (id: string, acceptedAt: Date): Answer => ({
 });
 
 /** Stores claim and message in one statement: a crash leaves no claim that blocks a retry. */
-const acceptText = async ({ sql, store }: AcceptanceOptions, submission: Submission): Promise<Answer> => {
-  const message = { id: generateMessageIDV2(), submission, mediaId: null };
+const acceptText = async (
+  { sql, newId, store }: AcceptanceOptions,
+  submission: Submission,
+): Promise<Answer> => {
+  const message = { id: newId(), submission, mediaId: null };
   const { idempotency_key: key } = submission;
   if (key === undefined) return newAnswer(message.id, await store(message));
   const claim = digestClaim(key, submission, undefined);
@@ -112,7 +116,7 @@ const acceptText = async ({ sql, store }: AcceptanceOptions, submission: Submiss
 
 /** Claims the key first, so that a concurrent retry is rejected while the media are being fetched. */
 const acceptMedia = async (
-  { sql, store, fetchMedia }: AcceptanceOptions,
+  { sql, newId, store, fetchMedia }: AcceptanceOptions,
   submission: Submission,
   inline: Uint8Array | undefined,
 ): Promise<Answer> => {
@@ -122,7 +126,7 @@ const acceptMedia = async (
     return repeatedAnswer(sql, await getClaimedMessage(sql, claim));
   try {
     const mediaId = await storeSource(sql, await fetchMedia(submission, inline));
-    const id = generateMessageIDV2();
+    const id = newId();
     return newAnswer(id, await store({ id, submission, mediaId, keyDigest: claim?.keyDigest }));
   } catch (error) {
     if (claim) await releaseClaim(sql, claim).catch(() => {});

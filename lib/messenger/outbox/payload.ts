@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Encryption } from "#lib/encryption.ts";
+import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import { isBeingSent } from "./outcome.ts";
 
 /** Stores an encrypted payload, so that every send uses the same bytes. @returns false for a former leader. */

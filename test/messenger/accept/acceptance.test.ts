@@ -21,6 +21,8 @@ async function* streamOf(...pieces: (Uint8Array | Error)[]): AsyncGenerator<Uint
 
 let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
 let sql: postgres.Sql;
+let made = 0;
+const newId = () => `3EB0${++made}`;
 let store: ReturnType<typeof openIntake>;
 let notified: number;
 let source: Source;
@@ -37,6 +39,7 @@ const take = (submission: Submission, inline?: Uint8Array) =>
     {
       sql,
       store,
+      newId,
       notify: () => {
         notified += 1;
       },
@@ -194,7 +197,7 @@ describe("a batch", () => {
   };
   const batch = (from: number, to: number, words = "hello") =>
     Array.from({ length: to - from }, (_, n) => text({ text: words, idempotency_key: `k${from + n}` }));
-  const takeBatch = (submissions: readonly Submission[]) => acceptBatch({ sql, notify }, submissions);
+  const takeBatch = (submissions: readonly Submission[]) => acceptBatch({ sql, newId, notify }, submissions);
 
   test("is stored in its order, and answered with an id for each text", async () => {
     const ids = await takeBatch(batch(0, 300));

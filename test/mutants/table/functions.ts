@@ -23,7 +23,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "A rotation fails where only the version before still logs in",
-    file: "lib/secrets/rotation/steps.ts",
+    file: "lib/secrets/table/rotation.ts",
     find: `read("AWSPREVIOUS")`,
     replace: `read("AWSPENDING")`,
     tests: rotation,
@@ -31,7 +31,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "A rotation proves nothing before it makes the coming password the current one",
-    file: "lib/secrets/rotation/steps.ts",
+    file: "lib/secrets/table/rotation.ts",
     find: "testPassword(next)",
     replace: `testPassword(await read("AWSCURRENT"))`,
     tests: rotation,
@@ -39,7 +39,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "A secret that must never change is rotated",
-    file: "lib/secrets/rotation/steps.ts",
+    file: "lib/secrets/table/rotation.ts",
     find: `  if ("never" in rotation) throw new Error(\`secret \${arn} is never rotated: \${rotation.never}\`);
   return { row, method: rotation.method };`,
     replace: `  return { row, method: "never" in rotation ? "overlap" : rotation.method };`,
@@ -48,7 +48,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "A rotation changes another stage's secret",
-    file: "lib/secrets/rotation/steps.ts",
+    file: "lib/secrets/table/rotation.ts",
     find: `fullName.startsWith(prefix) ? fullName.slice(prefix.length) : ""`,
     replace: "fullName.slice(prefix.length)",
     tests: rotatedKeys,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { rotationSteps } from "#lib/secrets/rotation/steps.ts";
-import { mintedSecrets, secretTable } from "#lib/secrets/table.ts";
+import { rotationSteps } from "#lib/secrets/table/rotation.ts";
+import { mintedSecrets, secretTable } from "#lib/secrets/table/table.ts";
 import { callCommand } from "../../steps/command.ts";
 import { employeeClient } from "../../steps/employee.ts";
 import { useMessagingCity } from "../../steps/messaging-city.ts";

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
 import { setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import { rotationSteps as steps } from "#lib/secrets/rotation/steps.ts";
+import { rotationSteps as steps } from "#lib/secrets/table/rotation.ts";
 import { withCityDatabase } from "../../steps/city-database.ts";
 import { canLogIn } from "../../steps/connections.ts";
 import { useOwnCity } from "../../steps/own-city.ts";

@@ -1,4 +1,4 @@
-import { rotationSteps } from "#lib/secrets/rotation/steps.ts";
+import { rotationSteps } from "#lib/secrets/table/rotation.ts";
 import type { OwnCity } from "../../steps/own-city.ts";
 
 export type Step = (typeof rotationSteps)[number];

@@ -81,7 +81,7 @@ export const formStacks = (stacks: readonly AssemblyStack[], place: Place): Form
       return text.replace(/\$\{(!?)([^}]+)\}/g, (_, escaped, name: string) => {
         if (escaped) return `\${${name}}`;
         if (name in variables) return String(resolve(variables[name]));
-        return String(name.includes("..") ? getAttribute(name) : refer(name));
+        return String(name.includes(".") ? getAttribute(name) : refer(name));
       });
     };
 

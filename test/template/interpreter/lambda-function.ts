@@ -60,7 +60,7 @@ const readFunction = (
   const arn = identity.attribute("Arn");
   const folder = formation.findAsset(Code.S3Bucket, Code.S3Key);
   if (!folder) throw new Error(`${id}: its code is not among the assets`);
-  if (Runtime !== `nodejs${process.versions.node.split("..")[0]}.x`)
+  if (Runtime !== `nodejs${process.versions.node.split(".")[0]}.x`)
     throw new Error(`${id} wants ${Runtime}, and this is Node ${process.version}`);
   const module = modules.get(readFileSync(bundleIn(folder), "utf8"));
   if (!module) throw new Error(`${id} runs a bundle that is none of ours`);

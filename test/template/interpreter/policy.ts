@@ -11,9 +11,7 @@ const asList = (value: OneOrMore = []): readonly string[] => (typeof value === "
 
 /** Whether a pattern of a policy, with `*` for any text and `?` for any character, covers a name. */
 export const covers = (pattern: string, name: string): boolean => {
-  const parts = pattern
-    .split(/([*?])/)
-    .map((part) => ({ "*": ".*", "?": ".." })[part] ?? RegExp.escape(part));
+  const parts = pattern.split(/([*?])/).map((part) => ({ "*": ".*", "?": "." })[part] ?? RegExp.escape(part));
   return new RegExp(`^${parts.join("")}$`, "s").test(name);
 };
 

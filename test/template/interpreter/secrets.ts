@@ -31,7 +31,7 @@ export const guardSecrets = async (
   });
 
   const server = createServer(async (message, response) => {
-    const action = String(message.headers["x-amz-target"]).split("..")[1] ?? "";
+    const action = String(message.headers["x-amz-target"]).split(".")[1] ?? "";
     const input = JSON.parse(await text(message));
     const type = { "content-type": "application/x-amz-json-1.1" };
     if (!mayCall(message.headers.authorization ?? "", action, input.SecretId)) {

@@ -9,7 +9,7 @@ import {
 } from "baileys";
 import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
-import type { Encryption } from "#lib/encryption.ts";
+import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 
 export interface AuthStateOptions {
   readonly sql: postgres.Sql;

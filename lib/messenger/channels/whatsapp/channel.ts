@@ -1,9 +1,13 @@
+import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { getMedia, readMedia } from "../../outbox/media.ts";
 import type { Outgoing } from "../../outbox/message.ts";
 import type { payloadStore } from "../../outbox/payload.ts";
 import type { Channel } from "../channel.ts";
 import type { WhatsApp } from "./whatsapp.ts";
+
+/** Makes a WhatsApp message id. */
+export const newMessageId = (): string => generateMessageIDV2();
 
 /** Connects WhatsApp to the outbox, with its messages and their media. */
 export const whatsAppChannel = (

@@ -1,10 +1,10 @@
 import { BufferJSON, type SignalDataSet } from "baileys";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { encryptionWith } from "#lib/encryption.ts";
 import { type AuthState, openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { messengerKeySchema } from "#lib/secrets/schemas.ts";
-import { secretTable } from "#lib/secrets/table.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { createMessengerDatabase } from "../../messenger-database.ts";
 import { holdNextWrite } from "../../next-write.ts";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { encryptionWith } from "#lib/encryption.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import { connect } from "#lib/messenger/channels/whatsapp/connection.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { createScene, encryptionKey, openPaired, settingsOf } from "./linked-whatsapp.ts";
 
 test("a frame that cannot be decrypted closes the connection, not the process", async () => {

@@ -1,7 +1,6 @@
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { onTestFinished } from "vitest";
-import { encryptionWith } from "#lib/encryption.ts";
 import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
@@ -10,7 +9,8 @@ import {
   WhatsApp,
   type WhatsAppSettings,
 } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
-import { secretTable } from "#lib/secrets/table.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform as FakePlatform, startPlatform } from "../../../../infra/local/whatsapp/platform.ts";
 import { createMessengerDatabase } from "../../messenger-database.ts";
 

@@ -3,7 +3,7 @@ import { getSetting } from "#lib/config.ts";
 import { mintToken } from "#lib/opaque-token.ts";
 import { findSecret, type Stage } from "#lib/secrets/secret.ts";
 import { listStages, makeCurrent, writeVersion } from "#lib/secrets/secret-version.ts";
-import { type SecretName, secretTable } from "#lib/secrets/table.ts";
+import { type SecretName, secretTable } from "#lib/secrets/table/table.ts";
 import { installPassword, testPassword } from "./password.ts";
 
 /** In their order. */

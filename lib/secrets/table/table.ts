@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 import { Credentials } from "#lib/db/credentials.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { mintToken } from "#lib/opaque-token.ts";
-import * as schemas from "./schemas.ts";
+import * as schemas from "../schemas.ts";
 
 /**
  * How Secrets Manager changes a secret, or why it must not. `password`: the database role sets its own new
