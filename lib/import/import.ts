@@ -71,6 +71,7 @@ export const importCsv = async (
     }
     for (const lane of lanes) await lane.submit();
     for (const lane of lanes) await lane.settle();
+    if (connections[0]) await table.afterwards?.(connections[0]);
   } finally {
     // wait for pending statements: the caller closes the connections
     await Promise.allSettled(lanes.map((lane) => lane.settle()));

@@ -1,3 +1,5 @@
+import type postgres from "postgres";
+
 /** One column of an import: its header in the file, its rule, and its column in the database. */
 export interface Column {
   /** Header in the file, in lower case: the field's name in the contract. */
@@ -23,6 +25,8 @@ export interface ImportTable {
   /** Database column of the natural key. */
   readonly key: string;
   readonly columns: readonly Column[];
+  /** Runs after a whole file has been stored. */
+  readonly afterwards?: (sql: postgres.Sql) => Promise<void>;
 }
 
 /** A row's values after clean-up, in the order of the table's columns; null where absent. */

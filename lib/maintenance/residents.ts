@@ -1,5 +1,7 @@
 import type postgres from "postgres";
+import { log } from "#lib/log.ts";
 import {
+  countChanges,
   foldBatchSize,
   foldChanges,
   mergeTrigrams,
@@ -28,6 +30,16 @@ const recount = async (sql: postgres.Sql) => {
   return { rows: recountedBlocks, more: false };
 };
 
+/** Logs the number of pending changes for the alarm: every read adds them up. */
+const waiting: Step = {
+  name: "resident-waiting",
+  async work(sql) {
+    const rows = await countChanges(sql);
+    log.info("maintenance figures", { pending_changes: rows });
+    return { rows, more: false };
+  },
+};
+
 const changes: Step = {
   name: "resident-changes",
   async work(sql) {
@@ -52,6 +64,7 @@ const vocabulary: Step = {
 
 /** Maintains the counts and search profiles of residents. The recount comes last, to check the other steps. */
 export const residentSteps: readonly Step[] = [
+  waiting,
   changes,
   untilDone("resident-blocks", splitBlock),
   { name: "resident-trigrams", work: async (sql) => ({ rows: await mergeTrigrams(sql), more: false }) },

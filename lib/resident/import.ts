@@ -1,4 +1,5 @@
 import { acceptAny, checkBlank, type ImportTable } from "#lib/import/table.ts";
+import { foldAllChanges } from "./upkeep.ts";
 
 const checkNumber = (value: string) => {
   if (/^\d{16}$/.test(value)) return undefined;
@@ -50,4 +51,6 @@ export const residentImport: ImportTable = {
       whenAbsent: "now() at time zone 'Asia/Jakarta'",
     },
   ],
+  // until the next maintenance run, every read would add up the changes of the import
+  afterwards: foldAllChanges,
 };

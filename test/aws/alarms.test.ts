@@ -101,6 +101,7 @@ test("each alarm rings at exactly this", () =>
     ],
     ["maintenance-fails", "≥ 2", "1 of 1 × 15 min", good, "Sum(Errors of maintainFunction)"],
     ["maintenance-missing", "< 1", "2 of 2 × 15 min", bad, "Sum(Invocations of maintainFunction)"],
+    ["changes-wait", "≥ 200000", "1 of 1 × 5 min", good, "Maximum(PendingChanges)"],
     ["notifications-fail", "≥ 1", "1 of 1 × 5 min", good, "Sum(RequestFailures)"],
     [
       ...["dead-letters", "≥ 1", "1 of 1 × 5 min", good],

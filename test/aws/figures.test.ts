@@ -22,7 +22,7 @@ test("each figure is taken from the log in which it stands, and stored where ala
     { MetricNamespace: "municipal/test", MetricName: name, MetricValue: value },
   ];
   const ofFunctions = listFunctions().flatMap((fn) =>
-    figuresOf(fn).map(({ name, pattern }) => [logOf(fn), pattern, stored(name, "1")]),
+    figuresOf(fn).map(({ name, pattern, value }) => [logOf(fn), pattern, stored(name, value)]),
   );
   const ofMessenger = usedFigures.map((figure) => [
     "MessengerLogs",

@@ -66,6 +66,13 @@ test("stores a file, and the same file again changes nothing", async () => {
   expect(await sql`select xmin, * from resident.resident order by id`).toEqual(before);
 });
 
+test("leaves nothing for readers to add up", async () => {
+  await run("import", "residents", write(csv(300)));
+  const counted = await sql`
+    select (select count(*)::int from resident.noted_change) as noted, (select sum(row_count)::int from resident.block) as rows`;
+  expect(counted).toMatchObject([{ noted: 0, rows: 300 }]);
+});
+
 test("updates a known NIK, and keeps its created_at when the file has none", async () => {
   const [nik = ""] = inventResident(1).values;
   await run("import", "residents", write(csv(1)));

@@ -1,8 +1,10 @@
+import postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import type { Report } from "#lib/maintenance/run.ts";
 import { steps } from "#lib/maintenance/steps.ts";
 import { withCityDatabase } from "../steps/city-database.ts";
 import { useOwnCity } from "../steps/own-city.ts";
+import { insertSeries } from "../steps/resident-series.ts";
 
 const own = useOwnCity();
 const admin = withCityDatabase(own);
@@ -79,6 +81,24 @@ test("leaves the work to a run that is under way", async () => {
   expect(own.logged()).toMatchObject([{ level: "info", message: "maintenance is already in progress" }]);
   await run();
   expect(await counts()).toMatchObject({ attempts: 6000 });
+});
+
+test("goes on while all tables are published, as for a blue/green deployment", async () => {
+  await plantOldRows();
+  const superuser = own.city.secrets.find("municipal/local/database/superuser")?.value;
+  const { host, pathname } = new URL(own.city.database.adminUrl);
+  const sql = postgres(`postgres://postgres:${superuser}@${host}${pathname}`, { max: 1, onnotice: () => {} });
+  try {
+    await sql`create publication everything for all tables`;
+    await insertSeries(sql, 1, 10);
+    expect(await run()).toEqual({ payload: "null" });
+    const [line] = reports();
+    const folded = line.steps.find(({ step }: Report) => step === "resident-changes");
+    expect(folded.rows).toBeGreaterThanOrEqual(10);
+  } finally {
+    await sql`drop publication if exists everything`;
+    await sql.end();
+  }
 });
 
 test("uses a password that was rotated between two runs", async () => {

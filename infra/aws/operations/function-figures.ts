@@ -1,11 +1,12 @@
 import { authorizers, routes } from "#lib/routes/index.ts";
-import { notify } from "#lib/routes/internal.ts";
+import { maintain, notify } from "#lib/routes/internal.ts";
 import type { OldSystem, Upstream } from "#lib/routes/route.ts";
 import {
   authorizerFailures,
   badBoundaries,
   databaseFailures,
   type LogMetric,
+  pendingChanges,
   requestFailures,
   upstreamFailures,
 } from "./log-metric.ts";
@@ -21,6 +22,7 @@ const isOldSystem = (upstream: Upstream): upstream is OldSystem => upstream in o
 /** The metrics extracted from the log of a function. */
 export const figuresOf = (fn: string): LogMetric[] => {
   if (fn === notify.fn) return [requestFailures];
+  if (fn === maintain.fn) return [pendingChanges];
   const route = routes.find((row) => row.fn === fn);
   const authorizer = authorizers.find((row) => row.fn === fn);
   const { secrets = {} } = route ?? authorizer ?? {};

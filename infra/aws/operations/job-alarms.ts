@@ -2,7 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { AlarmRow } from "./alarm.ts";
-import { figureOf, requestFailures } from "./log-metric.ts";
+import { figureOf, pendingChanges, requestFailures } from "./log-metric.ts";
 
 const quarter = { period: Duration.minutes(15) };
 
@@ -26,6 +26,15 @@ export const jobAlarms = (stage: string, maintenance: IFunction, deadLetters: IQ
     periods: 2,
     // a function that is not invoked has no metrics
     silence: "bad",
+  },
+  {
+    name: "changes-wait",
+    section: "changes-wait",
+    says: "Residents change faster than maintenance folds the changes: lists and searches get slow, and then fail.",
+    metric: figureOf(stage, pendingChanges, "Maximum", 5),
+    // a list adds them up in about 0.2 s; at 2 million it exceeds its limit of 2 s
+    rings: { atLeast: 200_000 },
+    silence: "good",
   },
   {
     name: "notifications-fail",

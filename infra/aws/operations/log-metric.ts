@@ -39,6 +39,13 @@ export const upstreamFailures = (system: OldSystem): LogMetric =>
 /** Requested single notifications that were not sent (`lib/notification/request.ts`); runs have their own alarm. */
 export const requestFailures = count("RequestFailures", '{ $.level = "error" && $.request = "*" }');
 
+/** Changes of residents that wait to be folded when maintenance begins (`lib/maintenance/residents.ts`). */
+export const pendingChanges: LogMetric = {
+  name: "PendingChanges",
+  pattern: '{ $.message = "maintenance figures" && $.pending_changes >= 0 }',
+  value: "$.pending_changes",
+};
+
 /** The metrics that the messenger logs once a minute (`lib/messenger/figures.ts`). */
 export const messengerFigure = (figure: keyof Figures): LogMetric => ({
   name: `Messenger-${figure}`,

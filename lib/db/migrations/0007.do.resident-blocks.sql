@@ -8,6 +8,10 @@
 -- (resident-counting), and readers add the notes to the counts. Upkeep folds notes into counts and splits blocks
 -- that have grown. All of it is ordinary rows under MVCC, so total and page are right in any snapshot, also while
 -- upkeep runs or is killed.
+--
+-- Logical replication must have all tables of this schema in one publication: applying changes fires no statement
+-- trigger, so the counts reach the subscriber as rows only. A subscription that copies the tables first does fire them
+-- (for COPY): rebuild the counts there before it is used.
 set role municipal_owner;
 
 create table resident.block (
@@ -25,10 +29,12 @@ create table resident.block (
 create unique index block_newest on resident.block (low_created_at desc, low_id desc);
 
 -- What statements changed since counts were folded. A difference of 0: no row came or went, but a name changed.
--- Without an index, so that a writer pays for the append alone.
 --
 -- A note is a position, not a block: a position is right under any boundaries, in any snapshot.
 create table resident.noted_change (
+  -- Nothing asks for it, but rows of a published table can be deleted by a key alone, and a subscriber without one reads
+  -- the table for each: a fold of 20,000 notes took 33 s instead of 3.
+  note bigint generated always as identity primary key,
   created_at timestamp(6) not null,
   id bigint not null,
   difference integer not null

@@ -60,4 +60,7 @@ grant execute on function employee.expire_attempts, employee.expire_sessions, no
   audit.extend_partitions, audit.find_settled_id, audit.seal_reads, audit.expire_reads, audit.verify_seals
 to municipal_maintenance;
 
+-- an import folds what it has noted
+grant execute on function resident.fold_changes to municipal_importer;
+
 reset role;

@@ -6,6 +6,7 @@ import {
   databaseFailures,
   type LogMetric,
   messengerFigure,
+  pendingChanges,
   requestFailures,
   upstreamFailures,
 } from "../../../infra/aws/operations/log-metric.ts";
@@ -83,6 +84,13 @@ test("a requested notification that fails is counted, one that succeeds is not",
   ).toBe(false);
 });
 
+test("the upkeep writes how many changes of residents waited when it began", async () => {
+  expect(await own.city.invoke("maintain", {})).toEqual({ payload: "null" });
+  const lines = own.logged().filter((line) => matches(pendingChanges.pattern, line));
+  expect(lines).toMatchObject([{ pending_changes: expect.any(Number) }]);
+  expect(pendingChanges.value).toBe("$.pending_changes");
+});
+
 test("each function's log is searched for what it can hold, and for nothing else", () => {
   const names = (fn: string) => figuresOf(fn).map(({ name }) => name);
   expect(names("tourism/gallery")).toEqual(["DatabaseFailures"]);
@@ -92,5 +100,5 @@ test("each function's log is searched for what it can hold, and for nothing else
   expect(names("authorizers/api-key")).toEqual(["DatabaseFailures", "AuthorizerFailures"]);
   expect(names("authorizers/basic")).toEqual(["AuthorizerFailures"]);
   expect(names("notify")).toEqual(["RequestFailures"]);
-  expect(names("maintain")).toEqual([]);
+  expect(names("maintain")).toEqual(["PendingChanges"]);
 });

@@ -145,4 +145,20 @@ export const functions: readonly Mutant[] = [
     replace: `/[<>"']/g`,
     tests: ["test/docs/page.test.ts"],
   },
+  {
+    breaks: "Another administrator is not told which grant is missing",
+    file: "lib/db/migrations/0001.do.roles.sql",
+    find: "  if others is not null then",
+    replace: "  if others = '' then",
+    tests: ["test/db/roles.test.ts"],
+    only: "another administrator",
+  },
+  {
+    breaks: "An importer whose process died holds its locks for ever",
+    file: "lib/db/migrations/0001.do.roles.sql",
+    find: "('municipal_importer', '15min', '1min')",
+    replace: "('municipal_importer', '15min', '0')",
+    tests: ["test/db/roles.test.ts"],
+    only: "municipal_importer",
+  },
 ];

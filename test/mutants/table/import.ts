@@ -115,4 +115,12 @@ export const imports: readonly Mutant[] = [
     tests: ["test/commands/import.test.ts"],
     only: "report of an earlier run",
   },
+  {
+    breaks: "After an import each read adds up its changes, until the next upkeep",
+    file: "lib/import/import.ts",
+    find: "    if (connections[0]) await table.afterwards?.(connections[0]);\n",
+    replace: "",
+    tests: ["test/commands/import.test.ts"],
+    only: "leaves nothing for readers",
+  },
 ];

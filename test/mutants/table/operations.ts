@@ -140,4 +140,11 @@ export const operations: readonly Mutant[] = [
     replace: "{ allowTestInvoke: false, timeout: Duration.seconds(10) }",
     tests: apiTest,
   },
+  {
+    breaks: "The alarm on changes that wait rings when lists fail already",
+    file: "infra/aws/operations/job-alarms.ts",
+    find: "rings: { atLeast: 200_000 }",
+    replace: "rings: { atLeast: 2_000_000 }",
+    tests: alarmsTest,
+  },
 ];

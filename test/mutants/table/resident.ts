@@ -134,4 +134,12 @@ export const resident: readonly Mutant[] = [
     replace: "",
     tests: ["test/resident/waiting.test.ts"],
   },
+  {
+    breaks: "Upkeep stops while all tables are published",
+    file: "lib/db/migrations/0007.do.resident-blocks.sql",
+    find: "  note bigint generated always as identity primary key,\n",
+    replace: "",
+    tests: ["test/db/keys.test.ts", "test/maintenance/maintain.test.ts"],
+    only: "published|every table has a key",
+  },
 ];
