@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { routes } from "#lib/routes/index.ts";
 import { imageContents } from "../infra/aws/constructs/messenger-image.ts";
 import { bundleFolder, listFunctions, messengerBundle } from "../infra/build/build.ts";
-import { memoryFlags } from "../infra/local/messenger/process.ts";
+import { memoryFlags, memorySettings } from "../infra/local/messenger/process.ts";
 
 /** What a cold start has to read, in units of 1024 bytes: measured, with little room. */
 const limit = { withSdk: 230, withoutSdk: 62 };
@@ -25,11 +25,16 @@ test.each(listFunctions())("the bundle of %s is small", (fn) => {
   expect(statSync(file).size / 1024).toBeLessThanOrEqual(allowed);
 });
 
-test("the messenger's image starts it with the flags that the tests of its memory use", () => {
+test("the messenger's image starts it with the flags and settings that the tests of its memory use", () => {
   const dockerfile = readFileSync("infra/aws/messenger.Dockerfile", "utf8");
   expect(JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "[]")).toEqual([
     ...["node", ...memoryFlags, "messenger.mjs"],
   ]);
+  const settings = [...dockerfile.matchAll(/^ENV (MALLOC_\w+)=(\d+)$/gm)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
+  expect(Object.fromEntries(settings)).toEqual(memorySettings);
 });
 
 test("the messenger's image holds what its build copies, with sharp for its platform and every licence", () => {

@@ -21,4 +21,6 @@ HEALTHCHECK --interval=30s --timeout=5s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8080/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # V8 collects before it asks for more: 50 MiB of media then pass in less than 256 MiB
 ENV MALLOC_ARENA_MAX=2
+# glibc would raise this to 32 MiB and keep the memory of decoded images: 290 MiB at rest instead of 170
+ENV MALLOC_MMAP_THRESHOLD_=65536
 CMD ["node", "--max-semi-space-size=1", "--max-old-space-size=96", "messenger.mjs"]

@@ -12,6 +12,16 @@ export type FaultName = keyof typeof import("./table.ts");
 const row = (status: number, code: string, message: string): FaultRow => ({ status, code, message });
 /* @__NO_SIDE_EFFECTS__ */
 const unauthorized = (message: string) => row(401, "unauthorized", message);
+/* @__NO_SIDE_EFFECTS__ */
+const retryable = (status: number, code: string, message: string, retryAfterSeconds: number): FaultRow => ({
+  ...row(status, code, message),
+  retryAfterSeconds,
+});
+/* @__NO_SIDE_EFFECTS__ */
+const tooMany = (message: string, retryAfterSeconds: number) =>
+  retryable(429, "too_many_requests", message, retryAfterSeconds);
+/* @__NO_SIDE_EFFECTS__ */
+const unavailable = (message: string) => retryable(503, "session_unavailable", message, 5);
 
 export const invalidRequest = (message: string) => row(400, "invalid_request", message);
 export const spentToken = row(
@@ -40,11 +50,7 @@ export const wrongLogin = unauthorized("Username or password is wrong. Check bot
 
 export const noScope = (scope: string) =>
   row(403, "forbidden", `The scope ${scope} is missing. Ask the operator for it.`);
-export const noAccess = row(
-  403,
-  "forbidden",
-  "These credentials do not give access. Ask the operator for it.",
-);
+export const noAccess = row(403, "forbidden", "These credentials give no access. Ask the operator for it.");
 export const firewall = row(
   403,
   "forbidden",
@@ -59,33 +65,25 @@ export const ticketRefused = row(
 export const noEndpoint = (hint: string) =>
   row(404, "not_found", `No endpoint matches this path and method. ${hint}`);
 export const noGuide = row(404, "not_found", "No guide has this name. Look it up at /docs.");
-export const ticketNotFound = row(
-  404,
-  "ticket_not_found",
-  "The ticket is unknown or expired. Get a new one.",
-);
+export const ticketNotFound = row(404, "ticket_not_found", "Unknown or expired ticket. Get a new one.");
 export const messageNotFound = row(
   404,
   "message_not_found",
   "No message has this ID. Use the ID from the response to the send request.",
 );
 
-export const keyInUse: FaultRow = {
-  status: 409,
-  code: "idempotency_key_in_use",
-  message: "The first request with this Idempotency-Key is still in progress. Try again in a moment.",
-  retryAfterSeconds: 1,
-};
+export const keyInUse = retryable(
+  409,
+  "idempotency_key_in_use",
+  "The first request with this Idempotency-Key is still in progress. Try again in a moment.",
+  1,
+);
 
 export const bodyTooLarge = (maxBytes: number) =>
   row(413, "payload_too_large", `The body is larger than ${maxBytes} bytes. Send less data.`);
 /** For forms and files. */
 export const uploadTooLarge = (message: string) => row(413, "payload_too_large", message);
-export const requestTooLarge = row(
-  413,
-  "payload_too_large",
-  "The request is too large for the gateway. Send less data.",
-);
+export const requestTooLarge = row(413, "payload_too_large", "The request is too large. Send less data.");
 
 export const keyReused = row(
   422,
@@ -93,30 +91,14 @@ export const keyReused = row(
   "This Idempotency-Key was used for another message. Use a new key for each message.",
 );
 
-export const tooManyAttempts = (retryAfterSeconds: number): FaultRow => ({
-  status: 429,
-  code: "too_many_requests",
-  message: `Too many attempts. Try again in ${retryAfterSeconds} seconds.`,
-  retryAfterSeconds,
-});
-export const throttled: FaultRow = {
-  status: 429,
-  code: "too_many_requests",
-  message: "Too many requests at once. Try again in a second.",
-  retryAfterSeconds: 1,
-};
-export const overQuota: FaultRow = {
-  status: 429,
-  code: "too_many_requests",
-  message: "The daily quota of this key is used up. Ask the operator for a larger plan.",
-  retryAfterSeconds: 3_600,
-};
-export const addressThrottled: FaultRow = {
-  status: 429,
-  code: "too_many_requests",
-  message: "Too many requests from this address. Try again in a minute.",
-  retryAfterSeconds: 60,
-};
+export const tooManyAttempts = (retryAfterSeconds: number) =>
+  tooMany(`Too many attempts. Try again in ${retryAfterSeconds} seconds.`, retryAfterSeconds);
+export const throttled = tooMany("Too many requests at once. Try again in a second.", 1);
+export const overQuota = tooMany(
+  "The daily quota of this key is used up. Ask the operator for a larger plan.",
+  3_600,
+);
+export const addressThrottled = tooMany("Too many requests from this address. Try again in a minute.", 60);
 
 /** A 500 with this message by contract, although the mistake is the caller's. */
 export const badBoundary = row(
@@ -130,37 +112,22 @@ export const internal = row(
   "Something went wrong on our side. Report the request ID.",
 );
 
-export const oldSystemFailed = row(
-  502,
-  "bad_gateway",
-  "The legacy system behind this service failed. Try again later.",
-);
+export const oldSystemFailed = row(502, "bad_gateway", "A legacy system failed. Try again later.");
 export const serviceFailed = row(502, "bad_gateway", "The service failed. Report the request ID.");
 
-export const messengerAway: FaultRow = {
-  status: 503,
-  code: "session_unavailable",
-  message: "The messaging service is unavailable; try again.",
-  retryAfterSeconds: 5,
-};
-export const notAccepted: FaultRow = {
-  status: 503,
-  code: "session_unavailable",
-  message: "The messaging service is unavailable; the message was not accepted. Send it again.",
-  retryAfterSeconds: 5,
-};
-export const outcomeUnknown = (hasKey: boolean): FaultRow => ({
-  status: 503,
-  code: "outcome_unknown",
-  message: hasKey
-    ? "It is unknown whether the message was accepted. Send it again with the same Idempotency-Key, and it is sent once."
-    : "It is unknown whether the message was accepted. Sent again without an Idempotency-Key, it may arrive twice.",
-  retryAfterSeconds: 5,
-});
-
-export const oldSystemSlow = row(
-  504,
-  "timeout",
-  "The legacy system behind this service took too long. Try again later.",
+export const messengerAway = unavailable("The messaging service is unavailable; try again.");
+export const notAccepted = unavailable(
+  "The messaging service is unavailable; the message was not accepted. Send it again.",
 );
+export const outcomeUnknown = (hasKey: boolean) =>
+  retryable(
+    503,
+    "outcome_unknown",
+    hasKey
+      ? "It is unknown whether the message was accepted. Send it again with the same Idempotency-Key, and it is sent once."
+      : "It is unknown whether the message was accepted. Sent again without an Idempotency-Key, it may arrive twice.",
+    5,
+  );
+
+export const oldSystemSlow = row(504, "timeout", "A legacy system took too long. Try again later.");
 export const tookTooLong = row(504, "timeout", "The request took too long. Try again, or ask for less.");

@@ -75,7 +75,7 @@ test("in production the keys, the database's log and that of its network outlive
   expect([...logs, ...keys].map(isKept)).toEqual([
     [undefined, "Retain"],
     ["/aws/rds/cluster/municipal-prod/postgresql", "Retain"],
-    ["What could not be done in prod", "Retain"],
+    ["Dead letters of prod", "Retain"],
   ]);
 });
 

@@ -35,7 +35,7 @@ test("there is a schedule for the upkeep and for each job, and no other", () =>
   expect(schedules.length).toBe(1 + jobs.length));
 
 test("the upkeep is started as often as its row says, and the next run makes up for one that failed", () => {
-  const { ScheduleExpression, Target } = scheduleOf("Upkeep of the database");
+  const { ScheduleExpression, Target } = scheduleOf("Database maintenance");
   expect(ScheduleExpression).toBe(`rate(${maintain.everyMinutes} minutes)`);
   expect(idOf(Target.Arn)).toBe(functionOf("maintain")?.id);
   expect(Target.RetryPolicy.MaximumRetryAttempts).toBe(0);

@@ -167,7 +167,7 @@ test.each([
     "No run of appointment-reminder at 2020-01-01T00:00:00.000Z",
   ],
   [["send", "nonsense", "6281234567890"], "Unknown template: nonsense"],
-  [["send", "proof", "081234567890"], "put the country code"],
+  [["send", "proof", "081234567890"], "replace the leading 0"],
   [["send", "proof", "6281234567890", "name"], "Expected key=value, not name"],
   [["opt-out"], "phone is missing"],
   [["stop", job], "Unknown command: stop. Use jobs, run"],

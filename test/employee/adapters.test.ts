@@ -30,7 +30,7 @@ const reasonOf = async (work: () => Promise<unknown>): Promise<string> => {
   expect(fault).toMatchObject({
     status: 502,
     code: "bad_gateway",
-    message: "The legacy system behind this service failed. Try again later.",
+    message: "A legacy system failed. Try again later.",
   });
   return String((fault as Error).cause);
 };

@@ -83,7 +83,7 @@ test("is 502 when nobody listens", async () => {
   await once(server, "close");
   await expect((await clientFor(url))("EMPLOYEE_SYSTEM_URL", get)).rejects.toMatchObject({
     status: 502,
-    message: "The legacy system behind this service failed. Try again later.",
+    message: "A legacy system failed. Try again later.",
   });
 });
 

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
-import { memoryFlags } from "../../infra/local/messenger/process.ts";
+import { memoryFlags, memorySettings } from "../../infra/local/messenger/process.ts";
 import type { Platform } from "../../infra/local/whatsapp/platform.ts";
 import { serve } from "../steps/http-server.ts";
 import { citizen, settingsOf, startFake } from "./channels/whatsapp/linked-whatsapp.ts";
@@ -58,7 +58,7 @@ const startProcess = async (platform: Platform) => {
   };
   const script = new URL("large-file-process.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [...memoryFlags, script, JSON.stringify(assignment)], {
-    env: { LOG_LEVEL: "error" },
+    env: { ...memorySettings, LOG_LEVEL: "error" },
     stdio: ["pipe", "pipe", "inherit"],
   });
   onTestFinished(async () => {

@@ -14,7 +14,7 @@ Asks a deployed stage what the tests ask the local system, and changes nothing t
                             apiKey, basic {username, password}, employee {username, password, nip, passphrase},
                             and the addresses, where they are not given as options.
                             Without it, the same JSON in the environment variable SMOKE_CREDENTIALS
-  --login                   logs the employee account in once, which leaves a messenger behind
+  --login                   logs the employee account in once, which leaves a session behind
   --send-to PHONE           sends one text to this number; take one of your own
   --timeout SECONDS         for all together (default: 120)
   --json                    one JSON object in place of the lines

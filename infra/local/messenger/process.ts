@@ -18,6 +18,8 @@ export interface MessengerProcess {
 const lifeline = new URL("./lifeline.ts", import.meta.url).href;
 /** As in `messenger.Dockerfile`: V8 collects before it asks for more. */
 export const memoryFlags = ["--max-semi-space-size=1", "--max-old-space-size=96"];
+/** As in `messenger.Dockerfile`: glibc returns freed memory to the system. */
+export const memorySettings = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "65536" };
 const stopTimeoutMs = 15_000;
 
 const urlIn = (line: string): string | undefined => {
@@ -41,7 +43,7 @@ export const startMessengerProcess = async (
   onLine: (line: string) => void,
 ): Promise<MessengerProcess> => {
   const child = spawn(process.execPath, [...memoryFlags, "--import", lifeline, messengerBundle], {
-    env: variables,
+    env: { ...memorySettings, ...variables },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const listening = Promise.withResolvers<string>();

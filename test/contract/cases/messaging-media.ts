@@ -40,8 +40,8 @@ export const wrongFiles: [string, Fields, string][] = [
 export const wrongDurations = ["-1", "1.5", "1e3", "0x10", "one day", "31536001", "999999999999999999"];
 export const wrongFormPhones: [string, string][] = [
   [`+${phone}`, `send ${phone}`],
-  ["081234567890", "country code in place of the leading 0"],
-  ["120363025246125486@g.us", "groups are not served"],
+  ["081234567890", "replace the leading 0 by the country code"],
+  ["120363025246125486@g.us", "groups are not supported"],
   [`${phone}@example.com`, "only @s.whatsapp.net"],
   [`${suffixed}@s.whatsapp.net`, "8 to 15 digits"],
   ["@s.whatsapp.net", "8 to 15 digits"],
