@@ -27,7 +27,7 @@ const token = cached("the messenger's token", tokenMaxAgeMs, async () =>
 export type Draft = z.input<typeof Submission>;
 
 /** For the log: what went wrong with the task, never what was handed over. */
-const note = (reason: string) => log.warn("the messenger did not answer as it should", { reason });
+const note = (reason: string) => log.warn("messenger request failed", { reason });
 
 /** Of these the caller hears nothing: 401 and 403 are between us and the task, 500 is not what it meant to say. */
 const internal = [401, 403, 500];

@@ -89,8 +89,8 @@ test("after a data-only restore, verify and maintenance fail until rebuild has s
   const names = ["note_delete", "note_insert", "note_update", "refuse_truncate"];
   expect(await run("verify")).toMatchObject({
     status: 1,
-    errors: `block 1: 600 rows are counted, there are 595
-${names.map((name) => `Trigger ${name} is not ENABLE ALWAYS.\n`).join("")}Run «npm run residents -- rebuild».\n`,
+    errors: `Block 1: the stored count is 600, but it has 595 rows.
+${names.map((name) => `Trigger ${name} is not ENABLE ALWAYS.\n`).join("")}Run: npm run residents -- rebuild\n`,
   });
   await expect(work("resident-recount")).rejects.toThrow(
     `triggers are not ENABLE ALWAYS: ${names.join(", ")}`,

@@ -129,7 +129,9 @@ describe("the deployment fails", () => {
     const stage = await prepareStage();
     const id = `${stage.prefix}database/tourism`;
     own.city.secrets.put(id, JSON.stringify(stage.read("resident")));
-    await expect(migrate(stage)).rejects.toThrow(`secret ${id} is not that of the role municipal_tourism`);
+    await expect(migrate(stage)).rejects.toThrow(
+      `secret ${id} belongs to another role than municipal_tourism`,
+    );
   });
 });
 

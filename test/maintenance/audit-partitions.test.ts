@@ -108,7 +108,7 @@ test("a partition is dropped when all its seals are older than five years, and t
   expect(await step("audit-expiry")).toBe(0);
   // the row of the dropped seal in the next partition goes with that
   expect(await partitions()).toEqual([["1", 3]]);
-  expect(await verify()).toMatchObject({ status: 0, out: expect.stringMatching(/^All 2 seals are right/) });
+  expect(await verify()).toMatchObject({ status: 0, out: expect.stringMatching(/^All 2 seals are valid/) });
 });
 
 test("a partition is not dropped while ids are given out of it, or with a row that is not sealed", async () => {

@@ -71,10 +71,7 @@ test("an error arrives with its status, message and retry time", async () => {
     },
   });
   await expect(submit({ kind: "text", phone: "6281234567890", text: "x" })).rejects.toMatchObject({
-    status: 409,
-    code: "IDEMPOTENCY_KEY_IN_USE",
-    message: "Under way",
-    retryAfterSeconds: 1,
+    ...keyInUse,
   });
 });
 

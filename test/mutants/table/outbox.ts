@@ -62,6 +62,14 @@ export const outbox: readonly Mutant[] = [
     only: "life of a message",
   },
   {
+    breaks: "Messages fill their pages, so that their changes go to others and write index entries",
+    file: "lib/db/migrations/0013.do.messaging.sql",
+    find: "  fillfactor = 70,\n",
+    replace: "",
+    tests: ofCost,
+    only: "a page that is filled",
+  },
+  {
     breaks: "A leader whose term is over stores its payload over the next one's",
     file: "lib/messenger/outbox/payload.ts",
     find: "where ${isBeingSent(sql, id, epoch)} for share",
