@@ -33,7 +33,7 @@ test("names that another version of ICU lower-cased are found by verify, and sto
   expect(await residents("verify")).toMatchObject({
     status: 1,
     errors:
-      "Searches miss 3 names: another version of ICU lower-cased them.\nRun «npm run residents -- rebuild».\n",
+      "Searches miss 3 names: another version of ICU lower-cased them.\nRun: npm run residents -- rebuild\n",
   });
   expect((await residents("rebuild")).status).toBe(0);
   expect((await residents("verify")).status).toBe(0);

@@ -34,5 +34,5 @@ test("names a setting that is missing, and one that has a wrong value", async ()
   await expect((await open("x"))()).rejects.toThrow("environment variable AWS_REGION is not set");
   vi.resetModules();
   vi.stubEnv("DATABASE_TLS", "maybe");
-  await expect((await open("x"))()).rejects.toThrow("environment variable DATABASE_TLS has a value");
+  await expect((await open("x"))()).rejects.toThrow("environment variable DATABASE_TLS has an invalid value");
 });

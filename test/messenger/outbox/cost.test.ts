@@ -108,7 +108,7 @@ test("a page that is filled with messages has room for their changes", async () 
   await putMany(100);
   const counted = await countChanges(async (epoch) => {
     for (let n = 0; n < 4; n++)
-      await undo(sql, (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken"), 3_600);
+      await requeueUnsent(sql, (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken"), 3_600);
   });
   expect(counted).toEqual({ changes: 8, hot: 8 });
 });
