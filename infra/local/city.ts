@@ -4,7 +4,7 @@ import { jobs } from "#lib/notification/jobs.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
-import { internalFunctions, messengerSecrets } from "#lib/routes/internal.ts";
+import { internalFunctions, messengerSecrets, rotate } from "#lib/routes/internal.ts";
 import type { Address, Upstream } from "#lib/routes/route.ts";
 import { mintedSecrets, type Secrets, secretTable } from "#lib/secrets/table/table.ts";
 import type { Api } from "../aws/api.ts";
@@ -173,7 +173,6 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       AWS_SECRET_ACCESS_KEY: "local",
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsServer.url,
       DATABASE_TLS: "disable",
-      SECRETS_PREFIX: secretsPrefix(localStage),
     };
     const wanted = options.messenger ?? "fake";
     const messenger =
@@ -226,7 +225,10 @@ export const startCity = async (options: CityOptions): Promise<City> => {
         startLambda({
           name: functionName(row.fn),
           folder: bundleFolder(row.fn),
-          variables: variables(row),
+          variables: {
+            ...variables(row),
+            ...(row === rotate && { SECRETS_PREFIX: secretsPrefix(localStage) }),
+          },
           timeoutSeconds: row.timeoutSeconds,
           onLine: (line) => onLog(row.fn, line),
         }),
