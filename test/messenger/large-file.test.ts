@@ -120,7 +120,7 @@ test.each(["announced", "unannounced"])(
   "a file of one byte more is 413 with its size %s, and nothing is sent",
   async (how) => {
     const { status, json } = await task.sendFile(`${files}/${how}/${limitBytes + 1}/arsip.pdf`);
-    expect([status, json.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+    expect([status, json.code]).toEqual([413, "payload_too_large"]);
     expect(platform.phone(citizen).inbox).toEqual([]);
     expect(await task.peakBytes()).toBeLessThan(maxPeakBytes);
   },
