@@ -58,7 +58,7 @@ const logIn = async (
     throttle.forgive(request.ip);
     log.error("the console's credentials cannot be read", { error: cause });
     const message =
-      "The credentials cannot be checked: Secrets Manager does not answer. Try again in a moment.";
+      "The credentials cannot be checked: Secrets Manager is not responding. Try again in a moment.";
     throw new Fault({ status: 503, code: "unavailable", message }, { cause });
   });
   const presented = { username: fieldOf(request, "username"), password: fieldOf(request, "password") };
