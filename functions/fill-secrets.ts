@@ -6,14 +6,14 @@ import { writeVersion } from "#lib/secrets/secret-version.ts";
 import { mintedSecrets, secretTable } from "#lib/secrets/table/table.ts";
 
 /**
- * Runs within a deployment: gives each secret that is still empty its first value. Afterwards only an
- * operator or a rotation changes it. What it throws fails the deployment.
+ * Runs during a deployment: sets the first value of each empty secret. Later only operators and rotation change it. An
+ * error fails the deployment.
  */
 export const handler = async (): Promise<void> => {
   for (const name of mintedSecrets) {
     const id = `${getSetting("SECRETS_PREFIX")}${name}`;
     if ((await findSecret(id, z.unknown(), "AWSCURRENT")) !== undefined) continue;
     await writeVersion(id, secretTable[name].mint());
-    log.info("an empty secret has its first value", { id });
+    log.info("set the first value of a secret", { id });
   }
 };

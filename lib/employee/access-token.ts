@@ -26,7 +26,6 @@ export const issueAccessToken = async ({
   scope,
 }: {
   accountId: string;
-  /** Scopes, separated by single spaces. */
   scope: string;
 }): Promise<string> => {
   const key = await getSigningKey();

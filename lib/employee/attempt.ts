@@ -15,11 +15,11 @@ interface Subject {
 }
 
 /**
- * While pending attempts fill the window, retry after this delay, for at most this time: together with
- * `proofTimeoutMs` less than the 10 s that a caller waits.
+ * While pending attempts fill the window, the reservation is retried. With `proofTimeoutMs` this takes less than the
+ * 10 s that a caller waits.
  */
-const pollMs = 50;
-const patienceMs = 4_000;
+const retryDelayMs = 50;
+const maxRetryMs = 4_000;
 
 interface Reservation {
   attemptId: number | null;
@@ -32,7 +32,7 @@ const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
   const accountDigest = digest(`${kind} ${account.toLowerCase()}`);
   const place = "address" in from ? `address ${networkOf(from.address)}` : `account ${from.accountId}`;
   const addressDigest = digest(place);
-  const until = Date.now() + patienceMs;
+  const until = Date.now() + maxRetryMs;
   for (;;) {
     const [row] = await withDatabase(
       (sql) => sql<Reservation[]>`
@@ -43,17 +43,15 @@ const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
     // without failures, attempts that are under way fill the window
     if (row?.retryAfterSeconds || Date.now() >= until)
       throw new Fault(tooManyAttempts(row?.retryAfterSeconds ?? 1));
-    await setTimeout(pollMs);
+    await setTimeout(retryDelayMs);
   }
 };
 
 /**
  * Verifies an identity with a legacy system, rate-limited to 5 failures in 15 minutes per account and 10 a minute per
  * source. The attempt is reserved before the call, so that concurrent callers share the limit.
- * @param prove answers undefined when the system refuses; a failure of the system does not count.
- * @param prove returns undefined when the system rejects the identity; an error of the system does not count.
  *
- * @param prove answers undefined when the system refuses; a failure of the system does not count.
+ * @param prove returns undefined when the system rejects the identity; an error of the system does not count.
  * @throws Fault 429 with Retry-After.
  */
 export const throttled = async <T>(subject: Subject, prove: () => Promise<T | undefined>) => {

@@ -11,7 +11,7 @@
 import * as z from "zod/mini";
 import type { Answer } from "#lib/http-client.ts";
 import type { EmployeeDetail, EmployeeList, Ticket } from "#lib/routes/employee.ts";
-import { ask, badAnswer, proofTimeoutMs } from "./upstream.ts";
+import { invalidResponse, proofTimeoutMs, sendRequest } from "./upstream.ts";
 
 const system = "EMPLOYEE_SYSTEM_URL";
 const ticketPath = "/index.php/dev/simpeg/auth";
@@ -45,27 +45,35 @@ const DetailAnswer = z.object({
   }),
 });
 
-const Refused = z.object({ status: z.literal("failed") });
+const Rejected = z.object({ status: z.literal("failed") });
 
-const isRefusal = ({ status, json }: Answer) =>
-  [200, 401, 403, 404].includes(status) && Refused.safeParse(json).success;
+const isRejection = ({ status, json }: Answer) =>
+  [200, 401, 403, 404].includes(status) && Rejected.safeParse(json).success;
 
 /** Parses a response; additional fields are dropped. @throws Fault 502; the invalid fields are logged. */
 const read = <T>(schema: z.ZodMiniType<T>, { status, json }: Answer): T => {
-  if (status !== 200) throw badAnswer(system, `status ${status}`);
-  if (json === undefined) throw badAnswer(system, "the answer is not JSON");
+  if (status !== 200) throw invalidResponse(system, `status ${status}`);
+  if (json === undefined) throw invalidResponse(system, "the answer is not JSON");
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   // names of fields, never their values
   const fields = parsed.error.issues.map(({ path }) => path.join(".") || "(whole)");
-  throw badAnswer(system, `missing or of another type: ${[...new Set(fields)].slice(0, 10).join(", ")}`);
+  throw invalidResponse(
+    system,
+    `missing or of another type: ${[...new Set(fields)].slice(0, 10).join(", ")}`,
+  );
 };
 
 /** Returns a session ticket for the employee, or undefined when the system rejects NIP and passphrase. */
 export const findTicket = async (nip: string, passphrase: string): Promise<Ticket | undefined> => {
   const query = { user: "servicelogin", username: nip, pass: passphrase };
-  const answer = await ask(system, { method: "GET", path: ticketPath, query, timeoutMs: proofTimeoutMs });
-  return isRefusal(answer) ? undefined : read(TicketAnswer, answer);
+  const answer = await sendRequest(system, {
+    method: "GET",
+    path: ticketPath,
+    query,
+    timeoutMs: proofTimeoutMs,
+  });
+  return isRejection(answer) ? undefined : read(TicketAnswer, answer);
 };
 
 /** Lists the employees with this NIP, part of a name or both; all of them without either. */
@@ -82,7 +90,7 @@ export const listEmployees = async (criteria: {
   };
   const { status, result } = read(
     ListAnswer,
-    await ask(system, { method: "GET", path: employeePath, query }),
+    await sendRequest(system, { method: "GET", path: employeePath, query }),
   );
   return { status, result: result ?? [] };
 };
@@ -90,6 +98,6 @@ export const listEmployees = async (criteria: {
 /** Returns the profile of the employee that a ticket was issued for, or undefined for an unknown or expired one. */
 export const findEmployee = async (ticket: string): Promise<EmployeeDetail | undefined> => {
   const query = { page: "sso", action: "getDataPegawai", tiket: ticket };
-  const answer = await ask(system, { method: "GET", path: employeePath, query });
-  return isRefusal(answer) ? undefined : read(DetailAnswer, answer);
+  const answer = await sendRequest(system, { method: "GET", path: employeePath, query });
+  return isRejection(answer) ? undefined : read(DetailAnswer, answer);
 };

@@ -20,9 +20,8 @@
  */
 import * as z from "zod/mini";
 import type { AccountScope } from "#lib/routes/route.ts";
-import { ask, badAnswer, proofTimeoutMs } from "./upstream.ts";
+import { invalidResponse, proofTimeoutMs, sendRequest } from "./upstream.ts";
 
-/** An authenticated account. */
 export interface LegacyAccount {
   readonly id: string;
   readonly scopes: readonly AccountScope[];
@@ -37,7 +36,7 @@ const Accepted = z.object({
   status: z.literal("success"),
   user: z.object({ id: z.string().check(z.minLength(1)), access: z.array(z.string()) }),
 });
-const Refused = z.object({ status: z.literal("failed") });
+const Rejected = z.object({ status: z.literal("failed") });
 
 /**
  * Returns the account of a username and password, or undefined when the legacy system rejects them.
@@ -50,11 +49,11 @@ export const authenticate = async (
 ): Promise<LegacyAccount | undefined> => {
   const form = { username, password };
   const question = { method: "POST", form, timeoutMs: proofTimeoutMs } as const;
-  const { status, json } = await ask("LEGACY_AUTH_URL", question);
-  if ([200, 401, 403].includes(status) && Refused.safeParse(json).success) return undefined;
+  const { status, json } = await sendRequest("LEGACY_AUTH_URL", question);
+  if ([200, 401, 403].includes(status) && Rejected.safeParse(json).success) return undefined;
   const accepted = Accepted.safeParse(json);
   if (status !== 200 || !accepted.success)
-    throw badAnswer("LEGACY_AUTH_URL", `status ${status}, neither accepted nor refused`);
+    throw invalidResponse("LEGACY_AUTH_URL", `status ${status}, neither accepted nor rejected`);
   const { id, access } = accepted.data.user;
   return {
     id,

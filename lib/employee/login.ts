@@ -4,7 +4,7 @@ import { wrongLogin } from "#lib/faults/table.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";
 import { throttled } from "./attempt.ts";
 import { authenticate } from "./legacy-auth.ts";
-import { refusalDelayMs } from "./refusal.ts";
+import { rejectionDelayMs } from "./rejection-delay.ts";
 import { startSession } from "./session.ts";
 
 interface Credentials {
@@ -25,6 +25,6 @@ export const login = async ({ username, password }: Credentials, address: string
     authenticate(username, password),
   );
   if (account) return startSession(account);
-  await setTimeout(refusalDelayMs(performance.now() - started));
+  await setTimeout(rejectionDelayMs(performance.now() - started));
   throw new Fault(wrongLogin);
 };

@@ -23,7 +23,6 @@ const answer = async (accountId: string, scope: string, refreshToken: string): P
   scope,
 });
 
-/** Starts a session: issues the first access token and refresh token. */
 export const startSession = async ({ id, scopes }: LegacyAccount): Promise<LoginToken> => {
   const scope = scopes.join(" ");
   const refreshToken = mintRefreshToken();

@@ -9,7 +9,7 @@ export type TokenKey = z.infer<ReturnType<typeof tokenKeySchema>>;
 /** A revoked key is used for at most this time. */
 export const maxAgeSeconds = 300;
 /** Rate-limits refetches caused by unknown key ids, per environment. */
-const minVainMs = 1_000;
+const minRefetchMs = 1_000;
 
 const secretId = () => getSetting("TOKEN_KEY_SECRET_ID");
 
@@ -23,7 +23,7 @@ const verifying = cached("the verifying keys", maxAgeSeconds * 1_000, fetchBoth)
 /** Returns the signing key: the secret's AWSCURRENT, at most five minutes old. */
 export const getSigningKey = (): Promise<TokenKey> => signing.get();
 
-let lastVainAt = Number.NEGATIVE_INFINITY;
+let lastMissAt = Number.NEGATIVE_INFINITY;
 
 /**
  * Returns the key with this id among AWSCURRENT and AWSPREVIOUS. An unknown id causes one refetch: the key may have
@@ -32,9 +32,9 @@ let lastVainAt = Number.NEGATIVE_INFINITY;
 export const findVerifyingKey = async (kid: string): Promise<TokenKey | undefined> => {
   const byId = (keys: readonly TokenKey[]) => keys.find((key) => key.kid === kid);
   const known = byId(await verifying.get());
-  if (known || !kidPattern.test(kid) || Date.now() - lastVainAt < minVainMs) return known;
+  if (known || !kidPattern.test(kid) || Date.now() - lastMissAt < minRefetchMs) return known;
   const found = byId(await verifying.refresh());
-  if (!found) lastVainAt = Date.now();
+  if (!found) lastMissAt = Date.now();
   return found;
 };
 

@@ -4,7 +4,7 @@ import { oldSystemFailed, oldSystemSlow } from "#lib/faults/table.ts";
 import { type Answer, httpClient, NoAnswer } from "#lib/http-client.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 
-/** A client of a city's legacy system over HTTP. Callers wait at most 10 s. */
+/** Callers wait at most 10 s. */
 const defaultTimeoutMs = 8_000;
 /** Shorter for identity checks, which may first wait for the rate limit. */
 export const proofTimeoutMs = 5_000;
@@ -13,7 +13,6 @@ const send = httpClient({ connectTimeoutMs: 2_000, maxAnswerBytes: 5 * 1024 * 10
 
 interface Question {
   readonly method: "GET" | "POST";
-  /** Path below the system's address. */
   readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;
@@ -27,20 +26,23 @@ const encode = (form: Readonly<Record<string, string>>) => ({
 });
 
 /** Makes the 502 for an invalid response of a legacy system; the reason is only logged. */
-export const badAnswer = (system: OldSystem, reason: string): Fault =>
+export const invalidResponse = (system: OldSystem, reason: string): Fault =>
   new Fault(oldSystemFailed, { cause: new Error(`${system} gave an invalid response: ${reason}`) });
 
 /**
  * Sends a request to a legacy system.
  *
  * @throws Fault 504 when the system does not respond in time (8 s by default), or the connection takes over 2 s.
- * @throws Fault 502 when it is unreachable, breaks off, or sends more than 5 MB.
+ * @throws Fault 502 when it is unreachable, breaks the connection, or sends more than 5 MB.
  */
-export const ask = async (system: OldSystem, { form, timeoutMs, ...question }: Question): Promise<Answer> => {
+export const sendRequest = async (
+  system: OldSystem,
+  { form, timeoutMs, ...question }: Question,
+): Promise<Answer> => {
   const whole = { ...question, url: getSetting(system), ...(form && encode(form)) };
   return send(whole, timeoutMs ?? defaultTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
-    if (!error.timedOut) throw badAnswer(system, error.message);
+    if (!error.timedOut) throw invalidResponse(system, error.message);
     throw new Fault(oldSystemSlow, { cause: new Error(`${system} timed out`) });
   });
 };

@@ -2,34 +2,34 @@ import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } fro
 import { log } from "#lib/log.ts";
 import { lowerCaseNames } from "./headers.ts";
 
-/** Whom an authorizer lets in. */
-export interface Admission {
+export interface Identity {
   readonly principalId: string;
-  /** Handed to the endpoint as `requestContext.authorizer`. */
+  /** Passed to the endpoint as `requestContext.authorizer`. */
   readonly context: Record<string, string>;
-  /** The API key of a usage plan, for throttle and quota. */
+  /** Selects the caller's usage plan, for throttling and quota. */
   readonly usageIdentifierKey?: string;
 }
 
 /**
- * A REQUEST authorizer around the question who is calling.
+ * Creates a REQUEST authorizer.
  *
- * `undefined` becomes the gateway's 401, which wants exactly the word Unauthorized; any other failure its
- * 500. The policy admits to the whole stage: the gateway may use it for the caller's next request too.
+ * The gateway answers 401 if the error is exactly "Unauthorized", and 500 for any other. The policy allows the whole
+ * stage, because the gateway caches it for the caller's other requests.
  *
+ * @param identify returns undefined for missing or invalid credentials.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-output.html
  */
 export const authorizer =
-  (admit: (headers: Record<string, string | undefined>) => Promise<Admission | undefined>) =>
+  (identify: (headers: Record<string, string | undefined>) => Promise<Identity | undefined>) =>
   async ({ headers, methodArn, requestContext }: APIGatewayRequestAuthorizerEvent) => {
-    const admission = await admit(lowerCaseNames(headers)).catch((error: unknown) => {
+    const identity = await identify(lowerCaseNames(headers)).catch((error: unknown) => {
       log.error("authorizer failed", { request_id: requestContext.requestId, error });
       throw new Error("The authorizer failed");
     });
-    if (!admission) throw new Error("Unauthorized");
+    if (!identity) throw new Error("Unauthorized");
     const stage = methodArn.split("/").slice(0, 2).join("/");
     return {
-      ...admission,
+      ...identity,
       policyDocument: {
         Version: "2012-10-17",
         Statement: [{ Effect: "Allow", Action: "execute-api:Invoke", Resource: `${stage}/*` }],

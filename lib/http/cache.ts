@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 
-/** A strong validator of exactly these bytes (RFC 9110, 8.8.3). */
+/** Returns the strong ETag of a body (RFC 9110, 8.8.3). */
 export const entityTag = (body: string): string =>
   `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
 
-/** Whether `If-None-Match` names the tag: weak comparison over a list, or `*` (RFC 9110, 13.1.2). */
+/** Whether `If-None-Match` contains the tag: weak comparison over a list, or `*` (RFC 9110, 13.1.2). */
 export const matches = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch?.trim() === "*" ||
   (ifNoneMatch ?? "").split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === tag);

@@ -3,14 +3,14 @@ import { Fault } from "#lib/faults/fault.ts";
 import { expiredToken, noCredentials, noKey, noScope, noToken } from "#lib/faults/table.ts";
 import type { Auth } from "#lib/routes/route.ts";
 
-/** The partner whose key was accepted, as the api-key authorizer hands it on. */
+/** The partner of a valid API key, from the api-key authorizer. */
 export interface Partner {
   readonly partnerId: string;
   readonly keyId: string;
   readonly scopes: readonly string[];
 }
 
-/** The account whose access token was accepted, as the bearer authorizer hands it on. */
+/** The account of a valid access token, from the bearer authorizer. */
 export interface Account {
   readonly accountId: string;
   readonly scopes: readonly string[];
@@ -18,12 +18,12 @@ export interface Account {
   readonly expiresAt: number;
 }
 
-/** The backend whose messaging credentials were accepted, as the basic authorizer hands it on. */
+/** The backend of valid messaging credentials, from the basic authorizer. */
 export interface Sender {
   readonly username: string;
 }
 
-/** What an authorizer may hand on: strings, numbers and booleans only. */
+/** API Gateway allows no arrays in an authorizer's context, so scopes are joined by spaces. */
 const PartnerContext = z.object({ partner_id: z.string(), key_id: z.string(), scopes: z.string() });
 const AccountContext = z.object({ account_id: z.string(), scopes: z.string(), expires_at: z.string() });
 const SenderContext = z.object({ sender: z.string() });
@@ -49,9 +49,9 @@ export const senderToContext = ({ username }: Sender): z.infer<typeof SenderCont
 });
 
 /**
- * The partner behind a request.
+ * Returns the caller of a route with `auth.kind: "apiKey"`.
  *
- * @throws Fault 401 when no authorizer ran: a route that is wired wrong must not answer.
+ * @throws Fault 401 when no authorizer ran: a misconfigured route must not return data.
  */
 export const getPartner = (context: unknown): Partner => {
   const parsed = PartnerContext.safeParse(context);
@@ -61,10 +61,10 @@ export const getPartner = (context: unknown): Partner => {
 };
 
 /**
- * The account behind a request.
+ * Returns the caller of a route with `auth.kind: "bearer"`.
  *
- * @throws Fault 401 when no authorizer ran, or the token has expired since: the gateway keeps what its
- * authorizer said for longer than a token may live.
+ * @throws Fault 401 when no authorizer ran, or the token has expired since: the gateway caches the authorizer's answer
+ * beyond the token's expiry.
  */
 export const getAccount = (context: unknown): Account => {
   const parsed = AccountContext.safeParse(context);
@@ -75,11 +75,11 @@ export const getAccount = (context: unknown): Account => {
 };
 
 /**
- * Lets pass whom a route admits.
+ * Throws unless the caller may use this route.
  *
  * @throws Fault 401 when no authorizer of the route's kind ran, 403 when the caller lacks its scope.
  */
-export const admit = (auth: Auth, context: unknown): void => {
+export const authorize = (auth: Auth, context: unknown): void => {
   if (auth.kind === "public") return;
   if (auth.kind === "basic") {
     if (!SenderContext.safeParse(context).success) throw new Fault(noCredentials);

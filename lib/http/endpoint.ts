@@ -7,16 +7,15 @@ import type { Encoding, Route } from "#lib/routes/route.ts";
 import { TextReply } from "#lib/routes/text-reply.ts";
 import { bodyLimit } from "./body-limit.ts";
 import { entityTag, matches } from "./cache.ts";
-import { type Account, admit, getAccount, getPartner, type Partner } from "./caller.ts";
+import { type Account, authorize, getAccount, getPartner, type Partner } from "./caller.ts";
 import { formBody } from "./form-body.ts";
 import { lowerCaseNames } from "./headers.ts";
 import { check, readHeaders, readQuery } from "./input.ts";
 import { jsonBody } from "./json-body.ts";
 import type { Middleware } from "./middleware.ts";
 
-/** What an endpoint's work is given: checked input and who asks. */
+/** A request with validated input. */
 export interface Call<Q, B, P, H> {
-  /** What stands in the path's segments in braces. */
   readonly params: P;
   readonly headers: H;
   readonly query: Q;
@@ -25,15 +24,14 @@ export interface Call<Q, B, P, H> {
   readonly partner: () => Partner;
   /** The account of a route with `auth.kind: "bearer"`. @throws Fault 401 on any other route. */
   readonly account: () => Account;
-  /** Whom the gateway was called by. */
+  /** The caller's address, as seen by the gateway. */
   readonly sourceIp: string;
   readonly requestId: string;
 }
 
-/** Time that is left to spell a 504 before Lambda itself gives up, in milliseconds. */
-const earlyMs = 300;
+/** Time reserved for answering 504 before Lambda times out. */
+const timeoutReserveMs = 300;
 
-/** Every later reader sees names in lower case. */
 const normalizeHeaders: Middleware = {
   before: ({ event }) => {
     event.headers = lowerCaseNames(event.headers);
@@ -63,7 +61,7 @@ const respond = (
   body,
 });
 
-/** Logs the answer that the caller got, with the reason of a failure; never the input. */
+/** Logs status, duration and error of each request; never the input. */
 const accessLog = ({ fn }: Route): Middleware => {
   const started = new WeakMap<object, number>();
   const write: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({
@@ -88,7 +86,7 @@ const accessLog = ({ fn }: Route): Middleware => {
   };
 };
 
-/** Spells whatever any layer threw in the area's own shape. */
+/** Converts any error to the route's error body. */
 const errorBody = (route: Route): Middleware => ({
   onError: (request) => {
     const { requestId } = request.event.requestContext;
@@ -104,13 +102,12 @@ const errorBody = (route: Route): Middleware => ({
   },
 });
 
-/** Refuses whom the route does not admit, before the input is looked at. */
 const requireCaller = ({ auth }: Route): Middleware => ({
-  before: ({ event }) => admit(auth, event.requestContext.authorizer),
+  before: ({ event }) => authorize(auth, event.requestContext.authorizer),
 });
 
-/** Gives a cacheable answer its tag, and an empty 304 to a caller who has it already. */
-const conditional = (route: Route): Middleware => ({
+/** Adds an ETag to cacheable responses, and answers 304 to a caller who has the current one. */
+const conditionalRequest = (route: Route): Middleware => ({
   after: ({ event, response }) => {
     if (!route.cache || !response) return;
     const etag = entityTag(response.body);
@@ -121,17 +118,17 @@ const conditional = (route: Route): Middleware => ({
   },
 });
 
-/** Multipart is not among them: its parser would be in every bundle. */
+/** Without multipart, whose parser would be in every bundle. */
 const bodyReaders = { json: jsonBody, form: formBody };
 
-/** `endpoint` with the layers that read the body; see there. */
+/** Like `endpoint`, with the middlewares that read the body. */
 export const endpointReading = <Q, B, R, P, H>(
   route: Route<Q, B, R, Encoding, P, H>,
   readBody: readonly Middleware[],
 ) => ({
   handler: (handle: (call: Call<Q, B, P, H>) => Promise<R>) =>
     middy<APIGatewayProxyEvent, APIGatewayProxyResult>({
-      timeoutEarlyInMillis: earlyMs,
+      timeoutEarlyInMillis: timeoutReserveMs,
       timeoutEarlyResponse: () => {
         throw new Fault(tookTooLong);
       },
@@ -140,7 +137,7 @@ export const endpointReading = <Q, B, R, P, H>(
       .use(accessLog(route))
       .use(errorBody(route))
       .use(requireCaller(route))
-      .use(conditional(route))
+      .use(conditionalRequest(route))
       .use(route.body ? [...readBody] : [])
       .handler(async (event) => {
         const { authorizer, identity, requestId } = event.requestContext;
@@ -164,10 +161,9 @@ export const endpointReading = <Q, B, R, P, H>(
 });
 
 /**
- * The stack that every endpoint shares; `handler` gives it the work to do. A route with
- * `encoding: "multipart"` takes `multipartEndpoint` instead.
+ * Creates a Lambda handler with the middlewares of all endpoints; `encoding: "multipart"` needs `multipartEndpoint`.
  *
- * The order of refusal is scope 403, size 413, input 400; what comes before them is the gateway's.
+ * Requests are checked for scope (403), size (413) and input (400), in this order, after the gateway's own checks.
  *
  * @example
  * export const handler = endpoint(listCategories).handler(async () => ({ data: await list() }));

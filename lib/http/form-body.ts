@@ -1,14 +1,14 @@
 import { badRequest, repeatedField } from "#lib/faults/invalid-input.ts";
 import type { Middleware } from "./middleware.ts";
 
-/** Of a name that is quoted in an error. */
+/** Longer names are truncated in error messages. */
 const maxNameLength = 64;
 
 const mediaType = "application/x-www-form-urlencoded";
 
 /**
- * Replaces `event.body` by the fields of a form. A field without a value counts as absent, and one that is
- * sent twice is refused (RFC 6749, 3.2).
+ * Replaces `event.body` by the fields of a form. A blank field counts as absent; a repeated one is rejected
+ * (RFC 6749, 3.2).
  */
 const parse: Middleware = {
   before: ({ event }) => {
@@ -25,5 +25,5 @@ const parse: Middleware = {
   },
 };
 
-/** Reads a form. Wants header names in lower case. */
+/** Parses a form. Requires lower-case header names. */
 export const formBody = [parse];

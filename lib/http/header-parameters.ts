@@ -1,7 +1,7 @@
-/** `; name=value` or `; name="value"` (RFC 9110, 5.6.6); a name may end in * (RFC 8187). One `;` may stand alone. */
+/** `; name=value` or `; name="value"` (RFC 9110, 5.6.6); a name may end in * (RFC 8187). Allows a `;` alone. */
 const parameter = /;[ \t]*(?:([\w-]+\*?)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"\\]+)))?[ \t]*/y;
 
-/** A header such as `form-data; name="photo"`: the value in lower case, and what follows it. */
+/** A header such as `form-data; name="photo"`: its value in lower case, and its parameters. */
 export interface ParameterizedValue {
   readonly value: string;
   /** By name in lower case, without quotes. */
@@ -9,8 +9,8 @@ export interface ParameterizedValue {
 }
 
 /**
- * Reads a header value with parameters, strictly: `undefined` where two readers could differ about it, such as
- * an open quote, text after a quote, or a parameter that is given twice.
+ * Parses a header value with parameters. Returns undefined for a value that parsers interpret differently, such as an
+ * unclosed quote, text after a quote, or a repeated parameter.
  */
 export const findParameters = (header: string): ParameterizedValue | undefined => {
   const semicolon = header.indexOf(";");
@@ -20,9 +20,9 @@ export const findParameters = (header: string): ParameterizedValue | undefined =
   for (let at = end; at < header.length; at = parameter.lastIndex) {
     const match = parameter.exec(header);
     if (!match) return undefined;
-    const [, spelled, quoted, token = ""] = match;
-    if (spelled === undefined) continue;
-    const name = spelled.toLowerCase();
+    const [, rawName, quoted, token = ""] = match;
+    if (rawName === undefined) continue;
+    const name = rawName.toLowerCase();
     if (parameters.has(name)) return undefined;
     parameters.set(name, quoted?.replace(/\\(["\\])/g, "$1") ?? token);
   }

@@ -1,4 +1,4 @@
-/** HTTP header names are case-insensitive, objects are not: the same headers with names in lower case. */
+/** Lower-cases header names: they are case-insensitive, keys of objects are not. */
 export const lowerCaseNames = (
   headers: Record<string, string | undefined> | null,
 ): Record<string, string | undefined> =>

@@ -6,7 +6,7 @@ import { lowerCaseNames } from "./headers.ts";
 
 type Where = "body" | "query" | "path" | "headers";
 
-/** The query parameters. @throws Fault 400 for one that is sent more than once: which one is meant? */
+/** Returns the query parameters. @throws Fault 400 for a repeated one, which is ambiguous. */
 export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | undefined> => {
   const repeated = Object.entries(event.multiValueQueryStringParameters ?? {}).find(
     ([, values]) => (values?.length ?? 0) > 1,
@@ -16,8 +16,8 @@ export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | 
 };
 
 /**
- * The headers by their names in lower case. What came in several lines is one list (RFC 9110, 5.2): a value
- * that may be there once shows by its comma.
+ * Returns the headers by lower-case name. Repeated ones are joined by commas (RFC 9110, 5.2), which the schema of a
+ * single value rejects.
  */
 export const readHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyEvent) => ({
   ...lowerCaseNames(headers),
@@ -27,10 +27,9 @@ export const readHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyEvent
 });
 
 /**
- * Checks input against its schema.
+ * Validates input against its schema.
  *
- * @throws Fault 400 that names each wrong field and its rule, in the schema's own words. It is the fault in
- * `params.fault` of the first broken rule, if it has one.
+ * @throws Fault 400 that lists each invalid field with the schema's message, or `params.fault` of the first issue.
  */
 export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where): T => {
   const parsed = schema.safeParse(input);
@@ -38,7 +37,7 @@ export const check = <T>(schema: z.ZodMiniType<T>, input: unknown, where: Where)
   const { issues } = parsed.error;
   const [issue] = issues;
   const messages = issues.map(({ path, message }) => [path.join(".") || where, message] as const);
-  // one message a field: a number that breaks two bounds breaks one rule
+  // one message per field, even if it fails several checks
   const [first, ...others] = [...new Map(messages)].map(
     ([field, message]): FieldError => ({ field, message }),
   );

@@ -3,7 +3,7 @@ import type { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import type { Middleware } from "./middleware.ts";
 
-/** Reads an empty body as `{}`, whatever its Content-Type. */
+/** Treats an empty body as `{}`, whatever its Content-Type. */
 const emptyAsObject: Middleware = {
   before: ({ event }) => {
     if (event.body?.trim()) return;
@@ -13,7 +13,7 @@ const emptyAsObject: Middleware = {
   },
 };
 
-const refusal = (status: number, message: string): Fault => {
+const toFault = (status: number, message: string): Fault => {
   if (status === 415)
     return badRequest(
       "The Content-Type must be application/json; with curl: -H 'Content-Type: application/json'",
@@ -26,12 +26,12 @@ const refusal = (status: number, message: string): Fault => {
 const isHttpError = (error: unknown): error is Error & { statusCode: number } =>
   error instanceof Error && "statusCode" in error && typeof error.statusCode === "number";
 
-/** The parser's own 415 and 422 are 400 by contract. Its error holds the body: it goes no further. */
-const respell: Middleware = {
+/** Replaces the parser's 415 and 422 by the contract's 400. Its error contains the body, so it is not set as a cause. */
+const replaceParserErrors: Middleware = {
   onError: (request) => {
-    if (isHttpError(request.error)) request.error = refusal(request.error.statusCode, request.error.message);
+    if (isHttpError(request.error)) request.error = toFault(request.error.statusCode, request.error.message);
   },
 };
 
-/** Replaces `event.body` by the JSON it holds. Wants header names in lower case. */
-export const jsonBody = [emptyAsObject, respell, httpJsonBodyParser() as Middleware];
+/** Parses JSON. Requires lower-case header names. */
+export const jsonBody = [emptyAsObject, replaceParserErrors, httpJsonBodyParser() as Middleware];

@@ -2,8 +2,8 @@ import type { Middleware } from "./middleware.ts";
 import { parseMultipart } from "./multipart.ts";
 
 /**
- * Replaces `event.body` by the form, fields and files side by side: a name is one or the other, so a schema
- * says which it wants, and its errors bear the name that the caller wrote.
+ * Replaces `event.body` by fields and files in one object, so that one schema validates both and its errors use the
+ * caller's names.
  */
 const parse: Middleware = {
   before: async ({ event }) => {
@@ -12,5 +12,4 @@ const parse: Middleware = {
   },
 };
 
-/** Reads a form with files. Wants header names in lower case. */
 export const multipartBody = [parse];

@@ -4,42 +4,41 @@ import { findParameters } from "./header-parameters.ts";
 
 const octetStream = "application/octet-stream";
 const maxNameLength = 100;
-/** What file systems take, and so what a phone can save. */
+/** The limit of most file systems, including those of phones. */
 const maxFileNameLength = 255;
 
-/** How the text of a field may be written; the parser would take `base64` for a charset too, and encode by it. */
+/** Charsets of text fields. The parser would accept `base64` as a charset and encode the text with it. */
 const charsets = new Map<string, "utf8" | "latin1">([
   ["utf-8", "utf8"],
   ["utf8", "utf8"],
-  // the parser reads it as latin1, so that bytes over 127, which are not ASCII, are refused as ambiguous
+  // the parser decodes it as latin1, so bytes over 127, which are not ASCII, are rejected as ambiguous
   ["us-ascii", "utf8"],
   ["iso-8859-1", "latin1"],
 ]);
 
-/** What stands above one part's content. */
 export interface PartHeaders {
   readonly name: string;
   readonly contentType: string;
-  /** Blank where a file has none; absent in a field. */
+  /** Blank for a file without a name; absent for a field. */
   readonly fileName?: string;
   readonly charset: "utf8" | "latin1";
 }
 
-/** The headers by name in lower case. Folded lines, controls and repeats are refused: no client writes them. */
+/** Rejects folded lines, control characters and repeated headers, which no client sends. */
 const readLines = (block: string, where: string): ReadonlyMap<string, string> => {
   const headers = new Map<string, string>();
   for (const line of block === "" ? [] : block.split("\r\n")) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\P{Cc}\t]/u.test(line))
-      throw badRequest(`${where} has a header line that is not of the form "Name: value"`);
-    if (headers.has(name)) throw badRequest(`${where} has the header ${name} twice`);
+      throw badRequest(`${where} has an invalid header line; use the form "Name: value"`);
+    if (headers.has(name)) throw badRequest(`${where} repeats the header ${name}; send it once`);
     headers.set(name, line.slice(colon + 1).trim());
   }
   return headers;
 };
 
-/** `UTF-8''%e2%82%ac.png` of RFC 8187. */
+/** Decodes `UTF-8''%e2%82%ac.png` (RFC 8187). */
 const findExtended = (text: string): string | undefined => {
   const encoded = /^utf-8'[\w-]*'(.*)$/i.exec(text)?.[1];
   try {
@@ -49,10 +48,10 @@ const findExtended = (text: string): string | undefined => {
   }
 };
 
-/** The three escapes that browsers write in a quoted name, and no other (WHATWG HTML, 4.10.21.8). */
+/** Decodes the three escapes that browsers write in a quoted name, and no others (WHATWG HTML, 4.10.21.8). */
 const unquote = (quoted: string) => quoted.replace(/%(0A|0D|22)/gi, (code) => decodeURIComponent(code));
 
-/** The name alone: the folders before it are the sender's business (RFC 7578, 4.2). */
+/** Drops folders, which are meaningless to the recipient (RFC 7578, 4.2). */
 const withoutFolders = (path: string) => path.replace(/^.*[/\\]/s, "").replace(/^\.{1,2}$/, "");
 
 const readFileName = (parameters: ReadonlyMap<string, string>, where: string): string | undefined => {
@@ -61,43 +60,44 @@ const readFileName = (parameters: ReadonlyMap<string, string>, where: string): s
   if (plain === undefined && extended === undefined) return undefined;
   const path = extended === undefined ? unquote(plain ?? "") : findExtended(extended);
   if (path === undefined)
-    throw badRequest(`${where} has a filename* that is not UTF-8''… in percent-encoding`);
-  if (/\p{Cc}/u.test(path)) throw badRequest(`${where} has control characters in its filename`);
+    throw badRequest(`${where} has an invalid filename*; use UTF-8'' and percent-encoding`);
+  if (/\p{Cc}/u.test(path)) throw badRequest(`${where} has control characters in its filename; remove them`);
   const fileName = withoutFolders(path);
   if (fileName.length > maxFileNameLength)
-    throw badRequest(`${where} has a filename of more than ${maxFileNameLength} characters`);
+    throw badRequest(`${where} has a filename of more than ${maxFileNameLength} characters; shorten it`);
   return fileName;
 };
 
 /**
- * A name that the parser keeps as it is and can keep at all: it collects fields and the array `files` in one
- * plain object, where `files` crashes it and `__proto__` vanishes.
+ * Rejects names that the parser changes or loses. It stores fields and the array `files` in one plain object: a field
+ * `files` makes it crash, `__proto__` is lost.
  */
 const checkName = (name: string, where: string): void => {
   if (name === "" || name.length > maxNameLength || /["\\\p{Cc}]/u.test(name))
-    throw badRequest(`${where} has a name that is not 1 to ${maxNameLength} plain characters`);
+    throw badRequest(
+      `${where} has an invalid name; use 1 to ${maxNameLength} characters without quotes and backslashes`,
+    );
   if (name === "files" || name === "prototype" || name in {})
-    throw invalidField(name, `The name ${name} is reserved; give the field another name`);
+    throw invalidField(name, `The name ${name} is reserved; rename the field`);
 };
 
 /**
- * Reads the headers of one part.
+ * Parses the headers of one part.
  *
- * @param where the part in words, for messages: "Part 2"
- * @throws Fault 400 for headers that are broken, that name no field, or that two readers could understand
- * differently
+ * @param where identifies the part in error messages, such as "Part 2".
+ * @throws Fault 400 for headers that are invalid, lack a name, or are ambiguous.
  */
 export const readPartHeaders = (block: Buffer, where: string): PartHeaders => {
-  if (!isUtf8(block)) throw badRequest(`${where} has headers that are not UTF-8`);
+  if (!isUtf8(block)) throw badRequest(`${where} has headers that are not UTF-8; encode them as UTF-8`);
   const headers = readLines(block.toString(), where);
   const disposition = findParameters(headers.get("content-disposition") ?? "");
   const name = disposition?.parameters.get("name");
   if (disposition?.value !== "form-data" || name === undefined || disposition.parameters.has("name*"))
-    throw badRequest(`${where} has no header like Content-Disposition: form-data; name="phone"`);
+    throw badRequest(`${where} lacks a header such as Content-Disposition: form-data; name="phone"`);
   checkName(name, where);
 
   if (!/^(7bit|8bit|binary)?$/i.test(headers.get("content-transfer-encoding") ?? ""))
-    throw invalidField(name, `${name} has a Content-Transfer-Encoding; send its bytes as they are`);
+    throw invalidField(name, `${name} has a Content-Transfer-Encoding; send its bytes unencoded`);
 
   const typeHeader = headers.get("content-type") ?? "";
   const sent = typeHeader.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -111,7 +111,7 @@ export const readPartHeaders = (block: Buffer, where: string): PartHeaders => {
   if (!charset)
     throw invalidField(
       name,
-      `${name} has a Content-Type that cannot be served; send text/plain in UTF-8, or no Content-Type`,
+      `${name} has an unsupported Content-Type; send text/plain in UTF-8, or no Content-Type`,
     );
   return { name, contentType: "text/plain", charset };
 };

@@ -9,21 +9,21 @@ import type { Upload } from "#lib/routes/upload.ts";
 import { findParameters } from "./header-parameters.ts";
 import { type Part, readStructure, type Structure } from "./multipart-structure.ts";
 
-/** Largest file, and largest body with the fields beside it: 5.7 MB in base64, where Lambda takes 6 MB in all. */
+/** Limits of a file and of the whole body, which is 5.7 MB in base64: Lambda accepts 6 MB in all. */
 const maxUploadBytes = 4 * 1024 * 1024;
 const maxBodyBytes = maxUploadBytes + 96 * 1024;
 
-/** A parse takes 10 ms at most; a parser that waits for an event that never comes, for ever. */
+/** Parsing takes at most 10 ms, unless the parser waits for an event that never occurs. */
 const timeoutMs = 2_000;
 
-/** No name stands twice, neither in one nor in both. */
+/** Each name occurs once, as a field or as a file. */
 export interface MultipartForm {
   readonly fields: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, Upload>>;
 }
 
 export const fileTooLarge = uploadTooLarge(
-  `The file is larger than ${maxUploadBytes} bytes. Give its address in file_url or image_url instead.`,
+  `The file is larger than ${maxUploadBytes} bytes. Send its URL in file_url or image_url instead.`,
 );
 
 /** @see https://www.rfc-editor.org/rfc/rfc2046#section-5.1.1 */
@@ -35,14 +35,14 @@ const getBoundary = (contentType = ""): string => {
   return boundary;
 };
 
-/** Text of a field; where it is not what it says it is, the parser would put replacement characters. */
+/** Rejects invalid UTF-8, for which the parser inserts replacement characters. */
 const readText = ({ name, content, charset }: Part): string => {
   if (charset === "utf8" && !isUtf8(content))
     throw invalidField(name, `${name} is not UTF-8 text; if it is a file, send it with a filename`);
   return content.toString(charset);
 };
 
-/** What the parser makes of a body that is sound. It gets a Buffer: of a string it would garble UTF-8. */
+/** Passes a Buffer to the parser: it corrupts the UTF-8 of a string. */
 const runParser = async ({ body }: Structure, boundary: string): Promise<MultipartRequest> => {
   const event: unknown = {
     headers: { "content-type": `multipart/form-data; boundary="${boundary}"` },
@@ -52,7 +52,7 @@ const runParser = async ({ body }: Structure, boundary: string): Promise<Multipa
   try {
     return await deadline(parse(event as APIGatewayProxyEvent), timeoutMs);
   } catch (cause) {
-    throw badRequest("The body cannot be read as multipart/form-data", { cause });
+    throw badRequest("The body is not valid multipart/form-data", { cause });
   }
 };
 
@@ -60,8 +60,8 @@ const isBlank = ({ fileName, content }: Part) =>
   fileName === undefined ? content.toString().trim() === "" : fileName === "" && content.length === 0;
 
 /**
- * The form that the parser read, where it read what the structure says. Where the two differ the body can be
- * read in two ways, and a form that one reader checks and another sends is how filters are passed.
+ * Builds the form, and rejects a body that the parser reads differently from the structure: such ambiguity is used to
+ * bypass filters.
  */
 const toForm = (parts: readonly Part[], parsed: MultipartRequest): MultipartForm => {
   const contents = new Map(parsed.files.map(({ fieldname, content }) => [fieldname, content]));
@@ -70,13 +70,14 @@ const toForm = (parts: readonly Part[], parsed: MultipartRequest): MultipartForm
   for (const part of parts) {
     const { name, fileName, contentType } = part;
     const text = fileName === undefined ? readText(part) : undefined;
-    // the parser leaves out a file without a byte
+    // the parser omits empty files
     const content = contents.get(name) ?? Buffer.alloc(0);
-    const agreed =
+    const isSame =
       text === undefined
         ? content.equals(part.content)
         : Object.hasOwn(parsed, name) && parsed[name] === text;
-    if (!agreed) throw invalidField(name, `The part ${name} can be read in more than one way`);
+    if (!isSame)
+      throw invalidField(name, `The part ${name} is ambiguous; let the HTTP client encode the form`);
     if (isBlank(part)) continue;
     if (text !== undefined) fields.set(name, text);
     else files.set(name, { content, fileName: fileName ?? "", contentType });
@@ -85,14 +86,11 @@ const toForm = (parts: readonly Part[], parsed: MultipartRequest): MultipartForm
 };
 
 /**
- * Reads the multipart/form-data body of a request. Wants header names in lower case.
+ * Parses a multipart/form-data body. Requires lower-case header names. A blank field and a file input without a file
+ * count as absent; an empty file with a name does not.
  *
- * A blank field counts as absent, and so does a file input that nothing was chosen in; a file without a byte
- * that has a name is a file. Which names are fields and which files is for the caller to judge.
- *
- * @throws Fault 500 bad_boundary for another Content-Type or one without a usable boundary; 400
- * invalid_request for a body that is empty, broken or ambiguous, and for a name that is repeated or reserved;
- * 413 payload_too_large for a file over 4 MiB, a field over 64 KiB, or more than 20 parts
+ * @throws Fault 500 bad_boundary for another Content-Type or an invalid boundary; 400 for a body that is empty, invalid
+ * or ambiguous, and for a repeated or reserved name; 413 for a file over 4 MiB, a field over 64 KiB, or over 20 parts.
  */
 export const parseMultipart = async ({
   headers,

@@ -1,7 +1,6 @@
 import { parse } from "csv-parse/sync";
 import type { Line } from "./lines.ts";
 
-/** One record of a CSV file. */
 export interface CsvRecord {
   readonly line: number;
   readonly text: string;

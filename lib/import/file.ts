@@ -8,7 +8,6 @@ export class HeaderError extends Error {
   override readonly name = "HeaderError";
 }
 
-/** The rows of one block of the file. */
 interface Block {
   readonly rows: readonly Row[];
   readonly rejections: readonly Rejection[];

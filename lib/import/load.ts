@@ -12,7 +12,6 @@ export interface LoadCounts {
   repeated: number;
 }
 
-/** Result of the upsert. */
 interface Counts {
   inserted: number;
   updated: number;
@@ -123,7 +122,6 @@ const storeDistinct = async (
   };
 };
 
-/** Stores a batch within a transaction. */
 type Strategy = (sql: postgres.Sql, table: ImportTable, batch: Batch) => Promise<LoadCounts>;
 
 /** @throws PostgresError if a key is already stored or occurs twice. */

@@ -4,7 +4,6 @@ import type postgres from "postgres";
 export interface Column {
   /** Header in the file, in lower case: the field's name in the contract. */
   readonly header: string;
-  /** Column of the database table. */
   readonly column: string;
   /** PostgreSQL type to which the text is cast. */
   readonly type: "text" | "integer" | "timestamp";
@@ -20,7 +19,6 @@ export interface Column {
 /** A table that can be imported: rows with a known key are updated, others are added. */
 export interface ImportTable {
   readonly name: string;
-  /** Schema and table. */
   readonly table: `${string}.${string}`;
   /** Database column of the natural key. */
   readonly key: string;
@@ -34,7 +32,6 @@ export interface Content {
   readonly values: readonly (string | null)[];
 }
 
-/** A valid row. */
 export interface Row extends Content {
   /** Line of the file on which the row starts, from 1. */
   readonly line: number;

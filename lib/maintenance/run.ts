@@ -1,7 +1,6 @@
 import type postgres from "postgres";
 import type { Step } from "./step.ts";
 
-/** The result of one step. */
 export interface Report {
   readonly step: string;
   readonly rows: number;

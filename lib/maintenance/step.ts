@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 
-/** The result of one batch. */
 interface Batch {
   /** Rows that were deleted, changed or checked. */
   readonly rows: number;
@@ -8,7 +7,6 @@ interface Batch {
   readonly more: boolean;
 }
 
-/** One maintenance task. */
 export interface Step {
   /** Used in the log and the runbook. */
   readonly name: string;

@@ -1,15 +1,15 @@
 import { crc32 } from "node:zlib";
 
-/** What an image says of itself, none of its pixels being decoded. */
+/** Type and size of an image, read without decoding it. */
 export interface ImageHeader {
   readonly type: "image/jpeg" | "image/png";
-  /** Pixels, as stored: the orientation is not applied. */
+  /** In pixels, before the orientation is applied. */
   readonly width: number;
   readonly height: number;
 }
 
 const pngSignature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
-/** Which bit depths a PNG may have for its colour type (PNG specification, table 11.1). */
+/** Bit depths by colour type (PNG specification, table 11.1). */
 const pngDepths: Record<number, readonly number[]> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -30,7 +30,7 @@ const findPngHeader = (bytes: Buffer): ImageHeader | undefined => {
   return { type: "image/png", width, height };
 };
 
-/** Start of frame: C0 to CF, but for the tables DHT (C4), JPG (C8) and DAC (CC). */
+/** Start of frame: C0 to CF, except DHT (C4), JPG (C8) and DAC (CC). */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
 const findJpegHeader = (bytes: Buffer): ImageHeader | undefined => {
@@ -42,7 +42,7 @@ const findJpegHeader = (bytes: Buffer): ImageHeader | undefined => {
       at += 1; // fill byte
       continue;
     }
-    // neither scan, end nor a marker without length may come before the frame
+    // a scan, the end, or a marker without length must not precede the frame
     if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xda)) return undefined;
     const length = bytes.readUInt16BE(at + 2);
     const segment = bytes.subarray(at + 4, at + 2 + length);
@@ -50,8 +50,8 @@ const findJpegHeader = (bytes: Buffer): ImageHeader | undefined => {
     if (isFrame(marker)) {
       const [precision = 0, , , , , components = 0] = segment;
       const [height, width] = [bytes.readUInt16BE(at + 5), bytes.readUInt16BE(at + 7)];
-      const sound = [8, 12].includes(precision) && [1, 3, 4].includes(components);
-      if (!sound || segment.length !== 6 + 3 * components || width === 0 || height === 0) return undefined;
+      const isValid = [8, 12].includes(precision) && [1, 3, 4].includes(components);
+      if (!isValid || segment.length !== 6 + 3 * components || width === 0 || height === 0) return undefined;
       return { type: "image/jpeg", width, height };
     }
     at += 2 + length;
@@ -60,11 +60,10 @@ const findJpegHeader = (bytes: Buffer): ImageHeader | undefined => {
 };
 
 /**
- * Recognises a JPG or PNG by its content, whatever its name or type say.
+ * Recognises a JPG or PNG by its content, whatever its name or type.
  *
- * @param bytes the beginning of the file: for PNG 33 bytes do, for JPG all that stands before the frame, which
- *   is less than 1 MiB unless somebody attached more than 15 segments of metadata.
- * @returns undefined for anything else.
+ * @param bytes the beginning of the file: 33 bytes of a PNG; a JPG up to its frame, which is within the first MiB
+ *   unless more than 15 segments of metadata precede it.
  */
 export const findImageHeader = (bytes: Buffer): ImageHeader | undefined =>
   findPngHeader(bytes) ?? findJpegHeader(bytes);

@@ -7,41 +7,40 @@ import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-clie
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-import { Accepted, AcceptedBatch, MessageState, Refused, type Submission } from "./submission.ts";
+import { Accepted, AcceptedBatch, MessageState, Rejected, type Submission } from "./submission.ts";
 
-/** The task stands in the same network: what does not answer a connection at once is not there. */
+/** The task is in the same network: if it does not accept a connection at once, it is down. */
 const send = httpClient({ connectTimeoutMs: 1_000, maxAnswerBytes: 64 * 1024 });
 const totalTimeoutMs = 8_000;
-/** It fetches what an address leads to before it answers; API Gateway gives up after 29 s. */
+/** The task downloads a URL before it answers; API Gateway times out after 29 s. */
 const downloadTimeoutMs = 25_000;
-/** Where a 503 of the task does not say. */
-const retryAfterSeconds = 5;
-/** The token that was before the last rotation is accepted longer than this. */
+/** For a 503 of the task without a retry hint. */
+const defaultRetryAfterSeconds = 5;
+/** Shorter than the time for which the task accepts the previous token after a rotation. */
 const tokenMaxAgeMs = 300_000;
 
 const token = cached("the messenger's token", tokenMaxAgeMs, async () =>
   readSecret(getSetting("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema()),
 );
 
-/** A submission before the defaults are filled in, which the task does. */
+/** A submission without defaults, which the task adds. */
 export type Draft = z.input<typeof Submission>;
 
-/** For the log: what went wrong with the task, never what was handed over. */
-const note = (reason: string) => log.warn("messenger request failed", { reason });
+/** Logs why a request to the task failed, never its content. */
+const logFailure = (reason: string) => log.warn("messenger request failed", { reason });
 
-/** Of these the caller hears nothing: 401 and 403 are between us and the task, 500 is not what it meant to say. */
+/** Not passed on: 401 and 403 concern our credentials, 500 carries no useful message. */
 const internal = [401, 403, 500];
 
-/** What the task says against it, where it does so in the agreed words: then it has kept nothing of it. */
-const findRefusal = ({ status, json }: Answer): Fault | undefined => {
-  const refused = Refused.safeParse(json);
-  if (status < 400 || internal.includes(status) || !refused.success) return undefined;
-  const { code, message, retry_after_seconds } = refused.data;
-  const seconds = retry_after_seconds ?? (status === 503 ? retryAfterSeconds : undefined);
+/** Returns the error of a request that the task rejected; then it has stored nothing. */
+const findRejection = ({ status, json }: Answer): Fault | undefined => {
+  const rejected = Rejected.safeParse(json);
+  if (status < 400 || internal.includes(status) || !rejected.success) return undefined;
+  const { code, message, retry_after_seconds } = rejected.data;
+  const seconds = retry_after_seconds ?? (status === 503 ? defaultRetryAfterSeconds : undefined);
   return new Fault({ status, code, message, retryAfterSeconds: seconds });
 };
 
-/** The messenger's address and the token that it accepts. */
 export interface MessengerAccess {
   readonly url: string;
   readonly token: string;
@@ -65,8 +64,8 @@ const encode = (draft: Draft, content: Buffer | undefined) => {
   };
 };
 
-/** Asks the task to take something, once. @throws Fault as `submit` does. */
-const handOver = async <T>(
+/** Sends a request once, without retry. @throws Fault as `submit` does. */
+const submitOnce = async <T>(
   question: Question,
   timeoutMs: number,
   reply: z.ZodMiniType<T>,
@@ -75,22 +74,22 @@ const handOver = async <T>(
   const unknown = outcomeUnknown(idempotency_key !== undefined);
   const answer = await send(question, timeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
-    note(error.message);
+    logFailure(error.message);
     throw new Fault(error.unsent ? notAccepted : unknown);
   });
   const accepted = reply.safeParse(answer.json);
   if (answer.status === 201 && accepted.success) return accepted.data;
-  const refusal = findRefusal(answer);
-  if (refusal) throw refusal;
-  note(`status ${answer.status}, neither accepted nor refused`);
+  const rejection = findRejection(answer);
+  if (rejection) throw rejection;
+  logFailure(`status ${answer.status}, neither accepted nor rejected`);
   throw new Fault(answer.status >= 400 && answer.status < 500 ? notAccepted : unknown);
 };
 
 /**
- * Hands a message over to the messenger, once.
+ * Submits a message to the messenger once, without retry.
  *
- * @param content the bytes of an image or a file that was uploaded.
- * @throws Fault 503 that says whether the message may have been accepted; or what the task refused it with.
+ * @param content the bytes of an uploaded image or file.
+ * @throws Fault 503 that says whether the message may have been accepted, or the error with which the task rejected it.
  */
 export const submit = async (
   draft: Draft,
@@ -107,12 +106,12 @@ export const submit = async (
     body,
   };
   const timeoutMs = draft.url === undefined ? totalTimeoutMs : downloadTimeoutMs;
-  return handOver(question, timeoutMs, Accepted, draft);
+  return submitOnce(question, timeoutMs, Accepted, draft);
 };
 
 /**
- * Hands texts over together, each with a key of its own: all of them or none. One whose key is known is not
- * taken again, whatever it says now.
+ * Submits texts with distinct idempotency keys: all are accepted or none. A text whose key is in use is not accepted
+ * again, even if its content differs.
  *
  * @returns the message ids in the same order.
  * @throws Fault as `submit` does.
@@ -129,11 +128,11 @@ export const submitBatch = async (
     headers: { "content-type": "application/json", ...bearer(access) },
     body: JSON.stringify({ submissions }),
   };
-  const { ids } = await handOver(question, totalTimeoutMs, AcceptedBatch, { idempotency_key: "each" });
+  const { ids } = await submitOnce(question, totalTimeoutMs, AcceptedBatch, { idempotency_key: "each" });
   return ids;
 };
 
-/** What became of a message, or undefined where the task knows none by this id. @throws Fault 503 */
+/** Returns the state of a message, or undefined for an unknown id. @throws Fault 503 */
 export const findMessage = async (id: string): Promise<MessageState | undefined> => {
   const access = await findConfigured();
   const question: Question = {
@@ -144,17 +143,17 @@ export const findMessage = async (id: string): Promise<MessageState | undefined>
   };
   const answer = await send(question, totalTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
-    note(error.message);
+    logFailure(error.message);
     throw new Fault(messengerAway);
   });
   const state = MessageState.safeParse(answer.json);
   if (answer.status === 200 && state.success) return state.data;
-  const refusal = findRefusal(answer);
-  if (refusal?.status === 404) return undefined;
-  if (refusal) throw refusal;
-  note(`status ${answer.status}, no state of a message`);
+  const rejection = findRejection(answer);
+  if (rejection?.status === 404) return undefined;
+  if (rejection) throw rejection;
+  logFailure(`status ${answer.status} without the state of a message`);
   throw new Fault(messengerAway);
 };
 
-/** Starts the fetch of the internal token while the module loads; a failure shows at the first use. */
+/** Starts fetching the internal token while the module loads; an error surfaces at first use. */
 export const prepareMessenger = (): void => prepare(token);

@@ -7,7 +7,7 @@ const suffix = /@s\.whatsapp\.net$/i;
 const rule =
   "phone must be a number with country code: 8 to 15 digits without + or leading 0, for example 6281234567890";
 
-/** Removes what people put between digits: spaces, dashes of any length, invisible characters of copied text. */
+/** Removes separators that people type or paste: spaces, dashes, invisible characters. */
 const normalize = (text: string): string | undefined => {
   const bare = text
     .replace(suffix, "")
@@ -29,7 +29,6 @@ export const maskPhone = (phone: string): string =>
     ? `${phone.slice(0, 4)}${"•".repeat(phone.length - 6)}${phone.slice(-2)}`
     : "•".repeat(Math.min(phone.length, 15));
 
-/** Explains how to correct an invalid number. */
 export const explainPhone = (input: unknown): string => {
   if (input === undefined) return `phone is missing: ${rule.replace("phone must be", "send")}`;
   if (typeof input === "number") return `${rule}, in quotes`;
@@ -38,5 +37,5 @@ export const explainPhone = (input: unknown): string => {
   if (normalized) return `${rule}; send ${normalized}`;
   if (/@g\.us$/i.test(input)) return "phone must be the number of one person; groups are not supported";
   if (input.includes("@") && !suffix.test(input)) return `${rule}; only @s.whatsapp.net may follow it`;
-  return /^0/.test(input) ? `${rule}; replace the leading 0 by the country code` : rule;
+  return /^0/.test(input) ? `${rule}; replace the leading 0 with the country code` : rule;
 };

@@ -8,15 +8,15 @@ import { QuietHours } from "./quiet-hours.ts";
  *     Content-Type: application/json           the submission, with text or the `url` of the media
  *     Content-Type: application/octet-stream   the bytes of the media; the submission is in the header
  *                                              x-submission, as base64url of its JSON
- *   → 201 Accepted, or Refused with 400, 409, 413, 422 or 503
+ *   → 201 Accepted, or Rejected with 400, 409, 413, 422 or 503
  *
  *   POST <MESSENGER_URL>/messages/batch  the same for texts with distinct idempotency_keys
  *     Content-Type: application/json           Batch
- *   → 201 AcceptedBatch, stored in one commit, or Refused and nothing is stored. A key that is in use yields its
+ *   → 201 AcceptedBatch, stored in one commit, or Rejected and nothing is stored. A key that is in use yields its
  *     first message, whatever the content.
  *
  *   GET <MESSENGER_URL>/messages/<id>
- *   → 200 MessageState, or Refused with 404
+ *   → 200 MessageState, or Rejected with 404
  */
 
 /** Lower values are sent first. */
@@ -48,7 +48,6 @@ export const Submission = z.object({
   is_forwarded: z._default(z.boolean(), false),
   /** Until the message disappears from the chat; absent or 0: never. */
   duration_seconds: z.optional(z.int().check(z.minimum(0), z.maximum(31_536_000))),
-  /** Id of the message to reply to. */
   reply_to: z.optional(z.string().check(z.maxLength(128))),
   class: z._default(z.enum(["otp", "transactional", "reminder", "bulk"]), "transactional"),
   idempotency_key: z.optional(z.string().check(z.minLength(1), z.maxLength(255))),
@@ -60,7 +59,6 @@ export const Submission = z.object({
 });
 export type Submission = z.infer<typeof Submission>;
 
-/** Texts that are submitted together. */
 export const Batch = z.object({
   submissions: z.array(Submission).check(
     z.minLength(1),
@@ -96,9 +94,9 @@ export const MessageState = z.object({
 });
 export type MessageState = z.infer<typeof MessageState>;
 
-export const Refused = z.object({
+export const Rejected = z.object({
   code: z.string(),
   message: z.string(),
   retry_after_seconds: z.optional(z.int()),
 });
-export type Refused = z.infer<typeof Refused>;
+export type Rejected = z.infer<typeof Rejected>;

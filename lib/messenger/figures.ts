@@ -27,9 +27,7 @@ interface SendFigures {
  * no task is leader. Contains no phone number, text or id.
  */
 export interface Figures extends SendFigures, Partial<QueueFigures> {
-  /** 1 while messages can be sent. */
   readonly connected: 0 | 1;
-  /** 1 while no phone is linked. */
   readonly unlinked: 0 | 1;
   /** 1 while the platform rejects new contacts. */
   readonly limited: 0 | 1;
@@ -55,7 +53,6 @@ const readQueue = async (sql: postgres.Sql): Promise<QueueFigures | undefined> =
   return row;
 };
 
-/** Counts sends by outcome. */
 export class SendCounter {
   #counts = { sent: 0, failed: 0, retried: 0 };
 

@@ -4,7 +4,6 @@ import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 
-/** The advisory lock of the leader. */
 const lockKey = 7_206_304;
 const retryMs = 1_000;
 const checkMs = 1_000;
@@ -21,7 +20,6 @@ export interface LeaderOptions {
   readonly connect: (onClose: () => void) => Promise<postgres.Sql>;
   /** Does the leader's work until the signal is aborted; then it must stop at once. */
   readonly lead: (epoch: number, signal: AbortSignal) => Promise<void>;
-  /** Ends the election. */
   readonly signal: AbortSignal;
 }
 

@@ -12,7 +12,6 @@ export interface Metrics {
 
 const ackBucketsSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** @param isLeader whether this task is the leader. */
 export const startMetrics = (sql: postgres.Sql, isLeader: () => boolean): Metrics => {
   const registry = new Registry();
   const registers = [registry];

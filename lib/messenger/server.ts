@@ -8,7 +8,7 @@ import {
   type Accepted,
   Batch,
   type MessageState,
-  type Refused,
+  type Rejected,
   Submission,
 } from "#lib/messaging/submission.ts";
 import { isSameText } from "#lib/same-text.ts";
@@ -16,10 +16,8 @@ import { isSameText } from "#lib/same-text.ts";
 /** An upload of 4 MiB, the limit of the Lambda function, and its headers. */
 const maxBodyBytes = 5 * 1024 * 1024;
 
-/** The health of each component. */
 export interface Health {
   readonly database: boolean;
-  /** Whether this task is the leader. */
   readonly leader: boolean;
   /** The state of the WhatsApp connection, if this task is the leader. */
   readonly platform: string;
@@ -76,7 +74,7 @@ const sendFault = (error: unknown, reply: FastifyReply) => {
   const fault = toFault(error);
   if (fault.status >= 500) log.error("request failed", { status: fault.status, error });
   const { status, code, message, retryAfterSeconds } = fault;
-  const body: Refused = {
+  const body: Rejected = {
     code,
     message,
     ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
@@ -101,7 +99,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
   );
   server.setErrorHandler((error, _, reply) => sendFault(error, reply));
   server.setNotFoundHandler((_, reply) =>
-    sendFault(new Fault({ status: 404, code: "not_found", message: "There is nothing here" }), reply),
+    sendFault(new Fault({ status: 404, code: "not_found", message: "This path does not exist" }), reply),
   );
 
   server.register(async (internal) => {

@@ -60,12 +60,11 @@ const poolSize = 10;
 /** When another program replaces the WhatsApp connection, the leader waits before it reclaims it. */
 const reclaimDelayMs = 10_000;
 
-/** Set while this task is the leader. */
 interface Leadership {
   whatsApp: WhatsApp | undefined;
 }
 
-/** Makes the work of one term: connects to WhatsApp, sends, handles receipts, until the signal is aborted. */
+/** Creates the work of a term: connects to WhatsApp, sends, handles receipts, until the signal is aborted. */
 const leadTerm = (options: TaskOptions, sql: postgres.Sql, leadership: Leadership, wakeup: Wakeup) => {
   const { encryption, platform: settings, pace } = options;
   const payloads = payloadStore(sql, encryption);

@@ -17,7 +17,7 @@ export class AudienceError extends Error {
 
 const rowsPerFetch = 200;
 
-/** A view without security_barrier may leak the rows that it filters out to the condition of its reader. */
+/** Without security_barrier, a view may leak the rows that it filters out. */
 const requireBarrier = async (sql: postgres.ISql, view: string): Promise<void> => {
   const [leaky] = await sql`
     select from pg_class c

@@ -2,7 +2,6 @@ import type postgres from "postgres";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import type { Accepted } from "#lib/messaging/submission.ts";
 
-/** The external dependencies of notifications. */
 export interface NotifyContext {
   /** Two connections of the role `municipal_notify`: one reads an audience while the other writes. */
   readonly sql: postgres.Sql;

@@ -6,7 +6,6 @@ import { render, type Template, ValueError } from "./template.ts";
 /** The messenger's maximum for `expires_in_seconds`. */
 const maxSeconds = 259_200;
 
-/** The parts of a message to one recipient. */
 export interface DraftInput {
   readonly template: Template;
   readonly phone: string | null;
@@ -25,7 +24,6 @@ export type DraftResult =
 
 const refused = (reason: string): DraftResult => ({ outcome: "refused", reason });
 
-/** Creates the message for one recipient. */
 export const createDraft = ({ template, phone, values, expiresAt, key, run }: DraftInput): DraftResult => {
   if (!phone) return refused("phone is missing");
   if (!isPhone(phone, { suffixed: false })) return refused("phone must be digits with country code");

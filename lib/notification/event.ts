@@ -9,7 +9,6 @@ export const ScheduleInput = z.object({
 });
 export type ScheduleInput = z.infer<typeof ScheduleInput>;
 
-/** The input for the schedule of a job. */
 export const scheduleInput = (job: string, scheduled_time: string): ScheduleInput => ({
   job,
   scheduled_time,

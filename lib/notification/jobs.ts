@@ -4,7 +4,6 @@ import type { TemplateName } from "./templates.ts";
 export interface Job {
   /** Lower-case letters, digits and dashes. Part of the idempotency keys: do not rename a job. */
   readonly name: string;
-  /** Description for operators. */
   readonly summary: string;
   /**
    * EventBridge Scheduler's six fields: minute, hour, day of month, month, day of week (1 is Sunday), year.
@@ -23,7 +22,6 @@ export interface Job {
   readonly once: "run" | "ever";
 }
 
-/** The time zone of the city. */
 const timeZone = "Asia/Jakarta";
 
 /** All jobs. To add one, add a row here and its view in a new migration in `lib/db/migrations/`. */
@@ -39,7 +37,7 @@ export const jobs: readonly Job[] = [
   },
   {
     name: "queue-ticket",
-    summary: "Tells people in a queue how many are ahead of them, at ten, five, two and none",
+    summary: "Notifies people in a queue when ten, five, two or none are ahead of them",
     schedule: "cron(0/3 8-15 ? * MON-FRI *)",
     timeZone,
     audience: "queue_ticket",

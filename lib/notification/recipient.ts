@@ -14,7 +14,6 @@ export const dedupeScopeOf = ({ name, once }: Job, scheduledAt: Date): DedupeSco
   at: once === "run" ? scheduledAt.toISOString() : "-infinity",
 });
 
-/** The outcome for one recipient. */
 export interface RecipientOutcome {
   readonly key: string;
   readonly outcome: Outcome;
@@ -24,7 +23,6 @@ export interface RecipientOutcome {
   readonly messageId?: string | undefined;
 }
 
-/** Lists the stored outcomes of these keys. */
 export const listOutcomes = async (
   sql: postgres.Sql,
   { job, at }: DedupeScope,

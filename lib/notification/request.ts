@@ -7,7 +7,6 @@ import { listOptedOut } from "./opt-out.ts";
 import { retryDeadline, withRetry } from "./retry.ts";
 import { findTemplate } from "./templates.ts";
 
-/** A request for a single notification. */
 export interface NotificationRequest {
   /** Idempotency key of the request. */
   readonly id: string;
@@ -102,7 +101,6 @@ export const requestNotification = async (
   return result;
 };
 
-/** Stores that a request was invalid. */
 export const refuseRequest = async (
   context: NotifyContext,
   id: string,

@@ -1,7 +1,6 @@
 import type postgres from "postgres";
 import type { ScheduleInput } from "./event.ts";
 
-/** The possible outcomes for a recipient. */
 export const outcomes = ["accepted", "opted_out", "refused", "expired"] as const;
 export type Outcome = (typeof outcomes)[number];
 

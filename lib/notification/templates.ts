@@ -34,7 +34,6 @@ const proof = template({
   file: ({ url, file_name }) => ({ url, name: file_name }),
 });
 
-/** An application has a new status. */
 const statusChange = template({
   class: "transactional",
   expiresInMinutes: 23 * 60,
@@ -58,7 +57,6 @@ const systemAlert = template({
   text: ({ system, summary, since }) => `⚠️ *${system}*\n${summary}\nSejak pukul ${since}.`,
 });
 
-/** The number of people ahead in a queue. */
 const queueTicket = template({
   class: "transactional",
   expiresInMinutes: 10,
@@ -69,7 +67,6 @@ const queueTicket = template({
       : `Nomor antrean *${number}* (${service}): *${ahead}* orang lagi di depan Anda. Mohon bersiap di sekitar ${place}.`,
 });
 
-/** An appointment at an office. */
 const appointmentReminder = template({
   class: "reminder",
   expiresInMinutes: 12 * 60,

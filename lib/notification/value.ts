@@ -62,7 +62,6 @@ export const clock = z.pipe(
   z.transform((text: string) => text.replace(":", ".")),
 );
 
-/** The URL of a file. */
 export const address = z.string().check(
   z.maxLength(2_048),
   z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text)),

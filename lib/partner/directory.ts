@@ -21,12 +21,11 @@ export interface KeySummary {
   lastUsedAt: Date | null;
 }
 
-/** The usage plan of a partner. */
 export interface PartnerPlan {
   readonly partnerId: string;
   readonly plan: string;
   readonly usageIdentifier: string;
-  /** Whether the partner has an active key. */
+  /** Has an active key. */
   readonly active: boolean;
 }
 
@@ -116,7 +115,6 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
       exists (select from partner.api_key k where k.partner_id = p.id and partner.is_active(k)) as active
     from partner.partner p order by p.id`,
 
-  /** Finds the usage plan for a usage identifier. */
   async findPlan(usageIdentifier: string): Promise<string | undefined> {
     const [row] = await sql<{ plan: string }[]>`
       select plan from partner.partner where usage_identifier = ${usageIdentifier}`;

@@ -23,12 +23,10 @@ export const foldChanges = async (sql: postgres.Sql): Promise<number> => {
   return row?.folded ?? 0;
 };
 
-/** Folds all pending changes. */
 export const foldAllChanges = async (sql: postgres.Sql): Promise<void> => {
   while ((await foldChanges(sql)) === foldBatchSize);
 };
 
-/** Counts the pending changes. */
 export const countChanges = async (sql: postgres.Sql): Promise<number> => {
   const [row] = await sql<{ pending: number }[]>`
     select pending_changes::int as pending from resident.read_status()`;

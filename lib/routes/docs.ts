@@ -6,7 +6,7 @@ import { TextReply } from "./text-reply.ts";
 const langError = "lang must be en or id";
 const lang = z._default(z.enum(["en", "id"], { error: langError }), "en");
 
-const nameError = "name must be letters and dashes";
+const nameError = "name must be 1 to 40 lower-case letters and dashes";
 
 const shared = {
   method: "GET",

@@ -43,7 +43,7 @@ const Refresh = z.object({
       params: { fault: otherGrant },
     }),
   ),
-  refresh_token: z.string({ error: "refresh_token is missing; send the one of the last login or refresh" }),
+  refresh_token: z.string({ error: "refresh_token is missing; send the one from the last login or refresh" }),
 });
 
 /** Accepts exactly one value, which the error message names. */
@@ -60,7 +60,7 @@ const text = (name: string, missing = `${name} must be text`) =>
     .string({ error: missing })
     .check(
       z.maxLength(maxTextLength, { error: `${name} must be at most ${maxTextLength} characters` }),
-      z.regex(/^\P{Cc}*$/u, { error: `${name} must not hold control characters` }),
+      z.regex(/^\P{Cc}*$/u, { error: `${name} must not contain control characters` }),
     );
 
 const nipError = "username must be the NIP of the target employee: 18 digits";
@@ -80,7 +80,7 @@ const TicketQuery = z.object({
 
 /** Rejects a parameter of the other form. */
 const foreign = (name: string, form: string) =>
-  z.optional(z.undefined({ error: `${name} does not belong to the ${form} form; leave it out` }));
+  z.optional(z.undefined({ error: `${name} is not a parameter of the ${form} form; remove it` }));
 
 /** A search text; a blank one counts as absent. */
 const criterion = (name: string) =>

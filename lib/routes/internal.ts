@@ -6,9 +6,7 @@ export interface InternalFunction {
   /** Module under `functions/`. */
   readonly fn: string;
   readonly secrets: Secrets;
-  /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
-  /** Interval of a function that runs on a schedule. */
   readonly everyMinutes?: number;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
@@ -44,7 +42,7 @@ export const rotate: InternalFunction = { fn: "rotate", secrets: {}, timeoutSeco
 
 export const internalFunctions: readonly InternalFunction[] = [maintain, notify, rotate];
 
-/** Of the messenger, which is no function but a container. */
+/** The secrets of the messenger, which runs in a container. */
 export const messengerSecrets = {
   DATABASE_SECRET_ID: "database/messenger",
   MESSENGER_TOKEN_SECRET_ID: "messenger-token",

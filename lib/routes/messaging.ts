@@ -49,7 +49,7 @@ const flag = (name: string) => {
   );
 };
 
-const durationError = `duration must be a whole number of seconds, 0 to ${maxDurationSeconds}; 0 keeps the message`;
+const durationError = `duration must be a whole number of seconds, 0 to ${maxDurationSeconds}; with 0 the message does not disappear`;
 const duration = z.optional(
   z.pipe(
     z.string({ error: durationError }).check(
@@ -63,21 +63,21 @@ const duration = z.optional(
 const isWebAddress = (value: string) => /^https?:\/\//i.test(value) && URL.canParse(value);
 
 const url = (name: string) => {
-  const error = `${name} must be an http or https address of at most 2048 characters`;
+  const error = `${name} must be an http or https URL of at most 2048 characters`;
   return z.string({ error }).check(z.maxLength(2_048, { error }), z.refine(isWebAddress, { error }));
 };
 
 const upload = (name: string, instead: string) =>
   z.custom<Upload>((value) => typeof value === "object" && value !== null && "content" in value, {
-    error: `${name} must be an uploaded file, with curl -F ${name}=@FILE; an address goes into ${instead}`,
+    error: `${name} must be an uploaded file (curl -F ${name}=@FILE); send a URL in ${instead}`,
   });
 
-const oneSource = <A extends string, B extends string>(file: A, address: B) =>
+const oneSource = <A extends string, B extends string>(file: A, url: B) =>
   z.refine<{ readonly [K in A | B]?: unknown }>(
-    (form) => (form[file] === undefined) !== (form[address] === undefined),
+    (form) => (form[file] === undefined) !== (form[url] === undefined),
     {
       path: [file],
-      error: `Send either ${file} or ${address}: exactly one of them`,
+      error: `Send exactly one of ${file} and ${url}`,
     },
   );
 
@@ -95,7 +95,7 @@ const ImageForm = z
       image: z.optional(
         upload("image", "image_url").check(
           z.refine(({ content }) => findImageHeader(content) !== undefined, {
-            error: "image must be a JPG or PNG file; what was sent is neither, whatever its name says",
+            error: "image must be a JPG or PNG file by its content, not only by its name",
           }),
         ),
       ),
@@ -147,7 +147,7 @@ const FileQueued = z.object({
   results: z.object({ message_id: z.string(), status: z.string() }),
 });
 
-const idError = "id must be the id of a message, as it was answered when the message was sent";
+const idError = "id must be a message id, as returned when the message was sent";
 const MessageId = z.object({
   id: z.string({ error: idError }).check(z.regex(/^[\w.-]{1,64}$/, { error: idError })),
 });
@@ -158,9 +158,9 @@ const secrets = { MESSENGER_TOKEN_SECRET_ID: "messenger-token" } as const;
 const upstreams = ["MESSENGER_URL"] as const;
 const faults = ["keyInUse", "keyReused", "notAccepted", "outcomeUnknown"] as const;
 /** The messenger has 8 s to respond (lib/messaging/messenger-client.ts). */
-const quickSeconds = 12;
+const defaultTimeoutSeconds = 12;
 /** The messenger has 25 s to download a URL; the gateway times out after 29 s. */
-const patientSeconds = 28;
+const downloadTimeoutSeconds = 28;
 const memoryMb = 512;
 
 export const sendMessage = /* @__PURE__ */ route({
@@ -177,7 +177,7 @@ export const sendMessage = /* @__PURE__ */ route({
   faults,
   secrets,
   upstreams,
-  timeoutSeconds: quickSeconds,
+  timeoutSeconds: defaultTimeoutSeconds,
   memoryMb,
 });
 
@@ -185,7 +185,7 @@ export const sendImage = /* @__PURE__ */ route({
   method: "POST",
   fn: "messaging/send-image",
   path: "/send/image",
-  summary: "Sends an image, uploaded or from an address",
+  summary: "Sends an image, uploaded or from a URL",
   auth,
   headers: SendHeaders,
   body: ImageForm,
@@ -195,7 +195,7 @@ export const sendImage = /* @__PURE__ */ route({
   faults,
   secrets,
   upstreams,
-  timeoutSeconds: patientSeconds,
+  timeoutSeconds: downloadTimeoutSeconds,
   memoryMb,
 });
 
@@ -203,7 +203,7 @@ export const sendFile = /* @__PURE__ */ route({
   method: "POST",
   fn: "messaging/send-file",
   path: "/send/file",
-  summary: "Sends a file, uploaded or from an address",
+  summary: "Sends a file, uploaded or from a URL",
   auth,
   headers: SendHeaders,
   body: FileForm,
@@ -213,7 +213,7 @@ export const sendFile = /* @__PURE__ */ route({
   faults,
   secrets,
   upstreams,
-  timeoutSeconds: patientSeconds,
+  timeoutSeconds: downloadTimeoutSeconds,
   memoryMb,
 });
 
@@ -221,7 +221,7 @@ export const readMessage = /* @__PURE__ */ route({
   method: "GET",
   fn: "messaging/message-status",
   path: "/messages/{id}",
-  summary: "Tells what became of a message",
+  summary: "Returns the state of a message",
   auth,
   params: MessageId,
   reply: MessageStatus,
@@ -229,6 +229,6 @@ export const readMessage = /* @__PURE__ */ route({
   faults: ["messageNotFound", "messengerAway"],
   secrets,
   upstreams,
-  timeoutSeconds: quickSeconds,
+  timeoutSeconds: defaultTimeoutSeconds,
   memoryMb,
 });

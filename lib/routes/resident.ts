@@ -9,7 +9,7 @@ const maxPageSize = 100;
 const maxNameLength = 100;
 
 const count = (field: string, maximum: number, fallback: number) => {
-  const range = maximum === Number.MAX_SAFE_INTEGER ? "from 1 on" : `from 1 to ${maximum}`;
+  const range = maximum === Number.MAX_SAFE_INTEGER ? "of at least 1" : `from 1 to ${maximum}`;
   const error = `${field} must be a whole number ${range}, without quotes, for example ${fallback}`;
   return z._default(z.int({ error }).check(z.minimum(1, { error }), z.maximum(maximum, { error })), fallback);
 };

@@ -4,9 +4,7 @@ import type { FaultName } from "#lib/faults/table.ts";
 import type { Secrets } from "#lib/secrets/table/table.ts";
 
 type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
-/** Scopes of a partner's key. */
 export type PartnerScope = "resident:read";
-/** Scopes of an access token. */
 export type AccountScope = "employee:read" | "employee:ticket";
 
 /**
@@ -28,13 +26,11 @@ export type Upstream = OldSystem | "MESSENGER_URL";
 /** Environment variables with the public addresses of the stage's APIs. */
 export type Address = "INTEGRATION_ADDRESS" | "MESSAGING_ADDRESS";
 
-/** A token bucket: its rate and its size. */
 export interface Rate {
   readonly requestsPerSecond: number;
   readonly burst: number;
 }
 
-/** The encoding of a body. */
 export type Encoding = "json" | "form" | "multipart";
 
 /** One row of the route table, the only source of the AWS template, the local gateway and the documents. */
@@ -53,7 +49,6 @@ export interface Route<
   readonly path: `/${string}`;
   readonly summary: string;
   readonly auth: Auth;
-  /** Schema of the path's parameters. */
   readonly params?: z.ZodMiniType<P>;
   /** Schema of the headers that the endpoint reads, with lower-case names. */
   readonly headers?: z.ZodMiniType<H>;
@@ -67,12 +62,10 @@ export interface Route<
   readonly maxBodyBytes?: number;
   readonly reply: z.ZodMiniType<R>;
   readonly errors: Envelope;
-  /** What the endpoint itself answers, beside what follows from the caller, the input and the upstreams. */
+  /** Faults of the endpoint itself, besides those that auth, input and upstreams imply. */
   readonly faults?: readonly FaultName[];
   readonly secrets: Secrets;
-  /** The systems that the function calls. */
   readonly upstreams?: readonly Upstream[];
-  /** The public addresses that the function publishes. */
   readonly addresses?: readonly Address[];
   /** Public caching: `Cache-Control`, `ETag` and 304. Without it, `no-store`. */
   readonly cache?: { readonly maxAgeSeconds: number };

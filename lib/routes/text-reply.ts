@@ -1,4 +1,4 @@
-/** An answer that is no JSON made here: its text, and what its headers say about it. */
+/** A reply that is sent as is, with its own headers. */
 export class TextReply {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,8 +1,8 @@
-/** An uploaded file as the schema of a multipart body gets it: its bytes, and what the sender says about them. */
+/** An uploaded file in the body of a multipart request. */
 export interface Upload {
   readonly content: Buffer;
-  /** Without folders; blank where none was sent. */
+  /** Without folders; blank if none was sent. */
   readonly fileName: string;
-  /** In lower case without parameters; the sender's word, not what the bytes are. */
+  /** In lower case without parameters; as sent, not checked against the content. */
   readonly contentType: string;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { networkOf } from "#lib/employee/network.ts";
 import { mintRefreshToken, openSuccessor, sealSuccessor } from "#lib/employee/refresh-token.ts";
-import { refusalDelayMs } from "#lib/employee/refusal.ts";
+import { rejectionDelayMs } from "#lib/employee/rejection-delay.ts";
 
 describe("a sealed successor", () => {
   const [token, successor] = [mintRefreshToken(), mintRefreshToken()];
@@ -41,7 +41,7 @@ describe("the network of an address", () => {
 });
 
 test("a refusal that took the legacy system longer is given at the same moment", () => {
-  const moments = [3, 40, 120, 499].map((elapsedMs) => elapsedMs + refusalDelayMs(elapsedMs));
+  const moments = [3, 40, 120, 499].map((elapsedMs) => elapsedMs + rejectionDelayMs(elapsedMs));
   expect(new Set(moments).size).toBe(1);
-  expect(730 + refusalDelayMs(730)).toBe(2 * (moments[0] ?? 0));
+  expect(730 + rejectionDelayMs(730)).toBe(2 * (moments[0] ?? 0));
 });

@@ -6,7 +6,7 @@ import { aimAt, listen, serve } from "../steps/http-server.ts";
 /** The client, aimed at an address. */
 const clientFor = async (url: string) => {
   aimAt(url);
-  return (await import("#lib/employee/upstream.ts")).ask;
+  return (await import("#lib/employee/upstream.ts")).sendRequest;
 };
 
 const get = { method: "GET", path: "/x" } as const;

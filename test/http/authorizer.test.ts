@@ -1,14 +1,14 @@
 import { expect, test, vi } from "vitest";
-import { type Admission, authorizer } from "#lib/http/authorizer.ts";
+import { authorizer, type Identity } from "#lib/http/authorizer.ts";
 
 const stage = "arn:aws:execute-api:ap-southeast-3:123456789012:api/prod";
-const ask = (admit: (headers: Record<string, string | undefined>) => Promise<Admission | undefined>) =>
-  authorizer(admit)({
+const ask = (identify: (headers: Record<string, string | undefined>) => Promise<Identity | undefined>) =>
+  authorizer(identify)({
     ...{ headers: { ApiKey: "k" }, methodArn: `${stage}/POST/v1/penduduk` },
     requestContext: { requestId: "id-1" },
   } as never);
 
-test("admits to the whole stage, since the gateway reuses the answer for other routes", async () => {
+test("identifys to the whole stage, since the gateway reuses the answer for other routes", async () => {
   const admission = { principalId: "p", context: { a: "b" }, usageIdentifierKey: "u" };
   expect(await ask(async ({ apikey }) => (apikey === "k" ? admission : undefined))).toEqual({
     ...admission,

@@ -108,7 +108,7 @@ describe("a parser that fails on a sound body", () => {
     vi.useFakeTimers();
     const answer = expect(parseBy(() => new Promise(() => {}))).rejects.toMatchObject({
       status: 400,
-      message: "The body cannot be read as multipart/form-data",
+      message: "The body is not valid multipart/form-data",
     });
     await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
     await vi.advanceTimersByTimeAsync(2_000);

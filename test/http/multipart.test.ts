@@ -119,22 +119,30 @@ describe("a body that breaks", () => {
   test.each<[string, string | null, RegExp]>([
     ["is null", null, /empty/],
     ["is empty", "", /empty/],
-    ["is a JSON text", '{"phone":"628"}', /does not hold the boundary/],
-    ["has another boundary", text(field("t", "x")).replaceAll("XbX", "OTHER"), /does not hold the boundary/],
-    ["has LF for CRLF", text(field("t", "x")).replaceAll("\r\n", "\n"), /does not end with CRLF/],
-    ["ends in the headers of a part", `${part}--XbX\r\nContent-Disposition: form-da`, /breaks off in part 2/],
-    ["ends in a file", part + text(file("f", "a", "DATA")).slice(0, 90), /breaks off in part 2/],
-    ["ends in a field", `--XbX\r\nContent-Disposition: form-data; name="t"\r\n\r\nhel`, /off in part 1/],
-    ["ends after a part", part, /breaks off in part 1/],
-    ["ends in a boundary", `${part}--XbX`, /breaks off in part 2/],
-    ["ends in the closing boundary", `${part}--XbX-`, /breaks off in part 2/],
-    ["has two boundaries in a row", `--XbX\r\n--XbX\r\n${end}`, /Part 1 has no blank line/],
-    ["has a part of headers only", `${part.slice(0, -5)}\r\n${end}`, /Part 1 has no blank line/],
-    ["has a part without headers", `--XbX\r\n\r\nx\r\n${end}`, /Part 1 has no header like/],
-    ["has more on a boundary's line", part.replace("--XbX", "--XbX ") + end, /part 1 does not end with CRLF/],
-    ["has headers on a boundary's line", part.replace("\r\n", "  ") + end, /part 1 does not end with CRLF/],
-    ["has a boundary as a line's start", `${part.slice(0, -2)}\r\n--XbXY\r\n${end}`, /part 2 does not end/],
-    ["has a closing boundary as a line's start", `${part}--XbX--Y\r\nZ\r\n${end}`, /goes on after it/],
+    ["is a JSON text", '{"phone":"628"}', /does not contain the boundary/],
+    [
+      "has another boundary",
+      text(field("t", "x")).replaceAll("XbX", "OTHER"),
+      /does not contain the boundary/,
+    ],
+    ["has LF for CRLF", text(field("t", "x")).replaceAll("\r\n", "\n"), /must end with CRLF/],
+    ["ends in the headers of a part", `${part}--XbX\r\nContent-Disposition: form-da`, /ends within part 2/],
+    ["ends in a file", part + text(file("f", "a", "DATA")).slice(0, 90), /ends within part 2/],
+    ["ends in a field", `--XbX\r\nContent-Disposition: form-data; name="t"\r\n\r\nhel`, /ends within part 1/],
+    ["ends after a part", part, /ends within part 1/],
+    ["ends in a boundary", `${part}--XbX`, /ends within part 2/],
+    ["ends in the closing boundary", `${part}--XbX-`, /ends within part 2/],
+    ["has two boundaries in a row", `--XbX\r\n--XbX\r\n${end}`, /Part 1 lacks a blank line/],
+    ["has a part of headers only", `${part.slice(0, -5)}\r\n${end}`, /Part 1 lacks a blank line/],
+    ["has a part without headers", `--XbX\r\n\r\nx\r\n${end}`, /Part 1 lacks a header/],
+    ["has more on a boundary's line", part.replace("--XbX", "--XbX ") + end, /part 1 must end with CRLF/],
+    ["has headers on a boundary's line", part.replace("\r\n", "  ") + end, /part 1 must end with CRLF/],
+    ["has a boundary as a line's start", `${part.slice(0, -2)}\r\n--XbXY\r\n${end}`, /part 2 must end/],
+    [
+      "has a closing boundary as a line's start",
+      `${part}--XbX--Y\r\nZ\r\n${end}`,
+      /followed by text on its line/,
+    ],
   ])("because it %s is 400 with a message that says so", async (_, body, message) =>
     expect(parse(body)).rejects.toMatchObject({
       status: 400,
@@ -161,7 +169,7 @@ describe("a name", () => {
     "hasOwnProperty",
     "__defineGetter__",
   ])("like %s is reserved, for a field and for a file", async (name) => {
-    const refusal = { status: 400, message: `The name ${name} is reserved; give the field another name` };
+    const refusal = { status: 400, message: `The name ${name} is reserved; rename the field` };
     await expect(parse(write([field(name, "x"), file("f", "a", "D")]))).rejects.toMatchObject(refusal);
     await expect(parse(write([file(name, "a", "D")]))).rejects.toMatchObject(refusal);
     expect(Object.prototype).not.toHaveProperty("x");

@@ -1,26 +1,25 @@
--- Sessions of employees who log in with an account of the old system, and the throttle before the login.
+-- Sessions of employees who log in with an account of the legacy system, and the rate limit of logins.
 set role municipal_owner;
 
--- One attempt to prove an identity to an old system. The address is where it came from: a network, or the
--- account that asks for an employee's ticket. Both are digests with a pepper from outside the database, as what
--- people type as a username may be a password.
+-- Attempts to prove an identity to a legacy system. The address is a network, or the account that requests an
+-- employee's ticket. Both are digests with a pepper from outside the database: a typed username may be a password.
 create table employee.attempt (
   id bigint generated always as identity primary key,
   account_digest bytea not null,
   address_digest bytea,
   made_at timestamptz not null default clock_timestamp(),
-  -- null until the old system has answered
+  -- null while pending
   failed_at timestamptz
 );
 create index attempt_by_account on employee.attempt (account_digest, made_at);
 create index attempt_by_address on employee.attempt (address_digest, made_at);
 create index attempt_by_age on employee.attempt (made_at);
 
--- How many attempts of one kind the window holds, and when the oldest of them was made.
+-- The attempts in a window: failed, pending, and the time of the oldest.
 create type employee.tally as (failed bigint, awaited bigint, oldest timestamptz);
 
--- An attempt that was not settled within 15 s lost its function or the database. For the rest of a minute it
--- counts as failed, and then no more, so that an outage on our side locks nobody out.
+-- An attempt that is pending for 15 s has lost its function or the database. It counts as failed for the rest of a
+-- minute and then expires, so that an outage on our side locks nobody out.
 create function employee.tally(account bytea, address bytea, since timestamptz) returns employee.tally
 language sql volatile
 return (
@@ -33,9 +32,8 @@ return (
   ) attempts
 );
 
--- Reserves an attempt of an account and an address before the old system is asked, so that two concurrent callers
--- cannot both take the last one. Without an id, `retry_after_seconds` says when the next one is free; it is null
--- while others wait for their answer, which may free one at any moment.
+-- Reserves an attempt before the legacy system is called, so that concurrent callers share the limit. If there is no
+-- id, the limit is reached: retry after `retry_after_seconds`, or soon if that is null, when pending attempts end.
 create function employee.reserve_attempt(
   account bytea, address bytea, out attempt_id bigint, out retry_after_seconds integer)
 language plpgsql volatile security definer
@@ -44,7 +42,7 @@ declare
   tallied employee.tally;
   refused boolean := false;
 begin
-  -- always in this order: no two callers wait for each other
+  -- always in this order, so that callers do not deadlock
   perform pg_advisory_xact_lock(7206302, hashtext(encode(account, 'hex')));
   if address is not null then
     perform pg_advisory_xact_lock(7206303, hashtext(encode(address, 'hex')));
@@ -71,7 +69,7 @@ begin
   end if;
   insert into employee.attempt (account_digest, address_digest) values (account, address)
   returning id into attempt_id;
-  -- each new row takes old ones with it: the table does not grow; now() can be looked up in an index
+  -- deletes old rows with each new one, to bound the table; now() can use the index
   delete from employee.attempt where id in (
     select id from employee.attempt where made_at < now() - interval '1 day'
     order by made_at limit 5 for update skip locked);
@@ -85,7 +83,7 @@ begin atomic
   update employee.attempt set failed_at = clock_timestamp() where id = attempt_id;
 end;
 
--- The old system gave no answer, so the attempt does not count.
+-- Without an answer from the legacy system, the attempt does not count.
 create function employee.release_attempt(attempt_id bigint) returns void
 language sql volatile security definer
 set search_path = employee, pg_temp
@@ -93,8 +91,8 @@ begin atomic
   delete from employee.attempt where id = attempt_id;
 end;
 
--- A successful login deletes the failures of its account from the same address, not those from elsewhere
--- (NIST SP 800-63B, 5.2.2): else each login of the owner would give a guesser new attempts.
+-- Deletes the account's failures from the same address only (NIST SP 800-63B, 5.2.2): otherwise each login of the owner
+-- would give an attacker new attempts.
 create function employee.pass_attempt(attempt_id bigint) returns void
 language sql volatile security definer
 set search_path = employee, pg_temp
@@ -105,7 +103,7 @@ begin atomic
     and gone.address_digest is not distinct from own.address_digest));
 end;
 
--- A login and the refreshes after it: the family of its refresh tokens.
+-- A login and its refreshes: a family of refresh tokens.
 create table employee.session (
   id uuid primary key default gen_random_uuid(),
   account_id text not null,
@@ -123,7 +121,7 @@ create table employee.refresh_token (
   session_id uuid not null references employee.session on delete cascade,
   issued_at timestamptz not null default now(),
   spent_at timestamptz,
-  -- the token that took its place, encrypted with a key made from this token, which is not stored
+  -- the next token, encrypted with a key derived from this one, which is not stored
   sealed_successor bytea,
   check ((spent_at is null) = (sealed_successor is null))
 );
@@ -145,10 +143,9 @@ $$;
 
 -- Exchanges a refresh token for its successor. Outcomes:
 --   rotated   the successor is stored
---   replayed  the token was spent within the last 30 s, by a caller who may not have got the answer: it gets the
---             same successor again
---   reused    the token was spent before that, so two hold it: the session is ended (RFC 9700, 4.14)
---   refused   unknown, expired, or of a session that has ended
+--   replayed  spent within the last 30 s: returns the same successor, in case the answer was lost
+--   reused    spent before that, so there is a copy: the session is ended (RFC 9700, 4.14)
+--   refused   unknown, expired, or of an ended session
 create function employee.spend_token(presented bytea, successor bytea, sealed bytea)
 returns table (outcome text, session_id uuid, account_id text, scope text, sealed_successor bytea)
 language plpgsql volatile security definer
@@ -158,7 +155,7 @@ declare
   held employee.session;
   token employee.refresh_token;
 begin
-  -- whoever spends a token of this session waits here for the others
+  -- serializes the exchanges of a session
   select s.* into held from employee.session s join employee.refresh_token t on t.session_id = s.id
   where t.digest = presented for update of s;
   if held.id is null or held.ended_at is not null or held.expires_at <= clock_timestamp() then
@@ -180,7 +177,7 @@ begin
 end
 $$;
 
--- The sessions that may still be refreshed, for the operator.
+-- Lists the sessions that can be refreshed, for the operator.
 create function employee.list_sessions()
 returns table (session_id uuid, account_id text, scope text, started_at timestamptz, refreshed_at timestamptz, expires_at timestamptz)
 language sql stable security definer
@@ -193,7 +190,7 @@ begin atomic
   order by s.account_id, s.started_at;
 end;
 
--- Ends one session, or all of an account, so that they cannot be refreshed.
+-- Ends a session, or all sessions of an account.
 create function employee.end_sessions(session_or_account text) returns bigint
 language sql volatile security definer
 set search_path = employee, pg_temp

@@ -3,9 +3,9 @@ set role municipal_owner;
 
 create table partner.partner (
   id text primary key check (id ~ '^[a-z0-9][a-z0-9-]{0,39}$'),
-  -- the gateway's usage plan, for throttle and quota
+  -- the gateway's usage plan, for throttling and quota
   plan text not null,
-  -- the gateway's own key for this partner in that plan; it opens nothing by itself
+  -- API Gateway's key for the plan; it grants no access
   usage_identifier text not null unique,
   created_at timestamptz not null default now()
 );
@@ -16,7 +16,7 @@ create table partner.api_key (
   digest bytea not null unique check (octet_length(digest) = 32),
   scopes text[] not null check (scopes <> '{}'),
   created_at timestamptz not null default now(),
-  -- the end that was agreed with the partner; a rotated key takes it over
+  -- agreed with the partner; the next key inherits it
   expires_at timestamptz,
   -- the end of the overlap after a rotation
   retires_at timestamptz,
@@ -29,7 +29,7 @@ create function partner.is_active(key partner.api_key) returns boolean
 language sql stable
 return (key).revoked_at is null and now() < coalesce(least((key).expires_at, (key).retires_at), 'infinity');
 
--- Who holds an active key with this digest. Notes the use once a minute; two at once do not wait.
+-- Finds the partner with an active key. Records its use once a minute; concurrent calls do not wait.
 create function partner.authenticate(presented bytea)
 returns table (partner_id text, key_id text, scopes text, usage_identifier text, expires_at timestamptz)
 language plpgsql volatile security definer

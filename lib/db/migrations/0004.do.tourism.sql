@@ -1,4 +1,4 @@
--- What the tourism endpoints answer.
+-- Tourism categories and photos.
 set role municipal_owner;
 
 create table tourism.category (

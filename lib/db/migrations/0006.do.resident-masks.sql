@@ -14,17 +14,17 @@ create type resident.masked_resident as (
   "createdAt" text
 );
 
--- First 4 and last 2 digits. Not 4 and 4: with the sub-district, only the birth date would be left to guess.
+-- Shows the first 4 and last 2 digits. With the last 4, only the birth date would be left to guess.
 create function resident.mask_number(number text) returns text
 language sql immutable parallel safe
 return left(number, 4) || repeat('*', length(number) - 6) || right(number, 2);
 
--- First letter of each word; the number of stars does not depend on its length.
+-- Shows the first letter of each word, and not its length.
 create function resident.mask_name(name text) returns text
 language sql immutable parallel safe
 return regexp_replace(name, '(\S)\S*', '\1***', 'g');
 
--- First 4 characters, and never more than half of a short address.
+-- Shows the first 4 characters, but at most half of the address.
 create function resident.mask_address(address text) returns text
 language sql immutable parallel safe
 return left(address, least(4, length(address) / 2)) || '******';

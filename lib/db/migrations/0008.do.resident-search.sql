@@ -1,41 +1,38 @@
--- Finds the residents whose name contains a string, with the exact total.
+-- Finds the residents whose name contains a string, with the exact total. The string determines the method:
+-- * Profiles store how many names of a block contain a string: all strings of one or two letters (code points), and
+--   frequent longer ones. A string in millions of names then costs one page.
+-- * Trigrams (GIN) find rare strings.
+-- * All others are counted live, block by block, by index-only scans.
+-- A profile is valid while its block has the version that was profiled and no pending change.
 --
--- There are three ways, each right on its own; the string decides which is taken:
--- * Profiles say how many names of a block contain a string: every string of one or two letters (code points), and
---   each frequent longer one. With them, a string that millions of names contain costs one page.
--- * Trigrams (GIN) find strings that few names contain.
--- * Everything else is counted live, block by block, in the index of the order.
--- A profile counts by the same column and the same code points as LIKE. It is valid while its block has the version
--- that was profiled and no pending note.
---
--- pg_trgm is a trusted extension: the database's owner may create it. It has its own schema, as everybody who may
--- use a schema may execute the extension's functions in it.
+-- pg_trgm is a trusted extension, which the database's owner may create. It has its own schema, because everybody who
+-- may use that schema may execute its functions.
 create schema extension;
 create extension pg_trgm with schema extension;
 grant usage on schema extension to municipal_owner;
 
 set role municipal_owner;
 
--- New entries wait in a list that each search reads whole, so upkeep merges it often.
+-- Each search scans the whole list of pending entries, so maintenance merges it often.
 create index resident_name_trigrams on resident.resident using gin (name_search extension.gin_trgm_ops);
 
--- The longer strings that profiles count besides those of one and two letters.
+-- The strings of three or more letters that profiles count.
 create table resident.frequent_term (
   term text collate "C" primary key,
-  -- profiles from this generation on count it
+  -- the first generation of profiles that count it
   generation integer not null
 );
 
 create table resident.vocabulary (
   is_only boolean primary key default true check (is_only),
   generation integer not null,
-  -- residents at the time it was chosen
+  -- number of residents when it was chosen
   row_count bigint not null
 );
 insert into resident.vocabulary (generation, row_count) values (0, 0);
 
--- How many names of a block contain a string, for 128 blocks in a row: block n is at place n % 128 + 1 of
--- cluster n / 128. No row: none of the cluster's blocks has such a name.
+-- The number of names that contain a string, for 128 consecutive blocks: block n has index n % 128 + 1 in cluster n /
+-- 128. Without a row, no name of the cluster contains it.
 create table resident.name_profile (
   term text collate "C" not null,
   cluster integer not null,
@@ -46,7 +43,7 @@ create index name_profile_cluster on resident.name_profile (cluster);
 
 create type resident.finding as (total bigint, ids bigint[]);
 
--- A part of a block: where it is, and which of all matches it holds (from `above` on, `matches` of them).
+-- A block with matches on the page: its range, and how many matches it and the newer blocks (`above`) have.
 create type resident.stretch as (
   high_created_at timestamp(6), high_id bigint, low_created_at timestamp(6), low_id bigint,
   above bigint, matches integer
@@ -56,8 +53,8 @@ create function resident.like_pattern(term text) returns text
 language sql immutable parallel safe
 return '%' || replace(replace(replace(term, '\', '\\'), '%', '\%'), '_', '\_') || '%';
 
--- Whether a trigram can be taken from the term in any locale: three ASCII letters or digits in a row, or the
--- beginning or end of a word. Without one, a search would read the whole trigram index.
+-- Whether the term has a trigram in any locale: three ASCII letters or digits in a row, or the beginning or end of a
+-- word. Without one, a search would scan the whole trigram index.
 create function resident.has_trigram(term text) returns boolean
 language sql immutable parallel safe
 return term collate "C" ~ '[a-z0-9]{3}|[ -/:-@[-`{-~][a-z0-9]|[a-z0-9]{2}[ -/:-@[-`{-~]';
@@ -66,9 +63,9 @@ create function resident.find_by_trigrams(term text, skipped bigint, page_size i
 language plpgsql stable
 set search_path = resident, pg_temp
 set plan_cache_mode = force_generic_plan
--- its estimates are far too high: compiling would cost more than all the rest
+-- overestimated costs would cause JIT compilation, which takes longer than the query
 set jit = off
--- left alone, the planner walks the whole order for a name that nobody has
+-- otherwise the planner scans the whole order for a name without matches
 set enable_seqscan = off
 set enable_indexscan = off
 set enable_indexonlyscan = off
@@ -88,8 +85,8 @@ begin
 end
 $$;
 
--- Counts block by block. A block is skipped if its valid profile shows that it lacks one of the grams; if the term
--- is the only gram, the profile has the count; everything else is counted live.
+-- Counts block by block. Skips blocks whose valid profile lacks one of the grams. If the term is the only gram, the
+-- profile has the count; all other blocks are counted live.
 create function resident.find_by_blocks(
   term text, grams text[], generation integer, skipped bigint, page_size integer
 ) returns resident.finding
@@ -134,7 +131,7 @@ begin
   into finding.total, stretches
   from placed;
 
-  -- matches so far apart that each is in a block of its own are found sooner by their trigrams
+  -- trigrams are faster if the matches of the page are spread over many blocks
   if cardinality(stretches) > 2 and finding.total < cardinality(stretches) * 250 and resident.has_trigram(term) then
     return resident.find_by_trigrams(term, skipped, page_size);
   end if;
@@ -152,7 +149,7 @@ begin
 end
 $$;
 
--- The first four pairs of adjacent letters; a name that lacks one of them lacks the term.
+-- The first four pairs of adjacent letters; a name without one of them does not contain the term.
 create function resident.first_grams(term text) returns text[]
 language sql immutable parallel safe
 return array(select distinct substr(term, place, 2) from generate_series(1, least(length(term) - 1, 4)) place);
@@ -162,7 +159,7 @@ language plpgsql stable
 set search_path = resident, pg_temp
 as $$
 declare
-  -- many live counts cost more than any search by trigrams
+  -- more live counts take longer than a search by trigrams
   most_live constant integer := 32;
   since integer := 0;
 begin
@@ -178,5 +175,20 @@ begin
     case when since is null then resident.first_grams(term) else array[term] end, coalesce(since, 0), skipped, page_size);
 end
 $$;
+
+-- Counts names whose stored lower case differs from this server's, as after an ICU upgrade: searches do not find them.
+create function resident.count_outdated_names() returns bigint
+language sql stable security definer
+set search_path = resident, pg_temp
+begin atomic
+  select count(*) from resident.resident where name_search <> lower(name collate "und-x-icu") collate "C";
+end;
+
+create function resident.refresh_names() returns void
+language sql volatile security definer
+set search_path = resident, pg_temp
+begin atomic
+  update resident.resident set name = name where name_search <> lower(name collate "und-x-icu") collate "C";
+end;
 
 reset role;

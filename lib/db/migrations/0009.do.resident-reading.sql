@@ -1,5 +1,5 @@
--- What the gateway may execute: list and search. The reading functions behind them are STABLE, so that total and
--- rows are of one snapshot. They may be replaced by anything that gives the same answer.
+-- The functions that the gateway may execute: list and search. The functions that they call are STABLE, so that total
+-- and rows come from one snapshot.
 set role municipal_owner;
 
 create type resident.page as (total bigint, residents json);
@@ -13,7 +13,7 @@ begin
 end
 $$;
 
--- The residents with these ids, masked and in this order.
+-- Returns the residents with these ids, masked, in this order.
 create function resident.show(ids bigint[]) returns json
 language sql stable
 set search_path = resident, pg_temp
@@ -24,8 +24,8 @@ return coalesce((
   from unnest(ids) with ordinality chosen (id, place) join resident.resident r on r.id = chosen.id
 ), '[]');
 
--- Nested loops are off here and in read_search because a session keeps its generic plans: a plan made while no notes
--- are pending joins blocks and notes by a nested loop, which takes 162 ms instead of 15 once 1,200 blocks have notes.
+-- Nested loops are off here and in read_search: sessions reuse a generic plan, and one made without pending changes
+-- joins them by a nested loop, which takes 162 ms instead of 15 once 1,200 blocks have changes.
 create function resident.read_list(page_number bigint, page_size integer) returns resident.page
 language plpgsql stable
 set search_path = resident, pg_temp
@@ -45,7 +45,7 @@ begin
   page.total := (select sum(row_count) from resident.block)
     + coalesce((select sum(difference) from resident.noted_change), 0);
   if skipped < page.total then
-    -- counted_blocks() with a sum, in one pass
+    -- counted_blocks() with a running total, in one pass
     select b.high_created_at, b.high_id, skipped - (b.up_to - b.row_count)
     into high_created_at, high_id, skipped
     from (
@@ -101,7 +101,7 @@ begin
 end
 $$;
 
--- The read and its audit row are one transaction. If the row cannot be written, there is no answer.
+-- Each read writes its audit row in the same transaction: if that fails, no data is returned.
 
 create function resident.list(
   page_number bigint, page_size integer, partner_id text, key_id text, request_id text

@@ -1,41 +1,38 @@
--- How the counts of blocks follow the residents: each statement notes its changes, in its own transaction, and
--- upkeep folds the notes into the counts.
+-- Keeps the block counts current: triggers record the changes of each statement, and maintenance folds them into the
+-- counts.
 --
--- A writer of few rows notes the position of each: a single row costs 6 µs more than without counting (24 µs if the
--- writer looked up the block). Such a writer waits for nobody, nobody waits for it, and in REPEATABLE READ it does
--- not fail where boundaries moved. Therefore upkeep reads rows and takes their notes in one statement: only what
--- one snapshot sees belongs together.
+-- A statement of few rows records the position of each, for 6 µs a row (24 µs if it looked up the block). It waits for
+-- nobody and does not fail in REPEATABLE READ when block boundaries change. Therefore maintenance reads rows and
+-- deletes their changes in one statement, from one snapshot.
 --
--- A statement of many rows would leave as many notes for readers to add up. It notes sums, each at the beginning of
--- its block, which is right for these boundaries alone. So it holds an advisory lock in shared mode, and whoever
--- moves boundaries takes the lock exclusively: each waits for the other's transaction. A later snapshot sees the new
--- boundaries; a REPEATABLE READ transaction has its old one, and fails with 40001 if boundaries moved since it began,
--- which its client repeats.
+-- A statement of many rows records one sum per block, to keep reads fast. The sums are valid only for the current
+-- boundaries, so it takes a shared advisory lock, which a change of boundaries takes exclusively. In REPEATABLE READ it
+-- fails with 40001 if boundaries changed after its snapshot; clients retry.
 set role municipal_owner;
 
--- Goes up with every change of boundaries, for writers whose snapshot is older than the boundaries.
+-- The version of the block boundaries, which detects writers with an older snapshot.
 create table resident.block_layout (
   is_only boolean primary key default true check (is_only),
   version bigint not null
 );
 insert into resident.block_layout (version) values (0);
 
--- Notes what a statement changed. Every name is qualified, as the function runs under the search path of the
--- writer: to set one for each call costs a single row more than everything else.
+-- Records what a statement changed. Names are qualified because the function runs with the writer's search path:
+-- setting one would cost a single row more than everything else.
 create function resident.note_change() returns trigger
 language plpgsql volatile security definer
 as $$
 declare
   few constant integer := 100;
   noted integer;
-  -- where there are more: a query of created_at, id and difference
+  -- a query for the other rows: created_at, id, difference
   more text;
 begin
   if tg_op operator(pg_catalog.=) 'INSERT' then
     insert into resident.noted_change (created_at, id, difference)
     select created_at, id, 1 from new_rows limit few;
     get diagnostics noted = row_count;
-    -- the rest: transition rows always come in the same order
+    -- transition rows always have the same order
     if noted operator(pg_catalog.=) few then
       more := pg_catalog.format('select created_at, id, 1 as difference from new_rows offset %s', few);
     end if;
@@ -47,8 +44,7 @@ begin
       more := pg_catalog.format('select created_at, id, -1 as difference from old_rows offset %s', few);
     end if;
   elsif exists (select from new_rows offset few) then
-    -- A difference of 0: the name is another one. Not a join of old and new rows, whose plan may be one for few
-    -- rows when there are many.
+    -- not a join of old and new rows, because its plan may be for few rows
     more := '
       select created_at, id, pg_catalog.sum(sign) as difference
       from (
@@ -77,7 +73,7 @@ begin
     if pg_catalog.current_setting('transaction_isolation') operator(pg_catalog.<>) 'read committed' then
       perform from resident.block_layout for share;
     end if;
-    -- as noted_differences() does: 0.7 µs a row, where the index of blocks takes 4 to 6
+    -- like noted_differences(): 0.7 µs a row instead of 4 to 6 by the index
     execute pg_catalog.format('
       with layout as materialized (
         select pg_catalog.array_agg(low_created_at order by low_created_at, low_id) as created_ats,
@@ -121,7 +117,7 @@ begin
 end
 $$;
 
--- ALWAYS: they also run where session_replication_role turns others off.
+-- ALWAYS: they also run if session_replication_role is replica.
 create trigger note_insert after insert on resident.resident
 referencing new table as new_rows for each statement execute function resident.note_change();
 create trigger note_update after update on resident.resident
@@ -135,21 +131,7 @@ alter table resident.resident enable always trigger note_update;
 alter table resident.resident enable always trigger note_delete;
 alter table resident.resident enable always trigger refuse_truncate;
 
--- Upkeep. Its functions take turns; each does a bounded piece and commits by itself, so that one that is killed
--- leaves everything as it was.
-
-create function resident.begin_upkeep() returns void
-language plpgsql volatile as $$
-begin
-  -- in an older snapshot it would overwrite what another upkeep has just stored
-  if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception using errcode = 'invalid_transaction_state', message = 'upkeep runs in READ COMMITTED';
-  end if;
-  perform pg_advisory_xact_lock(7206306);
-end
-$$;
-
--- Adds notes to the counts. Blocks nobody. Returns how many notes it folded.
+-- Folds pending changes into the counts, without blocking anyone. Returns their number.
 create function resident.fold_changes(most integer default 100000) returns integer
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
@@ -180,16 +162,8 @@ begin
 end
 $$;
 
--- The number of rows in a new block: 8,192 for up to ten million residents, then proportional to their square root, so
--- that a billion residents have 12,000 blocks. A reader adds up the counts of all blocks and then walks through one:
--- page 1 takes 1 to 5 ms with 12,500 blocks and 15 to 30 ms with 150,000.
-create function resident.block_target(residents bigint) returns integer
-language sql immutable
-return greatest(8192, (2.6 * sqrt(residents))::integer);
-
--- Splits the biggest block once it holds twice the target: the oldest rows go into new blocks, at most `most` at a
--- time. Only writers of many rows wait for the end. Returns how many blocks were added. Fails with 55P03 after 3 s
--- if such a writer does not end; then the next run does it.
+-- Splits the largest block if it has at least twice the target. Adds at most `most` blocks, and returns their number.
+-- Only statements of many rows wait for it; it fails with 55P03 if one of them takes more than 3 s.
 create function resident.split_block(target integer default null, most integer default 16) returns integer
 language plpgsql volatile security definer
 set search_path = resident, pg_temp
@@ -217,7 +191,7 @@ begin
 
   perform pg_advisory_xact_lock(7206307);
   update resident.block_layout set version = version + 1;
-  -- one statement: the rows that it sees are those whose notes it takes
+  -- one statement, so that it deletes the changes of exactly the rows that it counts
   with recursive gone as (
     delete from resident.noted_change
     where (created_at, id) >= (big.low_created_at, big.low_id)
@@ -249,13 +223,13 @@ begin
     from rest where b.id = big.id
   )
   select max(piece) into added from cut;
-  -- so that sessions plan anew: what they planned for few blocks must not stay
+  -- invalidates plans that were made for few blocks
   analyze resident.block;
   return added;
 end
 $$;
 
--- Cuts all blocks anew. Writers of many rows wait meanwhile (some 10 s for ten million rows), others do not.
+-- Recreates all blocks. Only statements of many rows wait for it, about 10 s for ten million residents.
 create function resident.rebuild_blocks(target integer default null) returns void
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
@@ -265,7 +239,7 @@ begin
   target := coalesce(target, resident.block_target((select count(*) from resident.resident)));
   update resident.block_layout set version = version + 1;
   delete from resident.block;
-  -- one statement: the rows that it counts are those whose notes it takes
+  -- one statement, as in split_block
   with gone as (
     delete from resident.noted_change
   ), placed as (
@@ -277,7 +251,7 @@ begin
   select created_at, id, lead(place, 1, (select count(*) + 1 from resident.resident)) over (order by place) - place
   from lows
   order by place;
-  -- whatever comes before the oldest row belongs to the oldest block
+  -- the oldest block includes all positions before its first row
   update resident.block set low_created_at = '-infinity', low_id = 0
   where id = (select id from resident.block order by low_created_at, low_id limit 1);
   if not found then
@@ -287,30 +261,7 @@ begin
 end
 $$;
 
--- The blocks whose count is wrong, of `most` that are chosen at random, or of all. There are none unless the
--- triggers were bypassed.
-create function resident.recount(most integer default null)
-returns table (block_id integer, counted integer, found integer)
-language plpgsql stable security definer
-set search_path = resident, pg_temp
-set enable_seqscan = off
-set enable_bitmapscan = off
-as $$
-begin
-  return query
-    select b.id, b.row_count, f.found
-    from (select * from resident.counted_blocks() order by random() limit most) b
-    cross join lateral (
-      select count(*)::integer as found from resident.resident r
-      where (r.created_at, r.id) >= (b.low_created_at, b.low_id)
-        and (r.created_at, r.id) < (b.high_created_at, b.high_id)
-    ) f
-    where f.found <> b.row_count;
-end
-$$;
-
--- Triggers that are not ENABLE ALWAYS. pg_restore --data-only --disable-triggers ends with ENABLE TRIGGER ALL, which
--- leaves a trigger enabled but skipped when session_replication_role is replica.
+-- Lists triggers that are not ENABLE ALWAYS: pg_restore --data-only --disable-triggers ends with ENABLE TRIGGER ALL.
 create function resident.list_bypassable_triggers() returns table (name text)
 language sql stable security definer
 set search_path = resident, pg_temp
@@ -320,7 +271,7 @@ begin atomic
   order by tgname;
 end;
 
--- Sets ENABLE ALWAYS again. Waits for writers that are in progress and blocks new ones meanwhile.
+-- Sets ENABLE ALWAYS again. Waits for current writers, and blocks new ones meanwhile.
 create function resident.restore_triggers() returns void
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
@@ -333,24 +284,7 @@ begin
 end
 $$;
 
--- Counts names that this server lower-cases differently from what is stored, which happens after an upgrade of ICU.
--- Searches do not find them, because a search term is lower-cased when it is searched.
-create function resident.count_outdated_names() returns bigint
-language sql stable security definer
-set search_path = resident, pg_temp
-begin atomic
-  select count(*) from resident.resident where name_search <> lower(name collate "und-x-icu") collate "C";
-end;
-
--- Lower-cases those names again.
-create function resident.refresh_names() returns void
-language sql volatile security definer
-set search_path = resident, pg_temp
-begin atomic
-  update resident.resident set name = name where name_search <> lower(name collate "und-x-icu") collate "C";
-end;
-
--- the first block, for an empty table
+-- creates the first block
 select resident.rebuild_blocks();
 
 reset role;

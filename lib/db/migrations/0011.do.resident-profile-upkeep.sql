@@ -1,16 +1,16 @@
--- Upkeep of profiles and trigrams (resident-search). A builder reads the names of a block, counts, and stores. If
--- something changed meanwhile, the block's version has changed too, and what was stored is not valid.
+-- Maintenance of profiles and trigrams (resident-search). Names are read from the database, counted, and stored as
+-- profiles. If a block changes meanwhile, its version changes too, so that the profile is not valid.
 set role municipal_owner;
 
--- Merges the entries that wait in the trigram index, which every search by trigrams reads. Returns how many pages.
+-- Merges the pending entries of the trigram index. Returns the number of pages.
 create function resident.merge_trigrams() returns bigint
 language sql volatile security definer
 set search_path = resident, pg_temp
--- in quotes, so that the index may be dropped and made again
+-- a string instead of BEGIN ATOMIC, so that the index can be recreated
 as $$ select gin_clean_pending_list('resident.resident_name_trigrams') $$;
 
--- Blocks of one cluster whose profile is not valid and can be made now: no note is pending, and the block is not
--- about to be split. The newest first, as they are read most.
+-- Lists blocks of one cluster without a valid profile, newest first, as these are read most. Omits blocks with pending
+-- changes and those that will be split.
 create function resident.list_stale_blocks(most integer) returns table (block_id integer)
 language sql stable security definer
 set search_path = resident, pg_temp
@@ -25,7 +25,7 @@ begin atomic
   order by low_created_at desc, low_id desc limit most;
 end;
 
--- The lower-cased names of a block that has no pending note, with its version. No row: a note is pending now.
+-- Returns the lower-cased names and the version of a block; no row if it has pending changes.
 create function resident.read_names(block_id integer) returns table (version bigint, names json)
 language plpgsql stable security definer
 set search_path = resident, pg_temp
@@ -53,8 +53,8 @@ begin
 end
 $$;
 
--- Stores the profiles of blocks of one cluster. `blocks` are [id, version] pairs; `terms` has for each string
--- that a name of them contains how many contain it, block by block: {"siti": [12, 0, 7]}.
+-- Stores the profiles of blocks of one cluster. `blocks` contains [id, version] pairs; `terms` contains for each string
+-- the number of names by block: {"siti": [12, 0, 7]}.
 create function resident.store_profiles(blocks json, generation integer, terms json) returns void
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
@@ -81,7 +81,7 @@ begin
 end
 $$;
 
--- The frequent strings, the number of residents when they were chosen, and the number now.
+-- Returns the frequent strings, with the number of residents when they were chosen and now.
 create function resident.read_vocabulary()
 returns table (generation integer, chosen_for bigint, row_count bigint, terms json)
 language sql stable security definer
@@ -92,7 +92,7 @@ begin atomic
   from resident.vocabulary v;
 end;
 
--- The lower-cased names on randomly chosen pages, this percentage of all.
+-- Returns the lower-cased names of this percentage of pages.
 create function resident.sample_names(percentage double precision) returns json
 language sql volatile security definer
 set search_path = resident, pg_temp
@@ -121,8 +121,8 @@ begin
 end
 $$;
 
--- A block with a valid profile: its names, the longer strings that the profile counts, and the counts. All of one
--- snapshot, so that they can be compared. No row: the profile is not valid.
+-- Returns a block's names, the longer strings that its profile counts, and the counts, from one snapshot. No row if the
+-- profile is not valid.
 create function resident.read_profile(block_id integer)
 returns table (names json, terms json, counts json)
 language plpgsql stable security definer
@@ -158,7 +158,6 @@ begin atomic
   select b.id from resident.counted_blocks() b where b.valid_generation is not null order by random() limit most;
 end;
 
--- The state of blocks and profiles, for the operator.
 create function resident.read_status() returns table (
   residents bigint, blocks bigint, biggest_block integer, pending_changes bigint,
   stale_profiles bigint, frequent_terms bigint, profile_bytes bigint

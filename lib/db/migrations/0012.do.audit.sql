@@ -1,17 +1,16 @@
 -- The audit: one row for each read of resident data, written by resident.list and resident.search.
 --
 -- The rows are sealed in batches: each seal is a hash over its rows and over the previous seal, so that a row that is
--- removed, changed or inserted later is detected. A chain from row to row would make readers queue. An administrator
--- of the database could seal anew; therefore upkeep writes each seal's digest to the log, outside the database, and
--- `npm run audit -- verify` compares with a digest from there.
+-- removed, changed or inserted later is detected. A chain of single rows would make readers wait for each other. An
+-- administrator of the database could recompute the seals; therefore maintenance also logs each digest outside the
+-- database, for `npm run audit -- verify`.
 set role municipal_owner;
 
 -- not an identity column, which partitions support from PostgreSQL 17 on
 create sequence audit.resident_read_id;
 
--- Searched terms are stored as HMACs with a pepper from outside the database.
---
--- Partitioned by ranges of id, because at 50 reads a second the table grows by 280 GB a year: whole partitions expire.
+-- Search terms are stored as HMACs with a pepper from outside the database. Partitioned by ranges of id, so that
+-- whole partitions expire: at 50 reads a second the table grows by 280 GB a year.
 create table audit.resident_read (
   id bigint primary key default nextval('audit.resident_read_id'),
   read_at timestamptz not null default now(),
@@ -27,7 +26,7 @@ create table audit.resident_read (
   check (route = 'list' or nik_digest is not null or name_digest is not null)
 ) partition by range (id);
 
--- The number of ids in a partition, for some 18 GB. Partition n begins at id n * width.
+-- Ids per partition, about 18 GB. Partition n begins at id n * width.
 create function audit.partition_width() returns bigint language sql immutable return 100000000;
 
 -- Creates the next partition ahead of time: at 50 reads a second one lasts 23 days. If the first row of the current
@@ -68,20 +67,20 @@ select audit.extend_partitions();
 
 create table audit.seal (
   id bigint primary key,
-  -- it covers every id from the first to the last, also those that no row has
+  -- covers all ids from the first to the last, including unused ones
   first_id bigint not null,
   last_id bigint not null,
   row_count integer not null,
   rows_digest bytea not null,
   digest bytea not null,
   sealed_at timestamptz not null default now(),
-  -- since when its rows are gone because of their age
+  -- when its rows were deleted because of their age
   expired_at timestamptz
 );
 
 create function audit.age_limit() returns interval language sql immutable return interval '5 years';
 
--- The rows of a range as one hash; digests and times in a form that no setting changes.
+-- Hashes the rows of a range; the format of digests and times does not depend on settings.
 create function audit.digest_rows(first_id bigint, last_id bigint, out row_count integer, out rows_digest bytea)
 language sql stable
 begin atomic
@@ -121,8 +120,8 @@ begin
 end
 $$;
 
--- Seals the next rows, at most `most`; fewer than `least_rows` only if the oldest has waited for ten minutes. If two
--- run at once, one fails on the primary key of seals.
+-- Seals the next rows, at most `most`; fewer than `least_rows` only if the oldest is older than ten minutes. Of
+-- two concurrent runs, one fails on the primary key of seals.
 create function audit.seal_reads(settled_id bigint, most integer, least_rows integer)
 returns table (id bigint, row_count integer, digest text)
 language plpgsql volatile security definer
@@ -190,7 +189,7 @@ exception when lock_not_available then
 end
 $$;
 
--- Checks the next `most` seals after the given one; `problem` is null if a seal is sound.
+-- Verifies the next `most` seals after the given one; `problem` is null for a valid seal.
 create function audit.verify_seals(after_id bigint, most integer)
 returns table (id bigint, digest text, problem text)
 language sql stable security definer

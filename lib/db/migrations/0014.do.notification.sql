@@ -1,5 +1,5 @@
--- Scheduled notifications: recipients and values of each job (schema audience), outcomes (schema notification), and
--- the front office's data that the shipped audiences are drawn from (schema office).
+-- Scheduled notifications: recipients and values of each job (schema audience), outcomes (schema notification), and the
+-- front office's data, from which the shipped audiences select (schema office).
 set role municipal_owner;
 
 -- ---------------------------------------------------------------- office
@@ -22,7 +22,7 @@ create table office.queue_ticket (
   service text not null,
   place text not null,
   taken_at timestamptz not null,
-  -- served, or left
+  -- when the person was served or left
   done_at timestamptz
 );
 create index queue_ticket_waiting on office.queue_ticket (service, taken_at) where done_at is null;
@@ -33,7 +33,7 @@ create table office.document (
   name text not null,
   phone text not null,
   status text not null,
-  -- what the applicant is to do now
+  -- the next step for the applicant
   next text,
   changed_at timestamptz not null
 );
@@ -54,14 +54,14 @@ create table office.alert (
 
 -- ---------------------------------------------------------------- audience
 
--- The moment that a run is for. Views ask this instead of now(), so that a run at another time, or a dry run, has
--- the recipients of that time.
+-- The scheduled time of a run. Views use this instead of now(), so that a delayed run or a dry run has the same
+-- recipients.
 create function audience.moment() returns timestamptz
 language sql stable
 return coalesce(nullif(current_setting('audience.moment', true), '')::timestamptz, now());
 
--- Each view is a security barrier, also those that a city adds; a run rejects one that is not. Else the planner may try
--- a reader's condition on rows that the view leaves out, and the error of one such as `phone::int2 = 1` quotes them.
+-- Each view needs security_barrier, also those that a city adds. Otherwise the planner may evaluate a reader's
+-- condition on rows that the view filters out, and the error of `phone::int2 = 1` quotes them.
 
 create view audience.appointment_reminder with (security_barrier) as
 select id as dedupe_key, phone,
@@ -73,7 +73,7 @@ where cancelled_at is null
   and starts_at >= (((audience.moment() at time zone 'Asia/Jakarta')::date + 1)::timestamp at time zone 'Asia/Jakarta')
   and starts_at < (((audience.moment() at time zone 'Asia/Jakarta')::date + 2)::timestamp at time zone 'Asia/Jakarta');
 
--- Each ticket once for each of the steps ten, five, two and none.
+-- One row per ticket, with a new key at ten, five, two and none ahead.
 create view audience.queue_ticket with (security_barrier) as
 select id || ':' || case when ahead = 0 then 0 when ahead <= 2 then 2 when ahead <= 5 then 5 else 10 end as dedupe_key,
   phone, jsonb_build_object('number', number, 'service', service, 'place', place, 'ahead', ahead) as values
@@ -101,14 +101,14 @@ where ended_at is null and since <= audience.moment();
 
 -- ---------------------------------------------------------------- notification
 
--- One scheduled time of a job. The counts are of recipients by outcome, as they were at the last change.
+-- A job at one scheduled time, with the number of recipients by outcome.
 create table notification.run (
   id uuid primary key default gen_random_uuid(),
-  -- also a name that is no job, so that what was asked for and not done stands somewhere
+  -- unknown jobs are recorded too, as failed
   job text not null check (length(job) <= 100),
   scheduled_at timestamptz not null,
   state text not null default 'running' check (state in ('running', 'done', 'failed')),
-  -- why it failed, without any data
+  -- of a failure, without personal data
   reason text,
   accepted integer not null default 0,
   opted_out integer not null default 0,
@@ -120,39 +120,39 @@ create table notification.run (
 );
 create index run_by_change on notification.run (changed_at);
 
--- The outcome of a recipient. No number and no text: the key is the city's, which can look them up.
+-- The outcome for each recipient, without number and text: the key identifies it to the city.
 create table notification.recipient (
   job text not null,
-  -- the scheduled time, or -infinity where a job tells a thing once for ever
+  -- the scheduled time, or -infinity for a job that notifies once ever
   occasion timestamptz not null,
   dedupe_key text not null,
-  -- the last run that dealt with it
+  -- the last run with this recipient
   run_id uuid references notification.run on delete set null,
   outcome text not null check (outcome in ('accepted', 'opted_out', 'refused', 'expired')),
-  -- why it was refused, without any data
+  -- of a rejection, without personal data
   reason text,
   -- in the outbox
   message_id text,
-  -- when an audience showed it last: what is still shown is not forgotten
+  -- when it was last in the audience; it is deleted a month later
   seen_at timestamptz not null default now(),
   primary key (job, occasion, dedupe_key)
 );
 create index recipient_of_run on notification.recipient (run_id, outcome);
 create index recipient_by_age on notification.recipient (seen_at);
 
--- The outcome of a notification that an event or an operator asked for.
+-- The outcome of a single notification, requested by an event or an operator.
 create table notification.request (
   id text primary key,
   template text not null check (length(template) <= 100),
   outcome text not null check (outcome in ('accepted', 'opted_out', 'refused', 'expired', 'failed')),
-  -- why it was refused or failed, without any data
+  -- of a rejection or failure, without personal data
   reason text,
   message_id text,
   changed_at timestamptz not null default now()
 );
 create index request_by_age on notification.request (changed_at);
 
--- Numbers that get no reminders and no bulk messages, as HMACs: enough to recognise one.
+-- HMACs of the numbers that get no reminders and no bulk messages.
 create table notification.opt_out (
   digest bytea primary key check (octet_length(digest) = 32),
   pepper_version integer not null,
@@ -163,13 +163,13 @@ create table notification.opt_out (
 
 grant usage on schema audience, notification to municipal_notify;
 grant execute on function audience.moment to municipal_notify;
--- also those views that a city adds later, as the owner: the role may not read the tables under them
+-- includes views that a city adds later; the owner of a view, not this role, reads its tables
 grant select on all tables in schema audience to municipal_notify;
 alter default privileges for role municipal_owner in schema audience grant select on tables to municipal_notify;
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
 grant select, insert, delete on notification.opt_out to municipal_notify;
 
--- for the console: counts and reasons, and no recipient
+-- for the console, which shows no recipients
 grant usage on schema notification to municipal_messenger;
 grant select on notification.run to municipal_messenger;
 

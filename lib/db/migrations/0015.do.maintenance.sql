@@ -1,7 +1,7 @@
--- Scheduled upkeep. Its role may execute the functions that are granted here and has no right on any table.
+-- Scheduled maintenance. Its role may execute the functions that are granted here, and has no access to tables.
 set role municipal_owner;
 
--- A new attempt deletes a few old ones; these are the ones that no new attempt deleted.
+-- Deletes the old attempts that new ones have not deleted.
 create function employee.expire_attempts(most integer) returns integer
 language sql volatile security definer
 set search_path = employee, pg_temp
@@ -15,7 +15,7 @@ begin atomic
   select count(*)::integer from gone;
 end;
 
--- The same for sessions, with their refresh tokens: up to 2,880 each, one for every quarter of an hour.
+-- The same for sessions, with up to 2,880 refresh tokens each, one per quarter of an hour.
 create function employee.expire_sessions(most integer) returns integer
 language sql volatile security definer
 set search_path = employee, pg_temp
@@ -29,7 +29,7 @@ begin atomic
   select count(*)::integer from gone;
 end;
 
--- Deletes what is older than a month. A recipient that an audience still shows is seen every day.
+-- Deletes rows older than a month. Recipients in a current audience are marked as seen every day.
 create function notification.expire(most integer) returns integer
 language sql volatile security definer
 set search_path = notification, pg_temp
@@ -60,7 +60,7 @@ grant execute on function employee.expire_attempts, employee.expire_sessions, no
   audit.extend_partitions, audit.find_settled_id, audit.seal_reads, audit.expire_reads, audit.verify_seals
 to municipal_maintenance;
 
--- an import folds what it has noted
+-- an import folds its own changes
 grant execute on function resident.fold_changes to municipal_importer;
 
 reset role;

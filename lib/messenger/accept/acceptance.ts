@@ -25,16 +25,15 @@ export interface AcceptanceOptions {
   readonly store: (message: NewMessage) => Promise<Date>;
   /** Downloads, checks and compresses the media of an image or a file. @throws Fault for invalid media. */
   readonly fetchMedia: (submission: Submission, inline: Uint8Array | undefined) => Promise<Source>;
-  /** Wakes the sender. */
   readonly notify: () => void;
 }
 
 const requireValid = ({ kind, text, url }: Submission, inline: Uint8Array | undefined) => {
-  if (kind === "text" && !text) throw badRequest("A text message needs a text");
+  if (kind === "text" && !text) throw badRequest("A text message needs text");
   const sources = (url === undefined ? 0 : 1) + (inline === undefined ? 0 : 1);
   if (sources !== (kind === "text" ? 0 : 1))
     throw badRequest(
-      kind === "text" ? "A text message has no media" : "Send either the media or its URL, not both",
+      kind === "text" ? "A text message has no media" : "Send exactly one of the media and its URL",
     );
 };
 
@@ -87,7 +86,6 @@ export const acceptBatch = async (
   return messages.map(({ id }) => known.get(id) ?? id);
 };
 
-/** The answer to a submission. */
 interface Answer {
   readonly accepted: Accepted;
   /** False if it was accepted before, under the same key. */
@@ -137,7 +135,7 @@ const acceptMedia = async (
 const storeSource = async (sql: postgres.Sql, { body, ...info }: Source): Promise<number> =>
   (await storeMedia(sql, info, body)).id;
 
-/** Repeats the first answer, whatever has become of the message since. */
+/** Repeats the first answer, whatever the state of the message is now. */
 const repeatedAnswer = async (sql: postgres.Sql, id: string): Promise<Answer> => {
   const state = await findState(sql, id);
   if (!state) throw new Error("the message of a claimed key does not exist");

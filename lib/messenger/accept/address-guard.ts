@@ -28,7 +28,6 @@ export const isPublic = (address: string): boolean => {
   return parsed.kind() === "ipv4" || parsed.match(globalUnicast);
 };
 
-/** Allows public addresses on the ports of the web. */
 const publicWeb: Policy = (address, port) => {
   if (!webPorts.includes(port)) return "The URL must use port 80 or 443";
   if (isPublic(address)) return undefined;

@@ -6,19 +6,19 @@ import { findImageHeader, type ImageHeader } from "#lib/messaging/image-type.ts"
 
 const maxPixels = 40_000_000;
 const maxSide = 1_600;
-/** Full colour resolution keeps coloured text clear; photographs take 15 to 30 % more than with half of it. */
+/** 4:4:4 keeps coloured text sharp; photographs become 15 to 30 % larger than with 4:2:0. */
 const output = { quality: 75, chromaSubsampling: "4:4:4" };
-/** Of an image that is decoded as a whole: a usual progressive JPG of 40 megapixels has 114 MiB. */
+/** Limit for images that are decoded as a whole: a typical progressive JPG of 40 megapixels takes 114 MiB. */
 const maxWholeBytes = 128 * 1024 * 1024;
-/** A PNG is decoded in strips of rows: 40 megapixels take up to 130 MiB at this width, 370 at 65,500. */
+/** PNG is decoded in strips of rows: 40 megapixels take up to 130 MiB at this width, and 370 MiB at 65,500. */
 const maxPngWidth = 16_384;
 /** The send functions wait 8 s for an upload; 40 megapixels take 2 to 5 s on a quarter of a core. */
 const maxMs = 6_000;
 
-// one thread and no cache: the container is small, and an image rarely comes twice
+// one thread and no cache: the container is small, and images rarely repeat
 sharp.concurrency(1);
 sharp.cache(false);
-// libvips decodes a dozen other formats, and photographs with a gain map in twice the memory
+// libvips supports a dozen other formats, and uses twice the memory for photographs with a gain map
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer"] });
 
@@ -27,7 +27,7 @@ interface CompressedImage {
   readonly type: ImageHeader["type"];
 }
 
-/** What must be decoded as a whole, and not row by row. A JPG has 2 bytes for each coefficient. */
+/** Returns the bytes of an image that cannot be decoded row by row. A JPG has 2 bytes per coefficient. */
 const countWholeBytes = (image: Metadata): number => {
   const { width, height, channels, format, depth, isProgressive, chromaSubsampling } = image;
   const samples = chromaSubsampling === "4:2:0" ? 1.5 : channels;
@@ -38,8 +38,9 @@ const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> 
   const image = sharp(bytes, { limitInputPixels: maxPixels }).timeout({ seconds: timeoutSeconds });
   const metadata = await image.metadata();
   const isTooWide = metadata.format === "png" && metadata.width > maxPngWidth;
-  if (isTooWide || countWholeBytes(metadata) > maxWholeBytes) throw new Error("it needs too much memory");
-  // sharp takes 16 bits to Display P3, which the result does not name; a JPG would not shrink on load with this
+  if (isTooWide || countWholeBytes(metadata) > maxWholeBytes)
+    throw new Error("decoding takes too much memory");
+  // sharp would convert 16 bits to Display P3 without a profile; for a JPG this option would prevent shrink-on-load
   if (metadata.depth === "ushort") image.pipelineColourspace("srgb");
   return image
     .autoOrient()
@@ -49,10 +50,10 @@ const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> 
     .toBuffer();
 };
 
-/** One image at a time, so that memory is bounded however many ask. */
+/** One image at a time, so that memory is bounded. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Rejects in time. The next turn starts when libvips ends: it checks the time only between strips. */
+/** Rejects after the timeout, but the next turn starts only when libvips stops: it checks the time between strips. */
 const reencodeInTurn = (bytes: Buffer, timeoutMs: number): Promise<Buffer> => {
   const turn = last;
   const work = turn.then(() => reencode(bytes, Math.ceil(timeoutMs / 1_000)));
@@ -61,9 +62,9 @@ const reencodeInTurn = (bytes: Buffer, timeoutMs: number): Promise<Buffer> => {
 };
 
 /**
- * Makes an image smaller: JPG in sRGB, quality 75, at most 1600 pixels on the longer side, upright, on white,
- * without metadata. One image at a time, off the event loop. An image that cannot be decoded within the limits
- * of memory and time, or would not get smaller, is returned unchanged.
+ * Compresses an image: JPG in sRGB, quality 75, at most 1600 pixels on the longer side, upright, on white,
+ * without metadata. An image that exceeds the limits of memory or time, or would not become smaller, is returned
+ * unchanged.
  *
  * @throws Fault 400 if it is neither JPG nor PNG, or has more than 40 megapixels.
  */

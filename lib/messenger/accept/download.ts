@@ -51,7 +51,7 @@ export interface Download {
 }
 
 const tooLarge = (maxBytes: number) =>
-  new Fault(uploadTooLarge(`The file at the URL is larger than ${maxBytes} bytes. Give a smaller one.`));
+  new Fault(uploadTooLarge(`The file at the URL is larger than ${maxBytes} bytes. Use a smaller file.`));
 
 const tooSlow = (timeoutMs: number) =>
   badRequest(`The download took longer than ${timeoutMs / 1000} s; use a smaller file or a faster server`);
@@ -77,7 +77,6 @@ const parseUrl = (text: string, base?: URL): URL => {
   return url;
 };
 
-/** The first value of a header. */
 const findHeader = (response: Dispatcher.ResponseData, name: string): string | undefined => {
   const value = response.headers[name];
   return Array.isArray(value) ? value[0] : value;

@@ -3,7 +3,7 @@ import { parse } from "content-disposition";
 
 const maxCharacters = 200;
 
-/** Headers arrive as Latin-1; many servers write UTF-8 into them all the same. */
+/** Node decodes headers as Latin-1, but many servers send UTF-8. */
 const fromUtf8 = (text: string): string => {
   if (/[^\0-\xff]/.test(text)) return text;
   try {
@@ -21,17 +21,17 @@ const decodePercent = (text: string): string => {
   }
 };
 
-/** Cuts the stem, so that the receiver's device still knows what the file is. */
+/** Truncates the stem, so that the extension still identifies the type. */
 const shorten = (name: string): string => {
   if (name.length <= maxCharacters) return name;
   const [extension = ""] = /\.[^.]{1,16}$/.exec(name) ?? [];
-  // a cut may fall between the halves of a surrogate pair
+  // the cut may split a surrogate pair
   return name.slice(0, maxCharacters - extension.length).replace(/[\ud800-\udbff]$/, "") + extension;
 };
 
 /**
- * A name that is safe to store and to show: no folders, no control characters, none of the marks that turn
- * the direction of writing (`annex\u202efdp.exe` shows as `annexexe.pdf`), at most 200 characters.
+ * Makes a file name safe to store and to show: removes folders, control characters and bidirectional formatting
+ * (`annex\u202efdp.exe` is shown as `annexexe.pdf`), and shortens it to 200 characters.
  *
  * @returns undefined if nothing is left.
  */
@@ -46,8 +46,8 @@ export const sanitizeFileName = (name: string): string | undefined => {
 };
 
 /**
- * What a downloaded file is called: by its Content-Disposition (RFC 6266: `filename*` before `filename`),
- * else by the last segment of its URL's path.
+ * Returns the name of a downloaded file, from its Content-Disposition (RFC 6266: `filename*` before `filename`) or the
+ * last segment of its URL's path.
  */
 export const findFileName = (disposition: string | undefined, url: URL): string | undefined =>
   (disposition && sanitizeFileName(fromUtf8(parse(disposition).parameters.filename ?? ""))) ||

@@ -2,8 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
 import { type NewMessage, storeMessages } from "../outbox/store.ts";
 
-/** Rows in one statement. */
-const maxRows = 200;
+const maxRowsPerStatement = 200;
 
 interface Waiting {
   readonly message: NewMessage;
@@ -26,7 +25,7 @@ export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise
     if (isFlushing || waiting.length === 0) return;
     isFlushing = true;
     await setImmediate(); // includes requests that have arrived but are not read yet
-    const batch = waiting.splice(0, maxRows);
+    const batch = waiting.splice(0, maxRowsPerStatement);
     try {
       const acceptedAt = await storeMessages(
         sql,

@@ -11,7 +11,6 @@ import { sanitizeFileName } from "./file-name.ts";
 const maxImageBytes = 16 * 1024 * 1024;
 const maxFileBytes = 50 * 1024 * 1024;
 
-/** The bytes of an image or a file with their metadata. */
 interface Raw {
   readonly body: AsyncIterable<Uint8Array>;
   readonly contentType: string | undefined;
@@ -26,7 +25,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 const readImage = async ({ body, fileName }: Raw, compress: boolean): Promise<Source> => {
   const bytes = await buffer(body);
   const header = findImageHeader(bytes);
-  if (!header) throw badRequest("The image must be a JPG or PNG, by its content");
+  if (!header) throw badRequest("The image must be a JPG or PNG by its content");
   const image = compress ? await compressImage(bytes) : { bytes, type: header.type };
   return { contentType: image.type, fileName, body: once(image.bytes) };
 };

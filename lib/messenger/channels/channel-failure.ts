@@ -27,7 +27,6 @@ export const errorName = (error: Error): string => (/^\w{1,40}$/.test(error.name
 const describe = (error: unknown): string =>
   error instanceof Error ? ` (${[errorName(error), errorCode(error)].filter(Boolean).join(" ")})` : "";
 
-/** Why a request to the platform failed. */
 export class ChannelFailure extends Error {
   readonly reason: ChannelFailureReason;
   /** Whether the platform may have the message: then it may be sent again only with the same id. */

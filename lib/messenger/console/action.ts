@@ -17,9 +17,7 @@ export interface Actions {
 }
 
 interface Action {
-  /** @returns the notice. */
   readonly run: (actions: Actions, field: (name: string) => string) => Promise<string>;
-  /** The notice after an unexpected error. */
   readonly failed: string;
 }
 

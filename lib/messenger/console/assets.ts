@@ -6,8 +6,8 @@ const read = (file: string | URL) => readFileSync(file, "utf8");
 const own = (name: string) => read(new URL(`browser/${name}`, import.meta.url));
 
 /*
- * What the browser loads, as text. In the bundle, which has no files beside it, the values stand in place of
- * this module (infra/build/build.ts, `inlineConsole`): Node imports no text without a flag.
+ * The files that the browser loads. In the bundle, infra/build/build.ts (`inlineConsole`) replaces this module by their
+ * text, because Node cannot import text without a flag.
  */
 export const style = own("console.css");
 export const script = own("console.js");

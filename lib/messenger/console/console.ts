@@ -63,7 +63,7 @@ const logIn = async (
   });
   const presented = { username: fieldOf(request, "username"), password: fieldOf(request, "password") };
   if (!matches(credentials, presented)) {
-    log.warn("login at the console refused", { source: request.ip });
+    log.warn("console login rejected", { source: request.ip });
     throw new Fault(wrongLogin);
   }
   throttle.forgive(request.ip);
@@ -82,7 +82,7 @@ const serveAssets = (scope: FastifyInstance): void => {
   scope.get("/icon.svg", (_, reply) => reply.type("image/svg+xml").send(icon));
 };
 
-/** Answers errors with pages too. */
+/** Renders errors as pages. */
 const answerInPages = (scope: FastifyInstance): void => {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(

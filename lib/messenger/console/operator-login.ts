@@ -5,13 +5,11 @@ const lifetimeMs = 8 * 60 * 60 * 1_000;
 const maxLogins = 100;
 const cookieName = "console";
 
-/** The result of the operator's last action. */
 export interface Notice {
   readonly kind: "done" | "failed";
   readonly text: string;
 }
 
-/** An operator who is logged in. */
 export interface OperatorLogin {
   readonly username: string;
   readonly endsAt: number;
@@ -41,7 +39,6 @@ export class OperatorLogins {
     this.#now = now;
   }
 
-  /** @returns the cookie to set. */
   begin(username: string): string {
     const token = mintToken("");
     const [oldest] = this.#logins.keys();

@@ -29,7 +29,6 @@ const renderDepth = (state: ConsoleState | undefined, name: string): Html => {
 <dd><span class="number">${isKnown ? count : "–"}</span> <span class="muted">${isKnown ? age : "unknown"}</span></dd></div>`;
 };
 
-/** Renders the number of waiting messages and their age. */
 export const renderQueue = (state: ConsoleState | undefined): Html =>
   html`<section id="queue" class="card" aria-labelledby="queue-title">
 <h2 id="queue-title">Queue</h2>

@@ -22,7 +22,6 @@ ${body}
 
 const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 4h16v12H9l-5 4z"/></svg>`;
 
-/** The data of the console's page. */
 export interface View {
   readonly username: string;
   /** Undefined if it cannot be read. */

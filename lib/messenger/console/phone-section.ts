@@ -7,7 +7,6 @@ export const confirmation = "unlink";
 
 const hiddenUnless = (condition: boolean | undefined) => (condition ? undefined : html` hidden`);
 
-/** Renders linking by QR code or by pairing code. */
 export const renderLinking = (state: ConsoleState | undefined): Html => {
   const isPairing = state?.leader && state.connection.kind === "pairing";
   const { qr, code } = (isPairing && state.connection) || {};

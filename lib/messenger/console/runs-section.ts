@@ -5,7 +5,6 @@ import { renderTime } from "./time.ts";
 
 const tones: Record<RunSummary["state"], string> = { running: "waiting", done: "good", failed: "bad" };
 
-/** Renders the counts above 0. */
 const renderCounts = (counts: Readonly<Record<string, number>>): Html => {
   const present = Object.entries(counts).filter(([, count]) => count > 0);
   if (present.length === 0) return html`<span class="muted">none</span>`;

@@ -6,9 +6,7 @@ export interface RunSummary {
   readonly job: string;
   readonly scheduledAt: Date;
   readonly state: "running" | "done" | "failed";
-  /** Why it failed. */
   readonly reason: string | null;
-  /** Recipients by outcome. */
   readonly accepted: number;
   readonly opted_out: number;
   readonly refused: number;

@@ -10,7 +10,6 @@ import { listRuns, type RunSummary } from "./runs.ts";
 const timeoutMs = 2_000;
 const maxMessages = 50;
 
-/** The WhatsApp connection. */
 export interface Connection {
   /** `replaced`: another program uses the same link. `pairing`: no phone is linked. */
   readonly kind: "closed" | "connecting" | "pairing" | "open" | "replaced";
@@ -24,10 +23,8 @@ export interface Connection {
   readonly code?: string | undefined;
 }
 
-/** The state that the console shows. */
 export interface ConsoleState {
   readonly connection: Connection;
-  /** Whether this task is the leader. */
   readonly leader: boolean;
   readonly paused: boolean;
   readonly queue: readonly Depth[];

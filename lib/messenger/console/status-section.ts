@@ -56,7 +56,6 @@ const findStatus = (state: ConsoleState | undefined): Status => {
   return state.databaseUnavailable ? leaderless : standby;
 };
 
-/** Renders which component is unavailable. */
 export const renderBanner = (state: ConsoleState | undefined): Html => {
   const text = !state
     ? "The messenger is running, but its state cannot be read. See its log."
@@ -74,7 +73,6 @@ const describeSending = (state: ConsoleState | undefined): string => {
     : "Sending starts once connected.";
 };
 
-/** Renders the state of the connection and the pause button. */
 export const renderStatus = (state: ConsoleState | undefined, now: Date): Html => {
   const { tone, label, text } = findStatus(state);
   const isPaused = state?.paused ?? false;

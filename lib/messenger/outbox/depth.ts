@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 
-/** The number and age of messages in a non-final state. */
 export interface Depth {
   readonly state: string;
   readonly count: number;

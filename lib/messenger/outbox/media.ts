@@ -12,7 +12,6 @@ export interface StoredMedia extends MediaInfo {
   readonly sizeBytes: number;
 }
 
-/** Splits a stream into chunks of 1 MiB, the last one shorter. */
 async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Uint8Array[] = [];
   let size = 0;
@@ -64,7 +63,6 @@ export const getMedia = async (sql: postgres.Sql, id: number): Promise<StoredMed
   return { ...row, fileName: row.fileName ?? undefined };
 };
 
-/** Reads media a chunk at a time. */
 export async function* readMedia(sql: postgres.Sql, id: number): AsyncGenerator<Buffer> {
   for (let part = 0; ; part++) {
     const [row] = await sql<{ bytes: Buffer }[]>`
@@ -74,21 +72,21 @@ export async function* readMedia(sql: postgres.Sql, id: number): AsyncGenerator<
   }
 }
 
-/** Lets messages that are over go without their media. @returns how many; there may be more. */
-export const releaseMedia = async (sql: postgres.Sql, most: number): Promise<number> => {
+/** Detaches the media of messages that ended over an hour ago. @returns how many; there may be more. */
+export const releaseMedia = async (sql: postgres.Sql, limit: number): Promise<number> => {
   const { count } = await sql`
     update messaging.message set media_id = null where id in (
       select id from messaging.message
-      where media_id is not null and not is_open and changed_at < now() - interval '1 hour' limit ${most})`;
+      where media_id is not null and not is_open and changed_at < now() - interval '1 hour' limit ${limit})`;
   return count;
 };
 
 /** Deletes media that no message refers to. @returns how many; there may be more. */
-export const deleteMedia = async (sql: postgres.Sql, most: number): Promise<number> => {
+export const deleteMedia = async (sql: postgres.Sql, limit: number): Promise<number> => {
   const { count } = await sql`
     delete from messaging.media where id in (
       select id from messaging.media m
       where created_at < now() - interval '1 hour'
-        and not exists (select from messaging.message using_it where using_it.media_id = m.id) limit ${most})`;
+        and not exists (select from messaging.message using_it where using_it.media_id = m.id) limit ${limit})`;
   return count;
 };

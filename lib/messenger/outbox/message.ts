@@ -6,7 +6,6 @@ export type Content = Pick<
   "text" | "view_once" | "is_forwarded" | "duration_seconds" | "reply_to"
 >;
 
-/** A message taken for sending. */
 export interface Outgoing {
   readonly id: string;
   readonly kind: Submission["kind"];
@@ -29,7 +28,7 @@ export interface Outgoing {
 export interface MessageSummary {
   readonly id: string;
   readonly kind: string;
-  /** Masked but for the first four and last two digits. */
+  /** Masked except for the first four and last two digits. */
   readonly phone: string;
   readonly state: State;
   readonly reason: string | null;

@@ -1,11 +1,10 @@
 import type postgres from "postgres";
 import type { Outgoing } from "./message.ts";
 
-/** Which message may be taken next. */
 export interface Choice {
   /** The leader's term; a former leader gets no message. */
   readonly epoch: number;
-  /** Numbers that were sent to a moment ago. */
+  /** Numbers that may not be sent to yet. */
   readonly resting: readonly string[];
   /** Whether messages to new numbers may be taken. */
   readonly newContacts: boolean;
@@ -30,14 +29,14 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
         and not exists (select from messaging.control where paused)
         and phone <> all(string_to_array(${resting.join()}, ','))
         and (${newContacts} or exists (select from messaging.contact c where c.phone = waiting.phone))
-        -- a value rather than NOT EXISTS, which the planner may turn into a join of all messages that wait
+        -- not NOT EXISTS, which the planner may execute as a join of all pending messages
         and (
           select earlier.seq from messaging.message earlier
           where earlier.is_open and earlier.phone = waiting.phone and earlier.seq < waiting.seq
             and (earlier.state = 'SENDING' or (earlier.epoch is not null and earlier.not_before > now()
               and earlier.priority <= waiting.priority))
           order by earlier.seq limit 1) is null
-      -- one that is locked is waited for: to skip it would be to send a later one first
+      -- not SKIP LOCKED, which would send a later message first
       order by priority, seq limit 1 for update)
     and exists (select from term)
     returning id, kind, phone, content, media_id as "mediaId", attempts, epoch,

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 
-/** Whether the operator has paused sending. */
 export const isPaused = async (sql: postgres.Sql): Promise<boolean> => {
   const [row] = await sql<{ paused: boolean }[]>`select paused from messaging.control`;
   return row?.paused ?? false;

@@ -25,7 +25,6 @@ const findEncrypted = async (sql: postgres.Sql, id: string): Promise<Uint8Array 
 
 const contextOf = (id: string) => `message/${id}`;
 
-/** Encrypts and decrypts the payloads in the outbox. */
 export const payloadStore = (sql: postgres.Sql, encryption: Encryption) => ({
   encrypt: (id: string, payload: Uint8Array): Uint8Array => encryption.encrypt(contextOf(id), payload),
   decrypt: (id: string, encrypted: Uint8Array): Uint8Array => encryption.decrypt(contextOf(id), encrypted),

@@ -5,18 +5,18 @@ import { deleteMedia, releaseMedia } from "./media.ts";
 import { expire } from "./outcome.ts";
 
 const everyMs = 5_000;
-/** Rounds between two sweeps of what is only old. */
+/** Rounds between two deletions of old rows. */
 const sweepEvery = 12;
-/** Rows of one statement, some 20 ms each. */
+/** Rows per statement, which takes about 20 ms. */
 const batch = 1_000;
-/** Media of one statement: up to 50 MiB each. */
+/** Media per statement: up to 50 MiB each. */
 const mediaBatch = 20;
 
-/** What nobody needs any more: a phone number and a text are personal data. Each deletes a batch. */
+/** Each deletes a batch of rows that are no longer needed: numbers and texts are personal data. */
 const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number }>)[] = [
   async (sql) => ({ count: await releaseMedia(sql, batch) }),
   async (sql) => ({ count: await deleteMedia(sql, mediaBatch) }),
-  // a phone may ask for a message again for some days; the oldest have the lowest numbers, by which they are found
+  // phones may request a message again for some days; the lowest numbers are the oldest
   (sql) => sql`
     delete from messaging.payload where seq in (
       select seq from (select seq from messaging.payload order by seq limit ${batch}) oldest
@@ -34,7 +34,6 @@ const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number 
       select phone from messaging.number_check where checked_at < now() - interval '30 days' limit ${batch})`,
 ];
 
-/** Deletes all that is old, however much it is. */
 export const sweep = async (sql: postgres.Sql, signal: AbortSignal): Promise<void> => {
   for (const remove of sweeps) while (!signal.aborted && (await remove(sql)).count > 0);
 };

@@ -9,7 +9,6 @@ interface StateRow {
   changedAt: Date;
 }
 
-/** Finds the state of a message. */
 export const findState = async (sql: postgres.ISql, id: string): Promise<MessageState | undefined> => {
   const [row] = await sql<StateRow[]>`
     select id, state, reason, accepted_at as "acceptedAt", changed_at as "changedAt"

@@ -67,7 +67,6 @@ export const storeMessages = async (sql: postgres.Sql, messages: readonly NewMes
   return row.acceptedAt;
 };
 
-/** A message with its claim on an Idempotency-Key. */
 export interface ClaimedMessage extends NewMessage {
   readonly claim: Claim;
 }

@@ -3,7 +3,6 @@ import type { History } from "./pacing.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Loads what the linked number has sent so far. */
 export const loadHistory = async (sql: postgres.Sql): Promise<History> => {
   const sent = await sql<{ at: Date }[]>`
     select sent_at as at from messaging.message where sent_at > now() - interval '1 day' order by sent_at`;

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 
-/** Looks numbers up on the platform. */
 interface Registry {
   isRegistered(phone: string): Promise<boolean>;
 }

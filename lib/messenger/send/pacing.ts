@@ -1,13 +1,12 @@
-/** How fast a number may send without being taken for a bot. The platform's own limits are not public. */
+/** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
 export interface Pace {
   /** Between two sends: a random time between these. */
   readonly gapMs: readonly [number, number];
-  /** Between two sends to the same number. */
   readonly perRecipientMs: number;
   readonly perMinute: number;
   readonly perHour: number;
   readonly perDay: number;
-  /** New numbers a day: those that nothing was ever sent to. */
+  /** Numbers that nothing was ever sent to. */
   readonly newContactsPerDay: number;
   /** The daily limit of a new account, by days since its first send. */
   readonly warmUp: readonly number[];
@@ -78,7 +77,6 @@ export class Pacing {
     this.#daysOfUse = history.daysOfUse;
   }
 
-  /** When the next message may be sent. */
   nextAt(): number {
     const { perMinute, perHour } = this.#pace;
     return Math.max(
@@ -89,20 +87,17 @@ export class Pacing {
     );
   }
 
-  /** Lists the numbers that may not be sent to yet. */
   coolingDown(now: number): string[] {
     for (const [phone, until] of this.#byRecipient) if (until <= now) this.#byRecipient.delete(phone);
     return [...this.#byRecipient.keys()];
   }
 
-  /** Whether messages to new numbers may be sent. */
   allowsNewContacts(now: number): boolean {
     return (
       now >= Math.max(this.#newContactsFrom, freeAt(this.#newContactsAt, this.#pace.newContactsPerDay, dayMs))
     );
   }
 
-  /** Records a sent message. */
   recordSend(phone: string, isNew: boolean, now: number): void {
     this.#sentAt.push(now);
     while ((this.#sentAt[0] ?? now) < now - dayMs) this.#sentAt.shift();
@@ -114,12 +109,10 @@ export class Pacing {
     this.coolDown(phone, now + this.#pace.perRecipientMs);
   }
 
-  /** Sends nothing to a number until then. */
   coolDown(phone: string, until: number): void {
     this.#byRecipient.set(phone, Math.max(until, this.#byRecipient.get(phone) ?? 0));
   }
 
-  /** Doubles the gaps for a while after a connect. */
   startRamp(now: number): void {
     this.#rampUntil = now + this.#pace.rampMs;
   }
@@ -129,7 +122,6 @@ export class Pacing {
     return now < this.#newContactsFrom;
   }
 
-  /** Sends to no new contacts until then. */
   pauseNewContacts(until: number): void {
     this.#newContactsFrom = Math.max(this.#newContactsFrom, until);
   }

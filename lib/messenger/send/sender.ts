@@ -25,7 +25,6 @@ export interface SenderOptions {
   readonly epoch: number;
   readonly channel: Channel;
   readonly pacing: Pacing;
-  /** Encrypts payloads for the database. */
   readonly encrypt: (id: string, payload: Uint8Array) => Uint8Array;
   readonly decrypt: (id: string, encrypted: Uint8Array) => Uint8Array;
   readonly wakeup: Wakeup;
@@ -41,7 +40,7 @@ const idleMs = 500;
 /** Least time between two queries of an empty outbox. */
 const minIdleMs = 20;
 const firstDelaySeconds = 5;
-/** After a lost database connection, for which the message is not to blame. */
+/** After a lost database connection, which the message did not cause. */
 const lostDatabaseDelaySeconds = 1;
 /** A message that could not be prepared this often has failed. */
 const maxPreparations = 5;
@@ -49,7 +48,6 @@ const maxPreparations = 5;
 /** After a send without an answer: it may have left, it has not, or the database connection was lost. */
 const delaysSeconds = { unknown: 0, "not-sent": firstDelaySeconds, interrupted: lostDatabaseDelaySeconds };
 
-/** Exponential backoff. */
 const delayAfter = (attempts: number) => firstDelaySeconds * 2 ** (attempts - 1);
 
 /** Composes the payload, or decrypts that of an earlier send. @returns undefined for a former leader. */
@@ -64,7 +62,6 @@ const prepare = async (options: SenderOptions, message: Outgoing): Promise<Uint8
 const holdBack = ({ pacing }: SenderOptions, { phone }: Outgoing, seconds: number) =>
   pacing.coolDown(phone, Date.now() + seconds * 1_000);
 
-/** Whether the connection to the database was lost. */
 const isDatabaseLost = (error: unknown): boolean =>
   error instanceof Error &&
   (!(error instanceof ChannelFailure) || error.reason === "failed") &&
@@ -100,7 +97,7 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
     await retryUntilDone(() => requeueUnsent(sql, message, delaySeconds), options.signal);
     return onOutcome?.("retried", ms);
   }
-  const reason = `refused by the platform, code ${verdict.code}`;
+  const reason = `rejected by the platform, code ${verdict.code}`;
   await retryUntilDone(() => markFailed(sql, message, reason), options.signal);
   onOutcome?.("failed", ms);
 };

@@ -10,9 +10,9 @@ type Fields = Record<string, string | Buffer>;
 /** What is wrong, the form, and some of the words that say how to mend it. */
 export const wrongImages: [string, Fields, string][] = [
   ["no phone", { image: png }, "phone is missing"],
-  ["neither source", { phone }, "exactly one of them"],
-  ["a blank address", { phone, image_url: "" }, "exactly one of them"],
-  ["both sources", { phone, image: png, image_url: address }, "exactly one of them"],
+  ["neither source", { phone }, "exactly one of"],
+  ["a blank address", { phone, image_url: "" }, "exactly one of"],
+  ["both sources", { phone, image: png, image_url: address }, "exactly one of"],
   ["a GIF that is named .png", { phone, image: gif }, "JPG or PNG"],
   ...["ftp://example.com/a.png", "example.com/a.png", "file:///etc/passwd"].map(
     (wrong): [string, Fields, string] => [wrong, { phone, image_url: wrong }, "image_url must be"],
@@ -23,7 +23,7 @@ export const wrongImages: [string, Fields, string][] = [
     "image_url must be",
   ],
   ["a file in place of the address", { phone, image_url: png }, "image_url must be"],
-  ["an address in place of the file", { phone, image: address }, "an address goes into image_url"],
+  ["an address in place of the file", { phone, image: address }, "send a URL in image_url"],
   ["a caption over 1024 characters", { phone, image: png, caption: "x".repeat(1_025) }, "caption must be"],
   ...["view_once", "compress", "is_forwarded"].map((name): [string, Fields, string] => [
     `${name}=yes`,
@@ -33,14 +33,14 @@ export const wrongImages: [string, Fields, string][] = [
 ];
 export const wrongFiles: [string, Fields, string][] = [
   ["no phone", { file: png }, "phone is missing"],
-  ["neither source", { phone }, "exactly one of them"],
-  ["both sources", { phone, file: png, file_url: address }, "exactly one of them"],
+  ["neither source", { phone }, "exactly one of"],
+  ["both sources", { phone, file: png, file_url: address }, "exactly one of"],
   ["a file without a byte", { phone, file: Buffer.alloc(0) }, "file is empty"],
 ];
 export const wrongDurations = ["-1", "1.5", "1e3", "0x10", "one day", "31536001", "999999999999999999"];
 export const wrongFormPhones: [string, string][] = [
   [`+${phone}`, `send ${phone}`],
-  ["081234567890", "replace the leading 0 by the country code"],
+  ["081234567890", "replace the leading 0 with the country code"],
   ["120363025246125486@g.us", "groups are not supported"],
   [`${phone}@example.com`, "only @s.whatsapp.net"],
   [`${suffixed}@s.whatsapp.net`, "8 to 15 digits"],

@@ -37,7 +37,7 @@ export const wrongPhones: [string, unknown, string][] = [
   ["spaces around it", ` ${phone}\n`, `send ${phone}`],
   ["invisible characters", `\u202a${phone}\u202c`, `send ${phone}`],
   ["the suffix, which texts do not take", suffixed, `send ${phone}`],
-  ["a leading 0", "081234567890", "replace the leading 0 by the country code"],
+  ["a leading 0", "081234567890", "replace the leading 0 with the country code"],
   ["a JSON number", Number(phone), "in quotes"],
   ["letters", "99912ABC67890", "8 to 15 digits"],
   ["other digits than 0 to 9", "٩٩٩٢٣٤٥٦٧٨٩٠", "8 to 15 digits"],

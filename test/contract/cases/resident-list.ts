@@ -174,7 +174,7 @@ export const residentList: Section = {
           expectInvalid(
             await list(system, `{"${field}":${value}}`, `${field} ${value}`),
             field,
-            `${field} must be a whole number from 1 ${field === "page_size" ? "to 100" : "on"}, without quotes`,
+            `${field} must be a whole number ${field === "page_size" ? "from 1 to 100" : "of at least 1"}, without quotes`,
           );
       },
     },

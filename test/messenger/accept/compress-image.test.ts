@@ -185,7 +185,7 @@ const claiming = async (width: number, height: number) => {
   jpeg.writeUInt16BE(width, frame + 7);
   return jpeg;
 };
-const memory = "it needs too much memory";
+const memory = "decoding takes too much memory";
 
 test.each([
   ["is a PNG without content", Buffer.concat([signature, header(50, 50)]), "corrupt header"],

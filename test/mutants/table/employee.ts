@@ -114,8 +114,8 @@ export const employee: readonly Mutant[] = [
   {
     breaks: "A wrong password is refused as soon as the legacy system has refused it",
     file: "lib/employee/login.ts",
-    find: "  await setTimeout(refusalDelayMs(performance.now() - started));",
-    replace: "  void setTimeout(refusalDelayMs(performance.now() - started));",
+    find: "  await setTimeout(rejectionDelayMs(performance.now() - started));",
+    replace: "  void setTimeout(rejectionDelayMs(performance.now() - started));",
     tests: throttle,
     only: "half a second",
   },
@@ -154,8 +154,8 @@ export const employee: readonly Mutant[] = [
   {
     breaks: "A key id that no key has is answered with the current key",
     file: "lib/employee/token-key.ts",
-    find: "  if (!found) lastVainAt = Date.now();\n  return found;",
-    replace: "  if (!found) lastVainAt = Date.now();\n  return found ?? getSigningKey();",
+    find: "  if (!found) lastMissAt = Date.now();\n  return found;",
+    replace: "  if (!found) lastMissAt = Date.now();\n  return found ?? getSigningKey();",
     tests: ["test/employee/token-key.test.ts"],
   },
   {

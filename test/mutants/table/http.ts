@@ -34,17 +34,17 @@ export const http: readonly Mutant[] = [
   {
     breaks: "The 504 comes less than 200 ms before Lambda's limit",
     file: "lib/http/endpoint.ts",
-    find: "const earlyMs = 300;",
-    replace: "const earlyMs = 100;",
+    find: "const timeoutReserveMs = 300;",
+    replace: "const timeoutReserveMs = 100;",
     tests: endpoint,
   },
   {
     breaks: "A body is read before it is known whether the caller has the scope",
     file: "lib/http/endpoint.ts",
     find: `      .use(requireCaller(route))
-      .use(conditional(route))
+      .use(conditionalRequest(route))
       .use(route.body ? [...readBody] : [])`,
-    replace: `      .use(conditional(route))
+    replace: `      .use(conditionalRequest(route))
       .use(route.body ? [...readBody] : [])
       .use(requireCaller(route))`,
     tests: endpoint,
@@ -206,8 +206,8 @@ export const http: readonly Mutant[] = [
   {
     breaks: "A form with both a file and an address is accepted",
     file: "lib/routes/messaging.ts",
-    find: "(form[file] === undefined) !== (form[address] === undefined)",
-    replace: "form[file] !== undefined || form[address] !== undefined",
+    find: "(form[file] === undefined) !== (form[url] === undefined)",
+    replace: "form[file] !== undefined || form[url] !== undefined",
     tests: media,
     only: "hands nothing over of",
   },

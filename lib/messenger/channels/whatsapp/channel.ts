@@ -6,7 +6,6 @@ import type { payloadStore } from "../../outbox/payload.ts";
 import type { Channel } from "../channel.ts";
 import type { WhatsApp } from "./whatsapp.ts";
 
-/** Makes a WhatsApp message id. */
 export const newMessageId = (): string => generateMessageIDV2();
 
 /** Connects WhatsApp to the outbox, with its messages and their media. */

@@ -43,7 +43,6 @@ export interface Disconnection {
   readonly code: number | undefined;
 }
 
-/** One socket, from its first frame until it is closed. */
 export interface Connection {
   readonly socket: WASocket;
   /** Resolves once the socket is closed and pending writes of keys are done. */

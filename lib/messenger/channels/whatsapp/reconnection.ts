@@ -1,4 +1,3 @@
-/** Delays before the next connection. */
 export interface ReconnectionOptions {
   readonly minMs?: number;
   readonly maxMs?: number;
@@ -6,7 +5,6 @@ export interface ReconnectionOptions {
   readonly stableMs?: number;
 }
 
-/** What to do after a connection has ended. */
 export type NextStep =
   | { readonly step: "reconnect"; readonly afterMs: number }
   /** The phone has removed the link: delete the credentials and pair again. */

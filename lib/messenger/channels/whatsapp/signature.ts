@@ -3,7 +3,7 @@ import { verifySignature as verify } from "whatsapp-rust-bridge";
 /**
  * Verifies an XEdDSA signature, the kind that Signal makes with Curve25519 keys.
  *
- * baileys' own `Curve.verify` says true to everything that does not throw: it drops the answer.
+ * baileys' own `Curve.verify` ignores the result: it returns true unless the library throws.
  *
  * @param publicKey 32 bytes, or 33 with the leading 5 of Signal's encoding.
  */
@@ -11,6 +11,6 @@ export const verifySignature: typeof verify = (publicKey, message, signature) =>
   try {
     return verify(publicKey, message, signature);
   } catch {
-    return false; // of a wrong length
+    return false; // invalid length
   }
 };

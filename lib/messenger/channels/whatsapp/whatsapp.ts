@@ -11,7 +11,7 @@ import type { Receipt } from "./receipt.ts";
 import { Reconnection, type ReconnectionOptions } from "./reconnection.ts";
 import { send } from "./relay.ts";
 
-/** Where the platform is; by default the real WhatsApp. */
+/** How to reach the platform; by default the real WhatsApp. */
 export interface WhatsAppSettings {
   /** Another WebSocket address, such as the fake platform's. */
   readonly url?: string;
@@ -195,7 +195,6 @@ export class WhatsApp {
     this.#events.emit("state", this.#state);
   }
 
-  /** Runs one socket until it is closed. */
   async #connect(reconnection: Reconnection): Promise<Disconnection> {
     const { settings, auth, findPayload } = this.#options;
     this.#setState({ kind: "connecting" });

@@ -7,4 +7,4 @@ const stepMs = 500;
  *
  * @param elapsedMs time since the request arrived.
  */
-export const refusalDelayMs = (elapsedMs: number): number => stepMs - (elapsedMs % stepMs);
+export const rejectionDelayMs = (elapsedMs: number): number => stepMs - (elapsedMs % stepMs);
