@@ -4,7 +4,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { noGuide } from "#lib/faults/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { readFile as route } from "#lib/routes/docs.ts";
-import { TextReply } from "#lib/routes/text-reply.ts";
+import { TextReply } from "#lib/routes/route.ts";
 
 const mediaTypes = { js: "text/javascript", css: "text/css" };
 

@@ -1,7 +1,7 @@
 import { findAddressed } from "#lib/docs/built.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { readDocument as route } from "#lib/routes/docs.ts";
-import { TextReply } from "#lib/routes/text-reply.ts";
+import { TextReply } from "#lib/routes/route.ts";
 
 /** Returns the OpenAPI document that the build wrote, with the addresses of this stage. */
 export const handler = endpoint(route).handler(async ({ query: { lang } }) => {

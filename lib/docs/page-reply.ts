@@ -1,4 +1,4 @@
-import { TextReply } from "#lib/routes/text-reply.ts";
+import { TextReply } from "#lib/routes/route.ts";
 
 /**
  * Everything loads from the page's own origin, without inline scripts or styles. The reference's style sheet contains

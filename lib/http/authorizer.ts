@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from "aws-lambda";
 import { log } from "#lib/log.ts";
-import { lowerCaseNames } from "./headers.ts";
+import { lowerCaseNames } from "./input.ts";
 
 export interface Identity {
   readonly principalId: string;

@@ -4,14 +4,11 @@ import { Fault } from "#lib/faults/fault.ts";
 import { internal, tookTooLong } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import type { Encoding, Route } from "#lib/routes/route.ts";
-import { TextReply } from "#lib/routes/text-reply.ts";
-import { bodyLimit } from "./body-limit.ts";
+import { TextReply } from "#lib/routes/route.ts";
+import { bodyLimit, formBody, jsonBody } from "./body.ts";
 import { entityTag, matches } from "./cache.ts";
 import { type Account, authorize, getAccount, getPartner, type Partner } from "./caller.ts";
-import { formBody } from "./form-body.ts";
-import { lowerCaseNames } from "./headers.ts";
-import { check, readHeaders, readQuery } from "./input.ts";
-import { jsonBody } from "./json-body.ts";
+import { check, lowerCaseNames, readHeaders, readQuery } from "./input.ts";
 import type { Middleware } from "./middleware.ts";
 
 /** A request with validated input. */

@@ -2,9 +2,14 @@ import type { APIGatewayProxyEvent } from "aws-lambda";
 import type * as z from "zod/mini";
 import type { FieldError } from "#lib/faults/fault.ts";
 import { invalidFields, repeatedField } from "#lib/faults/invalid-input.ts";
-import { lowerCaseNames } from "./headers.ts";
 
 type Where = "body" | "query" | "path" | "headers";
+
+/** Lower-cases header names: they are case-insensitive, keys of objects are not. */
+export const lowerCaseNames = (
+  headers: Record<string, string | undefined> | null,
+): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
 
 /** Returns the query parameters. @throws Fault 400 for a repeated one, which is ambiguous. */
 export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | undefined> => {

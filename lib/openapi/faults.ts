@@ -1,6 +1,6 @@
 import type { FaultRow } from "#lib/faults/fault.ts";
 import * as table from "#lib/faults/table.ts";
-import { defaultMaxBytes } from "#lib/http/body-limit.ts";
+import { defaultMaxBytes } from "#lib/http/body.ts";
 import { fileTooLarge } from "#lib/http/multipart.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { PublishedApi } from "./api.ts";

@@ -85,3 +85,14 @@ export interface Route<
 export const route = <Q, B, R, P, H, E extends Encoding = "json">(
   row: Route<Q, B, R, E, P, H>,
 ): Route<Q, B, R, E, P, H> => row;
+
+/** A reply that is sent as is, with its own headers. */
+export class TextReply {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(text: string, headers: Readonly<Record<string, string>> & { "content-type": string }) {
+    this.text = text;
+    this.headers = headers;
+  }
+}

@@ -1,0 +1,76 @@
+import httpJsonBodyParser from "@middy/http-json-body-parser";
+import { Fault } from "#lib/faults/fault.ts";
+import { badRequest, repeatedField } from "#lib/faults/invalid-input.ts";
+import { bodyTooLarge } from "#lib/faults/table.ts";
+import type { Middleware } from "./middleware.ts";
+
+/** Limit of JSON and form bodies, unless the route sets another: a search is under 1 KB. */
+export const defaultMaxBytes = 64 * 1024;
+
+/** Rejects a body over the limit before it is parsed. */
+export const bodyLimit = (maxBytes = defaultMaxBytes): Middleware => ({
+  before: ({ event: { body, isBase64Encoded } }) => {
+    if (body && Buffer.byteLength(body, isBase64Encoded ? "base64" : "utf8") > maxBytes)
+      throw new Fault(bodyTooLarge(maxBytes));
+  },
+});
+
+/** Treats an empty body as `{}`, whatever its Content-Type. */
+const emptyAsObject: Middleware = {
+  before: ({ event }) => {
+    if (event.body?.trim()) return;
+    event.body = "{}";
+    event.isBase64Encoded = false;
+    event.headers["content-type"] = "application/json";
+  },
+};
+
+const toFault = (status: number, message: string): Fault => {
+  if (status === 415)
+    return badRequest(
+      "The Content-Type must be application/json; with curl: -H 'Content-Type: application/json'",
+    );
+  if (message.startsWith("Forbidden key"))
+    return badRequest("The body must not have a key named __proto__ or constructor.prototype");
+  return badRequest("The body is not valid JSON");
+};
+
+const isHttpError = (error: unknown): error is Error & { statusCode: number } =>
+  error instanceof Error && "statusCode" in error && typeof error.statusCode === "number";
+
+/** Replaces the parser's 415 and 422 by the contract's 400. Its error contains the body, so it is not set as a cause. */
+const replaceParserErrors: Middleware = {
+  onError: (request) => {
+    if (isHttpError(request.error)) request.error = toFault(request.error.statusCode, request.error.message);
+  },
+};
+
+/** Parses JSON. Requires lower-case header names. */
+export const jsonBody = [emptyAsObject, replaceParserErrors, httpJsonBodyParser() as Middleware];
+
+/** Longer names are truncated in error messages. */
+const maxNameLength = 64;
+
+const formType = "application/x-www-form-urlencoded";
+
+/**
+ * Replaces `event.body` by the fields of a form. A blank field counts as absent; a repeated one is rejected
+ * (RFC 6749, 3.2).
+ */
+const parseForm: Middleware = {
+  before: ({ event }) => {
+    const { body, headers, isBase64Encoded } = event;
+    const text = Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8").toString();
+    const sent = headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+    if (text.trim() !== "" && sent !== formType)
+      throw badRequest(`The Content-Type must be ${formType}; with curl: --data-urlencode 'name=value'`);
+    const fields = [...new URLSearchParams(text)].filter(([, value]) => value !== "");
+    const seen = new Set<string>();
+    const repeated = fields.find(([name]) => seen.size === seen.add(name).size)?.[0].slice(0, maxNameLength);
+    if (repeated !== undefined) throw repeatedField(repeated);
+    Object.assign(event, { body: Object.fromEntries(fields) });
+  },
+};
+
+/** Parses a form. Requires lower-case header names. */
+export const formBody = [parseForm];
