@@ -6,7 +6,7 @@ import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions } from "#lib/routes/internal.ts";
 import { listFunctions } from "../infra/build/build.ts";
 
-/** What each folder may import besides packages. A function is alone: its siblings are other Lambdas. */
+/** What each folder may import besides packages. Functions do not import each other: each is another Lambda. */
 const mayImport: Record<string, readonly string[]> = {
   lib: ["lib"],
   functions: ["lib"],
@@ -45,6 +45,9 @@ const rooms: Record<string, readonly string[]> = {
     ),
   ],
 };
+
+/** The rooms of `test` that other rooms may import. Each imports only those before it, so that there is no circle. */
+const sharedTestRooms = ["runtime-client", "interpreter", "steps", "contract", "bench"];
 
 const importsOf = (file: string) =>
   [...readFileSync(file, "utf8").matchAll(/(?:from |import |import\()"([.#][^"]+)"/g)].map(([, to = ""]) => ({
@@ -87,6 +90,15 @@ describe("dependencies", () => {
   test("of Baileys stand in WhatsApp's room alone", () => {
     const users = globSync("lib/**/*.ts").filter((file) => readFileSync(file, "utf8").includes('"baileys"'));
     expect(users.filter((file) => !file.startsWith("lib/messenger/channels/whatsapp/"))).toEqual([]);
+  });
+
+  test("between rooms of tests lead only to shared rooms, in one direction", () => {
+    const within = imports.filter(({ file, to }) => part(file, 0) === "test" && part(to, 0) === "test");
+    const crossing = within.filter(({ file, to }) => part(file, 1) !== part(to, 1));
+    const place = (path: string) => sharedTestRooms.indexOf(part(path, 1));
+    expect(crossing.length).toBeGreaterThan(100);
+    expect(crossing.filter(({ to }) => place(to) < 0)).toEqual([]);
+    expect(crossing.filter(({ file, to }) => place(file) >= 0 && place(file) <= place(to))).toEqual([]);
   });
 
   test("of a function are its own area's rows, not the whole route table", () => {

@@ -25,7 +25,7 @@ test.each(listFunctions())("the bundle of %s is small", (fn) => {
   expect(statSync(file).size / 1024).toBeLessThanOrEqual(allowed);
 });
 
-test("the messenger's image starts it with the flags and settings that the tests of its memory use", () => {
+test("the messenger's image uses the flags and settings of the memory tests", () => {
   const dockerfile = readFileSync("infra/aws/messenger.Dockerfile", "utf8");
   expect(JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "[]")).toEqual([
     ...["node", ...memoryFlags, "messenger.mjs"],
@@ -37,7 +37,7 @@ test("the messenger's image starts it with the flags and settings that the tests
   expect(Object.fromEntries(settings)).toEqual(memorySettings);
 });
 
-test("the messenger's image holds what its build copies, with sharp for its platform and every licence", () => {
+test("the messenger's image contains sharp for its platform and every licence", () => {
   const dockerfile = readFileSync("infra/aws/messenger.Dockerfile", "utf8");
   const copied = [...dockerfile.matchAll(/^COPY --chmod=\d+ (.*) \S+$/gm)].flatMap(([, from = ""]) =>
     from.split(" "),
@@ -61,7 +61,7 @@ test("the messenger's image holds what its build copies, with sharp for its plat
     expect(licences).toMatch(new RegExp(`^${name} \\S+: ${licence}$`, "m"));
 });
 
-test("the messenger's bundle needs no other file of the checkout, and prints no keys", () => {
+test("the messenger's bundle needs no other file, and prints no keys", () => {
   const bundle = readFileSync(messengerBundle, "utf8");
   expect(bundle).not.toContain(process.cwd());
   for (const asset of ["light-dark(", "visibilitychange", "<title>Messenger</title>"])
@@ -69,15 +69,18 @@ test("the messenger's bundle needs no other file of the checkout, and prints no 
   expect(bundle).not.toMatch(/Closing session|Removing old closed session/);
 });
 
-test.each(listFunctions())("the bundle of %s has no costly import and no path of the machine", (fn) => {
+test.each(listFunctions())("the bundle of %s has no costly import and no path of this machine", (fn) => {
   const bundle = readFileSync(`${bundleFolder(fn)}/index.mjs`, "utf8");
   expect(bundle).not.toMatch(/from\s*"(node:)?https?"/);
   expect(bundle).not.toContain(process.cwd());
   expect(bundle).not.toContain("zod/v4/locales");
 });
 
-test.each(listFunctions())("the bundle of %s has the multipart parser only if its route needs it", (fn) => {
-  const bundle = readFileSync(`${bundleFolder(fn)}/index.mjs`, "utf8");
-  const needed = routes.some((route) => route.fn === fn && route.encoding === "multipart");
-  expect(bundle.includes("Unexpected end of multipart data")).toBe(needed);
-});
+test.each(listFunctions())(
+  "the bundle of %s contains the multipart parser only if its route needs it",
+  (fn) => {
+    const bundle = readFileSync(`${bundleFolder(fn)}/index.mjs`, "utf8");
+    const needed = routes.some((route) => route.fn === fn && route.encoding === "multipart");
+    expect(bundle.includes("Unexpected end of multipart data")).toBe(needed);
+  },
+);

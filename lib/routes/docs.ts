@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { integrationEnvelope } from "#lib/faults/envelope.ts";
-import { route } from "./route.ts";
-import { TextReply } from "./route.ts";
+import { route, TextReply } from "./route.ts";
 
 const langError = "lang must be en or id";
 const lang = z._default(z.enum(["en", "id"], { error: langError }), "en");

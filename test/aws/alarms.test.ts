@@ -11,7 +11,7 @@ const signs: Readonly<Record<string, string>> = {
   LessThanThreshold: "<",
 };
 
-/** What a figure is of, such as ` of maintainFunction`: by the construct's name where it stands in another stack. */
+/** The subject of a metric, such as ` of maintainFunction`: the construct's name if it is in another stack. */
 const subjectOf = ({ Dimensions = [] }: Properties): string =>
   Dimensions.map(({ Value }: Properties) => {
     const output = Value["Fn::GetStackOutput"]?.OutputName;
@@ -62,7 +62,7 @@ const isOfFunction = ([name]: Row) => name.endsWith("-fails") && !ofOthers.inclu
 const good = "notBreaching";
 const bad = "breaching";
 
-test("each alarm rings at exactly this", () =>
+test("each alarm has exactly this threshold", () =>
   expect(rows.filter((row) => !isOfFunction(row))).toEqual([
     [
       ...["integration-api-fails", "≥ 5", "2 of 2 × 5 min", good],
@@ -113,7 +113,7 @@ test("each alarm rings at exactly this", () =>
     ],
   ]));
 
-describe("the alarm on a function", () => {
+describe("a function's alarm", () => {
   const own = rows.filter(isOfFunction);
   const figureFor = (prefix: string, name: string) => {
     const of = `of ${prefix}${name.replace(/-fails$/, "").replaceAll("-", "")}Function`;
@@ -128,7 +128,7 @@ describe("the alarm on a function", () => {
     "rotate-fails": "Rotation",
   };
 
-  test("rings at the first failure where no caller would try again, and else at the third in five minutes", () => {
+  test("fires at the first failure if no caller retries, otherwise at the third within five minutes", () => {
     expect(own.length).toBeGreaterThan(10);
     expect(own).toEqual(
       own.map(([name]) => [
@@ -140,7 +140,7 @@ describe("the alarm on a function", () => {
   });
 });
 
-test("an instance's alarms go by its memory and its disk", () =>
+test("the thresholds of an instance follow its memory and disk size", () =>
   expect(rowsOf({ database: instance }).filter(([name]) => name.startsWith("database"))).toEqual([
     ["database-unreachable", "≥ 5", "1 of 1 × 5 min", good, "Sum(DatabaseFailures)"],
     ["database-silent", "< 1", "1 of 1 × 5 min", bad, "Maximum(DatabaseConnections of DatabaseInstance)"],

@@ -33,15 +33,15 @@ describe.each(apis)("the $api.name API", (stack) => {
       const secrets = Object.values(route.secrets).toSorted();
       expect(secretsIn(Environment)).toEqual(secrets);
       expect(secretsIn(policies)).toEqual(secrets);
-      const told = Object.entries(Environment.Variables);
-      expect(told.filter(([name]) => name in upstreamUrls)).toEqual(
+      const variables = Object.entries(Environment.Variables);
+      expect(variables.filter(([name]) => name in upstreamUrls)).toEqual(
         (route.upstreams ?? []).map((name) => [name, upstreamUrls[name]]),
       );
     },
   );
 
-  test("the gateway waits longer than Lambda lets any function run: a 504 is the endpoint's own", () => {
-    // API Gateway waits for 29 s unless a template says otherwise
+  test("the gateway's timeout is longer than every function's, so that each 504 comes from the endpoint", () => {
+    // the default timeout of API Gateway is 29 s
     for (const { method, path, timeoutSeconds } of routes)
       expect(
         (methodAt(`${method} ${path}`).Integration.TimeoutInMillis ?? 29_000) - timeoutSeconds * 1_000,
@@ -59,7 +59,7 @@ describe.each(apis)("the $api.name API", (stack) => {
     },
   );
 
-  test("every function runs a bundle of its own on Node 24, by a role of its own", () => {
+  test("every function runs its own bundle on Node 24 with its own role", () => {
     const functions = all("Lambda::Function");
     expect(functions.length).toBe(routes.length + authorizers.length);
     expect(new Set(functions.map(({ Code }) => JSON.stringify(Code))).size).toBe(functions.length);
@@ -68,7 +68,7 @@ describe.each(apis)("the $api.name API", (stack) => {
       expect([Runtime, Architectures, Handler]).toEqual(["nodejs24.x", ["arm64"], "index.handler"]);
   });
 
-  test("a function's role reads secrets, writes its log and does nothing else", () => {
+  test("a function's role may only read secrets and write its log", () => {
     for (const { PolicyDocument } of all("IAM::Policy")) {
       const actions = PolicyDocument.Statement.flatMap(({ Action }: { Action: string | string[] }) => Action);
       const allowed =
@@ -84,7 +84,7 @@ describe.each(apis)("the $api.name API", (stack) => {
         .filter((action) => action.includes("*")),
     ).toEqual([]));
 
-  test("the gateway may call a function by its own route only, and not from the console's test", () => {
+  test("the gateway may call a function only through its route, not from the console's test page", () => {
     const sources = all("Lambda::Permission").map(({ SourceArn }) => JSON.stringify(SourceArn));
     expect(sources.length).toBe(routes.length + authorizers.length);
     expect(sources.filter((source) => source.includes("test-invoke-stage"))).toEqual([]);
@@ -94,7 +94,7 @@ describe.each(apis)("the $api.name API", (stack) => {
       ).toHaveLength(1);
   });
 
-  test("the gateway's own answers are those of the local gateway", () => {
+  test("the gateway's own responses equal those of the local gateway", () => {
     const responses = Object.fromEntries(
       all("ApiGateway::GatewayResponse").map(
         ({ ResponseType, StatusCode, ResponseTemplates, ResponseParameters }) => [
@@ -117,7 +117,7 @@ describe.each(apis)("the $api.name API", (stack) => {
     expect(responses).toEqual(Object.fromEntries(expected));
   });
 
-  test("usage plans, binary types and the source of keys are those of the definition", () => {
+  test("usage plans, binary types and key source match the definition", () => {
     template.hasResourceProperties("AWS::ApiGateway::RestApi", {
       ApiKeySourceType: "AUTHORIZER",
       BinaryMediaTypes: ["multipart/form-data"],
@@ -132,7 +132,7 @@ describe.each(apis)("the $api.name API", (stack) => {
       });
   });
 
-  test("every method has the API's throttle, but those whose route has its own", () => {
+  test("every method has the throttle of its route, or else of the API", () => {
     const settings = only("ApiGateway::Stage").MethodSettings.map(
       ({ HttpMethod, ResourcePath, ThrottlingRateLimit, ThrottlingBurstLimit }: Record<string, string>) => [
         `${HttpMethod} ${ResourcePath?.slice(1).replaceAll("~1", "/")}`,
@@ -145,7 +145,7 @@ describe.each(apis)("the $api.name API", (stack) => {
     expect(Object.fromEntries(settings)).toEqual({ "* *": api.throttle, ...Object.fromEntries(own) });
   });
 
-  test("pages of any origin may ask before a route that is open to them, and no other", () => {
+  test("only routes open to other origins answer a CORS preflight", () => {
     const preflights = all("ApiGateway::Method").filter(({ HttpMethod }) => HttpMethod === "OPTIONS");
     const open = routes.filter(({ cors }) => cors);
     expect(preflights.length).toBe(open.length);
@@ -161,7 +161,7 @@ describe.each(apis)("the $api.name API", (stack) => {
   });
 
   test.each(authorizers.map((authorizer) => [authorizer.fn, authorizer] as const))(
-    "the authorizer %s is called and kept by the headers and for the time of the definition",
+    "the authorizer %s has the identity headers and cache time of the definition",
     (fn, { kind, identityHeaders, cacheSeconds, timeoutSeconds, memoryMb }) => {
       template.hasResourceProperties("AWS::ApiGateway::Authorizer", {
         Name: Match.stringLikeRegexp(kind),
@@ -179,12 +179,12 @@ describe.each(apis)("the $api.name API", (stack) => {
     },
   );
 
-  test("the gateway writes no execution log, in which a passphrase would stand", () => {
+  test("the gateway writes no execution log, which would contain passphrases", () => {
     for (const { LoggingLevel, DataTraceEnabled } of only("ApiGateway::Stage").MethodSettings)
       expect([LoggingLevel, DataTraceEnabled]).toEqual(["OFF", false]);
   });
 
-  test("the access log says of a request what it was, and nothing that it held or who sent it", () => {
+  test("the access log describes a request without its content and sender", () => {
     const { Format, DestinationArn } = only("ApiGateway::Stage").AccessLogSetting;
     const noted = Object.values(JSON.parse(Format)) as string[];
     expect(noted).toEqual(
@@ -197,12 +197,12 @@ describe.each(apis)("the $api.name API", (stack) => {
     expect(resources("Logs::LogGroup")[group ?? ""]?.Properties.RetentionInDays).toBe(config.logRetention);
   });
 
-  test("every log is kept for a stated time", () => {
+  test("every log has a retention time", () => {
     for (const { RetentionInDays } of all("Logs::LogGroup"))
       expect(RetentionInDays).toBe(config.logRetention);
   });
 
-  test("the account's role for access logs is set before the stage is made, and outlives the stack", () => {
+  test("the account's role for access logs is set before the stage is created, and is kept when the stack is deleted", () => {
     const [[account, { Properties, DeletionPolicy }] = ["", { Properties: {}, DeletionPolicy: "" }]] =
       Object.entries(resources("ApiGateway::Account"));
     const role = resources("IAM::Role")[idOf(Properties.CloudWatchRoleArn)];
@@ -213,7 +213,7 @@ describe.each(apis)("the $api.name API", (stack) => {
   test("has a policy for the operator of its partners, if it counts any", () =>
     expect(all("IAM::ManagedPolicy").length).toBe(Object.keys(api.usagePlans).length > 0 ? 1 : 0));
 
-  test("is far from the 500 resources that a stack may have", () =>
+  test("stays far below the 500 resources that a stack may have", () =>
     expect(Object.keys(template.toJSON().Resources).length).toBeLessThan(400));
 });
 
@@ -223,7 +223,7 @@ const shown = (arn: unknown): string =>
     .replaceAll(/\{"Ref":"(?:AWS::)?(\w+)"\}/g, "<$1>")
     .replaceAll(/[^\w<>:/*?-]/g, "");
 
-test("the operator of partners may do to API Gateway what the command does, to keys and this stage's plans only", () => {
+test("the partner operator's policy allows what the command does, for API keys and this stage's usage plans only", () => {
   const { PolicyDocument } = readTemplate(apis[0] ?? expect.fail()).only("IAM::ManagedPolicy");
   const granted = PolicyDocument.Statement.flatMap(
     ({ Action, Resource }: { Action: string | string[]; Resource: unknown }) =>

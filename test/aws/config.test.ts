@@ -6,7 +6,7 @@ const right = Object.fromEntries(Object.entries(examples).map(([key, [first]]) =
 const read = (changed: Readonly<Record<string, unknown>>) =>
   readConfig(new App({ context: { ...right, ...changed } }).node);
 
-describe("a wrong value is named by its key, with right ones beside it", () => {
+describe("the error for a wrong value names its key and valid examples", () => {
   test.each([
     ["stage", { stage: "Production" }, '"prod"'],
     ["stage", { stage: undefined }, '"prod"'],
@@ -35,27 +35,27 @@ describe("a wrong value is named by its key, with right ones beside it", () => {
     expect(() => read(changed)).toThrow(example);
   });
 
-  test("and so is a key within an object that nobody knows, which may be a right one misspelt", () => {
+  test("for an unknown nested key, which may be misspelt", () => {
     const upstream = { ...(examples.upstream[0] as object), legacyAuthURL: "https://a.example" };
     expect(() => read({ upstream })).toThrow('context key "upstream"');
   });
 
-  test("all of them at once", () => {
+  test("for all wrong values at once", () => {
     expect(() => read({ stage: "-", alarmEmail: "-" })).toThrow(/"stage"[\s\S]*"alarmEmail"/);
   });
 });
 
 test.each(Object.entries(examples).flatMap(([key, values]) => values.map((value) => [key, value] as const)))(
-  "the example of %s that an error shows is right: %o",
+  "the example for %s in an error is valid: %o",
   (key, value) => expect(read({ [key]: value })).toMatchObject({ [key]: value }),
 );
 
-test("what the command line passes as text is read as what it says", () => {
+test("text values from the command line are parsed", () => {
   const { monthlyBudgetUsd, database } = read({ monthlyBudgetUsd: "75", database: '{"kind":"aurora"}' });
   expect([monthlyBudgetUsd, database]).toEqual([75, { kind: "aurora" }]);
 });
 
-test("only production keeps its data, and stands in two zones", () => {
+test("only production keeps its data and uses two zones", () => {
   const [prod, dev] = [read({ stage: "prod" }), read({ stage: "dev" })];
   expect([prod.keepsData, dev.keepsData, prod.zones, dev.zones]).toEqual([true, false, 2, 1]);
 });

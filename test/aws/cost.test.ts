@@ -11,14 +11,14 @@ import { composeWith } from "./composed-stage.ts";
 
 const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
 
-test("a line costs the sum of its terms, and a bill that of its lines", () => {
+test("a line costs the sum of its terms, and a bill the sum of its lines", () => {
   const task = { what: "Task", terms: [{ amount: 182.5, unit: "vCPU hours", price: 0.03238 }] };
   const keys = { what: "Keys", terms: [{ amount: 2, unit: "keys", price: 1 }] };
   expect(costOf(task)).toBeCloseTo(5.90935, 9);
   expect(totalOf([task, keys])).toBeCloseTo(7.90935, 9);
 });
 
-test("a table shows each line's arithmetic, and a dash where a bill has no such line", () => {
+test("a table shows the arithmetic of each line, and a dash for lines that a bill lacks", () => {
   const keys = { what: "Keys", terms: [{ amount: 2, unit: "keys", price: 1 }] };
   const disk = { what: "Disk", terms: [{ amount: 1_460, unit: "GB", price: 0.115 }] };
   expect(
@@ -32,7 +32,7 @@ test("a table shows each line's arithmetic, and a dash where a bill has no such 
   ]);
 });
 
-test("the guide has what the templates cost now, in every language; npm run cost writes it", () => {
+test("the guide contains the current cost of the templates in every language; npm run cost updates it", () => {
   const document = costDocument(context);
   for (const language of languages) {
     const guide = readGuideText(language, "cost");
@@ -40,7 +40,7 @@ test("the guide has what the templates cost now, in every language; npm run cost
   }
 });
 
-test("a NAT gateway costs what the guide says, in each zone, and replaces the messenger's own address", () => {
+test("a NAT gateway costs what the guide says in each zone, and replaces the messenger's public address", () => {
   const inventory = takeInventory(composeWith({ stage: "prod", network: { egress: "nat" } }).app);
   expect([inventory.natGateways, inventory.publicAddresses]).toEqual([2, 2]);
   const gateways = idleLines("aurora", inventory).find(({ what }) => what === "NAT gateways");

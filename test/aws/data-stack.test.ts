@@ -21,7 +21,7 @@ const find = ({ all }: Stage, type: string) => {
 describe.each([
   ["aurora", onAurora, "AWS::RDS::DBCluster"],
   ["instance", onInstance, "AWS::RDS::DBInstance"],
-])("the database of the kind %s", (_, stage, type) => {
+])("a database of the kind %s", (_, stage, type) => {
   const server = find(stage, type);
 
   test("is kept and protected in production, encrypted, and backed up for a month", () => {
@@ -30,7 +30,7 @@ describe.each([
     expect([DeletionProtection, StorageEncrypted, BackupRetentionPeriod]).toEqual([true, true, 30]);
   });
 
-  test("takes encrypted connections only, and writes no parameter of a statement to its log", () => {
+  test("accepts only encrypted connections, and logs no statement parameters", () => {
     const [, group] =
       [...stage.list("RDS::DBClusterParameterGroup"), ...stage.list("RDS::DBParameterGroup")][0] ?? [];
     expect(group?.Properties.Parameters).toEqual({
@@ -50,7 +50,7 @@ describe.each([
     expect(servers.length > 1 || servers[0]?.[1].Properties.MultiAZ).toBe(true);
   });
 
-  test("writes its log to a group that is kept for a stated time", () => {
+  test("logs to a group with a retention time", () => {
     const name = `/aws/rds/${type === "AWS::RDS::DBCluster" ? "cluster" : "instance"}/municipal-prod/postgresql`;
     const group = stage.list("Logs::LogGroup").find(([, { Properties }]) => Properties.LogGroupName === name);
     expect(group?.[1].Properties.RetentionInDays).toBe(90);
@@ -58,16 +58,16 @@ describe.each([
   });
 });
 
-test("the backups of an instance outlive it in production", () =>
+test("in production, the backups of an instance are kept when it is deleted", () =>
   expect(find(onInstance, "AWS::RDS::DBInstance").Properties.DeleteAutomatedBackups).toBe(false));
 
-test("of a stage that is not production nothing is kept", () => {
+test("a stage that is not production keeps nothing", () => {
   const cluster = find(inDev, "AWS::RDS::DBCluster");
   expect([cluster.DeletionPolicy, cluster.Properties.DeletionProtection]).toEqual(["Delete", false]);
   expect([inDev.data.terminationProtection, onAurora.data.terminationProtection]).toEqual([false, true]);
 });
 
-test("in production the keys, the database's log and that of its network outlive their stack, too", () => {
+test("in production, keys, database log and network log are kept when their stack is deleted", () => {
   const isKept = ([, { Properties, DeletionPolicy }]: ReturnType<Stage["list"]>[number]) =>
     [Properties.LogGroupName ?? Properties.Description, DeletionPolicy] as const;
   const logs = onAurora.list("Logs::LogGroup").filter(([id]) => /^(Database|NetworkFlow)Logs/.test(id));
@@ -79,7 +79,7 @@ test("in production the keys, the database's log and that of its network outlive
   ]);
 });
 
-test("in production every secret outlives its stack", () => {
+test("in production, every secret is kept when its stack is deleted", () => {
   for (const [id, { DeletionPolicy }] of onAurora.list("SecretsManager::Secret"))
     expect([id, DeletionPolicy]).toEqual([id, "Retain"]);
 });
@@ -87,14 +87,14 @@ test("in production every secret outlives its stack", () => {
 test.each([
   ["a cluster", onAurora],
   ["an instance", onInstance],
-])("%s stands in the subnets that nothing leaves", (_, stage) => {
+])("%s is in the isolated subnets", (_, stage) => {
   const [, group] = stage.list("RDS::DBSubnetGroup")[0] ?? [];
   expect(group?.Properties.SubnetIds).toEqual(
     [1, 2].map((n) => ({ Ref: expect.stringMatching(`^NetworkVpcdatabaseSubnet${n}Subnet`) })),
   );
 });
 
-test("an existing database is given roles, and no server is made", () => {
+test("an existing database gets the roles, and no server is created", () => {
   expect(onExisting.all.filter(([, { Type }]) => Type.startsWith("AWS::RDS::"))).toEqual([]);
   const [, migrate] = onExisting.list("Lambda::Function").find(([id]) => id.includes("migrate")) ?? [];
   expect(migrate?.Properties.Environment.Variables).toMatchObject({
@@ -115,7 +115,7 @@ describe.each([
     return { id: found[0], ...found[1] };
   };
 
-  test("each login role and each use has a secret, whose value is in no template", () => {
+  test("each login role and each use has a secret, whose value appears in no template", () => {
     const names = stage.list("SecretsManager::Secret").map(([, { Properties }]) => Properties.Name);
     expect(names.toSorted()).toEqual(
       [
@@ -153,13 +153,13 @@ describe.each([
         ]);
   });
 
-  test("the deployment waits for the migration's end, and calls the version whose code it has just made", () => {
+  test("the deployment waits for the migration, and calls the version that it has just published", () => {
     const { Properties } = trigger("Migration");
     expect(Properties.InvocationType).toBe("RequestResponse");
     expect(Properties.HandlerArn.Ref).toMatch(/migrateFunctionCurrentVersion/);
   });
 
-  test("every secret is rotated each month, but those whose reason is acknowledged", () => {
+  test("every secret is rotated monthly, unless an acknowledged reason exempts it", () => {
     const scheduled = stage.list("SecretsManager::RotationSchedule").map(([, { Properties }]) => Properties);
     expect(new Set(scheduled.map(({ RotationRules }) => RotationRules.ScheduleExpression))).toEqual(
       new Set(["rate(30 days)"]),
@@ -179,7 +179,7 @@ describe.each([
   });
 });
 
-test("every log is kept for a stated time, and every function has a group for its own", () => {
+test("every log has a retention time, and every function has its own group", () => {
   for (const stage of [onAurora, inDev]) {
     for (const [id, { Properties }] of stage.list("Logs::LogGroup"))
       expect([id, Properties.RetentionInDays]).toEqual([id, stage === inDev ? 30 : 90]);

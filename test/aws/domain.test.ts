@@ -23,7 +23,7 @@ const [atOwnHosts, atOwnPath, atDefaultAddress] = [
   apisOf({}),
 ];
 
-test("hosts of the city: TLS 1.2 or later, in the region, and no second way in", () => {
+test("the city's hosts are regional, require TLS 1.2, and replace the default endpoints", () => {
   for (const { only } of atOwnHosts) {
     expect(only("ApiGateway::DomainName")).toMatchObject({
       SecurityPolicy: "TLS_1_2",
@@ -55,7 +55,7 @@ test.each([
   for (const api of [integration, messaging]) expect(outputsOf(api).DomainTarget).toBeDefined();
 });
 
-test("without hosts of its own, an API says its default address with the stage's name", () => {
+test("without custom hosts, an API outputs its default address with the stage's name", () => {
   for (const api of atDefaultAddress) {
     expect(api.all("ApiGateway::DomainName")).toEqual([]);
     expect(api.only("ApiGateway::RestApi").DisableExecuteApiEndpoint).toBe(false);

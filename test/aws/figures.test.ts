@@ -12,7 +12,7 @@ const called = [...routes, ...authorizers].map(({ fn }) => fn as string);
 const logOf = (fn: string) =>
   `${called.includes(fn) ? "Gateway" : ""}${functionName(fn).replaceAll("-", "")}Logs`;
 
-test("each figure is taken from the log in which it stands, and stored where alarms look for it", () => {
+test("each metric is read from the log that contains it, and stored where its alarm looks for it", () => {
   const filters = all("Logs::MetricFilter").map(({ LogGroupName, FilterPattern, MetricTransformations }) => [
     nameReferences(LogGroupName),
     FilterPattern,

@@ -38,7 +38,7 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
       .map(({ Name }: Rule) => Name);
   const limits: Rule[] = rules.filter(({ Statement }) => Statement.RateBasedStatement);
 
-  test("a firewall stands before the stage, and lets pass what no rule refuses", () => {
+  test("a firewall protects the stage and allows what no rule blocks", () => {
     const { ResourceArn, WebACLArn } = only("WAFv2::WebACLAssociation");
     const stages = Object.keys(resources("ApiGateway::Stage"));
     expect(stages.filter((id) => JSON.stringify(ResourceArn).includes(`"${id}"`))).toEqual(stages);
@@ -52,7 +52,7 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     "AWSManagedRulesKnownBadInputsRuleSet",
   ])("%s blocks", (name) => expect(group(name)?.OverrideAction).toEqual({ None: {} }));
 
-  test("nothing is refused for its size, or for what a parameter or a text holds", () => {
+  test("no request is blocked for the size or content of a parameter or text", () => {
     const judgesValues = ["BODY", "QUERYARGUMENTS"].flatMap((part) =>
       ["EC2MetaDataSSRF", "GenericLFI", "GenericRFI", "CrossSiteScripting"].map((rule) => `${rule}_${part}`),
     );
@@ -68,12 +68,12 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
   test("a caller needs no User-Agent", () =>
     expect(counted("AWSManagedRulesCommonRuleSet")).toContain("NoUserAgent_HEADER"));
 
-  test("a body with a known exploit is refused, unless the API carries any text and any file", () =>
+  test("a body with a known exploit is blocked, unless the API accepts arbitrary texts and files", () =>
     expect(counted("AWSManagedRulesKnownBadInputsRuleSet")).toEqual(
       api.name === "messaging" ? ["JavaDeserializationRCE_BODY", "Log4JRCE_BODY", "ReactJSRCE_BODY"] : [],
     ));
 
-  test("bad addresses are refused first, then calls are counted, then contents are looked at", () => {
+  test("rules check addresses first, then rates, then contents", () => {
     expect(rules.map(({ Priority }) => Priority)).toEqual(rules.map((_, i) => i));
     const isIntegration = api.name === "integration";
     expect(rules.map(({ Name }) => Name)).toEqual([
@@ -85,7 +85,7 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     ]);
   });
 
-  test("no part of a request is kept: no samples, no log, and nothing to see in one that is turned on later", () => {
+  test("no part of a request is stored: no samples, no log, and redaction in any log that is turned on later", () => {
     expect(all("WAFv2::LoggingConfiguration")).toEqual([]);
     for (const { VisibilityConfig } of [acl, ...rules] as Rule[])
       expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
@@ -105,13 +105,13 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     );
   });
 
-  test("what it refuses is answered as 403 in the API's own words", () => {
+  test("a blocked request gets 403 in the API's error format", () => {
     const { status, body } = api.responses.WAF_FILTERED ?? expect.fail();
     const expected = api.name === "messaging" ? [false, "FORBIDDEN"] : ["error", "forbidden"];
     expect([status, JSON.parse(body).status, JSON.parse(body).code]).toEqual([403, ...expected]);
   });
 
-  test("each limited route is limited for each address by the minute, under any of its spellings", () => {
+  test("each limited route has a limit per address and minute, for all spellings of its path", () => {
     expect(limits.length).toBe(api.firewall.perAddress?.limits.length ?? 0);
     for (const { route, requestsPerMinute } of api.firewall.perAddress?.limits ?? []) {
       const [, ...more] = route.path;
@@ -134,7 +134,7 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     }
   });
 
-  test("an address over a limit is answered 429 in the API's own words", () => {
+  test("an address over a limit gets 429 in the API's error format", () => {
     for (const { Action } of limits) {
       const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
       const { ContentType, Content } = acl.CustomResponseBodies[CustomResponseBodyKey];
@@ -150,7 +150,7 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
   });
 });
 
-test("credentials are tried against a limit for each address: login, refresh and ticket", () => {
+test("login, refresh and ticket have a limit per address", () => {
   const limited = apis
     .flatMap(({ api }) => api.firewall.perAddress?.limits ?? [])
     .map(({ route, requestsPerMinute }) => [route.fn, requestsPerMinute]);

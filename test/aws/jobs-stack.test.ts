@@ -31,10 +31,10 @@ const schedules = all("Scheduler::Schedule");
 const scheduleOf = (description: string) =>
   schedules.find(({ Description }) => Description === description) ?? expect.fail(description);
 
-test("there is a schedule for the upkeep and for each job, and no other", () =>
+test("the schedules are one for maintenance and one for each job", () =>
   expect(schedules.length).toBe(1 + jobs.length));
 
-test("the upkeep is started as often as its row says, and the next run makes up for one that failed", () => {
+test("maintenance is scheduled as its row says without retries, because the next run makes up for a failed one", () => {
   const { ScheduleExpression, Target } = scheduleOf("Database maintenance");
   expect(ScheduleExpression).toBe(`rate(${maintain.everyMinutes} minutes)`);
   expect(idOf(Target.Arn)).toBe(functionOf("maintain")?.id);
@@ -45,14 +45,14 @@ test("the upkeep is started as often as its row says, and the next run makes up 
   expect(config?.MaximumRetryAttempts).toBe(0);
 });
 
-test("a run of the upkeep is over before the next one starts", () => {
+test("a maintenance run ends before the next one starts", () => {
   const seconds = functionOf("maintain")?.Timeout;
   expect(seconds).toBe(maintain.timeoutSeconds);
   expect(seconds).toBeLessThan((maintain.everyMinutes ?? 0) * 60);
 });
 
 test.each(jobs.map((job) => [job.name, job] as const))(
-  "the job %s is started by the clock of its zone, with its name and the scheduled time",
+  "the job %s is scheduled in its time zone, and receives its name and the scheduled time",
   (name, { summary, schedule, timeZone }) => {
     const { ScheduleExpression, ScheduleExpressionTimezone, Target, FlexibleTimeWindow } =
       scheduleOf(summary);
@@ -65,7 +65,7 @@ test.each(jobs.map((job) => [job.name, job] as const))(
   },
 );
 
-test("the scheduler may start its one function and lay aside what it cannot, for this group alone", () => {
+test("the scheduler's role may only call its function and send failed events to the queue, for this group", () => {
   for (const { Target } of schedules) {
     const roleId = idOf(Target.RoleArn);
     const keeps = Target.DeadLetterConfig ? ["kms:Decrypt", "kms:GenerateDataKey", "sqs:SendMessage"] : [];
@@ -78,7 +78,7 @@ test("the scheduler may start its one function and lay aside what it cannot, for
   }
 });
 
-test("a notification that is asked for on the bus reaches the same function, and is laid aside when it cannot", () => {
+test("a notification request on the bus calls the same function, or goes to the dead-letter queue", () => {
   const [rule] = all("Events::Rule");
   expect(rule?.EventPattern).toEqual({ "detail-type": ["NotificationRequested"] });
   expect(idOf(rule?.EventBusName)).toBe(all("Events::EventBus")[0]?.id);
@@ -87,7 +87,7 @@ test("a notification that is asked for on the bus reaches the same function, and
   expect(idOf(rule?.Targets[0].DeadLetterConfig.Arn)).toBe(all("SQS::Queue")[0]?.id);
 });
 
-test("EventBridge may put into the queue, encrypted, what it could not hand over for its rule", () => {
+test("EventBridge may put undelivered events of its rule into the encrypted queue", () => {
   const allowed = (statements: Properties[]) =>
     statements
       .filter(({ Effect, Principal }) => Effect === "Allow" && Principal.Service === "events.amazonaws.com")
@@ -100,7 +100,7 @@ test("EventBridge may put into the queue, encrypted, what it could not hand over
   expect(allowed(key?.KeyPolicy.Statement)).toEqual([[["kms:Decrypt", "kms:GenerateDataKey"], ""]]);
 });
 
-test("a notification that is asked for is given up after an hour, since nobody uses a code so old", () => {
+test("a notification request expires after an hour, because its code is useless by then", () => {
   const [rule] = all("Events::Rule");
   const [config] = all("Lambda::EventInvokeConfig").filter(({ FunctionName }) =>
     idOf(FunctionName).startsWith("notify"),
@@ -109,7 +109,7 @@ test("a notification that is asked for is given up after an hour, since nobody u
   expect(config?.MaximumEventAgeInSeconds).toBe(3_600);
 });
 
-test("what the function failed for is tried twice again, and then laid aside as it was", () => {
+test("a failed event is retried twice, and then put into the queue unchanged", () => {
   const called = functionOf("notify");
   expect(called?.Timeout).toBe(notify.timeoutSeconds);
   expect(idOf(called?.DeadLetterConfig.TargetArn)).toBe(all("SQS::Queue")[0]?.id);
@@ -122,7 +122,7 @@ test("what the function failed for is tried twice again, and then laid aside as 
   );
 });
 
-test("dead letters are encrypted with a key of their own that is rotated, taken by TLS only, kept for a week", () => {
+test("the dead-letter queue has its own rotated key, requires TLS and keeps events for a week", () => {
   const [queue, ...more] = all("SQS::Queue");
   expect(more).toEqual([]);
   const [key] = all("KMS::Key");
@@ -137,7 +137,7 @@ test("dead letters are encrypted with a key of their own that is rotated, taken 
   });
 });
 
-test("the command for dead letters finds the queue's address and the name of the function", () => {
+test("the dead-letters command finds the queue's URL and the function's name in the outputs", () => {
   expect(template.findOutputs("DeadLetterQueue")).toEqual({
     DeadLetterQueue: { Value: { Ref: all("SQS::Queue")[0]?.id } },
   });
@@ -146,5 +146,5 @@ test("the command for dead letters finds the queue's address and the name of the
   });
 });
 
-test("no event is archived: that would be one more copy of numbers and codes", () =>
+test("no event is archived, which would store another copy of numbers and codes", () =>
   template.resourceCountIs("AWS::Events::Archive", 0));

@@ -8,9 +8,9 @@ import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { composeWith } from "./composed-stage.ts";
 import { readTemplate } from "./template.ts";
 
-// what the template says is compared with these definitions elsewhere; here stand the numbers that were agreed
+// other tests compare the template with these definitions; this one has the agreed numbers
 
-test("how often all callers may call, and a partner of each plan", () => {
+test("request limits for all callers together, and for a partner of each plan", () => {
   expect([integrationApi.throttle, messagingApi.throttle]).toEqual([
     { requestsPerSecond: 1_000, burst: 2_000 },
     { requestsPerSecond: 100, burst: 500 },
@@ -22,7 +22,7 @@ test("how often all callers may call, and a partner of each plan", () => {
   expect(messagingApi.usagePlans).toEqual({});
 });
 
-test("how often an address may try credentials in a minute", () => {
+test("login attempts per address and minute", () => {
   const limits = (api: Api) =>
     api.firewall.perAddress?.limits.map(({ route, requestsPerMinute }) => [route.fn, requestsPerMinute]);
   expect(limits(integrationApi)).toEqual([
@@ -33,7 +33,7 @@ test("how often an address may try credentials in a minute", () => {
   expect(limits(messagingApi)).toBeUndefined();
 });
 
-test("for how long the gateway keeps an authorizer's answer, and by which header", () =>
+test("cache time and identity header of each authorizer", () =>
   expect(
     [apiKeyAuthorizer, bearerAuthorizer, basicAuthorizer].map((row) => [
       row.kind,
@@ -46,12 +46,12 @@ test("for how long the gateway keeps an authorizer's answer, and by which header
     ["basic", 60, ["authorization"]],
   ]));
 
-test("no route runs longer than API Gateway waits, and the upkeep ends before its next run", () => {
+test("no route runs longer than API Gateway waits, and maintenance ends before its next run", () => {
   for (const { fn, timeoutSeconds } of routes) expect([fn, timeoutSeconds <= 28]).toEqual([fn, true]);
   expect(maintain.timeoutSeconds).toBeLessThan(60 * (maintain.everyMinutes ?? 0));
 });
 
-/** An answer of the gateway: its status, its code and how the caller goes on. */
+/** A response of the gateway: status, code and retry hint. */
 const answersOf = ({ responses }: Api) =>
   Object.fromEntries(
     Object.entries(responses).map(([type, { status, body, headers }]) => [
@@ -78,14 +78,14 @@ const shared = (unauthorized: readonly unknown[], code: (code: string) => string
   DEFAULT_5XX: [undefined, code("internal_error"), undefined],
 });
 
-test("what the gateway answers by itself: status, code, and how the caller goes on", () => {
+test("the gateway's own responses: status, code and retry hint", () => {
   expect(answersOf(integrationApi)).toEqual(shared([401, "unauthorized", "Bearer"], (code) => code));
   expect(answersOf(messagingApi)).toEqual(
     shared([401, "UNAUTHORIZED", "Basic"], (code) => code.toUpperCase()),
   );
 });
 
-test("a step of a deployment may take fourteen minutes, and the deployment waits a little longer", () => {
+test("a deployment step may take 14 minutes, and the deployment waits a little longer", () => {
   const { resources, template } = readTemplate(composeWith({ stage: "prod" }).data);
   const timeoutOf = (fn: string) =>
     Object.entries(resources("Lambda::Function")).find(([id]) => id.includes(`${fn}Function`))?.[1].Properties

@@ -15,7 +15,7 @@ const [container] = definition.ContainerDefinitions;
 const service = only("ECS::Service");
 const address = only("ServiceDiscovery::Service");
 
-test("one task runs, and while a new one takes over two do: the old one is not stopped before", () => {
+test("one task runs; during a deployment the old one is stopped only after the new one runs", () => {
   const { DesiredCount, DeploymentConfiguration } = service;
   expect(DesiredCount).toBe(1);
   expect(DeploymentConfiguration).toEqual({
@@ -25,12 +25,12 @@ test("one task runs, and while a new one takes over two do: the old one is not s
   });
 });
 
-test("the console can be reached through the task's agent, and what passes there is not logged", () => {
+test("the console is reached through the task's agent, without logging of the session", () => {
   expect(service.EnableExecuteCommand).toBe(true);
   expect(only("ECS::Cluster").Configuration.ExecuteCommandConfiguration).toEqual({ Logging: "NONE" });
 });
 
-test("the container is the smallest of its kind, no root, and cannot write to its file system", () => {
+test("the container has the smallest size, does not run as root, and has a read-only file system", () => {
   expect([definition.Cpu, definition.Memory, definition.RuntimePlatform.CpuArchitecture]).toEqual([
     ...["256", "512", "ARM64"],
   ]);
@@ -41,7 +41,7 @@ test("the container is the smallest of its kind, no root, and cannot write to it
   expect(memoryFlags.join(" ")).toContain("--max-old-space-size=96");
 });
 
-test("its name is the one that the functions are told, and is forgotten before the task stops listening", () => {
+test("functions know it by its DNS name, whose time to live ends before the task stops listening", () => {
   const zone = only("ServiceDiscovery::PrivateDnsNamespace");
   const { hostname, port } = new URL(upstreamUrls(stage.config).MESSENGER_URL);
   expect(hostname).toBe(`${address.Name}.${zone.Name}`);
@@ -53,7 +53,7 @@ test("its name is the one that the functions are told, and is forgotten before t
   );
   const linger = Number(variables.get("MESSENGER_LINGER_SECONDS"));
   expect(linger).toBeGreaterThan(TTL);
-  // a file that was asked for last may take 25 s
+  // the last requested file may take 25 s
   expect(container.StopTimeout).toBeGreaterThan(linger + 25);
   for (const [, { Properties }] of stage.list("Lambda::Function")) {
     const told = Properties.Environment?.Variables?.MESSENGER_URL;
@@ -61,14 +61,14 @@ test("its name is the one that the functions are told, and is forgotten before t
   }
 });
 
-test("its variables are names of secrets, its log has a group of its own", () => {
+test("its variables contain only names of secrets, and it has its own log group", () => {
   for (const { Name, Value } of container.Environment)
     if (Name.endsWith("_SECRET_ID")) expect(Value).toMatch(/^municipal\/dev\//);
   expect(container.Secrets).toBeUndefined();
   expect(container.LogConfiguration.Options["awslogs-group"].Ref).toMatch(/^MessengerLogs/);
 });
 
-test("an image that is in a registry already is used in place of one that is built", () => {
+test("an existing image in a registry replaces the built one", () => {
   const [reference] = examples.messagingImage;
   const given = synthesizeWith({ messagingImage: reference });
   const [{ Image }] = only("ECS::TaskDefinition", given).ContainerDefinitions;

@@ -24,7 +24,7 @@ const ingress = ({ list }: Stage) =>
 
 type Rule = Readonly<Record<string, string>>;
 
-/** Who may reach what by which port, by the rules within a group and those that stand by themselves. */
+/** Allowed source, target and port, from rules within a group and separate rules. */
 const egress = ({ list }: Stage): string[] => {
   const rules: [string, Rule][] = [
     ...list("EC2::SecurityGroup").flatMap(([id, { Properties }]) =>
@@ -58,11 +58,11 @@ const always = [
 ];
 
 describe.each([
-  ["a network of its own", own],
-  ["one with NAT", withNat],
-  ["one that is there already", inExisting],
+  ["a new network", own],
+  ["a new network with NAT", withNat],
+  ["an existing network", inExisting],
 ])("in %s", (_, stage) => {
-  test("a security group lets in only what comes from another one, by one port", () => {
+  test("a security group admits only traffic from another group, on one port", () => {
     expect(ingress(stage).toSorted()).toEqual([
       "Functions Database 5433-5433",
       "Functions Messenger 8080-8080",
@@ -72,36 +72,36 @@ describe.each([
       expect(Properties.SecurityGroupIngress ?? []).toEqual([]);
   });
 
-  test("a security group lets out exactly what functions and the messenger call, and nothing of the database", () =>
+  test("security groups allow exactly the outgoing traffic that functions and the messenger need, and none of the database", () =>
     expect(egress(stage)).toEqual(
       [
         ...always,
         "Functions Database tcp 5433-5433",
         "Messenger Database tcp 5433-5433",
-        // how CloudFormation is told that nothing may leave a group
+        // how CloudFormation expresses that no outgoing traffic is allowed
         "Database 255.255.255.255/32 icmp 252-86",
       ].toSorted(),
     ));
 
-  test("functions that need the database, the messenger or an old system stand in it, and no others", () => {
+  test("only functions that need the database, the messenger or a legacy system are in the network", () => {
     const needing = stage.list("Lambda::Function").filter(([, { Properties }]) => {
       const names = Object.keys(Properties.Environment?.Variables ?? {});
       return names.some((name) => /^(DATABASE_SECRET_ID|[A-Z_]+_URL)$/.test(name));
     });
     const inside = stage.list("Lambda::Function").filter(([, { Properties }]) => Properties.VpcConfig);
-    // the rotation is told by its event which database to talk to
+    // the event tells the rotation which database to connect to
     expect(inside.map(([id]) => id).filter((id) => !id.includes("rotate"))).toEqual(
       needing.map(([id]) => id),
     );
   });
 });
 
-test("nothing in a public subnet gets an address by being there", () => {
+test("public subnets assign no public addresses", () => {
   const given = own.list("EC2::Subnet").map(([, { Properties }]) => Properties.MapPublicIpOnLaunch ?? false);
   expect(new Set(given)).toEqual(new Set([false]));
 });
 
-test("without NAT there is none, functions leave by IPv6, and the messenger by an address of its own", () => {
+test("without NAT, functions use IPv6 and the messenger has a public address", () => {
   expect(own.list("EC2::NatGateway")).toEqual([]);
   expect(own.list("EC2::EgressOnlyInternetGateway")).toHaveLength(1);
   for (const [, { Properties }] of own.list("Lambda::Function"))
@@ -110,28 +110,28 @@ test("without NAT there is none, functions leave by IPv6, and the messenger by a
   expect(service?.Properties.NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp).toBe("ENABLED");
 });
 
-test("with NAT production has one in each zone, and no task has a public address", () => {
+test("with NAT, production has a gateway in each zone, and no task has a public address", () => {
   expect(withNat.list("EC2::NatGateway")).toHaveLength(2);
   const [, service] = withNat.list("ECS::Service")[0] ?? [];
   expect(service?.Properties.NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp).toBe("DISABLED");
 });
 
-test("what is refused in the network is logged, and its default group lets nothing through", () => {
+test("rejected traffic is logged, and the default security group allows nothing", () => {
   const [, log] = own.list("EC2::FlowLog")[0] ?? [];
   expect(log?.Properties.TrafficType).toBe("REJECT");
   expect(own.all.filter(([, { Type }]) => Type === "Custom::VpcRestrictDefaultSG")).toHaveLength(1);
 });
 
-test("an existing network is used as it is", () => {
+test("an existing network is used unchanged", () => {
   expect(inExisting.list("EC2::VPC")).toEqual([]);
   for (const [, { Properties }] of inExisting.list("Lambda::Function"))
     if (Properties.VpcConfig) expect(Properties.VpcConfig.Ipv6AllowedForDualStack ?? false).toBe(false);
 });
 
 test.each([
-  ["a database that was there already is reached by its port, wherever it is", {}, ["0.0.0.0/0", "::/0"]],
+  ["allows an existing database at any address by its port", {}, ["0.0.0.0/0", "::/0"]],
   [
-    "with its group named, within that group only",
+    "allows an existing database only in its security group, if it is configured",
     { securityGroupId: "sg-0123456789abcdef0" },
     ['"sg-0123456789abcdef0"'],
   ],
@@ -143,7 +143,7 @@ test.each([
   expect(egress(synthesizeWith({ database }))).toEqual([...always, ...toDatabase].toSorted());
 });
 
-test("an old system at another port than that of HTTPS can be reached", () => {
+test("a legacy system can have another port than 443", () => {
   const upstream = {
     legacyAuthUrl: "http://legacy.city.example:8088/login",
     employeeSystemUrl: "https://a.example",

@@ -33,19 +33,19 @@ const alarms = Object.values(stages).flatMap((stage) => stage.alarms);
 const nameOf = ({ AlarmName }: Alarm) => AlarmName.replace("municipal-test-", "");
 
 describe("an alarm", () => {
-  test("says in a sentence what is wrong, and where the runbook goes on", () => {
+  test("describes the problem in a sentence and names the runbook section", () => {
     for (const { AlarmDescription } of alarms)
       expect(AlarmDescription).toMatch(/^[A-Z][^.]{20,}\. What to do: infra\/RUNBOOK\.md#[a-z-]+$/);
   });
 
-  test("tells its topic when it rings and when it ends", () => {
+  test("notifies its topic when it fires and when it recovers", () => {
     for (const { AlarmActions, OKActions } of alarms) {
       expect(AlarmActions).toEqual([{ Ref: expect.stringMatching(/^AlarmsTopic/) }]);
       expect(OKActions).toEqual(AlarmActions);
     }
   });
 
-  test("rings at silence for the three hearts of the system alone, so that one that stops rings once", () => {
+  test("treats missing data as a failure only for three heartbeats, so that one outage causes one alarm", () => {
     const ringing = stages.aurora.alarms.filter(({ TreatMissingData }) => TreatMissingData === "breaching");
     expect(ringing.map(nameOf).toSorted()).toEqual([
       "database-silent",
@@ -54,14 +54,14 @@ describe("an alarm", () => {
     ]);
   });
 
-  test("stands on every function that somebody calls or that a deployment leaves behind", () => {
+  test("exists for every function but maintain, notify and messenger", () => {
     const watched = stages.aurora.alarms.map(nameOf);
     const forgiven = ["maintain", "notify", "messenger"];
     for (const fn of listFunctions().filter((name) => !forgiven.includes(name)))
       expect(watched).toContain(`${fn.replaceAll("/", "-")}-fails`);
   });
 
-  test.each(["integration", "messaging"])("on the %s API leaves out what is no fault of ours", (name) => {
+  test.each(["integration", "messaging"])("on the %s API ignores errors of other systems", (name) => {
     const alarm = stages.aurora.alarms.find((one) => nameOf(one) === `${name}-api-fails`);
     const left = { integration: "UpstreamFailures-LEGACY_AUTH_URL", messaging: "BadBoundaries" }[name];
     expect(JSON.stringify(alarm?.Metrics)).toMatch(/FILL\(all, 0\) - FILL\(known0, 0\)/);
@@ -69,7 +69,7 @@ describe("an alarm", () => {
   });
 });
 
-test("figures of a database that was there already come from the functions, not from RDS", () => {
+test("metrics of an existing database come from the functions, not from RDS", () => {
   const kinds = (names: readonly Alarm[]) => names.map(nameOf).filter((name) => name.startsWith("database"));
   expect(kinds(stages.existing.alarms)).toEqual(["database-unreachable"]);
   expect(kinds(stages.aurora.alarms)).toHaveLength(4);
@@ -87,19 +87,19 @@ describe("the runbook", () => {
   /** Sections that no alarm leads to. */
   const others = ["before-you-begin", "reach-the-console-and-the-database", "budget", "postgresql-upgrade"];
 
-  test("has a section for every alarm, and an alarm for every section but a few", () => {
+  test("has a section for every alarm, and an alarm for all but a few sections", () => {
     const led = new Set(alarms.map(({ AlarmDescription }) => AlarmDescription.split("#")[1]));
     expect([...led, ...others].toSorted()).toEqual(sections.map(anchorOf).toSorted());
   });
 
-  test("says in each of them what citizens notice, what to check, how to fix it and when to escalate", () => {
+  test("describes in each section the effect for citizens, the checks, the fix and when to escalate", () => {
     for (const section of sections.filter((one) => !others.includes(anchorOf(one))))
       expect(section.match(/^\*\*(Impact|Check|Fix|Escalate)\*\*/gm)).toEqual([
         ...["**Impact**", "**Check**", "**Fix**", "**Escalate**"],
       ]);
   });
 
-  test("leads to sections that are there, and to commands and files that exist", () => {
+  test("links only to existing sections, commands and files", () => {
     const anchors = sections.map(anchorOf);
     for (const [, anchor = ""] of text.matchAll(/\]\(#([\w-]+)\)/g)) expect(anchors).toContain(anchor);
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -110,7 +110,7 @@ describe("the runbook", () => {
   });
 });
 
-test("the topic is encrypted with a key that CloudWatch may use, and writes to whom the configuration names", () => {
+test("the topic is encrypted with a key that CloudWatch may use, and e-mails the configured addresses", () => {
   const { template, config } = stages.aurora;
   template.hasResourceProperties("AWS::SNS::Subscription", {
     Protocol: "email",
@@ -123,7 +123,7 @@ test("the topic is encrypted with a key that CloudWatch may use, and writes to w
   expect(JSON.stringify(key?.KeyPolicy)).toContain("cloudwatch.amazonaws.com");
 });
 
-test("the alarms of the stage may publish to the topic, whose own policy replaces the one of SNS", () => {
+test("the topic's policy allows the stage's alarms to publish", () => {
   const [policy] = stages.aurora.all<{ PolicyDocument: { Statement: Record<string, unknown>[] } }>(
     "SNS::TopicPolicy",
   );
@@ -138,7 +138,7 @@ test("the alarms of the stage may publish to the topic, whose own policy replace
   expect(JSON.stringify(allowed?.Condition)).toMatch(/"ArnLike":.*:alarm:municipal-test-\*"/);
 });
 
-test("the budget tells at 80 per cent spent and when the month will take all of it", () => {
+test("the budget warns at 80 per cent spent, and when the forecast exceeds it", () => {
   const { all, config } = stages.aurora;
   const perCent = { ThresholdType: "PERCENTAGE", ComparisonOperator: "GREATER_THAN" };
   const Subscribers = [{ SubscriptionType: "EMAIL", Address: config.alarmEmail }];
@@ -158,7 +158,7 @@ test("the budget tells at 80 per cent spent and when the month will take all of 
   ]);
 });
 
-test("the dashboard is one page in the order of looking: alarms, doors, database, messenger, jobs", () => {
+test("the dashboard is one page: alarms, APIs, database, messenger, jobs", () => {
   const [dashboard, ...more] = stages.aurora.all<{ DashboardBody: unknown }>("CloudWatch::Dashboard");
   expect(more).toEqual([]);
   const body = JSON.stringify(dashboard?.DashboardBody);
@@ -169,5 +169,5 @@ test("the dashboard is one page in the order of looking: alarms, doors, database
   expect(places).toEqual(places.toSorted((a, b) => a - b));
 });
 
-test("nothing that is watched is held by its alarm: references to other stacks are weak", () =>
+test("alarms refer to other stacks only by weak references, so that watched resources can be replaced", () =>
   expect(JSON.stringify(stages.aurora.template.toJSON())).not.toContain("Fn::ImportValue"));

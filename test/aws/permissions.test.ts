@@ -10,7 +10,7 @@ interface Statement {
 
 const many = <T>(value: T | readonly T[]): readonly T[] => [value].flat() as readonly T[];
 
-/** What a role may do: of its own policies and of those that are attached to it. */
+/** The permissions of a role, from its inline and attached policies. */
 const statementsOf = (roleId: string): Statement[] => {
   const attached = list("IAM::Policy").filter(([, { Properties }]) =>
     JSON.stringify(Properties.Roles).includes(`"${roleId}"`),
@@ -28,7 +28,7 @@ test("no two functions share a role", () => {
   expect(new Set(roles).size).toBe(roles.length);
 });
 
-test("no role has a policy that AWS keeps, but the account's by which API Gateway writes its logs", () => {
+test("only the account's role for API Gateway logs has an AWS managed policy", () => {
   const kept = list("IAM::Role").flatMap(([, { Properties }]) => Properties.ManagedPolicyArns ?? []);
   const names = new Set(kept.map((arn) => /policy\/[\w/-]+/.exec(JSON.stringify(arn))?.[0]));
   expect([...names]).toEqual(["policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs"]);
@@ -42,7 +42,7 @@ const withoutResource = [
   /^ssmmessages:(Create|Open)(Control|Data)Channel$/,
 ];
 
-test("no policy has a wildcard for an action, nor for a resource but where an action takes none", () => {
+test("no policy has a wildcard action, or a wildcard resource for an action that supports resources", () => {
   const roles = list("IAM::Role").map(([id]) => id);
   const statements = roles.flatMap((role) => statementsOf(role).map((statement) => ({ role, statement })));
   expect(statements.length).toBeGreaterThan(50);

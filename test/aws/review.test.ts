@@ -7,7 +7,7 @@ const choices = ["dev", "prod"].flatMap((stage) =>
   examples.database.flatMap((database) => examples.network.map((network) => ({ stage, database, network }))),
 );
 
-test.each(choices)("AWS's solution checks find nothing that is not acknowledged: %o", (choice) => {
+test.each(choices)("all findings of AWS's solution checks are acknowledged: %o", (choice) => {
   const { app } = composeWith({ ...choice, domain: examples.domain[0] });
   const { violations } = new AwsSolutionsChecks(app).validateScope(app);
   const found = violations.map(({ ruleName, violatingResources }) =>
@@ -25,7 +25,7 @@ test.each([
   { stage: "prod", database: existing, network: existingNetwork, messagingImage: examples.messagingImage[0] },
   { stage: "dev" },
 ])(
-  "the templates fit the schemas of CloudFormation: %o",
+  "the templates match the schemas of CloudFormation: %o",
   (choice) => expect(() => validateWith(choice)).not.toThrow(),
   // the first one compiles the validator, for some seconds of a core's time
   60_000,

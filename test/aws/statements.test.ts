@@ -39,7 +39,7 @@ const granted = ({ Statement }: Properties, resources: Readonly<Record<string, R
     ),
   );
 
-/** What each role of a stack may do, by the role's name: each action with each resource. */
+/** The permissions of each role of a stack, by the role's name: each action with each resource. */
 const rolesOf = (stackName: string): Readonly<Record<string, readonly string[]>> => {
   const resources = stage.resourcesOf(stackName);
   const policies = Object.values(resources).filter(({ Type }) => Type === "AWS::IAM::Policy");
@@ -91,7 +91,7 @@ const ofRow = (scope: string, { fn, secrets, upstreams = [] }: Row): string[] =>
 
 const databaseSecrets = ["database/admin", ...Object.keys(loginRoles).map((role) => `database/${role}`)];
 
-test("each role of the data stack may do what it must, and no more", () =>
+test("each role of the data stack has exactly the permissions it needs", () =>
   expect(rolesOf("municipal-prod-data")).toEqual({
     MigrationmigrateRole: [...logs("MigrationmigrateLogs"), ...inside, ...reads(databaseSecrets)].toSorted(),
     FillingfillsecretsRole: [
@@ -129,7 +129,7 @@ test("each role of the data stack may do what it must, and no more", () =>
     ].toSorted(),
   }));
 
-test("the messenger reads its secrets and opens the operator's way in; its agent fetches the image and writes the log", () =>
+test("the messenger may read its secrets and open the operator's connection; its agent may pull the image and write the log", () =>
   expect(rolesOf("municipal-prod-messaging")).toEqual({
     MessengerDefinitionTaskRole: [
       ...reads(Object.values(messengerSecrets)),
@@ -151,7 +151,7 @@ test("the messenger reads its secrets and opens the operator's way in; its agent
     ].toSorted(),
   }));
 
-test("a schedule starts its one function; what it cannot hand over, and what the function fails for, is set aside", () =>
+test("a schedule may call its function, and failed events go to the queue", () =>
   expect(rolesOf("municipal-prod-jobs")).toEqual({
     maintainRole: ofRow("", maintain).toSorted(),
     notifyRole: [...ofRow("", notify), ...setsAside].toSorted(),
@@ -165,7 +165,7 @@ describe.each(["integration", "messaging"])("of the %s API", (api) => {
     ({ fn }) => `Gateway${functionName(fn).replaceAll("-", "")}Role` in roles,
   );
 
-  test("each function writes its log, reads its secrets and stands in the network where it must, and no more", () => {
+  test("each function may only write its log, read its secrets and use the network if it needs to", () => {
     const expected = rows.map((row) => [
       `Gateway${functionName(row.fn).replaceAll("-", "")}Role`,
       ofRow("Gateway", row).toSorted(),
@@ -175,7 +175,7 @@ describe.each(["integration", "messaging"])("of the %s API", (api) => {
   });
 });
 
-test("beside the gateways, only this stage's bus rule and this account's Secrets Manager may call a function", () => {
+test("besides the gateways, only this stage's bus rule and this account's Secrets Manager may call a function", () => {
   const permissions = ["data", "messaging", "jobs", "operations"].flatMap((name) =>
     Object.values(stage.resourcesOf(`municipal-prod-${name}`))
       .filter(({ Type }) => Type === "AWS::Lambda::Permission")
@@ -201,7 +201,7 @@ test("beside the gateways, only this stage's bus rule and this account's Secrets
   ]);
 });
 
-test("a rule of the bus may put what it cannot hand over into the queue, and use the queue's key for it", () => {
+test("a bus rule may put undelivered events into the queue and use its key", () => {
   const own = Object.values(stage.resourcesOf("municipal-prod-jobs"));
   const statementsOf = (type: string, document: string): Properties[] =>
     own.filter(({ Type }) => Type === type).flatMap(({ Properties }) => Properties[document].Statement);

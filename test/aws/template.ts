@@ -13,7 +13,7 @@ type Resource = {
 export const idOf = (value: unknown): string =>
   /"(?:Ref|Fn::GetAtt)":\[?"(\w+)"/.exec(JSON.stringify(value))?.[1] ?? "";
 
-/** A stack's template, with what tests ask of it. */
+/** A stack's template, with queries for tests. */
 export const readTemplate = (stack: Stack) => {
   const template = Template.fromStack(stack);
   const resources = (type: string) => template.findResources(`AWS::${type}`) as Record<string, Resource>;
@@ -41,7 +41,7 @@ export const readTemplate = (stack: Stack) => {
     return found;
   };
 
-  /** The function behind a method, with what its role may do. */
+  /** The function behind a method, with the permissions of its role. */
   const functionOf = (method: Properties): Properties => {
     const called = JSON.stringify(method.Integration).match(/"(\w*Function\w*)","Arn"/)?.[1] ?? "";
     const properties = resources("Lambda::Function")[called]?.Properties ?? {};
@@ -50,7 +50,7 @@ export const readTemplate = (stack: Stack) => {
     return { ...properties, policies: policies.map(({ PolicyDocument }) => PolicyDocument) };
   };
 
-  /** Every statement of every policy, wherever it stands. */
+  /** Every statement of every policy. */
   const statements = (): Properties[] => [
     ...[...all("IAM::Policy"), ...all("IAM::ManagedPolicy")].flatMap(
       ({ PolicyDocument }) => PolicyDocument.Statement,

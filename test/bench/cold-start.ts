@@ -88,7 +88,7 @@ const measure = async <T>(
   return { figures, result };
 };
 
-/** Measures every function of the route table; the routes are asked with what the authorizers answered. */
+/** Measures every function of the route table; requests to routes contain the authorizers' answers. */
 const measureAll = async (city: City, folder: string, pairs: number, signal: AbortSignal) => {
   const emptyFolder = `${folder}/empty`;
   writeEmptyHandler(emptyFolder);

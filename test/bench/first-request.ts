@@ -4,8 +4,7 @@ import { routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { City } from "../../infra/local/city.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
-import { basicHeader } from "../steps/basic-header.ts";
-import { formOf } from "../steps/messaging.ts";
+import { basicHeader, formOf } from "../steps/messaging.ts";
 
 interface Sample {
   /** For the path's segments in braces. */

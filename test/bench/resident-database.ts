@@ -11,7 +11,7 @@ import { destroyServer, startServer } from "../../infra/local/postgres/server.ts
 import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 
 export interface ResidentDatabase {
-  /** One connection, or more, of a role that may do everything with residents. */
+  /** One or more connections of a role with all privileges on residents. */
   connect(max?: number): postgres.Sql;
   connectAsImporter(): postgres.Sql;
 }

@@ -5,7 +5,7 @@ import { importCsv } from "#lib/import/import.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { inventResident } from "../../infra/local/seed/resident-rows.ts";
-import { residentCsv } from "../steps/resident-csv.ts";
+import { residentCsv } from "../steps/residents/resident-csv.ts";
 import {
   copyCsv,
   fillResidents,
@@ -18,7 +18,7 @@ import { median, printTable, writeResult } from "./result.ts";
 const pageSize = 10;
 /** Rows that are loaded on top begin here: none of them is there yet. */
 const loadedFrom = 20_000_001;
-/** Ours is asked this often, the plain way as often as it can within the time. */
+/** Our query runs this often, the plain query as often as the time allows. */
 const samples = 200;
 const plainMs = 6_000;
 const leastPlain = 3;

@@ -34,7 +34,7 @@ export const printTable = (rows: readonly Row[]) => {
   for (let line = 0; line <= rows.length; line++) console.log(columns.map((cells) => cells[line]).join("  "));
 };
 
-/** Keeps a bench's figures in `results/<bench>.json`, with the date and the version of Node. */
+/** Stores a bench's figures in `results/<bench>.json`, with the date and the version of Node. */
 export const writeResult = (bench: string, figures: Readonly<Record<string, unknown>>) => {
   const folder = fileURLToPath(new URL("results", import.meta.url));
   mkdirSync(folder, { recursive: true });

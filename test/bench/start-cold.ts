@@ -3,12 +3,12 @@ import { setTimeout } from "node:timers/promises";
 import { functionName } from "../../infra/build/build.ts";
 import { startEnvironment } from "../runtime-client/environment.ts";
 
-/** A function and the event that it is asked first. */
+/** A function and its first event. */
 export interface Invocation {
   readonly fn: string;
   /** Folder with `index.mjs`, which exports `handler`. */
   readonly folder: string;
-  /** The environment beside what Lambda itself sets. */
+  /** The environment, without Lambda's own variables. */
   readonly variables: Readonly<Record<string, string>>;
   readonly memoryMb: number;
   readonly timeoutSeconds: number;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => close?.());
 
-/** A page that watches itself: no request may leave the origin, and nothing may be said on the console. */
+/** A page that must send no request to another origin and write nothing to the console. */
 const open = async (path: string, width = 1_280, javaScriptEnabled = true) => {
   const context = await browser.newContext({ viewport: { width, height: 800 }, javaScriptEnabled });
   const page = await context.newPage();
@@ -37,7 +37,7 @@ const overflow = (page: Page) =>
   page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 
 describe.each(languages)("the reference page in %s", (language) => {
-  test.each([1_280, 360])("shows every endpoint, its line and its errors, at %i pixels", async (width) => {
+  test.each([1_280, 360])("shows every endpoint with its summary and errors, at %i pixels", async (width) => {
     const { page } = await open(`/docs?lang=${language}`, width);
     const endpoints = page.locator(".opblock");
     await endpoints.first().waitFor();
@@ -53,7 +53,7 @@ describe.each(languages)("the reference page in %s", (language) => {
   });
 });
 
-test("works by keyboard alone: skip link, guides, an endpoint that opens", async () => {
+test("works by keyboard: skip link, guides, opening an endpoint", async () => {
   const { page } = await open("/docs");
   await page.locator(".opblock").first().waitFor();
   await page.keyboard.press("Tab");
@@ -67,7 +67,7 @@ test("works by keyboard alone: skip link, guides, an endpoint that opens", async
   await page.locator(".opblock.is-open").waitFor();
 });
 
-test("changes its language, and leads to every guide and back", async () => {
+test("switches language, and links to every guide and back", async () => {
   const { page } = await open("/docs");
   await page.getByRole("link", { name: "Bahasa Indonesia" }).click();
   await page.getByRole("heading", { name: "API Integrasi Kota", level: 1 }).waitFor();
@@ -79,7 +79,7 @@ test("changes its language, and leads to every guide and back", async () => {
   expect(new URL(page.url()).searchParams.get("lang")).toBe("id");
 });
 
-test("every guide fits a narrow screen, and its links lead somewhere", async () => {
+test("every guide fits a narrow screen, and its links work", async () => {
   const { page } = await open("/docs/paging", 360);
   for (const language of languages)
     for (const name of guideNames) {
@@ -100,12 +100,12 @@ test("every guide fits a narrow screen, and its links lead somewhere", async () 
     }
 });
 
-test("without script the page says where the document is", async () => {
+test("without script, the page links to the document", async () => {
   const { page } = await open("/docs", 360, false);
   await page.getByText("The reference needs JavaScript").waitFor();
 });
 
-test("lets nothing of elsewhere in, by a policy without exceptions for scripts and styles", async () => {
+test("the content security policy allows no other origin, and no inline scripts and styles", async () => {
   const { headers } = await open("/docs/errors");
   const policy = headers["content-security-policy"] ?? "";
   expect(policy).toContain("default-src 'none'");
@@ -114,6 +114,6 @@ test("lets nothing of elsewhere in, by a policy without exceptions for scripts a
 });
 
 test.each(["/docs/nothing", "/docs/reference.js.map", "/docs/..%2findex.mjs", "/docs/index"])(
-  "%s is no page",
+  "%s is not a page",
   async (path) => expect([400, 404]).toContain((await fetch(`${baseUrl}${path}`)).status),
 );

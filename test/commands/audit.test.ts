@@ -39,7 +39,7 @@ const digestOf = async (seal: number) =>
     await sql<{ digest: string }[]>`select encode(digest, 'hex') as digest from audit.seal where id = ${seal}`
   )[0]?.digest ?? "";
 
-test("finds nothing wrong with rows as they were sealed, whatever the settings of the session", async () => {
+test("accepts sealed rows, whatever the settings of the database session", async () => {
   await sealThree();
   await read(3);
   await sql.unsafe(
@@ -84,7 +84,7 @@ test.each([
   expect(await verify()).toMatchObject({ status: 1, errors: `${problem}\n` });
 });
 
-test("finds seals that were made anew by a digest from the log", async () => {
+test("finds recomputed seals by a digest from the log", async () => {
   await sealThree();
   const logged = await digestOf(2);
   expect((await verify("--seal", "2", "--digest", logged)).status).toBe(0);
@@ -113,7 +113,7 @@ test("does not seal past a read whose transaction has not ended", async () => {
   expect((await verify()).status).toBe(0);
 });
 
-test("a few rows wait for more, but not for ever", async () => {
+test("few rows are sealed only after a while", async () => {
   await read(3);
   expect(await sealReads(maintenance)).toEqual({ rows: 0, more: false });
   await sql`update audit.resident_read set read_at = now() - interval '11 minutes' where id = 1`;

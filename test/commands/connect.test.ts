@@ -6,7 +6,7 @@ import { listen } from "../steps/http-server.ts";
 /** The first message of a client that wants TLS. https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const sslRequest = "0000000804d2162f";
 
-test("a database of another machine gets neither name nor password without TLS", async () => {
+test("sends no name and password to a remote database without TLS", async () => {
   const received: Buffer[] = [];
   const server = createServer((socket) => {
     socket

@@ -24,7 +24,7 @@ const settingsFor = (url: string) => ({
   AWS_ENDPOINT_URL: url,
 });
 
-test("lists what each is about, without number or text, and releases all of them", async () => {
+test("lists the subject of each event without number or text, and releases all of them", async () => {
   const aws = await startJobsStack(letters);
   const { status, out } = await command(settingsFor(aws.url), "list", "--stage", "test");
   expect(status).toBe(0);
@@ -34,7 +34,7 @@ test("lists what each is about, without number or text, and releases all of them
   expect(aws.letters.map(({ id, hidden }) => [id, hidden])).toEqual(letters.map(({ id }) => [id, false]));
 });
 
-test("retries each event as it was, deletes those that succeed and releases the rest", async () => {
+test("retries each event unchanged, deletes those that succeed and releases the rest", async () => {
   const aws = await startJobsStack(letters);
   const { status, out } = await command(settingsFor(aws.url), "redo", "--stage", "test");
   expect([status, out.match(/^done/gm)?.length, out.match(/^failed again/gm)?.length]).toEqual([2, 2, 1]);
@@ -43,7 +43,7 @@ test("retries each event as it was, deletes those that succeed and releases the 
   expect(out).not.toMatch(/62812|739104/);
 });
 
-test("drops one, and says so when there is none", async () => {
+test("deletes one event, or reports that it does not exist", async () => {
   const aws = await startJobsStack(letters);
   expect((await command(settingsFor(aws.url), "drop", "second", "--stage", "test")).status).toBe(0);
   expect(aws.letters.map(({ id, hidden }) => [id, hidden])).toEqual([

@@ -21,7 +21,7 @@ describe("sessions", () => {
   const client = employeeClient(baseUrl);
   const login = async () => (await client.login("reader", employee.password)).json.refresh_token;
 
-  test("are listed with account and times, and never with a token", async () => {
+  test("are listed with account and times, without tokens", async () => {
     const token = await login();
     const { out } = await sessions("list");
     expect(out).toMatch(/^account +session +scope +started +refreshed +expires/);
@@ -29,7 +29,7 @@ describe("sessions", () => {
     expect(out).not.toContain(token);
   });
 
-  test("of an account are ended, so that nothing refreshes them any more", async () => {
+  test("of an account are ended and cannot be refreshed", async () => {
     const [first, second] = [await login(), await login()];
     expect((await sessions("end", "3")).out).toMatch(/^\d+ sessions ended/);
     for (const token of [first, second])
@@ -80,14 +80,14 @@ describe("token-key", () => {
     await server.stop();
   });
 
-  test("new prints a key in the secret's own shape, each time another", async () => {
+  test("new prints a different key in the secret's format each time", async () => {
     const keys = [await tokenKey("new"), await tokenKey("new")];
     const [first, second] = keys.map(({ out }) => JSON.parse(out));
     expect(first).toEqual({ kty: "oct", alg: "HS256", kid: expect.any(String), k: expect.any(String) });
     expect(first.k).not.toBe(second.k);
   });
 
-  test("rotate does not end tokens that are still valid, unless it is forced to", async () => {
+  test("rotate does not invalidate valid tokens, unless it is forced", async () => {
     const before = store.find(id);
     expect(await tokenKey("rotate")).toMatchObject({
       status: 1,
@@ -99,7 +99,7 @@ describe("token-key", () => {
     expect(store.find(id, { stage: "AWSPREVIOUS" })?.id).toBe(before?.id);
   });
 
-  test("rotate waits until no token of the key before the current one can be valid", async () => {
+  test("rotate is rejected until all tokens of the previous key have expired", async () => {
     const clock = stopClock();
     putKey();
     // a function signs with a key for 5 minutes after a rotation, a token lives for 15

@@ -10,8 +10,8 @@ import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { callCommand, startCommand } from "../steps/command.ts";
-import { holdResident, untilImportersWait } from "../steps/held-resident.ts";
-import { residentHeader as header, residentCsv } from "../steps/resident-csv.ts";
+import { holdResident, untilImportersWait } from "../steps/residents/held-resident.ts";
+import { residentHeader as header, residentCsv } from "../steps/residents/resident-csv.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 let folder: string;
@@ -19,7 +19,7 @@ let sql: postgres.Sql;
 let database: TemporaryDatabase;
 let databaseUrl: string;
 
-/** A database of its own for each test, on the city's server. */
+/** A new database for each test, on the city's server. */
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "import-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -55,7 +55,7 @@ const many = Array.from({ length: 45_000 }, (_, i) => inventResident(i + 1));
 
 const holdLast = () => holdResident(database, many.at(-1)?.values[0] ?? "");
 
-test("stores a file, and the same file again changes nothing", async () => {
+test("stores a file; importing it again changes nothing", async () => {
   const file = write(csv(300));
   expect(await run("import", "residents", file)).toMatchObject({
     status: 0,
@@ -66,7 +66,7 @@ test("stores a file, and the same file again changes nothing", async () => {
   expect(await sql`select xmin, * from resident.resident order by id`).toEqual(before);
 });
 
-test("leaves nothing for readers to add up", async () => {
+test("leaves no pending notes for readers to add up", async () => {
   await run("import", "residents", write(csv(300)));
   const counted = await sql`
     select (select count(*)::int from resident.noted_change) as noted, (select sum(row_count)::int from resident.block) as rows`;
@@ -86,7 +86,7 @@ test("updates a known NIK, and keeps its created_at when the file has none", asy
   expect(after).toEqual({ ...before, name: "NAMA BARU" });
 });
 
-test("lets the last of repeated rows count, and says so", async () => {
+test("stores the last of repeated rows, and reports the repetition", async () => {
   const [row = ""] = csv(1).split("\n").slice(1);
   const file = write([header, row.replace(/,[^,]*,/, ",9999010101000099,"), row, ""].join("\n"));
   expect((await run("import", "residents", file)).out).toContain("1 rows were replaced");
@@ -110,7 +110,7 @@ test("reports rejected rows with line and reason in a private file that can be c
   expect((await run("import", "residents", write(corrected, "corrected.csv"))).out).toContain("1 added");
 });
 
-test("one rejected row among good ones is reported, and is enough for exit code 2", async () => {
+test("one rejected row is reported and gives exit code 2", async () => {
   const file = write(csv(3).replace(/\n\d+/, "\n123"));
   const report = join(folder, "data.rejected.csv");
   const { status, out } = await run("import", "residents", file);
@@ -123,14 +123,14 @@ test("one rejected row among good ones is reported, and is enough for exit code 
   ]);
 });
 
-test("removes the report of an earlier run when no row is rejected any more", async () => {
+test("removes the report of an earlier run when no row is rejected", async () => {
   await run("import", "residents", write(csv(2).replace(/\n\d+/, "\n1")));
   expect(existsSync(join(folder, "data.rejected.csv"))).toBe(true);
   await run("import", "residents", write(csv(2)));
   expect(existsSync(join(folder, "data.rejected.csv"))).toBe(false);
 });
 
-test("killed in the middle and run again, it has stored every row once", async () => {
+test("stores every row once when it is killed and run again", async () => {
   const file = write(residentCsv(many));
   const other = await holdLast();
   const { ended, kill } = start("residents", file);
@@ -144,7 +144,7 @@ test("killed in the middle and run again, it has stored every row once", async (
   expect(await count()).toBe(many.length);
 });
 
-test("says up to which line all is stored when the database ends the connection", async () => {
+test("says up to which line rows are stored when the database ends the connection", async () => {
   const other = await holdLast();
   const ended = run("import", "residents", write(residentCsv(many)));
   const [pid = 0] = await untilImportersWait(sql, 1);
@@ -173,7 +173,7 @@ test.each([3, 10, 25])("stops with a message when the connection breaks %i ms in
   await importer.end({ timeout: 1 });
 });
 
-test("one id in two spellings is one row", async () => {
+test("stores one row for an id in two spellings", async () => {
   const file = write(
     "id,pr_id,url_foto,caption\n1,10,https://a.example/1.jpg,a\n01,10,https://a.example/2.jpg,b\n",
   );
@@ -183,26 +183,26 @@ test("one id in two spellings is one row", async () => {
   });
 });
 
-test("does not begin when the report of rejected rows could not be written", async () => {
+test("does not start when the report of rejected rows cannot be written", async () => {
   mkdirSync(join(folder, "data.rejected.csv"));
   const result = await run("import", "residents", write(csv(3)));
   expect(result).toMatchObject({ status: 1, errors: expect.stringContaining("cannot be written") });
   expect(await count()).toBe(0);
 });
 
-test("does not read a file whose header is of no use", async () => {
+test("rejects a file with an unusable header", async () => {
   const result = await run("import", "residents", write("a,b\n1,2\n"));
   expect(result).toMatchObject({ status: 1, errors: expect.stringContaining("missing: nik, no_kk") });
 });
 
-test("says how to give a database when there is none", async () => {
+test("says how to specify a database when none is given", async () => {
   databaseUrl = "postgres://x:y@127.0.0.1:1/none";
   const result = await run("import", "residents", write(csv(1)));
   expect(result).toMatchObject({ status: 1, errors: expect.stringContaining("npm run dev") });
   expect(result.errors).not.toMatch(/\n {4}at /);
 });
 
-test("stores whatever its own rules accept: the database never refuses a row they let through", async () => {
+test("stores whatever its own rules accept: the database rejects no row that passed them", async () => {
   const odd = [
     "-",
     "\\N",
@@ -247,7 +247,7 @@ test("imports categories and gallery", async () => {
   ]);
 });
 
-test("seeding invents the same residents every time, and more of them later", async () => {
+test("seeding creates the same residents every time, and can add more", async () => {
   expect((await run("seed", "--residents", "20")).status).toBe(0);
   const first = await sql`select nik, name, created_at from resident.resident order by id`;
   await run("seed", "--residents", "30");
@@ -255,7 +255,7 @@ test("seeding invents the same residents every time, and more of them later", as
   expect([later.length, later.slice(0, 20)]).toEqual([30, [...first]]);
 });
 
-test("does not seed a database of real residents", async () => {
+test("refuses to seed a database with real residents", async () => {
   await run("import", "residents", write(csv(1).replace(/\n9971/, "\n3578")));
   expect(await run("seed", "--residents", "5")).toMatchObject({
     status: 1,

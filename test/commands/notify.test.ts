@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { jobs } from "#lib/notification/jobs.ts";
-import { withCityDatabase } from "../steps/city-database.ts";
+import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { callCommand } from "../steps/command.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity(() => ({ messenger: "fake" }));
 const admin = withCityDatabase(own);
@@ -40,7 +39,7 @@ beforeEach(() =>
 );
 
 describe("run", () => {
-  test("tells everybody, and reports who could not be told and why", async () => {
+  test("notifies everyone, and reports who could not be notified and why", async () => {
     const { status, out } = await notify("run", job);
     expect(status).toBe(2);
     expect(out).toContain("recipients: 2 accepted, 0 opted out, 1 refused, 0 expired");
@@ -49,13 +48,13 @@ describe("run", () => {
     expect((await sent()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000002"]);
   });
 
-  test("for one time tells nobody twice", async () => {
+  test("notifies nobody twice for the same scheduled time", async () => {
     const at = scheduledNow();
     for (const _ of [1, 2]) await notify("run", job, "--at", at);
     expect((await sent()).length).toBe(2);
   });
 
-  test("--dry-run shows who would get what with numbers masked, and sends nothing", async () => {
+  test("--dry-run shows recipients and messages with masked numbers, and sends nothing", async () => {
     const { status, out } = await notify("run", job, "--dry-run");
     expect(status).toBe(0);
     expect(out).toContain("R00000  6281••••••00  would be sent\n    Yth. Warga 0,");
@@ -66,7 +65,7 @@ describe("run", () => {
     expect(await admin((sql) => sql`select from notification.run`)).toHaveLength(0);
   });
 
-  test("--dry-run for another time shows who would be told then", async () => {
+  test("--dry-run for another time shows the recipients at that time", async () => {
     await admin(async (sql) => {
       await sql`insert into office.on_call values ('dry', '628125550001') on conflict do nothing`;
       await sql`insert into office.alert values ('dry', 'Basis data', 'Penuh', '2029-01-01T00:00Z') on conflict do nothing`;
@@ -78,7 +77,7 @@ describe("run", () => {
   });
 });
 
-test("report tells of the last runs, and of requests that failed", async () => {
+test("report lists the last runs and the failed requests", async () => {
   await notify("run", job);
   expect((await notify("report", job)).out).toMatch(
     /^appointment-reminder at \S+Z {2}done\n {2}recipients: 2 accepted/,
@@ -92,7 +91,7 @@ test("report tells of the last runs, and of requests that failed", async () => {
   );
 });
 
-test("replay notifies those whom a run missed, once the data is corrected", async () => {
+test("replay notifies those whom a run missed, after the data is corrected", async () => {
   await notify("run", job);
   await admin((sql) => sql`update office.played set phone = '628125550000' where phone = '0812-555'`);
   const { status, out } = await notify("replay", job);
@@ -101,7 +100,7 @@ test("replay notifies those whom a run missed, once the data is corrected", asyn
   expect((await notify("replay", job)).out).toContain("No failed runs of appointment-reminder");
 });
 
-test("send sends one notification, and once for its id", async () => {
+test("send sends one notification once per id", async () => {
   const args = [
     "send",
     "queue-ticket",
@@ -124,7 +123,7 @@ test("send sends one notification, and once for its id", async () => {
   ]);
 });
 
-test("opt-out keeps reminders away, until it is undone", async () => {
+test("opt-out stops reminders until it is removed", async () => {
   expect((await notify("opt-out", "628111000000")).out).toBe("6281••••••00: reminders off\n");
   expect((await notify("run", job)).out).toContain("1 accepted, 1 opted out");
   await notify("opt-out", "628111000000", "--undo");
@@ -133,7 +132,7 @@ test("opt-out keeps reminders away, until it is undone", async () => {
   );
 });
 
-test("jobs lists what runs, and when next", async () => {
+test("jobs lists the jobs and their next runs", async () => {
   const { out } = await notify("jobs");
   for (const { name } of jobs)
     expect(out).toMatch(
@@ -141,7 +140,7 @@ test("jobs lists what runs, and when next", async () => {
     );
 });
 
-test("says what to do when the messenger is away", async () => {
+test("says what to do when the messenger is unavailable", async () => {
   const { url } = { url: "http://127.0.0.1:1" };
   const variables = own.city.variables;
   own.city.variables = (needed) => ({ ...variables(needed), MESSENGER_URL: url });

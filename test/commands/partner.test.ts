@@ -15,7 +15,7 @@ const reads = async (key: string) =>
   (await fetch(`${inject("city").baseUrl}/v1/penduduk`, { method: "POST", headers: { apikey: key } })).status;
 const newName = () => `agency-${Math.random().toString(36).slice(2, 8)}`;
 
-test("a key that is added works, is shown once and stored as a digest", async () => {
+test("an added key works, is shown once and stored as a digest", async () => {
   const name = newName();
   const { out } = await partner("add", name);
   const key = keyIn(out);
@@ -27,7 +27,7 @@ test("a key that is added works, is shown once and stored as a digest", async ()
   expect(list).not.toContain(key);
 });
 
-test("a partner may hold several keys, and lose one of them", async () => {
+test("a partner may have several keys, of which one can be revoked", async () => {
   const name = newName();
   const [first, second] = [(await partner("add", name)).out, (await partner("add", name)).out];
   const id = /key_\w+/.exec(first)?.[0] ?? "";
@@ -39,7 +39,7 @@ test("a partner may hold several keys, and lose one of them", async () => {
   });
 });
 
-test("one more key leaves the partner's plan as it is, unless another is named", async () => {
+test("another key leaves the partner's plan unchanged, unless a plan is given", async () => {
   const name = newName();
   const planOf = async () => new RegExp(`${name} +(\\w+)`).exec((await partner("list")).out)?.[1];
   await partner("add", name, "--plan", "trial");
@@ -49,7 +49,7 @@ test("one more key leaves the partner's plan as it is, unless another is named",
   expect(await planOf()).toBe("standard");
 });
 
-test("a rotated key goes on for its overlap, the new one takes its scopes", async () => {
+test("a rotated key stays valid for the overlap, and the new key has its scopes", async () => {
   const name = newName();
   const old = keyIn((await partner("add", name)).out);
   const next = keyIn((await partner("rotate", name, "--overlap", "1")).out);
@@ -64,7 +64,7 @@ test("a rotated key goes on for its overlap, the new one takes its scopes", asyn
   expect(states.map((line) => /active|expired/.exec(line)?.[0])).toEqual(["expired", "expired", "active"]);
 });
 
-test("a key that replaces a leaked one keeps the partner's own terms, not the end of an overlap", async () => {
+test("a key that replaces a leaked one gets the partner's terms, not the end of an overlap", async () => {
   const name = newName();
   await partner("add", name);
   const leaked = /key_\w+/.exec((await partner("rotate", name, "--overlap", "1")).out)?.[0] ?? "";
@@ -72,7 +72,7 @@ test("a key that replaces a leaked one keeps the partner's own terms, not the en
   expect((await partner("rotate", name)).out).toContain("does not expire");
 });
 
-test("a key lives to the end of the day on which it expires, in UTC", async () => {
+test("a key is valid until the end of its expiry day in UTC", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2030-06-01T23:59:58Z") });
   onTestFinished(() => void vi.useRealTimers());
   const name = newName();
@@ -100,7 +100,7 @@ test.each<[string[], RegExp]>([
   expect(await partner(...args)).toMatchObject({ status: 1, errors: expect.stringMatching(message) });
 });
 
-test("shows its usage when it is called with nothing, or asked for help", async () => {
+test("shows its usage without arguments and with --help", async () => {
   expect(await partner()).toMatchObject({ status: 1, out: expect.stringContaining("Usage:") });
   expect(await partner("--help")).toMatchObject({ status: 0, out: expect.stringContaining("Usage:") });
 });

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, inject, test } from "vitest";
 import { startCommand } from "../steps/command.ts";
-import { residentHeader } from "../steps/resident-csv.ts";
+import { residentHeader } from "../steps/residents/resident-csv.ts";
 
 const city = inject("city");
 const folder = mkdtempSync(join(tmpdir(), "commands-"));
 writeFileSync(join(folder, "data.csv"), `${residentHeader}\n1\n`);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** One call of each command in a process of its own, that changes nothing: arguments, settings, exit code, output. */
+/** One harmless call of each command in a new process: arguments, settings, exit code, output. */
 const calls: Readonly<Record<string, readonly [string, Record<string, string>, number, RegExp]>> = {
   import: [
     `residents ${folder}/data.csv`,
@@ -28,7 +28,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   "dead-letters": ["list --stage test", {}, 1, /no AWS region is set/],
 };
 
-test("each command of package.json is called", () => {
+test("each command of package.json is tested", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
   const files = Object.values(scripts).flatMap(
     (script) => /^node infra\/commands\/(.+)\.ts$/.exec(script)?.[1] ?? [],

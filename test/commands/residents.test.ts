@@ -39,7 +39,7 @@ const bypass = (statement: string) =>
 const work = (name: string) =>
   steps.find((step) => step.name === name)?.work(database.connect("maintenanceUrl"));
 
-test("status shows residents, blocks, and what maintenance has still to do", async () => {
+test("status shows residents, blocks and pending maintenance", async () => {
   const { status, out } = await run("status");
   expect(status).toBe(0);
   expect(out).toContain(
@@ -47,11 +47,11 @@ test("status shows residents, blocks, and what maintenance has still to do", asy
   );
 });
 
-test("verify finds every count right, also with changes that are not folded", async () => {
+test("verify accepts all counts, also with changes that are not folded", async () => {
   expect(await run("verify")).toMatchObject({ status: 0, out: "All counts are correct.\n" });
 });
 
-test("a count that was bypassed is found by verify and fails the upkeep, until it is rebuilt", async () => {
+test("verify and maintenance fail on a bypassed count until rebuild corrects it", async () => {
   await bypass("delete from resident.resident where id <= 5");
   await work("resident-changes");
   expect(await run("verify")).toMatchObject({
@@ -80,7 +80,7 @@ const findTriggerStates = async () => {
   return triggers.map(({ enabled }) => enabled).join("");
 };
 
-test("after a data-only restore, verify and maintenance fail until rebuild has set the triggers again", async () => {
+test("verify and maintenance fail after a data-only restore until rebuild sets the triggers again", async () => {
   const restore = `set role municipal_owner; alter table resident.resident disable trigger all;
     delete from resident.resident where id <= 5;
     alter table resident.resident enable trigger all; reset role`;
@@ -100,7 +100,7 @@ ${names.map((name) => `Trigger ${name} is not ENABLE ALWAYS.\n`).join("")}Run: n
   expect((await run("verify")).status).toBe(0);
 });
 
-test("a profile that is wrong is found by verify", async () => {
+test("verify finds a wrong profile", async () => {
   await run("rebuild");
   await sql`update resident.name_profile set counts = array_fill(7, array[128]) where term = 'si'`;
   expect(await run("verify")).toMatchObject({
@@ -109,7 +109,7 @@ test("a profile that is wrong is found by verify", async () => {
   });
 });
 
-test("TRUNCATE is refused with what to do instead, and every trigger fires always", async () => {
+test("TRUNCATE is rejected with an alternative, and every trigger is ALWAYS", async () => {
   const refusal = await sql`truncate resident.resident`.catch((error) => error);
   expect([refusal.code, refusal.hint]).toEqual([
     "0A000",

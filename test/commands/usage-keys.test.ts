@@ -43,7 +43,7 @@ const countedBy = (partnerId: string) =>
   [...gateway.plans].filter(([, keys]) => keys.includes(keyOf(partnerId)?.id ?? "")).map(([name]) => name);
 const keyIn = (out: string) => /^mia_\S+$/m.exec(out)?.[0] ?? "";
 
-test("a new partner is counted in its plan by the identifier that the authorizer hands over, and never by its key", async () => {
+test("a new partner is counted by the identifier from the authorizer, never by its key", async () => {
   const { out } = await partner("add", "agency", "--plan", "trial");
   expect(countedBy("agency")).toEqual([trial]);
   const { usageIdentifier } = (await planOf("agency")) ?? {};
@@ -54,7 +54,7 @@ test("a new partner is counted in its plan by the identifier that the authorizer
   expect(out).not.toContain(usageIdentifier);
 });
 
-test("one more key, or a rotated one, changes nothing in API Gateway; another plan moves the partner", async () => {
+test("another or a rotated key changes nothing in API Gateway; another plan moves the partner", async () => {
   await partner("add", "agency");
   const held = { ...keyOf("agency") };
   gateway.changes.length = 0;
@@ -65,7 +65,7 @@ test("one more key, or a rotated one, changes nothing in API Gateway; another pl
   expect([countedBy("agency"), keyOf("agency")]).toEqual([[trial], held]);
 });
 
-test("a partner stays counted while one of its keys is active, and no longer", async () => {
+test("a partner is counted only while one of its keys is active", async () => {
   const first = /key_\w+/.exec((await partner("add", "agency")).out)?.[0] ?? "";
   await partner("add", "agency");
   await partner("revoke", first);
@@ -79,7 +79,7 @@ test("a partner stays counted while one of its keys is active, and no longer", a
   expect(countedBy("agency")).toEqual([standard]);
 });
 
-test("the key is shown even when API Gateway refuses, and sync does the rest", async () => {
+test("the key is shown even when API Gateway fails, and sync completes the change", async () => {
   gateway.fail("POST /usageplans/*/keys", "AccessDeniedException");
   const { status, out, errors } = await partner("add", "agency");
   expect(keyIn(out)).not.toBe("");
@@ -91,7 +91,7 @@ test("the key is shown even when API Gateway refuses, and sync does the rest", a
   expect(countedBy("agency")).toEqual([standard]);
 });
 
-test("sync corrects what was changed by hand or has expired, on as many pages as there are, and then does nothing", async () => {
+test("sync corrects manual changes and expired keys on all pages, and then changes nothing", async () => {
   const names = ["one", "two", "three", "four", "five"];
   for (const name of names) await directory().add(name, "standard", { scopes: ["resident:read"] });
   const soon = await directory().add("over", "trial", { scopes: ["resident:read"] });
@@ -114,7 +114,7 @@ test("sync corrects what was changed by hand or has expired, on as many pages as
   expect(gateway.changes).toEqual([]);
 });
 
-test("two operators at once come to the same end", async () => {
+test("two concurrent operators reach the same result", async () => {
   await directory().add("agency", "standard", { scopes: ["resident:read"] });
   const { usageIdentifier = "" } = (await planOf("agency")) ?? {};
   const name = "municipal/test/partner/agency";
@@ -124,7 +124,7 @@ test("two operators at once come to the same end", async () => {
   expect([gateway.keys.length, countedBy("agency")]).toEqual([1, [standard]]);
 });
 
-test("the database of another stage is noticed before a key is taken away, unless it is forced", async () => {
+test("the database of another stage is detected before a key is removed, unless forced", async () => {
   gateway.keys.push(
     { id: "a", name: "municipal/test/partner/agency", value: "of another database", enabled: true },
     { id: "b", name: "municipal/prod/partner/agency", value: "of another stage", enabled: true },
@@ -143,20 +143,20 @@ test("the database of another stage is noticed before a key is taken away, unles
   ]);
 });
 
-test("a stage that is not deployed here is found out before the database is changed", async () => {
+test("a stage that is not deployed is detected before the database changes", async () => {
   gateway.plans.delete(trial);
   const { status, errors } = await partner("add", "agency");
   expect([status, await planOf("agency")]).toEqual([1, undefined]);
   expect(errors).toContain("Deploy the stage first, or check AWS_REGION");
 });
 
-test("a plan that the stage no longer has is named", async () => {
+test("the error names a plan that the stage no longer has", async () => {
   await directory().add("agency", "gold", { scopes: ["resident:read"] });
   const { errors } = await partner("sync");
   expect(errors).toContain("lacks the plan of agency (gold). Choose one of trial, standard");
 });
 
-test("a deployed stage's database asks for the stage, so that no partner is left uncounted", async () => {
+test("the database of a deployed stage requires the stage, so that every partner is counted", async () => {
   const settings = { DATABASE_SECRET_ID: "municipal/test/database/partner-admin" };
   const { status, errors } = await run(settings, "add", "agency");
   expect([status, errors]).toEqual([1, expect.stringContaining("--stage is required")]);

@@ -17,7 +17,7 @@ export interface UsagePlans {
   readonly plans: Map<string, string[]>;
   /** Names of the operations that changed something, in order. */
   readonly changes: string[];
-  /** Answers the next call of an operation with this error instead; the call may do its work before. */
+  /** Answers the next call of an operation with this error; the call may do its work first. */
   fail(operation: string, name: string, work?: () => void): void;
 }
 
@@ -29,7 +29,7 @@ const statusOf: Readonly<Record<string, number>> = {
 
 class Refusal extends Error {}
 
-/** Small, so that whoever does not turn the page is found out. */
+/** Small, so that tests detect missing pagination. */
 const pageSize = 2;
 
 const page = (items: readonly unknown[], query: URLSearchParams) => {

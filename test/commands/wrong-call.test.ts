@@ -11,7 +11,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   "token-key": () => import("../../infra/commands/token-key.ts"),
 };
 
-/** Where nobody listens: a wrong call is found out before the database is asked. */
+/** A closed port: a wrong call is rejected before the database is used. */
 const settings = { DATABASE_URL: "postgres://x:y@127.0.0.1:1/none" };
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
   ["import residents x.csv --fast", "Unknown option '--fast'"],
   ["seed --residents many", "must be a whole number, not many"],
   ["seed --residents 1.5", "must be a whole number, not 1.5"],
-  ["residents mend", "Unknown command: mend. Use status, verify, rebuild."],
+  ["residents repair", "Unknown command: repair. Use status, verify, rebuild."],
   ["residents verify now", "Unexpected argument: now"],
   ["audit show", 'Unknown command: show. Did you mean "verify"?'],
   ["audit verify --seal 1", "Give --seal and --digest together"],

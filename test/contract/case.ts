@@ -1,17 +1,16 @@
 import type { Need, System } from "./system.ts";
 
 /**
- * One rule of the contract, to be asked of any system: the local one by the tests, a deployed stage by
- * `npm run smoke`. It knows nothing of the data there, and changes nothing but by a login or a text, which
- * it declares by what it needs.
+ * One rule of the contract. The tests check it on the local system, `npm run smoke` on a deployed stage. It assumes
+ * nothing about the data there. Only a login or a text changes anything; a case declares these in its needs.
  */
 export interface Case {
   /** What the system does, as a sentence. */
   readonly name: string;
   readonly needs: readonly Need[];
-  /** Where to look when it does not. */
-  readonly mend: string;
-  /** @throws Mismatch, or NotAsked where the data is missing that would show it. */
+  /** What to check when it fails. */
+  readonly fix: string;
+  /** @throws Mismatch, or Skipped when the system has no data to show the rule. */
   readonly check: (system: System) => Promise<void>;
 }
 

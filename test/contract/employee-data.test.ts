@@ -35,7 +35,7 @@ describe.each(ways)("%s,", (way) => {
     });
 
   describe("the ticket endpoint", () => {
-    test("answers a ticket and nothing else, from the upstream path", async () => {
+    test("returns only a ticket, from the upstream path", async () => {
       const { status, json } = await get(ticketPath, ticketQuery);
       expect([status, json]).toEqual([200, { tiket: expect.stringMatching(/^\w+$/) }]);
       expect(await lastSeen("servicelogin")).toEqual({
@@ -44,21 +44,21 @@ describe.each(ways)("%s,", (way) => {
       });
     });
 
-    test("hands on the contract's parameters alone, each exactly as it came", async () => {
+    test("forwards only the contract's parameters, unchanged", async () => {
       const pass = `a&b=c d+e%20/?#'"\\é🔑 ${way}`;
       const { status } = await get(ticketPath, { ...ticketQuery, pass, extra: "1" });
       expect(status).toBe(403);
       expect((await lastSeen(encodeURIComponent("🔑"))).query).toEqual({ ...ticketQuery, pass });
     });
 
-    test.each(wrongTickets)("answers 400 to %s, and the upstream is not asked", async (_, query, field) => {
+    test.each(wrongTickets)("answers 400 to %s without calling the upstream", async (_, query, field) => {
       const before = await countSeen();
       const { status, json } = await get(ticketPath, query);
       expect([status, json.errors[0].field]).toEqual([400, field]);
       expect(await countSeen()).toBe(before);
     });
 
-    test("answers 403 alike to a wrong passphrase and an unknown employee", async () => {
+    test("gives the same 403 to a wrong passphrase and an unknown employee", async () => {
       const wrong = await get(ticketPath, { ...ticketQuery, pass: "wrong" });
       const unknown = await get(ticketPath, { ...ticketQuery, username: "1".repeat(18) });
       for (const { status, json } of [wrong, unknown])
@@ -68,14 +68,14 @@ describe.each(ways)("%s,", (way) => {
         ]);
     });
 
-    test("answers 403 to a token without the scope, before it looks at the parameters", async () => {
+    test("answers 403 to a token without the scope, before it checks the parameters", async () => {
       const { status, json } = await get(ticketPath, {}, readerToken);
       expect([status, json.code]).toEqual([403, "forbidden"]);
     });
   });
 
   describe("the list form", () => {
-    test("answers summaries of exactly four strings, from the upstream path with the default parameters", async () => {
+    test("returns summaries of exactly four strings, from the upstream path with the default parameters", async () => {
       const { status, json } = await get(employeePath, { nama: "SRI SITI" });
       expect([status, json.status]).toEqual([200, "success"]);
       expect(json.result).toContainEqual({
@@ -108,19 +108,19 @@ describe.each(ways)("%s,", (way) => {
       expect([status, json.result.length]).toEqual([200, count]);
     });
 
-    test("answers an employee without position with blanks", async () => {
+    test("returns blanks for an employee without a position", async () => {
       const { json } = await get(employeePath, {});
       const without = json.result.filter(({ jab_name }: { jab_name: string }) => jab_name === "");
       expect([without.length, without[0].uk_nama]).toEqual([12, ""]);
     });
 
-    test("hands a name on exactly as it came", async () => {
+    test("forwards a name unchanged", async () => {
       const nama = `D'ARAÚJO & Co+1 50% ${way}`;
       expect((await get(employeePath, { nama })).json.result).toEqual([]);
       expect((await lastSeen("ARA%C3%9AJO")).query.nama).toBe(nama);
     });
 
-    test.each(wrongLists)("answers 400 to %s, and the upstream is not asked", async (_, query, field) => {
+    test.each(wrongLists)("answers 400 to %s without calling the upstream", async (_, query, field) => {
       const before = await countSeen();
       const { status, json } = await get(employeePath, query);
       expect([status, json.code, json.errors[0].field]).toEqual([400, "invalid_request", field]);
@@ -129,7 +129,7 @@ describe.each(ways)("%s,", (way) => {
   });
 
   describe("the detail form", () => {
-    test("answers the profile of the ticket's employee, in the detail's own names", async () => {
+    test("returns the profile of the ticket's employee under the detail's field names", async () => {
       const { tiket } = (await get(ticketPath, ticketQuery)).json;
       const { status, json } = await get(employeePath, { ...detailQuery, tiket });
       expect(status).toBe(200);
@@ -155,7 +155,7 @@ describe.each(ways)("%s,", (way) => {
       });
     });
 
-    test("serves a token that may only read", async () =>
+    test("accepts a token that may only read", async () =>
       expect((await get(employeePath, { nip: employee.nip }, readerToken)).status).toBe(200));
   });
 });

@@ -14,7 +14,7 @@ describe.each(ways)("login %s", (way) => {
   const ask = when(way);
   const login = (body: unknown) => ask({ path: loginPath, body });
 
-  test("answers a token, its life in seconds, a refresh token and scopes, and nothing else", async () => {
+  test("returns exactly a token, its lifetime in seconds, a refresh token and scopes", async () => {
     const { status, headers, json } = await login(credentials);
     expect(status).toBe(200);
     expect(json).toEqual({
@@ -26,7 +26,7 @@ describe.each(ways)("login %s", (way) => {
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("issues a token that says who issued it, for whom, for what and until when, and no personal data", async () => {
+  test("issues a token with issuer, audience, subject, scope and times, and no personal data", async () => {
     const { json } = await login(credentials);
     const { iat, nbf, exp, jti, ...rest } = claimsOf(json.token);
     expect([exp - iat, nbf <= iat, typeof jti]).toEqual([900, true, "string"]);
@@ -38,17 +38,17 @@ describe.each(ways)("login %s", (way) => {
     });
   });
 
-  test("takes the NIP of an account that is configured for it", async () => {
+  test("accepts the NIP of an account that is configured for it", async () => {
     const { status, json } = await login({ username: employee.nip, password: employee.passphrase });
     expect([status, claimsOf(json.token).sub]).toEqual([200, "2"]);
   });
 
-  test("gives an account the scopes that the legacy system grants it, and no others", async () => {
+  test("gives an account exactly the scopes that the legacy system grants", async () => {
     const { json } = await login({ username: "reader", password: employee.password });
     expect(json.scope).toBe("employee:read");
   });
 
-  test("hands username and password on to the legacy system exactly as they came", async () => {
+  test("forwards username and password to the legacy system unchanged", async () => {
     const password = `ü+&=% 🔑 ${way}`;
     expect((await login({ username: "a.b+c@d", password })).status).toBe(401);
     const forms = (await seenBy(legacyAuthUrl)).map(({ body }) =>
@@ -67,7 +67,7 @@ describe.each(ways)("refresh %s", (way) => {
     refreshToken = (await ask({ path: loginPath, body: credentials })).json.refresh_token;
   });
 
-  test("answers the next pair in the contract's names and in OAuth's", async () => {
+  test("returns the next token pair under the contract's and OAuth's field names", async () => {
     const { status, json } = await refresh(
       new URLSearchParams({ grant_type: "refresh_token", refresh_token: refreshToken }),
     );

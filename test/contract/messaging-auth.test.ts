@@ -1,6 +1,5 @@
 import { describe, expect, inject, test } from "vitest";
-import { basicHeader } from "../steps/basic-header.ts";
-import { messagingClient } from "../steps/messaging.ts";
+import { basicHeader, messagingClient } from "../steps/messaging.ts";
 
 const { messagingBaseUrl, baseUrl, basic, apiKey } = inject("city");
 const { ask } = messagingClient(messagingBaseUrl, basic);
@@ -19,7 +18,7 @@ describe.each(routes)("%s %s", (method, path) => {
     ["a wrong user", basicHeader({ ...basic, username: "wrong" })],
     ["a bearer token", `Bearer ${good.slice(6)}`],
     ["credentials that are not encoded", `Basic ${basic.username}:${basic.password}`],
-  ])("answers 401 and a challenge to %s, before it looks at the body", async (_, authorization) => {
+  ])("answers 401 with a challenge to %s, before it reads the body", async (_, authorization) => {
     const response = await fetch(`${messagingBaseUrl}${path}`, {
       method,
       headers: { "content-type": "application/json", authorization },
@@ -35,19 +34,19 @@ describe.each(routes)("%s %s", (method, path) => {
   });
 });
 
-test("credentials in the address, and an API key, open nothing", async () => {
+test("credentials in the URL and API keys are rejected", async () => {
   const address = new URL("/messages/3EB0", messagingBaseUrl);
   address.searchParams.set("authorization", good);
   expect((await fetch(address)).status).toBe(401);
   expect((await fetch(address, { headers: { apikey: apiKey } })).status).toBe(401);
 });
 
-test("the credentials open no endpoint of the other API", async () => {
+test("the integration API rejects the messaging credentials", async () => {
   const response = await fetch(`${baseUrl}/v1/simpeg/pegawai`, { headers: { authorization: good } });
   expect(response.status).toBe(401);
 });
 
-test("a body over the gateway's limit is 413", async () => {
+test("a body over the gateway's limit gets 413", async () => {
   const body = Buffer.alloc(11 * 1024 * 1024, "a");
   const { status, json } = await ask("/send/image", {
     headers: { "content-type": "multipart/form-data; boundary=x" },

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { useMessagingCity } from "../steps/city/messaging-city.ts";
+import { acceptedAt, reply } from "../steps/fake-messenger.ts";
 import { formOf } from "../steps/messaging.ts";
-import { useMessagingCity } from "../steps/messaging-city.ts";
-import { acceptedAt, reply } from "../steps/messenger-task.ts";
 import { wrongDurations, wrongFiles, wrongFormPhones, wrongImages } from "./cases/messaging-media.ts";
 
 const city = useMessagingCity();
@@ -35,7 +35,7 @@ describe("POST /send/image", () => {
   test.each([
     ["PNG", png],
     ["JPG", jpeg],
-  ])("takes an uploaded %s whatever its name is, byte for byte", async (_, image) => {
+  ])("accepts an uploaded %s with any name, and hands it over unchanged", async (_, image) => {
     const { status, json } = await city.client.sendForm("image", formOf({ phone, image }, "a.gif"));
     expect([status, json]).toEqual([
       200,
@@ -46,13 +46,13 @@ describe("POST /send/image", () => {
     expect(content?.equals(image)).toBe(true);
   });
 
-  test("takes an address, and leaves it to the messenger to download it", async () => {
+  test("accepts a URL, which the messenger downloads", async () => {
     const { submission, content } = await handOver("image", { phone, image_url: imageUrl });
     expect(submission).toMatchObject({ kind: "image", phone, url: imageUrl });
     expect(content).toBeUndefined();
   });
 
-  test("hands over what the form says, and the defaults for what it does not", async () => {
+  test("hands over what the form says, and defaults for the rest", async () => {
     const plain = await handOver("image", { phone, image: png, note: "unknown" });
     expect(plain.submission).toEqual({
       ...{ kind: "image", phone, class: "transactional" },
@@ -70,7 +70,7 @@ describe("POST /send/image", () => {
     });
   });
 
-  test("counts blank fields as absent", async () => {
+  test("treats blank fields as absent", async () => {
     const blanks = {
       caption: "",
       image_url: "",
@@ -113,7 +113,7 @@ describe.each([
 });
 
 describe("POST /send/file", () => {
-  test("answers SUCCESS, with destination and server timestamp in the text that stands twice", async () => {
+  test("answers SUCCESS with destination and server timestamp in the message and the status", async () => {
     const { status, json } = await city.client.sendForm(
       "file",
       formOf({ phone, file: Buffer.from("hello") }),
@@ -127,7 +127,7 @@ describe("POST /send/file", () => {
     expect(message).toContain(acceptedAt);
   });
 
-  test("takes any bytes with their name and type", async () => {
+  test("accepts any bytes with their name and type", async () => {
     const file = randomBytes(200_000);
     const form = formOf({ phone, caption: "Surat", reply_message_id: "3EB0FF", is_forwarded: "1" });
     form.append("file", new Blob([file], { type: "Application/PDF" }), `${"x".repeat(230)} é.pdf`);
@@ -141,18 +141,18 @@ describe("POST /send/file", () => {
     expect(submission?.file_name).toBe(`${"x".repeat(230)} é.pdf`);
   });
 
-  test("takes an address", async () => {
+  test("accepts a URL", async () => {
     const file_url = "https://example.com/a.pdf";
     const { submission, content } = await handOver("file", { phone, file_url });
     expect([submission?.url, content]).toEqual([file_url, undefined]);
   });
 
-  test.each(wrongFiles)("hands nothing over of %s, and has nothing downloaded", async (_, fields, words) =>
+  test.each(wrongFiles)("hands nothing over of %s, and downloads nothing", async (_, fields, words) =>
     expect(await refuse("file", fields)).toContain(words),
   );
 });
 
-test("a refusal of what an address leads to is the answer", async () => {
+test("the messenger's error for a URL is returned", async () => {
   const message = "The address leads into a private network";
   city.task.behave((_, response) => reply(response, 400, { code: "invalid_request", message }));
   const { status, json } = await city.client.sendForm(
@@ -162,7 +162,7 @@ test("a refusal of what an address leads to is the answer", async () => {
   expect([status, json]).toEqual([400, { status: false, code: "VALIDATION_ERROR", message }]);
 });
 
-test("neither number, caption, address nor file name stands in any log", () => {
+test("no log contains a number, caption, URL or file name", () => {
   const lines = city.own.lines.join("\n");
   expect(city.own.lines.length).toBeGreaterThan(20);
   for (const planted of [phone, "Bukti", "Surat", "example.com", "10.0.0.1", ".pdf"])

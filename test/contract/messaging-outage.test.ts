@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { useOwnCity } from "../steps/city/own-city.ts";
 import { formOf, messagingClient } from "../steps/messaging.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 // nobody listens on port 1
 const own = useOwnCity(() => ({ messenger: { url: "http://127.0.0.1:1" } }));
@@ -13,7 +13,7 @@ const asks = {
 };
 
 test.each(Object.entries(asks))(
-  "without a messenger %s is 503 at once: nothing was accepted",
+  "without a messenger, %s gets 503 at once, and nothing is accepted",
   async (_, ask) => {
     const started = performance.now();
     const { status, headers, json } = await ask();
@@ -30,15 +30,15 @@ test.each(Object.entries(asks))(
   },
 );
 
-test("without a messenger the state of a message is 503", async () => {
+test("without a messenger, the state of a message is 503", async () => {
   const { status, headers, json } = await client().read("3EB0");
   expect([status, json.code, headers.get("retry-after")]).toEqual([503, "SESSION_UNAVAILABLE", "5"]);
 });
 
-test("input is looked at first", async () =>
+test("input is checked first", async () =>
   expect((await client().sendMessage({ phone: "0", message: "x" })).status).toBe(400));
 
-test("the reason stands in the log, without number, text or address", () => {
+test("the log contains the reason without number, text or URL", () => {
   const reasons = own.logged().filter(({ message }) => message === "messenger request failed");
   expect(reasons.map(({ reason }) => reason)).toEqual(Array(4).fill("ECONNREFUSED"));
   expect(own.lines.join("\n")).not.toMatch(/PLANTED|6281234567890|127\.0\.0\.1/);

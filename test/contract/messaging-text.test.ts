@@ -2,17 +2,16 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { basicHeader } from "../steps/basic-header.ts";
-import { messagingClient } from "../steps/messaging.ts";
-import { useMessagingCity } from "../steps/messaging-city.ts";
-import { acceptedAt, reply } from "../steps/messenger-task.ts";
+import { useMessagingCity } from "../steps/city/messaging-city.ts";
+import { acceptedAt, reply } from "../steps/fake-messenger.ts";
+import { basicHeader, messagingClient } from "../steps/messaging.ts";
 import { wrongKeys, wrongMessages, wrongPhones } from "./cases/messaging-text.ts";
 
 const city = useMessagingCity();
 const phone = "6281234567890";
 
 describe("POST /send/message", () => {
-  test("answers status true and the id of a pending message", async () => {
+  test("returns status true and the id of a pending message", async () => {
     const { status, json } = await city.client.sendMessage({ phone, message: "Halo" });
     expect([status, json]).toEqual([
       200,
@@ -20,7 +19,7 @@ describe("POST /send/message", () => {
     ]);
   });
 
-  test("hands the text over byte for byte, with its formatting", async () => {
+  test("hands the text over unchanged, with its formatting", async () => {
     const message = " *b* _i_ ~s~ `m` ```block```\r\n\tñ é 👍🏽 \u202eمرحبا  ";
     await city.client.sendMessage({ phone, message });
     expect(city.task.handed.map(({ submission }) => submission)).toEqual([
@@ -28,7 +27,7 @@ describe("POST /send/message", () => {
     ]);
   });
 
-  test("takes 65536 characters however JSON spells them, and not one more", async () => {
+  test("accepts at most 65536 characters, in any JSON spelling", async () => {
     const headers = { "content-type": "application/json" };
     const spelled = (length: number) => `{"phone": "${phone}", "message": "${"\\u6587".repeat(length)}"}`;
     const { status } = await city.client.ask("/send/message", { headers, body: spelled(65_536) });
@@ -38,14 +37,14 @@ describe("POST /send/message", () => {
     expect(json).toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
-  test("ignores fields that it does not know", async () => {
+  test("ignores unknown fields", async () => {
     await city.client.sendMessage({ phone, message: "x", kind: "file", url: "http://x", class: "otp" });
     expect(city.task.handed[0]?.submission).toMatchObject({ kind: "text", class: "transactional" });
     expect(city.task.handed[0]?.submission?.url).toBeUndefined();
   });
 
   test.each(wrongPhones)(
-    "answers 400 to a phone that is %s, and says how to mend it",
+    "answers 400 to a phone that is %s, and says how to fix it",
     async (_, wrong, hint) => {
       const { status, json } = await city.client.sendMessage({ phone: wrong, message: "x" });
       expect([status, json]).toEqual([
@@ -56,7 +55,7 @@ describe("POST /send/message", () => {
     },
   );
 
-  test.each(["62812345", "628123456789012"])("takes %s, of 8 and of 15 digits", async (shortest) =>
+  test.each(["62812345", "628123456789012"])("accepts %s, of 8 and of 15 digits", async (shortest) =>
     expect((await city.client.sendMessage({ phone: shortest, message: "x" })).status).toBe(200),
   );
 
@@ -65,26 +64,26 @@ describe("POST /send/message", () => {
     expect(city.task.handed).toEqual([]);
   });
 
-  test("says all that is wrong at once", async () =>
+  test("reports all errors at once", async () =>
     expect((await city.client.sendMessage({})).json.message).toMatch(/^phone .*; message /));
 });
 
 describe("an Idempotency-Key", () => {
   test.each(["k", "~".repeat(255), '"8e03978e-40d5-43dd-bc93-6894a57f9324"'])(
-    "is handed over as it is: %s",
+    "is handed over unchanged: %s",
     async (key) => {
       await city.client.sendMessage({ phone, message: "x" }, { "Idempotency-Key": key });
       expect(city.task.handed[0]?.submission?.idempotency_key).toBe(key);
     },
   );
 
-  test.each(wrongKeys)("that is %j is 400, and nothing is handed over", async (key) => {
+  test.each(wrongKeys)("that is %j gets 400, and nothing is handed over", async (key) => {
     const { status } = await city.client.sendMessage({ phone, message: "x" }, { "idempotency-key": key });
     expect(status).toBe(400);
     expect(city.task.handed).toEqual([]);
   });
 
-  test("that is sent in two lines is 400", async () => {
+  test("that is sent in two headers gets 400", async () => {
     const { messagingBaseUrl, basic } = city.own.city;
     const headers = { authorization: basicHeader(basic), "content-type": "application/json" };
     const sending = request(`${messagingBaseUrl}/send/message`, {
@@ -101,7 +100,7 @@ test.each([
   [409, "idempotency_key_in_use", 1],
   [422, "idempotency_key_reused", undefined],
   [503, "unavailable", 30],
-])("a refusal of the messenger with %i is the answer", async (refusal, code, seconds) => {
+])("the messenger's %i is returned", async (refusal, code, seconds) => {
   city.task.behave((_, response) =>
     reply(response, refusal, { code, message: "As the task says", retry_after_seconds: seconds }),
   );
@@ -117,14 +116,14 @@ describe("GET /messages/{id}", () => {
   const state = { id: "3EB0AA", status: "FAILED", reason: "no such number" };
   const times = { accepted_at: acceptedAt, changed_at: acceptedAt };
 
-  test("tells what became of a message", async () => {
+  test("returns the status of a message", async () => {
     city.task.behave((_, response) => reply(response, 200, { ...state, ...times, phone }));
     const { status, json } = await city.client.read("3EB0AA");
     expect([status, json]).toEqual([200, { status: true, data: { ...state, ...times } }]);
     expect(city.task.handed[0]?.path).toBe("/messages/3EB0AA");
   });
 
-  test("answers 404 for an id that nobody knows", async () => {
+  test("answers 404 to an unknown id", async () => {
     city.task.behave((_, response) => reply(response, 404, { code: "message_not_found", message: "No" }));
     const { status, json } = await city.client.read("3EB0BB");
     expect([status, json]).toEqual([
@@ -138,7 +137,7 @@ describe("GET /messages/{id}", () => {
   });
 
   test.each(["%2e%2e%2fhealth", "a%20b", "x".repeat(65), "a;b"])(
-    "answers 400 to %s, which is no id, and asks nobody",
+    "answers 400 to %s, which is not an id, without calling the messenger",
     async (id) => {
       const { status, json } = await city.client.read(id);
       expect([status, json.code]).toEqual([400, "VALIDATION_ERROR"]);
@@ -147,7 +146,7 @@ describe("GET /messages/{id}", () => {
   );
 });
 
-test("a rotated credential opens the API, and the one before it still does", async () => {
+test("the API accepts a rotated credential and the previous one", async () => {
   const { city: running } = city.own;
   const next = { username: "city-backend-2", password: "neu:neu ü" };
   running.secrets.put(
@@ -161,7 +160,7 @@ test("a rotated credential opens the API, and the one before it still does", asy
   }
 });
 
-test("neither number, text nor key stands in any log", () => {
+test("no log contains a number, text or key", () => {
   const lines = city.own.lines.join("\n");
   expect(city.own.lines.length).toBeGreaterThan(20);
   for (const planted of [phone, "Halo", "```block", "8e03978e", city.own.city.basic.password])

@@ -1,28 +1,28 @@
 import * as z from "zod/mini";
 import type { Answer } from "./system.ts";
 
-/** The system answered otherwise than the contract has it. Holds no value of a body: it may be a person's. */
+/** An answer that breaks the contract. Contains no value of a body, which may be personal data. */
 export class Mismatch extends Error {
   override readonly name = "Mismatch";
   readonly expected: string;
-  readonly came: string;
-  readonly asked: string;
+  readonly received: string;
+  readonly request: string;
   readonly requestId: string | undefined;
 
-  constructor(answer: Answer, expected: string, came: string) {
-    super(`${answer.asked}: expected ${expected}, came ${came}`);
+  constructor(answer: Answer, expected: string, received: string) {
+    super(`${answer.request}: expected ${expected}, received ${received}`);
     this.expected = expected;
-    this.came = came;
-    this.asked = answer.asked;
+    this.received = received;
+    this.request = answer.request;
     this.requestId =
       answer.headers.get("x-request-id") ?? answer.headers.get("x-amzn-requestid") ?? undefined;
   }
 }
 
-/** Long numbers may be somebody's. */
+/** Long numbers may be personal data. */
 const withoutNumbers = (text: string) => text.replace(/\d{6,}/g, "…").slice(0, 200);
 
-/** Kind of answer: its status, and of a refusal what it says, for it speaks of the request and not of data. */
+/** The status, and of an error its code and message, which describe the request and contain no data. */
 const describe = ({ status, headers, json, text }: Answer): string => {
   if (status < 400) return String(status);
   const words = [json?.code, json?.message].filter((part) => typeof part === "string").join(": ");
@@ -42,9 +42,14 @@ export const expectHeader = (answer: Answer, name: string, pattern: RegExp | und
   throw new Mismatch(answer, expected, value === null ? "none" : `«${withoutNumbers(value)}»`);
 };
 
-/** @param rule what holds; @param came what holds instead, without a person's data. */
-export const expectRule = (answer: Answer, holds: boolean, rule: string, came = "otherwise"): void => {
-  if (!holds) throw new Mismatch(answer, rule, came);
+/** @param rule what should hold. @param received what was found instead, without personal data. */
+export const expectRule = (
+  answer: Answer,
+  holds: boolean,
+  rule: string,
+  received = "something else",
+): void => {
+  if (!holds) throw new Mismatch(answer, rule, received);
 };
 
 const kindOf = (value: unknown): string => {
@@ -69,8 +74,8 @@ const ruleOf = (issue: z.core.$ZodIssue): string => {
   }
 };
 
-/** Where the kind of a value would tell nothing, since it is the one that was expected. */
-const cameInstead: Partial<Record<string, string>> = {
+/** For issues where the type of the value is the expected one. */
+const receivedInstead: Partial<Record<string, string>> = {
   unrecognized_keys: "that field",
   invalid_format: "text of another form",
   invalid_value: "another value",
@@ -86,8 +91,8 @@ export const expectShape = <T>(answer: Answer, schema: z.ZodMiniType<T>): T => {
     answer.json,
   );
   const place = issue.path.length === 0 ? "the body" : issue.path.join(".");
-  const came = cameInstead[issue.code] ?? kindOf(found);
-  throw new Mismatch(answer, `${place}: ${ruleOf(issue)}`, came);
+  const received = receivedInstead[issue.code] ?? kindOf(found);
+  throw new Mismatch(answer, `${place}: ${ruleOf(issue)}`, received);
 };
 
 const FieldErrors = z.array(z.strictObject({ field: z.string(), message: z.string() }));
@@ -109,7 +114,7 @@ const expectCode = (answer: Answer, status: number, code: string) => {
 /**
  * An error of the integration API in its own shape.
  *
- * @param field the one that is wrong. @param words some of its message, which says how to mend it.
+ * @param field the wrong one. @param words part of its message, which says how to fix it.
  */
 export const expectRefusal = (
   answer: Answer,
@@ -130,20 +135,20 @@ export const expectRefusal = (
     `an error of the field ${field}`,
     `one of ${named?.field ?? "no field"}`,
   );
-  expectRule(answer, named?.message === message, "the field's message as the message", "another one");
+  expectRule(answer, named?.message === message, "the field's message as the message", "another message");
 };
 
-/** A 400 of the integration API, by what is wrong with the input. */
+/** A 400 of the integration API for wrong input. */
 export const expectInvalid = (answer: Answer, field?: string, words?: string): void =>
   expectRefusal(answer, 400, "invalid_request", field, words);
 
-/** An error of the messaging API in its own shape. @param words some of its message. */
+/** An error of the messaging API in its own shape. @param words part of its message. */
 export const expectMessagingRefusal = (answer: Answer, status: number, code: string, words = ""): void => {
   expectCode(answer, status, code);
   const { message } = expectShape(answer, MessagingError);
   expectRule(answer, message.includes(words), `a message with «${words}»`, describe(answer));
 };
 
-/** A 400 of the messaging API, by what is wrong with the input. */
+/** A 400 of the messaging API for wrong input. */
 export const expectMessagingInvalid = (answer: Answer, words?: string): void =>
   expectMessagingRefusal(answer, 400, "VALIDATION_ERROR", words);

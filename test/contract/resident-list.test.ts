@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from "vitest";
 import { connectFor } from "../steps/connections.ts";
-import { fixtures, seededResidents } from "../steps/residents.ts";
+import { fixtures, seededResidents } from "../steps/residents/resident-fixtures.ts";
 import { ways, when } from "./when.ts";
 
 const total = seededResidents + fixtures.length;
@@ -8,7 +8,7 @@ describe.each(ways)("POST /v1/penduduk, %s", (way) => {
   const ask = when(way);
   const list = (body?: unknown, headers = {}) => ask({ path: "/v1/penduduk", body, headers });
 
-  test("holds each row once, newest first, over all pages", async () => {
+  test("returns each row once, newest first, across all pages", async () => {
     const sql = connectFor("adminUrl");
     const expected = await sql`
       select name, to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.US') as time
@@ -23,14 +23,14 @@ describe.each(ways)("POST /v1/penduduk, %s", (way) => {
     expect(seen).toEqual(expected.map(({ name, time }) => `${name} ${time}`));
   });
 
-  test("answers no rows and the true total past the end", async () => {
+  test("returns no rows and the true total past the last page", async () => {
     for (const page of [100, Number.MAX_SAFE_INTEGER]) {
       const { status, json } = await list({ page_number: page });
       expect([status, json]).toEqual([200, { data: [], total, page }]);
     }
   });
 
-  test("keeps microseconds and a zero fraction, without a zone", async () => {
+  test("keeps microseconds and a zero fraction, without a time zone", async () => {
     const { json } = await list({ page_size: 2 });
     expect(json.data.map((record: { created_at: string }) => record.created_at)).toEqual([
       "2025-07-01T03:04:05.000007",
@@ -60,7 +60,7 @@ describe.each(ways)("POST /v1/penduduk, %s", (way) => {
     expect([200, 400]).toContain(status);
   });
 
-  test("reads the content type in any case and with parameters", async () => {
+  test("accepts the content type in any case and with parameters", async () => {
     const body = JSON.stringify({ page_size: 1 });
     const { json } = await list(body, { "content-type": "Application/JSON; charset=utf-8" });
     expect(json.data.length).toBe(1);

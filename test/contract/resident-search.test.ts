@@ -13,7 +13,7 @@ describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
     expect([status, json.total, json.page, json.data[0].nama]).toEqual([200, 1, 1, "Micro Seconds"]);
   });
 
-  test("answers no rows and the true total past the end", async () => {
+  test("returns no rows and the true total past the last page", async () => {
     for (const [term, total] of [
       [{ p_nik: "9999010101000002" }, 1],
       [{ p_nama: "kembar" }, 12],
@@ -24,7 +24,7 @@ describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
     }
   });
 
-  test("takes a blank term as absent", async () => {
+  test("treats a blank term as absent", async () => {
     expect(await names({ p_nik: "", p_nama: "micro sec" })).toEqual(["Micro Seconds"]);
     expect(await names({ p_nik: "9999010101000002", p_nama: " " })).toEqual(["Micro Seconds"]);
   });
@@ -34,7 +34,7 @@ describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
       expect(await names({ p_nama })).toEqual(["Micro Seconds"]);
   });
 
-  test("folds the case of letters beyond ASCII, composed or not", async () => {
+  test("ignores the case of letters beyond ASCII, composed or not", async () => {
     for (const p_nama of ["araújo élène", "ARAÚJO ÉLÈNE", "é".normalize("NFD")])
       expect(await names({ p_nama })).toEqual(["D'ARAÚJO ÉLÈNE"]);
   });
@@ -44,9 +44,9 @@ describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
     ["_", "Under_Score"],
     ["\\", "Back\\Slash"],
     ["d%p", "Hundred%Percent"],
-  ])("takes %j literally", async (p_nama, name) => expect(await names({ p_nama })).toEqual([name]));
+  ])("treats %j literally", async (p_nama, name) => expect(await names({ p_nama })).toEqual([name]));
 
-  test("finds nobody by half a surrogate pair", async () => {
+  test("returns no rows for half a surrogate pair", async () => {
     const { status, json } = await search('{"p_nama":"\\ud800"}');
     expect([status, json.total]).toEqual([200, 0]);
   });
@@ -60,7 +60,7 @@ describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
     });
   });
 
-  test("holds each match once, newest first, over all pages", async () => {
+  test("returns each match once, newest first, across all pages", async () => {
     const sql = connectFor("adminUrl");
     const expected = await sql`
       select name from resident.resident where name ilike '%a%' order by created_at desc, id desc`;
@@ -73,7 +73,7 @@ describe.each(ways)("POST /v1/penduduk/search, %s", (way) => {
     expect(seen).toEqual(expected.map(({ name }) => name));
   });
 
-  test("pages through rows of one and the same time without losing any", async () => {
+  test("pages through rows with equal times without losing any", async () => {
     const pages = [1, 2, 3, 4].map((page) => names({ p_nama: "kembar", page_number: page, page_size: 3 }));
     expect((await Promise.all(pages)).flat()).toEqual(
       Array.from({ length: 12 }, (_, i) => `KEMBAR ${11 - i}`),

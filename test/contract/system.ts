@@ -1,47 +1,47 @@
-import { basicHeader } from "../steps/basic-header.ts";
-import { NotAsked } from "./not-asked.ts";
+import { basicHeader } from "../steps/messaging.ts";
+import { Skipped } from "./skipped.ts";
 
-/** What may be done to a system is what one has been given for it: a credential that is absent is not used. */
+/** What a case may use; cases whose credential is absent are skipped. */
 export interface Credentials {
   /** A partner's key with the scope `resident:read`. */
   readonly apiKey?: string | undefined;
-  /** Opens the messaging API. */
+  /** Of the messaging API. */
   readonly basic?: { readonly username: string; readonly password: string } | undefined;
-  /** Logs in, and by that leaves a session behind; its token may read employees and get tickets. */
+  /** Logging in leaves a session behind; the token may read employees and get tickets. */
   readonly account?: { readonly username: string; readonly password: string } | undefined;
-  /** Whose ticket may be asked for. */
+  /** An employee to get a ticket for. */
   readonly employee?: { readonly nip: string; readonly passphrase: string } | undefined;
-  /** A number that may be sent a text. */
+  /** A number that a text may be sent to. */
   readonly phone?: string | undefined;
 }
 
-/** What a case cannot do without; `gateway` is the front that a handler alone lacks. */
+/** What a case requires; `gateway` is missing when handlers are called directly. */
 export type Need = keyof Credentials | "gateway";
 
 export type ApiName = "integration" | "messaging";
 
 export interface Question {
-  /** The integration API unless it says otherwise. */
+  /** Default: the integration API. */
   readonly api?: ApiName;
-  /** POST unless it says otherwise. */
+  /** Default: POST. */
   readonly method?: string;
   readonly path: string;
-  /** Whose credential goes along; nobody's unless it says so. */
+  /** Whose credential is sent. Default: none. */
   readonly as?: "partner" | "account" | "backend";
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is when it is a string, as a form when it is one, as JSON otherwise. */
+  /** A string or form is sent as it is, anything else as JSON. */
   readonly body?: unknown;
-  /** What is particular about it, for whoever reads that it went wrong; never a person's data. */
+  /** What is special about the request, for the failure report; never personal data. */
   readonly about?: string;
 }
 
 export interface Answer {
-  /** What was asked, without what may be confidential in it. */
-  readonly asked: string;
+  /** Method and path, without confidential parts. */
+  readonly request: string;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body's JSON; undefined where it is none. */
+  /** The parsed body; undefined when it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   readonly json: any;
 }
@@ -54,30 +54,30 @@ interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | FormData | undefined;
 }
-export type Send = (outgoing: Outgoing) => Promise<Omit<Answer, "asked" | "json">>;
+export type Send = (outgoing: Outgoing) => Promise<Omit<Answer, "request" | "json">>;
 
-/** A system under test: where it is stays with `send`, what may be done to it are the credentials. */
+/** A system under test. */
 export interface System {
   readonly credentials: Credentials;
-  /** False where handlers are asked without the gateway before them. */
+  /** False when handlers are called directly, without the gateway. */
   readonly gateway: boolean;
   ask(question: Question): Promise<Answer>;
-  /** The account's login, made once: it leaves a session behind. */
+  /** Logs the account in; repeated calls share one login, because each leaves a session behind. */
   logIn(): Promise<Answer>;
 }
 
-/** @throws Error where the system was not given it: the case did not declare that it needs it. */
+/** @throws Error when the credential is missing: the case does not declare that it needs it. */
 export const credential = <N extends keyof Credentials>(
   { credentials }: Pick<System, "credentials">,
   name: N,
 ): NonNullable<Credentials[N]> => {
   const given = credentials[name];
-  if (given === undefined) throw new Error(`the case uses ${name} and does not say that it needs it`);
+  if (given === undefined) throw new Error(`the case uses ${name} without declaring it in its needs`);
   return given;
 };
 
-/** What the system lacks of what a case needs. */
-export const lackedBy = (system: System, needs: readonly Need[]): Need[] =>
+/** The needs that the system does not meet. */
+export const missingNeeds = (system: System, needs: readonly Need[]): Need[] =>
   needs.filter((need) => (need === "gateway" ? !system.gateway : system.credentials[need] === undefined));
 
 const encode = (body: unknown): Pick<Outgoing, "headers" | "body"> => {
@@ -114,7 +114,7 @@ export const openSystem = (options: Pick<System, "credentials" | "gateway"> & { 
         return { authorization: basicHeader(credential(options, "basic")) };
       case "account": {
         const { json } = await logIn();
-        if (!json?.token) throw new NotAsked("the account cannot log in");
+        if (!json?.token) throw new Skipped("the account cannot log in");
         return { authorization: `Bearer ${json.token}` };
       }
       default:
@@ -133,25 +133,25 @@ export const openSystem = (options: Pick<System, "credentials" | "gateway"> & { 
     const all = { ...headers, ...(await introduce(as)), ...rest.headers };
     const answer = await send({ api, method, path, headers: all, body });
     const about = rest.about === undefined ? "" : ` with ${rest.about}`;
-    const asked = `${method} ${path.split("?")[0]}${about}`;
-    return { ...answer, asked, json: parse(answer.text) };
+    const request = `${method} ${path.split("?")[0]}${about}`;
+    return { ...answer, request, json: parse(answer.text) };
   };
   return { credentials, gateway, ask, logIn };
 };
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
-/** Asks two APIs at their addresses, with or without a path of their own; follows no redirect, which would take the credential along. */
+/** Sends requests to both APIs. Follows no redirects, which would forward the credential. */
 export const overHttp =
   (addresses: Readonly<Record<ApiName, string>>, signal?: AbortSignal): Send =>
   async ({ api, method, path, headers, body }) => {
-    const patience = AbortSignal.timeout(patienceMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
     const response = await fetch(`${addresses[api].replace(/\/+$/, "")}${path}`, {
       method,
       headers,
       ...(body !== undefined && { body }),
       redirect: "manual",
-      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ways, when } from "./when.ts";
 
-/** What the seeded data shows beside the contract's cases. */
+/** Tests that need the seeded data. */
 describe.each(ways)("tourism, %s", (way) => {
   const ask = when(way);
   const get = (path: string) => ask({ method: "GET", path });
@@ -13,7 +13,7 @@ describe.each(ways)("tourism, %s", (way) => {
     expect(json.data.at(-1).ktipe_active).toBe("0");
   });
 
-  test("lists the photos of one destination and no other", async () => {
+  test("lists the photos of one destination only", async () => {
     const { status, json } = await get("/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,2)");
     expect([status, json.length]).toEqual([200, 5]);
     expect(json[0]).toEqual({

@@ -5,7 +5,7 @@ import { inject, vi } from "vitest";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
-import type { RunningCity, Way } from "../steps/running-city.ts";
+import type { RunningCity, Way } from "../steps/city/running-city.ts";
 import {
   type Answer,
   type Credentials,
@@ -16,7 +16,7 @@ import {
   type System,
 } from "./system.ts";
 
-/** The switch: over HTTP to the bundles behind the gateway, or the handler's source in this process. */
+/** Over HTTP to the bundles behind the gateway, or to the handler's source in this process. */
 export const { ways } = inject("city");
 
 const credentialsOf = ({ apiKey, basic, employee }: RunningCity): Credentials => ({
@@ -30,7 +30,7 @@ const credentialsOf = ({ apiKey, basic, employee }: RunningCity): Credentials =>
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 const handlers = new Map<string, Promise<Handler>>();
 
-/** The handler from source, with modules and environment of its own, as a Lambda has. */
+/** The handler from source, with its own modules and environment, as in Lambda. */
 const loadHandler = (fn: string): Promise<Handler> => {
   const load = async () => {
     vi.resetModules();
@@ -89,7 +89,7 @@ export const systemOf = (way: Way): System => {
   });
 };
 
-/** Asks one and the same question on either way; a POST has the partner's key. */
+/** Sends the same request in either way; a POST has the partner's key. */
 export const when = (way: Way) => {
   const { ask } = systemOf(way);
   return (question: Question): Promise<Answer> =>

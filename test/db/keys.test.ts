@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { connectFor } from "../steps/connections.ts";
 
-test("every table has a key by which a publication can name the rows that change", async () => {
+test("every table has a key, so that a publication can identify changed rows", async () => {
   const tables = await connectFor("adminUrl")<{ name: string; keyed: boolean }[]>`
     select c.oid::regclass::text as name, relreplident = 'f' or exists (
       select from pg_index i where i.indrelid = c.oid

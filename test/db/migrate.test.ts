@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { connectFor } from "../steps/connections.ts";
-import { insertSeries } from "../steps/resident-series.ts";
+import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 const source = fileURLToPath(new URL("../../lib/db/migrations", import.meta.url));
@@ -16,7 +16,7 @@ const shipped = readdirSync(source).length;
 
 const emptyDatabase = async () => (await createDatabase()).connect("adminUrl");
 
-/** A copy of the migrations, in a folder whose name means something to a glob. */
+/** A copy of the migrations, in a folder whose name contains glob characters. */
 const copyMigrations = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "mig [1] {a,b} (x)-"));
   cpSync(source, folder, { recursive: true });
@@ -24,7 +24,7 @@ const copyMigrations = (): string => {
   return `${folder}/`;
 };
 
-test("makes the schema as an administrator who is no superuser, and nothing the second time", async () => {
+test("creates the schema as an administrator who is not a superuser, and changes nothing the second time", async () => {
   const sql = await emptyDatabase();
   const [role] = await sql`select rolsuper from pg_roles where rolname = current_user`;
   expect(role?.rolsuper).toBe(false);
@@ -41,7 +41,7 @@ test("leaves nothing behind when a migration fails", async () => {
   expect(schemas.length).toBe(0);
 });
 
-test("refuses to go on when a migration that ran has been edited", async () => {
+test("fails when an applied migration has been edited", async () => {
   const sql = await emptyDatabase();
   const folder = copyMigrations();
   await migrate(sql, folder);
@@ -50,18 +50,18 @@ test("refuses to go on when a migration that ran has been edited", async () => {
   await expect(migrate(sql, folder)).rejects.toThrow(/checksum/i);
 });
 
-test("refuses a folder without migrations instead of making nothing", async () => {
+test("fails on a folder without migrations", async () => {
   await expect(migrate(await emptyDatabase(), join(tmpdir(), "none/"))).rejects.toThrow("no migrations");
 });
 
-test("lets only one of two at once work", async () => {
+test("runs only one of two at once", async () => {
   const database = await createDatabase();
   const [first, second] = [database.connect("adminUrl"), database.connect("adminUrl")];
   const counts = await Promise.all([migrate(first), migrate(second)]);
   expect(counts.map(({ length }) => length).toSorted()).toEqual([0, shipped]);
 });
 
-test("keeps the password itself out of the statement that sets it", async () => {
+test("sets a password by a statement that does not contain it", async () => {
   const { setPassword } = await import("#lib/db/password.ts");
   const sent: string[] = [];
   const sql = { unsafe: async (text: string) => void sent.push(text) } as unknown as postgres.Sql;
@@ -70,7 +70,7 @@ test("keeps the password itself out of the statement that sets it", async () => 
   expect(sent.join()).not.toContain("opensesame");
 });
 
-test("the masks show the beginning and hide the rest, whatever the length", async () => {
+test("masks show the beginning and hide the rest for any length", async () => {
   const sql = connectFor("adminUrl");
   const [row] = await sql`select
     resident.mask_number('1234567890123456') as number,
@@ -86,7 +86,7 @@ test("the masks show the beginning and hide the rest, whatever the length", asyn
   });
 });
 
-test("a database of the baseline takes the next file, and rejects it once it has been edited", async () => {
+test("a database of the baseline applies the next file, and rejects it once it has been edited", async () => {
   const sql = await emptyDatabase();
   const folder = copyMigrations();
   await migrate(sql, folder);

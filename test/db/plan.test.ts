@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { storeSeed } from "../../infra/local/seed/seed.ts";
-import { insertSeries } from "../steps/resident-series.ts";
+import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
-test("a search by NIK uses its index also on a connection that searched by name before", async () => {
+test("a search by NIK uses its index on a connection that has searched by name", async () => {
   const database = await createDatabase();
   const { name } = database;
   const admin = database.connect("adminUrl");
@@ -37,7 +37,7 @@ test("a search by NIK uses its index also on a connection that searched by name 
   expect(await sequentialScans()).toBe(before);
 });
 
-test("a plan that was made while no notes were pending serves with many, too", async () => {
+test("a plan made while no notes are pending is also fast with many", async () => {
   const database = await createDatabase();
   const admin = database.connect("adminUrl");
   await migrate(admin);

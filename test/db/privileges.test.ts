@@ -13,7 +13,7 @@ const refusal = (sql: postgres.Sql, statement: string): Promise<string | undefin
   );
 
 describe("the resident role", () => {
-  test("may execute the two reading functions, and gets masked rows", async () => {
+  test("may execute the two read functions, which return masked rows", async () => {
     const sql = connectFor("residentUrl");
     const [row] = await sql`select total, residents from resident.list(1, 1, 'p', 'k', 'r')`;
     expect(JSON.stringify(row?.residents)).not.toMatch(/\d{7,}/);
@@ -50,7 +50,7 @@ describe("the resident role", () => {
     }
   });
 
-  test("cannot become another role, make objects, or look at other sessions' statements", async () => {
+  test("cannot become another role, create objects, or see other sessions' statements", async () => {
     const sql = connectFor("residentUrl");
     for (const statement of [
       "set role municipal_owner",
@@ -68,14 +68,14 @@ describe("the resident role", () => {
     expect(stats).toEqual([]);
   });
 
-  test("cannot bend a reading function by its own search path", async () => {
+  test("cannot change a read function by its search path", async () => {
     const sql = connectFor("residentUrl");
     await sql.unsafe("set search_path = pg_temp, public");
     const [row] = await sql`select total from resident.list(1, 1, 'p', 'k', 'r')`;
     expect(Number(row?.total)).toBeGreaterThan(0);
   });
 
-  test("cannot ask for more than a page, or search without saying for what it is audited", async () => {
+  test("cannot read more than a page, or search without audit terms", async () => {
     const sql = connectFor("residentUrl");
     for (const statement of [
       "select resident.list(1, 101, 'p', 'k', 'r')",
@@ -152,7 +152,7 @@ describe.each([
     ...["resident", "tourism"],
   ];
 
-  test("holds no privilege on any table or column", async () => {
+  test("has no privilege on any table or column", async () => {
     const admin = connectFor("adminUrl");
     const relations = await admin`
       select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -165,7 +165,7 @@ describe.each([
     expect(relations.map((relation) => relation.name)).toEqual([]);
   });
 
-  test("may execute its own functions and none besides", async () => {
+  test("may execute only its own functions", async () => {
     const admin = connectFor("adminUrl");
     const rows = await admin`
       select format('%I.%I', n.nspname, p.proname) as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
@@ -176,7 +176,7 @@ describe.each([
   });
 });
 
-test("the employee role cannot look at sessions or attempts by any statement", async () => {
+test("the employee role cannot read sessions or attempts by any statement", async () => {
   const sql = connectFor("employeeUrl");
   for (const statement of [
     "select * from employee.session",
@@ -194,7 +194,7 @@ test("the employee role cannot look at sessions or attempts by any statement", a
 });
 
 test.each([...(["tourism", "gatekeeper", "partner-admin", "employee", "employee-admin", "notify"] as const)])(
-  "the role %s reads no resident",
+  "the role %s cannot read residents",
   async (name) => {
     const admin = connectFor("adminUrl");
     const [row] = await admin`
@@ -217,7 +217,7 @@ test("the importer may write residents but not the audit, keys or the schema", a
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test("the notify role reads the audiences, also one that the owner adds, and nothing of what they are drawn from", async () => {
+test("the notify role reads all audiences, also later ones, but not the tables behind them", async () => {
   const sql = connectFor("notifyUrl");
   const views = await connectFor("adminUrl")<{ name: string }[]>`
     select format('audience.%I', viewname) as name from pg_views where schemaname = 'audience'`;
@@ -240,7 +240,7 @@ test("the notify role reads the audiences, also one that the owner adds, and not
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test("the messenger's role sees of notifications the runs alone", async () => {
+test("the messenger's role reads only the runs of notifications", async () => {
   const sql = connectFor("messengerUrl");
   expect(await refusal(sql, "select * from notification.run")).toBeUndefined();
   for (const statement of [

@@ -17,7 +17,7 @@ const settingsOf = async (role: string): Promise<Record<string, string>> => {
 const administrator = "municipal_admin";
 
 test.each([...Object.values(loginRoles), administrator])(
-  "%s has a limit on its statements and on transactions that wait for it",
+  "%s has timeouts for statements and idle transactions",
   async (role) =>
     expect(await settingsOf(role)).toMatchObject({
       statement_timeout: expect.stringMatching(/^[1-9]\d*(s|min)$/),
@@ -25,14 +25,14 @@ test.each([...Object.values(loginRoles), administrator])(
     }),
 );
 
-test("only upkeep loses a connection that is idle without a transaction: the messenger's leader holds its lock so", async () => {
+test("only the maintenance role has an idle session timeout: the messenger's leader holds its lock on an idle connection", async () => {
   const ended: string[] = [];
   for (const role of Object.values(loginRoles))
     if ("idle_session_timeout" in (await settingsOf(role))) ended.push(role);
   expect(ended).toEqual([loginRoles.maintenance]);
 });
 
-test("another administrator of the server is told what to have granted, and makes the schema then", async () => {
+test("another administrator gets an error with the missing grant, and can create the schema after it", async () => {
   const first = connectFor("adminUrl");
   const name = `second_${randomBytes(5).toString("hex")}`;
   const password = randomBytes(12).toString("hex");

@@ -6,7 +6,7 @@ import postgres from "postgres";
 import { beforeAll, expect, test } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
 import { createCertificate } from "../../infra/local/whatsapp/certificate.ts";
-import { useOwnCity } from "../steps/own-city.ts";
+import { useOwnCity } from "../steps/city/own-city.ts";
 
 const own = useOwnCity();
 const client = fileURLToPath(new URL("./tls-client.ts", import.meta.url));
@@ -47,10 +47,10 @@ beforeAll(async () => {
   authority = `${folder}/server.crt`;
 });
 
-test("a server without TLS is refused, whatever it would answer", async () =>
+test("a server without TLS is rejected, whatever it answers", async () =>
   expect(await logIn({})).not.toMatch(/true|false/));
 
-test("a server is believed by a certificate of an authority that is known, and not without", async () => {
+test("a server is trusted only with a certificate of a known authority", async () => {
   await asSuperuser("alter system set ssl = on", "select pg_reload_conf()");
   const knowing = { NODE_EXTRA_CA_CERTS: authority };
   await expect.poll(() => logIn(knowing)).toBe("true");

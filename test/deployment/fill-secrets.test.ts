@@ -37,7 +37,7 @@ const emptyStore = () => {
   return store;
 };
 
-test("each empty secret gets a value of its own, without a version before it, and no log tells it", async () => {
+test("each empty secret gets its own value and no previous version, and no log contains the value", async () => {
   const store = emptyStore();
   const logged = await fill(store);
   const values = names.map((name) => store.find(name)?.value ?? "");
@@ -58,7 +58,7 @@ test("a secret that has a value keeps it", async () => {
   expect(names.map((name) => store.find(name)?.value)).toEqual(before);
 });
 
-test("the secrets behind one that has a value are filled all the same", async () => {
+test("secrets after one that has a value are filled too", async () => {
   const store = emptyStore();
   const [first = "", ...others] = names;
   store.put(first, '"kept"');
@@ -67,6 +67,6 @@ test("the secrets behind one that has a value are filled all the same", async ()
   expect(others.filter((name) => store.find(name) === undefined)).toEqual([]);
 });
 
-test("a secret that is not there fails the deployment", async () => {
+test("a missing secret fails the deployment", async () => {
   await expect(fill(openStore(undefined))).rejects.toThrow(/can't find/);
 });

@@ -8,9 +8,8 @@ import { Credentials } from "#lib/db/credentials.ts";
 import { loginRoles } from "#lib/db/roles.ts";
 import { bundleFolder } from "../../infra/build/build.ts";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
-import { withCityDatabase } from "../steps/city-database.ts";
+import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { canLogIn } from "../steps/connections.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity();
 const withAdmin = withCityDatabase(own);
@@ -76,7 +75,7 @@ const withMigration = (sql: string): string => {
 const newRoles = (lines: readonly { role?: string; isNew?: boolean }[]) =>
   lines.filter(({ isNew }) => isNew).map(({ role }) => role);
 
-test("an empty database has its schema, and every role logs in as its secret says, by an administrator who is no superuser", async () => {
+test("an administrator who is not a superuser creates the schema, and every role can log in with its secret", async () => {
   const stage = await prepareStage();
   const [, admin] = await Promise.all([
     migrate(stage),
@@ -92,7 +91,7 @@ test("a second deployment changes no password", async () => {
   expect(newRoles(await migrate(stage))).toEqual([]);
 });
 
-test("a password that was lost is set anew from its secret", async () => {
+test("a lost password is set again from its secret", async () => {
   const stage = await prepareStage();
   await migrate(stage);
   await stage.connect().unsafe("alter role municipal_tourism password 'forgotten'");
@@ -100,7 +99,7 @@ test("a password that was lost is set anew from its secret", async () => {
   expect(await canLogIn(stage.read("tourism"))).toBe(true);
 });
 
-test("a rotation that is under way keeps the coming password", async () => {
+test("a rotation in progress keeps the pending password", async () => {
   const stage = await prepareStage();
   await migrate(stage);
   const coming = { ...stage.read("tourism"), password: inventPassword() };
@@ -111,7 +110,7 @@ test("a rotation that is under way keeps the coming password", async () => {
 });
 
 describe("the deployment fails", () => {
-  test("by a migration that fails, and nothing of it stays", async () => {
+  test("when a migration fails, which leaves nothing behind", async () => {
     const stage = await prepareStage();
     await migrate(stage);
     const folder = withMigration("create table public.half (x int); select 1 / 0;");
@@ -119,13 +118,13 @@ describe("the deployment fails", () => {
     expect(await stage.connect()`select from pg_tables where tablename = 'half'`).toHaveLength(0);
   });
 
-  test("by a database that is not there", async () => {
+  test("when the database is not reachable", async () => {
     const stage = await prepareStage();
     const variables = { ...stage.variables, DATABASE_PORT: "1" };
     await expect(migrate({ variables })).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("by a secret of another role, which is named", async () => {
+  test("when a secret belongs to another role, which is named", async () => {
     const stage = await prepareStage();
     const id = `${stage.prefix}database/tourism`;
     own.city.secrets.put(id, JSON.stringify(stage.read("resident")));
@@ -135,7 +134,7 @@ describe("the deployment fails", () => {
   });
 });
 
-test("a deployment that is rolled back leaves the newer schema as it is", async () => {
+test("a rolled back deployment keeps the newer schema", async () => {
   const stage = await prepareStage();
   await migrate(stage, withMigration("create table public.later (x int);"));
   await migrate(stage);

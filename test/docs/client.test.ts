@@ -57,7 +57,7 @@ const compile = (folder: string) =>
 const example =
   readBlocks(readGuideText("en", "app-builder")).find(({ language }) => language === "ts")?.text ?? "";
 
-test("the guide's ten lines compile against the client that is made of the document, and run", async () => {
+test("the guide's ten lines compile with the client generated from the document, and run", async () => {
   expect(example.trim().split("\n").length).toBeLessThanOrEqual(10);
   const folder = await generate();
   writeFileSync(`${folder}/example.ts`, example);
@@ -69,7 +69,7 @@ test("the guide's ten lines compile against the client that is made of the docum
   expect(ran.stdout).toMatch(/peg_nip_baru: '\d{18}'/);
 });
 
-test("a question that mixes or halves a form of the employees, and a field that no answer has, do not compile", async () => {
+test("mixed or incomplete employee queries and unknown answer fields do not compile", async () => {
   const folder = await generate();
   for (const wrong of [
     'await readEmployees({ query: { parameters: { page: "sso", action: "getPegawai" } } });',

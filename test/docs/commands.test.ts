@@ -68,7 +68,7 @@ const prepareVariables = async () => {
 const addressed = (markdown: string) =>
   withAddresses(markdown, { integration: dev.baseUrl, messaging: dev.messagingBaseUrl });
 
-/** Runs what a text asks by curl; every line has to succeed, and none may be left out. */
+/** Runs the curl calls of a text; every one has to run and succeed. */
 const run = async (markdown: string, least = 1) => {
   const { script, calls } = composeScript(addressed(markdown));
   expect(calls).toBeGreaterThanOrEqual(least);
@@ -87,7 +87,7 @@ const run = async (markdown: string, least = 1) => {
 const asking = guideNames.filter((name) => readGuideText("en", name).includes("\ncurl "));
 const readme = readFileSync("README.md", "utf8");
 
-test("the curl lines of the document work, one or more for each endpoint", async () => {
+test("the curl lines of the document work, with at least one for each endpoint", async () => {
   const { paths } = (await (await fetch(`${dev.baseUrl}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { description?: string }>>;
   };
@@ -107,7 +107,7 @@ test("the curl lines of the README work", () => run(readme, 7));
 const needsAws = /\b(aws|npx cdk) |AWS_REGION|DATABASE_SECRET_ID|--stage/;
 
 describe("the guides", () => {
-  test("that ask something are six", () =>
+  test("with curl lines are six", () =>
     expect(asking).toEqual(["app-builder", "partner", "paging", "errors", "sending", "contributor"]));
 
   test("have the same headings and blocks in every language", () => {
@@ -145,7 +145,7 @@ describe("the README and the guides", () => {
     for (const [, file = ""] of named) expect([file, existsSync(file)]).toEqual([file, true]);
   });
 
-  test("lead to every guide from the README, which starts with the two commands and fits 200 lines", () => {
+  test("are all linked from the README, which starts with the two commands and has at most 200 lines", () => {
     for (const name of guideNames) expect(readme).toContain(`(lib/docs/guides/en/${name}.md)`);
     for (const [, link = ""] of readme.matchAll(/\]\(([\w./-]+\.md)\)/g))
       expect([link, existsSync(link)]).toEqual([link, true]);

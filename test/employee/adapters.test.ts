@@ -36,7 +36,7 @@ const reasonOf = async (work: () => Promise<unknown>): Promise<string> => {
 };
 
 describe("the employee system's answer", () => {
-  test("loses the fields that the contract does not name, at every depth", async () => {
+  test("loses fields outside the contract, at every depth", async () => {
     await answering({ status: "success", secret: 1, result: [{ ...summary, peg_gaji: 1 }] });
     expect(await list()).toEqual({ status: "success", result: [summary] });
     const { pegawai, jabatan, kepangkatan } = detail.result;
@@ -52,7 +52,7 @@ describe("the employee system's answer", () => {
     expect(await find()).toEqual(detail);
   });
 
-  test("keeps other current-holder flags and blank rank names as they are", async () => {
+  test("keeps other current-holder flags and blank rank names", async () => {
     const result = {
       ...detail.result,
       jabatan: [{ unit_name: "", jab_name: " J ", status_menjabat: "plt." }],
@@ -62,12 +62,12 @@ describe("the employee system's answer", () => {
     expect(await find()).toEqual({ ...detail, result });
   });
 
-  test("with null for what somebody does not have becomes blank", async () => {
+  test("with null for a missing value becomes blank", async () => {
     await answering({ status: "success", result: [{ ...summary, jab_name: null, uk_nama: null }] });
     expect((await list()).result).toEqual([{ ...summary, jab_name: "", uk_nama: "" }]);
   });
 
-  test.each([[null], [[]]])("of nobody, %j, is an empty list", async (result) => {
+  test.each([[null], [[]]])("without employees, %j, is an empty list", async (result) => {
     await answering({ status: "success", result });
     expect(await list()).toEqual({ status: "success", result: [] });
   });
@@ -88,7 +88,7 @@ describe("the employee system's answer", () => {
     ["a refusal", { status: "failed", message: "no" }, "status"],
     ["a list", [], "(whole)"],
     ["a text", "text", "(whole)"],
-  ])("with %s is 502, and the log says which field", async (_, body, field) => {
+  ])("with %s is 502, and the log names the field", async (_, body, field) => {
     await answering(body);
     expect(await reasonOf(list)).toMatch(new RegExp(`another type: .*${RegExp.escape(field)}`));
   });
@@ -101,7 +101,7 @@ describe("the employee system's answer", () => {
     ],
     ["no ranks", { ...detail, result: { ...detail.result, kepangkatan: null } }, "result.kepangkatan"],
     ["no message", { ...detail, message: undefined }, "message"],
-  ])("for a profile with %s is 502, and the log says which field", async (_, body, field) => {
+  ])("for a profile with %s is 502, and the log names the field", async (_, body, field) => {
     await answering(body);
     expect(await reasonOf(find)).toContain(field);
   });
@@ -111,7 +111,7 @@ describe("the employee system's answer", () => {
     expect(await reasonOf(list)).not.toContain("SITI");
   });
 
-  test.each([200, 401, 403, 404])("failed with %i refuses a ticket and a passphrase", async (status) => {
+  test.each([200, 401, 403, 404])("with status %i rejects a ticket and a passphrase", async (status) => {
     await answering({ status: "failed" }, status);
     expect(await find()).toBeUndefined();
     expect(await (await employeeSystem()).findTicket("1", "p")).toBeUndefined();
@@ -148,7 +148,7 @@ describe("the legacy system's answer", () => {
     expect(await authenticate()).toEqual({ id: "7", scopes });
   });
 
-  test.each([200, 401, 403])("failed with %i is a refusal", async (status) => {
+  test.each([200, 401, 403])("with status %i is a rejection", async (status) => {
     await answering({ status: "failed" }, status);
     expect(await authenticate()).toBeUndefined();
   });

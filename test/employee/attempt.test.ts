@@ -26,7 +26,7 @@ test("all addresses of one IPv6 subscriber share one limit", async () => {
   expect(await guess("login", randomUUID(), network.replace(/:1$/, ":2::1"))).toBeUndefined();
 });
 
-test("guesses at a login do not lock the tickets of the same name", async () => {
+test("failed logins do not block tickets of the same name", async () => {
   const name = randomUUID();
   const address = (i: number) => `203.0.113.${i}`;
   for (let i = 1; i <= 5; i++) expect(await guess("login", name, address(i))).toBeUndefined();
@@ -34,7 +34,7 @@ test("guesses at a login do not lock the tickets of the same name", async () => 
   expect(await guess("ticket", name, address(7))).toBeUndefined();
 });
 
-test("an attempt that fails in any way gives its place back", async () => {
+test("an attempt that fails with an error is not counted", async () => {
   const name = randomUUID();
   const from = { address: `198.51.100.${Math.floor(Math.random() * 250)}` };
   const breaks = () => Promise.reject(new Error("bug"));

@@ -3,8 +3,8 @@ import { type CryptoKey, type JWTHeaderParameters, type JWTPayload, SignJWT, Uns
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TokenKey } from "#lib/employee/token-key.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
+import { useOwnCity } from "../steps/city/own-city.ts";
 import { employeeClient } from "../steps/employee.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity();
 const client = () => employeeClient(own.city.baseUrl);
@@ -42,8 +42,7 @@ const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const publicPem = rsa.publicKey.export({ type: "spki", format: "pem" }) as string;
 
 describe("a token", () => {
-  test("that we signed opens the endpoint", async () =>
-    expect((await search(await sign())).status).toBe(200));
+  test("signed by us is accepted", async () => expect((await search(await sign())).status).toBe(200));
 
   const forgeries: [string, () => string | Promise<string>][] = [
     ["without signature, of alg none", () => new UnsecuredJWT(claims()).encode()],
@@ -97,7 +96,7 @@ describe("a token", () => {
     ["that is a refresh token", () => `mir_${randomBytes(32).toString("base64url")}`],
   ];
 
-  test.each(forgeries)("%s is refused with 401 and a challenge", async (_, make) => {
+  test.each(forgeries)("%s is rejected with 401 and a challenge", async (_, make) => {
     const { status, headers, json } = await search(await make());
     expect([status, json.code]).toEqual([401, "unauthorized"]);
     expect(headers.get("www-authenticate")).toMatch(/^Bearer /);
@@ -116,19 +115,19 @@ describe("a token", () => {
     expect(response.status).toBe(401);
   });
 
-  test("in the address is 401", async () => {
+  test("in the URL is 401", async () => {
     const response = await fetch(`${own.city.baseUrl}/v1/simpeg/pegawai?access_token=${await sign()}`);
     expect(response.status).toBe(401);
   });
 
-  test("is read whatever the case of the scheme's name", async () => {
+  test("is accepted with any case of the scheme", async () => {
     const response = await fetch(`${own.city.baseUrl}/v1/simpeg/pegawai`, {
       headers: { authorization: `bearer ${await sign()}` },
     });
     expect(response.status).toBe(200);
   });
 
-  test("is not admitted beyond its expiry by what the gateway keeps", async () => {
+  test("is not accepted beyond its expiry by the gateway's cache", async () => {
     const exp = seconds() + 2;
     const token = await sign({ claims: { exp } });
     expect((await search(token)).status).toBe(200);
@@ -154,7 +153,7 @@ describe("rotating the key", () => {
 
   beforeAll(() => own.city.reload());
 
-  test("loses no request: tokens of the key before it go on, new ones are known at once", async () => {
+  test("loses no request: tokens of the previous key stay valid, new ones are accepted at once", async () => {
     const old = (await login()).json.token;
     let running = true;
     const results: number[] = [];
@@ -188,13 +187,13 @@ describe("rotating the key", () => {
     expect(new Set(results)).toEqual(new Set([200]));
   });
 
-  test("twice ends the tokens of the key before both", async () => {
+  test("twice invalidates the tokens of the first key", async () => {
     const token = await sign();
     rotate();
     expect((await search(token)).status).toBe(200);
     rotate();
     own.city.reload();
-    // asked with one more space, so that the gateway has kept nothing for this header
+    // with another space, so that the gateway has no cached policy for this header
     const response = await fetch(`${own.city.baseUrl}/v1/simpeg/pegawai`, {
       headers: { authorization: `Bearer  ${token}` },
     });

@@ -6,10 +6,10 @@ import { rejectionDelayMs } from "#lib/employee/rejection-delay.ts";
 describe("a sealed successor", () => {
   const [token, successor] = [mintRefreshToken(), mintRefreshToken()];
 
-  test("is opened by the token that it was sealed with", () =>
+  test("is opened with the token that sealed it", () =>
     expect(openSuccessor(token, sealSuccessor(token, successor))).toBe(successor));
 
-  test("is opened by no other token, nor when it was changed", () => {
+  test("is not opened with another token, or after a change", () => {
     const sealed = sealSuccessor(token, successor);
     expect(() => openSuccessor(successor, sealed)).toThrow();
     for (const at of [0, 20, sealed.length - 1]) {
@@ -19,7 +19,7 @@ describe("a sealed successor", () => {
     }
   });
 
-  test("is never sealed twice in the same way, and does not show what it holds", () => {
+  test("differs each time, and does not reveal its content", () => {
     const sealed = sealSuccessor(token, successor);
     expect(sealed.equals(sealSuccessor(token, successor))).toBe(false);
     expect(sealed.toString("latin1")).not.toContain(successor);
@@ -33,14 +33,14 @@ describe("the network of an address", () => {
     ["not an address", "not an address"],
   ])("of %s is %s", (address, network) => expect(networkOf(address)).toBe(network));
 
-  test("is one for all addresses of an IPv6 subscriber, and another for the next one's", () => {
+  test("is the same for all addresses of an IPv6 subscriber, and different for the next subscriber", () => {
     const home = networkOf("2001:db8:1:2::1");
     expect(networkOf("2001:DB8:1:2:ffff::9")).toBe(home);
     expect(networkOf("2001:db8:1:3::1")).not.toBe(home);
   });
 });
 
-test("a refusal that took the legacy system longer is given at the same moment", () => {
+test("a rejection is delayed to the same moment when the legacy system is slower", () => {
   const moments = [3, 40, 120, 499].map((elapsedMs) => elapsedMs + rejectionDelayMs(elapsedMs));
   expect(new Set(moments).size).toBe(1);
   expect(730 + rejectionDelayMs(730)).toBe(2 * (moments[0] ?? 0));

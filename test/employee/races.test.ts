@@ -32,18 +32,18 @@ const meet = async (earlier: string, then: string): Promise<string | undefined> 
 const reserve = (account: string, address: string) =>
   `select * from employee.reserve_attempt('\\x${account}', ${address === "" ? "null" : `'\\x${address}'`})`;
 
-describe("two reservations at once", () => {
+describe("two concurrent reservations", () => {
   test("wait for each other when they are for one account", async () =>
     expect(await meet(reserve("01", "0a"), reserve("01", "0b"))).toBe(LOCK_NOT_AVAILABLE));
 
   test("wait for each other when they are from one address", async () =>
     expect(await meet(reserve("01", "0a"), reserve("02", "0a"))).toBe(LOCK_NOT_AVAILABLE));
 
-  test("do not wait for each other otherwise", async () =>
+  test("do not wait for each other for different accounts and addresses", async () =>
     expect(await meet(reserve("01", "0a"), reserve("02", "0b"))).toBeUndefined());
 });
 
-describe("two that spend tokens at once", () => {
+describe("two concurrent refreshes", () => {
   const digestOf = (digit: string) => `decode(repeat('0${digit}', 32), 'hex')`;
   const start = (digit: string) =>
     first.unsafe(`select employee.start_session('1', 's', ${digestOf(digit)})`);
@@ -51,7 +51,7 @@ describe("two that spend tokens at once", () => {
     `select outcome, encode(sealed_successor, 'escape') as sealed
      from employee.spend_token(${digestOf(digit)}, ${digestOf(successor)}, 'for ${successor}')`;
 
-  /** What each is answered when the second one comes before the first one's transaction has ended. */
+  /** The answers when the second request arrives before the first one's transaction has ended. */
   const overlap = async (earlier: string, later: string) => {
     const [backend] = await second`select pg_backend_pid() as pid`;
     await first`begin`;
@@ -71,7 +71,7 @@ describe("two that spend tokens at once", () => {
     ]);
   });
 
-  test("both get nothing when the token of the first one ends the session", async () => {
+  test("both fail when the token of the first one ends the session", async () => {
     await start("a");
     await first.unsafe(spend("a", "b"));
     await admin`update employee.refresh_token set spent_at = spent_at - interval '31 seconds'`;
@@ -81,7 +81,7 @@ describe("two that spend tokens at once", () => {
     ]);
   });
 
-  test("do not wait for each other when their sessions are two", async () => {
+  test("do not wait for each other in different sessions", async () => {
     for (const digit of ["a", "b"]) await start(digit);
     expect(await meet(spend("a", "c"), spend("b", "d"))).toBeUndefined();
   });
@@ -92,7 +92,7 @@ const fail = (count: number, account: string, address: string, age = "0 s") => a
   select decode(${account}, 'hex'), decode(${address}, 'hex'), now() - ${age}::interval, now()
   from generate_series(1, ${count}::int)`;
 
-test("of two limits the longer one is told", async () => {
+test("the longer of two limits is reported", async () => {
   await fail(5, "01", "0a");
   await fail(5, "02", "0a");
   const [row] = await first.unsafe(reserve("01", "0a"));
@@ -110,7 +110,7 @@ test.each([
   expect(row?.retry_after_seconds).toBeLessThanOrEqual(60);
 });
 
-test("a proof forgives the account's failures from the same place, nobody else's and none from elsewhere", async () => {
+test("a success clears only the account's failures from the same network", async () => {
   await fail(2, "01", "0a");
   await fail(2, "01", "0b");
   await fail(2, "02", "0a");
@@ -125,7 +125,7 @@ test("a proof forgives the account's failures from the same place, nobody else's
   ]);
 });
 
-test("what takes old attempts away looks them up, however many there are", async () => {
+test("deleting old attempts uses an index", async () => {
   await admin`
     insert into employee.attempt (account_digest, made_at, failed_at)
     select sha256(n::text::bytea), now() - n * interval '1 second', now() from generate_series(1, 5000) n`;

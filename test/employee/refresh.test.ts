@@ -1,9 +1,8 @@
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { beforeEach, describe, expect, test } from "vitest";
-import { withCityDatabase } from "../steps/city-database.ts";
+import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { employeeClient } from "../steps/employee.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity();
 const client = () => employeeClient(own.city.baseUrl);
@@ -28,8 +27,8 @@ const refusal = async (token: string) => {
 const sessions = () =>
   admin((sql) => sql`select end_reason from employee.session order by started_at desc limit 1`);
 
-describe("one token", () => {
-  test("that fifty use at once has one successor, which works", async () => {
+describe("a refresh token", () => {
+  test("that is used fifty times at once has one successor, which works", async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => client().refresh(first)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const successors = new Set(answers.map(({ json }) => json.refresh_token));
@@ -43,14 +42,14 @@ describe("one token", () => {
     expect(row?.count).toBe(3);
   });
 
-  test("gives the same successor again while its answer may be lost", async () => {
+  test("gives the same successor again within its retry window", async () => {
     const second = await next(first);
     await ageSpent("29 seconds");
     expect(await next(first)).toBe(second);
     expect((await client().refresh(second)).status).toBe(200);
   });
 
-  test("that is used after its window ends the session for everybody who holds a token of it", async () => {
+  test("that is used after its retry window ends the session and all its tokens", async () => {
     const second = await next(first);
     const third = await next(second);
     await ageSpent("31 seconds");
@@ -60,7 +59,7 @@ describe("one token", () => {
     expect(warnings.length).toBe(1);
   });
 
-  test("that ends a session leaves the account's other sessions alone", async () => {
+  test("that ends a session does not end the account's other sessions", async () => {
     const { username, password } = own.city.upstreams.demo;
     const other = (await client().login(username, password)).json.refresh_token;
     await next(first);
@@ -69,7 +68,7 @@ describe("one token", () => {
     expect((await client().refresh(other)).status).toBe(200);
   });
 
-  test("that was changed is refused and does not end the session", async () => {
+  test("that was changed is rejected without ending the session", async () => {
     for (const changed of [`${first}x`, first.slice(0, -1), first.toUpperCase(), `${first.slice(0, -1)}!`])
       expect(await refusal(changed)).toEqual([400, "invalid_grant"]);
     expect((await client().refresh(first)).status).toBe(200);
@@ -77,7 +76,7 @@ describe("one token", () => {
 });
 
 describe("a session", () => {
-  test("ends thirty days after its login, however often it is refreshed", async () => {
+  test("ends thirty days after its login, despite refreshes", async () => {
     const second = await next(first);
     await admin((sql) => sql`update employee.session set expires_at = expires_at - interval '30 days'`);
     expect(await refusal(second)).toEqual([400, "invalid_grant"]);
@@ -89,7 +88,7 @@ describe("a session", () => {
     expect(row?.whole).toBe(true);
   });
 
-  test("is not stored in a form that could be used", async () => {
+  test("is not stored in a usable form", async () => {
     const second = await next(first);
     const rows = await admin(
       (sql) =>
@@ -103,7 +102,7 @@ describe("a session", () => {
     }
   });
 
-  test("that is long over is cleared away by a new one, with its tokens", async () => {
+  test("that ended long ago is deleted with its tokens by a new one", async () => {
     await admin((sql) => sql`update employee.session set expires_at = now() - interval '2 days'`);
     const { username, password } = own.city.upstreams.demo;
     const before = await admin((sql) => sql`select id from employee.session`);
@@ -125,7 +124,7 @@ describe("a real OAuth client", () => {
     token_endpoint: `${own.city.baseUrl}/v1/simpeg/auth/refresh`,
   });
 
-  test("oauth4webapi refreshes, and understands invalid_grant", async () => {
+  test("oauth4webapi can refresh, and understands invalid_grant", async () => {
     const app: oauth.Client = { client_id: "app" };
     const ask = async (token: string) => {
       const response = await oauth.refreshTokenGrantRequest(server(), app, oauth.None(), token, {
@@ -146,7 +145,7 @@ describe("a real OAuth client", () => {
     expect(error).toMatchObject({ error: "invalid_grant", status: 400 });
   });
 
-  test("openid-client refreshes, and understands invalid_grant", async () => {
+  test("openid-client can refresh, and understands invalid_grant", async () => {
     const config = new openid.Configuration(server(), "app", undefined, openid.None());
     openid.allowInsecureRequests(config);
     const answer = await openid.refreshTokenGrant(config, first);
@@ -160,7 +159,7 @@ describe("a real OAuth client", () => {
   });
 });
 
-test("no token of any answer stands in a log", async () => {
+test("no log contains a token", async () => {
   const second = await next(first);
   const { token } = (await client().refresh(second)).json;
   const lines = own.lines.join("\n");

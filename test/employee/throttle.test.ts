@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { withCityDatabase } from "../steps/city-database.ts";
+import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { employeeClient, seenBy, setMood } from "../steps/employee.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity();
 const client = () => employeeClient(own.city.baseUrl);
@@ -28,7 +27,7 @@ beforeEach(async () => {
 });
 
 describe("the account", () => {
-  test("has five wrong passwords in fifteen minutes, however many come at once", async () => {
+  test("is limited to five wrong passwords in fifteen minutes, also concurrent ones", async () => {
     const before = await asked();
     // as many as the gateway's own throttle of this route lets through
     const answers = await times(100, () => wrong());
@@ -39,7 +38,7 @@ describe("the account", () => {
     expect((await asked()) - before).toBe(5);
   });
 
-  test("is told when it may try again, and may then", async () => {
+  test("gets the time of the next attempt, which then succeeds", async () => {
     await times(5, () => wrong());
     const { status, json, headers } = await client().login(demo().username, demo().password);
     expect([status, json.code]).toEqual([429, "too_many_requests"]);
@@ -50,12 +49,12 @@ describe("the account", () => {
     expect((await client().login(demo().username, demo().password)).status).toBe(200);
   });
 
-  test("is the same in any case", async () => {
+  test("is the same in upper and lower case", async () => {
     await times(5, (i) => wrong(i % 2 ? "DEMO" : "demo"));
     expect((await wrong("Demo")).status).toBe(429);
   });
 
-  test("is forgiven by a login from the same address, not what failed from elsewhere", async () => {
+  test("is cleared of failures from the same address by a login, not of others", async () => {
     await times(4, () => wrong());
     await admin((sql) => sql`update employee.attempt set address_digest = '\\x01' where id % 2 = 0`);
     expect((await client().login(demo().username, demo().password)).status).toBe(200);
@@ -63,19 +62,19 @@ describe("the account", () => {
     expect(row?.count).toBe(2);
   });
 
-  test("does not lock another one", async () => {
+  test("does not block another account", async () => {
     await times(5, () => wrong("someone"));
     expect((await client().login(demo().username, demo().password)).status).toBe(200);
   });
 
-  test("with the right password may be used by many at once", async () => {
+  test("accepts concurrent logins with the right password", async () => {
     const answers = await times(30, () => client().login(demo().username, demo().password));
     expect(statuses(answers)).toEqual([[200, 30]]);
   });
 });
 
 describe("the address", () => {
-  test("has ten failures a minute, over all accounts together", async () => {
+  test("is limited to ten failures a minute for all accounts together", async () => {
     const answers = await times(40, (i) => wrong(`account-${i}`));
     expect(statuses(answers)).toEqual([
       [401, 10],
@@ -90,7 +89,7 @@ describe("the address", () => {
   });
 });
 
-test("counts no attempt that the legacy system did not answer", async () => {
+test("does not count attempts without an answer of the legacy system", async () => {
   await setMood(own.city.upstreams.legacyAuthUrl, "error");
   const answers = await times(12, () => client().login(demo().username, demo().password));
   expect(statuses(answers)).toEqual([[502, 12]]);
@@ -98,7 +97,7 @@ test("counts no attempt that the legacy system did not answer", async () => {
   expect((await client().login(demo().username, demo().password)).status).toBe(200);
 });
 
-test("counts an attempt that nobody settled for a minute, and locks nobody out after that", async () => {
+test("counts an attempt without an outcome for one minute only", async () => {
   await admin(
     (sql) => sql`
       insert into employee.attempt (account_digest) select '\\x01' from generate_series(1, 5)`,
@@ -113,7 +112,7 @@ test("counts an attempt that nobody settled for a minute, and locks nobody out a
   expect((await reserve())?.attempt_id).toEqual(expect.any(String));
 });
 
-test("answers an unknown account, a wrong password and the wrong kind of name with the same words", async () => {
+test("gives the same error to an unknown account, a wrong password and an invalid name", async () => {
   const answers = await Promise.all([wrong(), wrong("nobody"), client().login(demo().nip, demo().password)]);
   answers.push(await client().login("pegawai.demo", demo().passphrase));
   for (const { status, json, headers } of answers) {
@@ -130,7 +129,7 @@ test("answers an unknown account, a wrong password and the wrong kind of name wi
   }
 });
 
-test("keeps neither the name nor the address of an attempt in clear", async () => {
+test("does not store the name or address of an attempt in plaintext", async () => {
   await wrong("somebody");
   const rows = await admin((sql) => sql`select * from employee.attempt`);
   const stored = JSON.stringify(rows.map((row) => Object.values(row).map(String)));
@@ -138,7 +137,7 @@ test("keeps neither the name nor the address of an attempt in clear", async () =
   expect(stored).not.toMatch(/somebody|127\.0\.0\.1/);
 });
 
-test("takes old attempts away with new ones", async () => {
+test("deletes old attempts on new ones", async () => {
   await admin(
     (sql) => sql`
       insert into employee.attempt (account_digest, made_at)
@@ -151,7 +150,7 @@ test("takes old attempts away with new ones", async () => {
   expect(row?.count).toBe(0);
 });
 
-test("guesses at a passphrase for a ticket are throttled too, for the employee", async () => {
+test("wrong passphrases for a ticket are rate-limited per employee", async () => {
   const { token } = (await client().login(demo().username, demo().password)).json;
   const ticket = (username: string, pass: string) =>
     client().get("tiket", { user: "servicelogin", username, pass }, token);
@@ -166,7 +165,7 @@ test("guesses at a passphrase for a ticket are throttled too, for the employee",
   expect((await ticket(demo().nip, demo().passphrase)).status).toBe(200);
 });
 
-test("guesses at a login and at a ticket are counted apart, also for one and the same name", async () => {
+test("failed logins and failed tickets are counted apart, also for the same name", async () => {
   const { token } = (await client().login(demo().username, demo().password)).json;
   const ticket = (pass: string) =>
     client().get("tiket", { user: "servicelogin", username: demo().nip, pass }, token);
@@ -174,7 +173,7 @@ test("guesses at a login and at a ticket are counted apart, also for one and the
   expect(statuses(await times(5, () => ticket("wrong")))).toEqual([[403, 5]]);
 });
 
-test("one account's guesses over many employees are throttled, another account's tickets are not", async () => {
+test("one account's failures for many employees are rate-limited, without affecting another account", async () => {
   const login = async (username: string, password: string) =>
     (await client().login(username, password)).json.token;
   const guesser = await login(demo().username, demo().password);
@@ -189,7 +188,7 @@ test("one account's guesses over many employees are throttled, another account's
   expect((await ticket(demo().nip, demo().passphrase, owner)).status).toBe(200);
 });
 
-test("a refusal is given at whole multiples of half a second, whatever the legacy system's reason", async () => {
+test("a rejection takes at least half a second, whatever the legacy system's reason", async () => {
   await Promise.all([wrong("nobody-at-all"), wrong()]);
   const refusals = own.logged().filter(({ fn, status }) => fn === "employee/login" && status === 401);
   // a timer never fires early; how late it fires is the machine's
@@ -197,7 +196,7 @@ test("a refusal is given at whole multiples of half a second, whatever the legac
   expect(refusals.length).toBeGreaterThanOrEqual(2);
 });
 
-test("nobody is asked when the attempt cannot be noted", async () => {
+test("the legacy system is not called when the attempt cannot be stored", async () => {
   const before = await asked();
   await admin((sql) => sql`alter table employee.attempt rename to gone`);
   try {

@@ -19,7 +19,7 @@ beforeEach(async () => {
   secrets = await startSecrets({ TOKEN_KEY_SECRET_ID: name });
 });
 
-test("the current key signs, and both it and the one before it verify", async () => {
+test("the current key signs; the current and the previous key verify", async () => {
   const [before, now] = [rotate(), rotate()];
   const { getSigningKey, findVerifyingKey } = await loadKeys();
   expect(await getSigningKey()).toEqual(now);
@@ -34,7 +34,7 @@ test("before the first rotation there is one key", async () => {
   expect(await findVerifyingKey("unknown")).toBeUndefined();
 });
 
-test("a key that was rotated in since is found by its first token", async () => {
+test("a new key is loaded for its first token", async () => {
   rotate();
   const { findVerifyingKey } = await loadKeys();
   await findVerifyingKey("unknown");
@@ -42,7 +42,7 @@ test("a key that was rotated in since is found by its first token", async () => 
   expect(await findVerifyingKey(fresh.kid)).toEqual(fresh);
 });
 
-test("invented key ids do not reach Secrets Manager but once a second, and wait for nothing", async () => {
+test("unknown key ids cause at most one Secrets Manager call a second, and fail at once", async () => {
   const key = rotate();
   const { findVerifyingKey } = await loadKeys();
   const find = vi.spyOn(secrets.store, "find");
@@ -57,7 +57,7 @@ test("invented key ids do not reach Secrets Manager but once a second, and wait 
   expect(await findVerifyingKey(key.kid)).toEqual(key);
 });
 
-test("a key that was rotated out twice is forgotten within five minutes, also without traffic of newer ones", async () => {
+test("a key replaced twice is rejected within five minutes, also without newer tokens", async () => {
   const old = rotate();
   const { getSigningKey, findVerifyingKey } = await loadKeys();
   await Promise.all([getSigningKey(), findVerifyingKey(old.kid)]);
@@ -68,7 +68,7 @@ test("a key that was rotated out twice is forgotten within five minutes, also wi
   expect(await findVerifyingKey(old.kid)).toBeUndefined();
 });
 
-test("the keys at hand stay in use while Secrets Manager does not answer", async () => {
+test("cached keys stay valid while Secrets Manager does not respond", async () => {
   const key = rotate();
   const { getSigningKey, findVerifyingKey } = await loadKeys();
   await Promise.all([getSigningKey(), findVerifyingKey(key.kid)]);
@@ -78,7 +78,7 @@ test("the keys at hand stay in use while Secrets Manager does not answer", async
   expect(await findVerifyingKey(key.kid)).toEqual(key);
 });
 
-test("a token is valid at once, also by a clock that is a few seconds behind", async () => {
+test("a token is valid at once, also on a clock a few seconds behind", async () => {
   rotate();
   const { issueAccessToken, verifyAccessToken } = await import("#lib/employee/access-token.ts");
   const token = await issueAccessToken({ accountId: "7", scope: "employee:read" });
@@ -94,7 +94,7 @@ test.each([
   ["another kind of key", { kty: "RSA" }],
   ["no id", { kid: "" }],
   ["an id of another form", { kid: "key-1" }],
-])("a secret with %s signs nothing", async (_, change) => {
+])("a secret with %s cannot sign", async (_, change) => {
   secrets.store.put(name, JSON.stringify({ ...mint(), ...change }));
   await expect((await loadKeys()).getSigningKey()).rejects.toThrow("has another shape");
 });

@@ -11,7 +11,7 @@ const clientFor = async (url: string) => {
 
 const get = { method: "GET", path: "/x" } as const;
 
-test("keeps its connection between two questions", async () => {
+test("reuses its connection", async () => {
   const ports = new Set<number | undefined>();
   const url = await serve((request, response) => {
     ports.add(request.socket.remotePort);
@@ -23,7 +23,7 @@ test("keeps its connection between two questions", async () => {
   expect(ports.size).toBe(1);
 });
 
-test("asks again when the kept connection turns out to be closed", async () => {
+test("retries when the reused connection turns out to be closed", async () => {
   const sockets: Socket[] = [];
   let requests = 0;
   const url = await serve((request, response) => {
@@ -39,7 +39,7 @@ test("asks again when the kept connection turns out to be closed", async () => {
   expect([requests, new Set(sockets).size]).toEqual([3, 2]);
 });
 
-test("takes a new connection for each POST, which must not be sent twice", async () => {
+test("opens a new connection for each POST, which must not be sent twice", async () => {
   const ports: (number | undefined)[] = [];
   const url = await serve((request, response) => {
     ports.push(request.socket.remotePort);
@@ -50,7 +50,7 @@ test("takes a new connection for each POST, which must not be sent twice", async
   expect(new Set(ports).size).toBe(3);
 });
 
-test("asks the address as it is, with path and parameters of its own", async () => {
+test("keeps the path and parameters of the URL", async () => {
   const seen: string[] = [];
   const url = await serve((request, response) => {
     seen.push(`${request.method} ${request.url}`);
@@ -71,12 +71,12 @@ test.each([
   expect((await (await clientFor(url))("EMPLOYEE_SYSTEM_URL", get)).json).toEqual(json);
 });
 
-test("is 502 for an answer that is no HTTP", async () => {
+test("is 502 for an answer that is not HTTP", async () => {
   const url = await listen(createServer((socket) => socket.on("error", () => {}).end("nonsense\r\n\r\n")));
   await expect((await clientFor(url))("EMPLOYEE_SYSTEM_URL", get)).rejects.toMatchObject({ status: 502 });
 });
 
-test("is 502 when nobody listens", async () => {
+test("is 502 when the connection is refused", async () => {
   const server = createServer();
   const url = await listen(server);
   server.close();
@@ -87,7 +87,7 @@ test("is 502 when nobody listens", async () => {
   });
 });
 
-test("is 504 for an answer that trickles in without end", async () => {
+test("is 504 for an answer that never ends", async () => {
   const url = await serve((_request, response) => {
     const timer = setInterval(() => response.write(" "), 100);
     response.on("close", () => clearInterval(timer));

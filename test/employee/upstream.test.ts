@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { useOwnCity } from "../steps/city/own-city.ts";
 import { employeeClient, type Said, seenBy, setMood } from "../steps/employee.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity();
 const client = () => employeeClient(own.city.baseUrl);
@@ -20,7 +20,7 @@ const ticketQuery = () => ({
   pass: upstreams().demo.passphrase,
 });
 
-/** Every way to an old system, asked at once. */
+/** Concurrent requests to all legacy systems. */
 const askAll = (): Promise<Said[]> =>
   Promise.all([
     client().login(upstreams().demo.username, upstreams().demo.password),
@@ -29,7 +29,7 @@ const askAll = (): Promise<Said[]> =>
     client().get("pegawai", { page: "sso", action: "getDataPegawai", tiket: "t" }, token),
   ]);
 
-describe("an old system that", () => {
+describe("a legacy system that", () => {
   test.each([
     ["cuts the connection", "reset"],
     ["cuts the connection within its answer", "half"],
@@ -37,7 +37,7 @@ describe("an old system that", () => {
     ["answers an HTML page with 500", "error"],
     ["answers 10 MB", "huge"],
     ["redirects", "redirect"],
-  ])("%s makes 502, and nothing of it leaks", async (_, mood) => {
+  ])("%s causes 502 without details", async (_, mood) => {
     await Promise.all(systems().map((url) => setMood(url, mood)));
     for (const { status, json, text } of await askAll()) {
       expect([status, json.code]).toEqual([502, "bad_gateway"]);
@@ -45,7 +45,7 @@ describe("an old system that", () => {
     }
   });
 
-  test("hangs makes 504 within 10 s", async () => {
+  test("hangs causes 504 within 10 s", async () => {
     await Promise.all(systems().map((url) => setMood(url, "hang")));
     const signal = AbortSignal.timeout(10_000);
     const answers = await Promise.race([
@@ -55,7 +55,7 @@ describe("an old system that", () => {
     for (const { status, json } of answers) expect([status, json.code]).toEqual([504, "timeout"]);
   });
 
-  test("is slow is waited for", async () => {
+  test("is slow gets time to answer", async () => {
     await setMood(upstreams().employeeSystemUrl, "slow");
     expect((await client().get("pegawai", { nama: "siti" }, token)).status).toBe(200);
   });
@@ -69,7 +69,7 @@ describe("an old system that", () => {
     expect(seen.length).toBe(1);
   });
 
-  test("cuts the connection is asked once more for a GET, and not again for a login", async () => {
+  test("closes the connection gets a GET a second time, but not a login", async () => {
     await Promise.all(systems().map((url) => setMood(url, "reset")));
     await client().get("pegawai", { nama: "twice" }, token);
     const before = (await seenBy(upstreams().legacyAuthUrl)).length;
@@ -80,7 +80,7 @@ describe("an old system that", () => {
   });
 });
 
-test("the reason of a failure stands in the log, in words that tell systems and failures apart", async () => {
+test("the log names the system and the reason of a failure", async () => {
   await setMood(upstreams().employeeSystemUrl, "error");
   await client().get("pegawai", { nama: "siti" }, token);
   await setMood(upstreams().employeeSystemUrl, "huge");
@@ -94,7 +94,7 @@ test("the reason of a failure stands in the log, in words that tell systems and 
   expect(reasons).toContainEqual(["string", `${words} the answer is larger than 5242880 bytes`]);
 });
 
-test("neither passphrase nor ticket, name, NIP or password stands in any log, whatever failed", async () => {
+test("no log contains a passphrase, ticket, name, NIP or password", async () => {
   const planted = [
     "PLANTED-PASS",
     "PLANTED-TICKET",

@@ -12,16 +12,16 @@ afterAll(() => scene.stop());
 
 const good = (accepted: number) => ({ wrongs: [], accepted });
 
-describe("every accepted message comes once, in order and readable", { timeout: 120_000 }, () => {
-  test("where the task is killed at random moments", async () => {
+describe("every accepted message arrives once, in order and readable", { timeout: 120_000 }, () => {
+  test("when the task is killed at random moments", async () => {
     expect(await crashAlone(scene, { messages: 140, kills: 3 })).toMatchObject(good(140));
   });
 
-  test("where the database crashes and comes back", async () => {
+  test("when the database crashes and recovers", async () => {
     expect(await loseDatabase(scene, { messages: 60, awayMs: 3_000 })).toMatchObject(good(60));
   });
 
-  test("where the platform goes away and comes back", async () => {
+  test("when the platform goes down and comes back", async () => {
     expect(await losePlatform(scene, { messages: 60, awayMs: 3_000 })).toMatchObject(good(60));
   });
 });

@@ -2,7 +2,7 @@ import { type MessengerProcess, startMessengerProcess } from "../../infra/local/
 
 const keptLines = 2_000;
 
-/** The messenger's tasks, as processes. Whichever is killed is started anew, as the platform of a container does. */
+/** The messenger's tasks as processes. A killed one is restarted, as a container platform does. */
 export class Fleet {
   readonly #variables: Readonly<Record<string, string>>;
   readonly #tasks: MessengerProcess[] = [];
@@ -39,7 +39,7 @@ export class Fleet {
     return () => this.#start();
   }
 
-  /** The task that leads; none while nobody does. */
+  /** The leading task, if there is one. */
   async findLeader(): Promise<number> {
     const leads = await Promise.all(
       this.urls().map(async (url) => {

@@ -12,14 +12,14 @@ afterAll(() => scene.stop());
 
 const good = (accepted: number) => ({ wrongs: [], accepted });
 
-describe("every accepted message of two tasks comes once, in order and readable, never with two sockets", {
+describe("every accepted message of two tasks arrives once, in order and readable, never with two sockets", {
   timeout: 120_000,
 }, () => {
-  test("where the one that leads is killed", async () => {
+  test("when the leader is killed", async () => {
     expect(await crashLeader(scene, { messages: 80, kills: 2 })).toMatchObject(good(80));
   });
 
-  test("where the one that leads loses its lock", async () => {
+  test("when the leader loses its lock", async () => {
     expect(await cutLeader(scene, { messages: 80, kills: 2 })).toMatchObject(good(80));
   });
 });

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { Accepted } from "#lib/messaging/submission.ts";
 import type { Scene } from "./scene.ts";
 
-/** A message that was accepted: once, whatever had to be repeated. */
+/** An accepted message; listed once, even if the request was repeated. */
 export interface Sent {
   readonly id: string;
   readonly phone: string;
@@ -12,13 +12,13 @@ export interface Sent {
 
 export interface LoadOptions {
   readonly messages: number;
-  /** So many may be accepted and not arrived: the senders' stream then lasts as long as the faults do. */
+  /** Limit of accepted messages that have not arrived, so that the load lasts as long as the faults. */
   readonly backlog?: number;
 }
 
 const requestTimeoutMs = 5_000;
 const repeatAfterMs = 50;
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 /** Clients that send to each phone one message after the other, and repeat what was not answered. */
 export class Load {
@@ -45,11 +45,11 @@ export class Load {
     this.done.catch(() => {}); // whoever awaits it hears of it
   }
 
-  /** How many of these messages have come to their phones. */
+  /** How many of these messages have arrived. */
   arrived(): number {
     const { platform, numbers } = this.#scene;
     for (const number of numbers) {
-      // inboxes only grow, and this is asked at every arrival
+      // inboxes only grow, and this runs at every arrival
       const { inbox } = platform.phone(number);
       const seen = this.#seen.get(number) ?? 0;
       for (let index = seen; index < inbox.length; index++)
@@ -64,7 +64,7 @@ export class Load {
     this.#backlog += more;
   }
 
-  /** What came to a phone, in the order of the first arrivals. */
+  /** The messages of a phone, in the order of their first arrival. */
   inboxOf(phone: string): { id: string; text: string; arrivals: number }[] {
     return this.#scene.platform.phone(phone).inbox.filter(({ text }) => text.startsWith(this.#name));
   }
@@ -73,14 +73,14 @@ export class Load {
     const { platform } = this.#scene;
     for (let index = 0; index < count; index++) {
       while (this.accepted.length - this.arrived() >= this.#backlog)
-        await platform.until(() => this.accepted.length - this.arrived() < this.#backlog, patienceMs);
+        await platform.until(() => this.accepted.length - this.arrived() < this.#backlog, timeoutMs);
       const text = `${this.#name} ${phone} ${index}`;
       const { id } = await this.#submit(phone, text);
       this.accepted.push({ id, phone, text });
     }
   }
 
-  /** Asks whichever task is up, again and again, under one key. */
+  /** Retries at any running task with the same key. */
   async #submit(phone: string, text: string): Promise<Accepted> {
     const { fleet, token } = this.#scene;
     const body = JSON.stringify({ kind: "text", phone, text, idempotency_key: text });
@@ -95,7 +95,7 @@ export class Load {
       const answer = response && (await response.text().catch(() => undefined));
       if (response && answer !== undefined) {
         if (response.status === 201) return Accepted.parse(JSON.parse(answer));
-        // 409: the first request with this key may still be under way
+        // 409: the first request with this key may still be running
         if (response.status < 500 && response.status !== 409)
           throw new Error(`a message was refused with ${response.status}: ${answer}`);
       }

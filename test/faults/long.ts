@@ -5,7 +5,7 @@ import { startScene } from "./scene.ts";
 import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform } from "./trial.ts";
 
 /*
- * The long form of the tests beside it: some minutes. `npm run test:faults`
+ * The long form of the tests in this folder, which takes some minutes: `npm run test:faults`
  */
 const awayMs = 10_000;
 const trials = {
@@ -18,7 +18,7 @@ const trials = {
 
 await build();
 const scene = await startScene(20);
-// the database would live on: it is a process of its own
+// the database would keep running: it is a separate process
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => scene.stop().finally(() => process.exit(1)));
 

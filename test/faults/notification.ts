@@ -92,7 +92,7 @@ export const killRun = async (city: City, { recipients, kills }: RunTrial): Prom
     const reached = new Set(found.map(({ phone }) => phone));
     for (const { phone } of wanted)
       if (reached.has(phone) === spared.has(phone))
-        wrongs.push(`${phone}: ${spared.has(phone) ? "had opted out" : "never told"}`);
+        wrongs.push(`${phone}: ${spared.has(phone) ? "had opted out" : "never notified"}`);
     const [run] = await sql<{ state: string; accepted: number; opted_out: number }[]>`
       select state, accepted, opted_out from notification.run`;
     if (run?.state !== "done") wrongs.push(`the run is ${run?.state}`);

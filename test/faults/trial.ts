@@ -13,12 +13,12 @@ export interface Crashes {
   readonly kills: number;
 }
 
-/** A verdict over kills, with the times from each kill to the next message that came. */
+/** A verdict over kills, with the time from each kill to the next message that arrived. */
 export interface CrashVerdict extends Verdict {
   readonly recoveriesMs: readonly number[];
 }
 
-const patienceMs = 90_000;
+const timeoutMs = 90_000;
 const backlog = 30;
 const burst = 20;
 /** Longer than one send takes, so that every moment of it is met. */
@@ -28,7 +28,7 @@ const mostDelayMs = 60;
 const untilNext = async ({ platform }: Scene, load: Load): Promise<number> => {
   const started = performance.now();
   const before = load.arrived();
-  await platform.until(() => load.arrived() > before, patienceMs);
+  await platform.until(() => load.arrived() > before, timeoutMs);
   return Math.round(performance.now() - started);
 };
 
@@ -49,18 +49,18 @@ const spread = async (
   const stretch = (messages - backlog - 2 * burst) / kills;
   for (let kill = 0; kill < kills; kill++) {
     const threshold = Math.floor((kill + Math.random()) * stretch);
-    await platform.until(() => load.arrived() >= threshold, patienceMs);
+    await platform.until(() => load.arrived() >= threshold, timeoutMs);
     // so that submissions are under way too
     load.hurry(burst);
     await untilNext(scene, load);
-    // every other one as a message has just come, before its task knows
+    // every second kill happens right after a message arrived, before its task knows
     if (kill % 2 === 1) await setTimeout(Math.random() * mostDelayMs);
-    const mend = await hit();
-    const [, recoveryMs] = await Promise.all([mend(), untilNext(scene, load)]);
+    const recover = await hit();
+    const [, recoveryMs] = await Promise.all([recover(), untilNext(scene, load)]);
     recoveriesMs.push(recoveryMs);
     load.hurry(-burst);
   }
-  return { ...(await judge(scene, load, patienceMs)), recoveriesMs };
+  return { ...(await judge(scene, load, timeoutMs)), recoveriesMs };
 };
 
 /** One task, killed at random moments. */
@@ -83,31 +83,31 @@ export const crashLeader = async (scene: Scene, crashes: Crashes): Promise<Crash
 export const cutLeader = async (scene: Scene, crashes: Crashes): Promise<CrashVerdict> => {
   const { fleet, sql } = scene;
   await fleet.grow(2);
-  // a role may end its own connections
+  // a role may terminate its own connections
   return spread(scene, crashes, async () => {
     await sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted`;
     return async () => {};
   });
 };
 
-/** The database crashes while messages are accepted and sent, and is away for a while. */
+/** The database crashes while messages are accepted and sent, and is unavailable for a while. */
 export const loseDatabase = async (scene: Scene, { messages, awayMs }: Outage): Promise<Verdict> => {
   const { platform, database } = scene;
   const load = new Load(scene, { messages, backlog });
-  await platform.until(() => load.arrived() >= messages / 10, patienceMs);
+  await platform.until(() => load.arrived() >= messages / 10, timeoutMs);
   load.hurry(burst);
   await untilNext(scene, load);
   await database.server.stop("immediate");
   await setTimeout(awayMs);
   await database.server.start();
-  return judge(scene, load, patienceMs);
+  return judge(scene, load, timeoutMs);
 };
 
-/** The platform goes away while messages are accepted and sent. */
+/** The platform goes down while messages are accepted and sent. */
 export const losePlatform = async (scene: Scene, { messages, awayMs }: Outage): Promise<Verdict> => {
   const { platform } = scene;
   const load = new Load(scene, { messages });
-  await platform.until(() => load.arrived() >= messages / 10, patienceMs);
+  await platform.until(() => load.arrived() >= messages / 10, timeoutMs);
   platform.leave(awayMs);
-  return judge(scene, load, patienceMs);
+  return judge(scene, load, timeoutMs);
 };

@@ -7,7 +7,7 @@ export interface Verdict {
   /** Broken promises, in words; none after a good run. */
   readonly wrongs: readonly string[];
   readonly accepted: number;
-  /** Messages that came more than once under their one id: a phone shows them once. */
+  /** Messages that arrived repeatedly with the same id, which a phone shows once. */
   readonly resent: number;
   /** Requests that clients had to make again. */
   readonly repeats: number;
@@ -17,8 +17,8 @@ export interface Verdict {
 const pollMs = 100;
 
 /** Waits until nothing is under way any more. */
-const settle = async ({ sql }: Scene, patienceMs: number): Promise<Record<string, number>> => {
-  const until = Date.now() + patienceMs;
+const settle = async ({ sql }: Scene, timeoutMs: number): Promise<Record<string, number>> => {
+  const until = Date.now() + timeoutMs;
   for (;;) {
     const rows = await sql<{ state: string; count: number }[]>`
       select state, count(*)::int as count from messaging.message group by state`;
@@ -43,11 +43,11 @@ const compare = (name: string, wanted: readonly string[], found: readonly string
 };
 
 /** Awaits the end of a load and looks at all that was promised. */
-export const judge = async (scene: Scene, load: Load, patienceMs: number): Promise<Verdict> => {
+export const judge = async (scene: Scene, load: Load, timeoutMs: number): Promise<Verdict> => {
   const { platform, numbers } = scene;
   await load.done;
-  await platform.until(() => load.arrived() >= load.accepted.length, patienceMs).catch(() => {});
-  const states = await settle(scene, patienceMs);
+  await platform.until(() => load.arrived() >= load.accepted.length, timeoutMs).catch(() => {});
+  const states = await settle(scene, timeoutMs);
   const wrongs: string[] = [];
   let resent = 0;
   for (const phone of numbers) {

@@ -18,7 +18,7 @@ const addPartner = (plan = "standard", expiresAt?: Date) =>
     expiresAt,
   });
 
-test("answers 404 to an address with more slashes than a route's", async () => {
+test("answers 404 to a path with additional slashes", async () => {
   for (const path of ["/", "//v1/penduduk"]) expect((await post(path, { apikey: apiKey })).status).toBe(404);
 });
 
@@ -31,7 +31,7 @@ describe("a caller without an active key", () => {
     ["a key in the query", `/v1/penduduk?apikey=${apiKey}`, {}],
     ["a bearer token", "/v1/penduduk/search", { authorization: `Bearer ${apiKey}` }],
     ["a key with something added", "/v1/penduduk", { apikey: `${apiKey}x` }],
-  ])("gets 401 and a challenge with %s", async (_, path, headers) => {
+  ])("gets 401 with a challenge for %s", async (_, path, headers) => {
     const response = await post(path, headers as Record<string, string>);
     const { code, status, request_id } = await jsonOf(response);
     expect([response.status, status, code]).toEqual([401, "error", "unauthorized"]);
@@ -39,7 +39,7 @@ describe("a caller without an active key", () => {
     expect(response.headers.get("x-request-id")).toBe(request_id);
   });
 
-  test("gets 401 with a key that was revoked or has expired", async () => {
+  test("gets 401 for a revoked or expired key", async () => {
     const revoked = await addPartner();
     await partnerDirectory(connectFor("partnerAdminUrl")).revoke(revoked.keyId);
     const expired = await addPartner("standard", new Date(Date.now() - 1_000));
@@ -59,7 +59,7 @@ test.each([
   expect((await post("/v1/penduduk", { [name]: apiKey, [empty]: "" })).status).toBe(200),
 );
 
-test("answers 403 to a key without the scope, before it looks at the body", async () => {
+test("answers 403 to a key without the scope, before it reads the body", async () => {
   const { keyId, key } = await addPartner();
   await connectFor("adminUrl")`update partner.api_key set scopes = '{tourism:write}' where id = ${keyId}`;
   const response = await post("/v1/penduduk", { apikey: key, "content-type": "application/json" }, "{");
@@ -75,16 +75,16 @@ describe("a body over a limit", () => {
     expect([response.status, (await jsonOf(response)).code]).toEqual([413, "payload_too_large"]);
   });
 
-  test("is 401 first without a key, and 404 first on an unknown route", async () => {
+  test("is 401 without a key, and 404 on an unknown route", async () => {
     expect((await post("/v1/penduduk", {}, big(11))).status).toBe(401);
     expect((await post("/v1/other", {}, big(11))).status).toBe(404);
   });
 });
 
-test("throttles a key by its plan with 429, Retry-After and RateLimit", async () => {
+test("rate-limits a key by its plan with 429, Retry-After and RateLimit", async () => {
   const { key } = await addPartner("trial");
   const ask = () => post("/v1/penduduk", { apikey: key });
-  // one after the other: at once, each would start an environment of its own, slower than the plan's rate
+  // in sequence: concurrent calls would each start a new environment, which is slower than the plan's rate
   let response = await ask();
   let answered = 0;
   for (; response.status === 200 && answered < 200; answered++) response = await ask();
@@ -95,12 +95,12 @@ test("throttles a key by its plan with 429, Retry-After and RateLimit", async ()
   expect((await jsonOf(response)).code).toBe("too_many_requests");
 });
 
-test("a key whose plan is unknown to the gateway is 401, not 403", async () => {
+test("a key with an unknown plan gets 401, not 403", async () => {
   const { key } = await addPartner("gone");
   expect((await post("/v1/penduduk", { apikey: key })).status).toBe(401);
 });
 
-test("notes the last use of a key, and never the key itself", async () => {
+test("stores when a key was last used, without the key itself", async () => {
   const sql = connectFor("adminUrl");
   const { keyId, key } = await addPartner();
   await post("/v1/penduduk", { apikey: key });
@@ -115,7 +115,7 @@ test.each([
   "/v1/./penduduk",
   "/v1\\penduduk",
   "//x/v1/penduduk",
-])("takes the path %s as it was sent: 404", async (path) => {
+])("does not normalise the path %s: 404", async (path) => {
   const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1");
   socket.write(
     `POST ${path} HTTP/1.1\r\nHost: x\r\napikey: ${apiKey}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,

@@ -8,10 +8,10 @@ const ask = (identify: (headers: Record<string, string | undefined>) => Promise<
     requestContext: { requestId: "id-1" },
   } as never);
 
-test("identifys to the whole stage, since the gateway reuses the answer for other routes", async () => {
-  const admission = { principalId: "p", context: { a: "b" }, usageIdentifierKey: "u" };
-  expect(await ask(async ({ apikey }) => (apikey === "k" ? admission : undefined))).toEqual({
-    ...admission,
+test("allows the whole stage, because the gateway reuses the answer for other routes", async () => {
+  const identity = { principalId: "p", context: { a: "b" }, usageIdentifierKey: "u" };
+  expect(await ask(async ({ apikey }) => (apikey === "k" ? identity : undefined))).toEqual({
+    ...identity,
     policyDocument: {
       Version: "2012-10-17",
       Statement: [{ Effect: "Allow", Action: "execute-api:Invoke", Resource: `${stage}/*` }],
@@ -19,10 +19,10 @@ test("identifys to the whole stage, since the gateway reuses the answer for othe
   });
 });
 
-test("says Unauthorized, the word of which the gateway makes a 401, of a caller whom nobody knows", async () =>
+test("throws Unauthorized for an unknown caller, which the gateway turns into 401", async () =>
   await expect(ask(async () => undefined)).rejects.toThrow(/^Unauthorized$/));
 
-test("fails in other words when it cannot tell who is calling, with the reason in the log alone", async () => {
+test("fails with another error when it cannot check the caller, and logs the reason", async () => {
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   const failing = ask(async () => {
     throw new Error("the database is away");

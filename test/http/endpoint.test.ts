@@ -47,7 +47,7 @@ test("a body in base64 is read", async () => {
   expect((await ask(async (n) => ({ n }), event)).json).toEqual({ n: 7 });
 });
 
-test("work that takes too long is answered in the area's own shape before Lambda gives up", async () => {
+test("a handler that takes too long gets an answer in the area's format before Lambda's timeout", async () => {
   const { status, json } = await ask(() => new Promise(() => {}), {}, { remaining: 350 });
   expect([status, json]).toEqual([
     504,
@@ -55,7 +55,7 @@ test("work that takes too long is answered in the area's own shape before Lambda
   ]);
 });
 
-test("from 300 ms before Lambda's limit on the answer is 504, however soon the work would be done", async () => {
+test("the answer is 504 from 300 ms before Lambda's timeout on", async () => {
   // what Lambda itself ends has no body and no request id: 200 ms must be left for the answer
   const { status } = await ask(() => setTimeout(50), {}, { remaining: 200 });
   expect(status).toBe(504);
@@ -81,7 +81,7 @@ describe.each(["json", "form"] as const)("a body in the encoding %s", (encoding)
   test.each([
     ["64 KiB", {}, 65_536],
     ["what its route allows", { maxBodyBytes: 100 }, 100],
-  ])("is read up to %s, and is 413 with one byte more, as text and in base64", async (_, more, limit) => {
+  ])("is read up to %s and gets 413 above, as text and in base64", async (_, more, limit) => {
     for (const base64 of [false, true]) {
       expect(await send(write(7, limit), base64, more)).toMatchObject({ status: 200, json: { n: 7 } });
       const { status, json } = await send(write(7, limit + 1), base64, more);
@@ -95,7 +95,7 @@ describe.each(["json", "form"] as const)("a body in the encoding %s", (encoding)
     expect((await send(`${write(7, 98)}é`, false, { maxBodyBytes: 99 })).status).toBe(413));
 });
 
-test("a caller without the scope is 403 before a body is too large, and that before it is wrong", async () => {
+test("errors come in the order 403 without the scope, 413 for a large body, 400 for a wrong one", async () => {
   const of = { ...row, auth: { kind: "bearer", scope: "employee:read" }, maxBodyBytes: 5 } as const;
   const send = (scopes: string, body: string) => {
     const authorizer = { account_id: "a", scopes, expires_at: "9999999999" };
@@ -110,8 +110,8 @@ test("a caller without the scope is 403 before a body is too large, and that bef
   expect((await send("employee:read", "{brok")).status).toBe(400);
 });
 
-describe("whatever is thrown", () => {
-  test("a fault is told as it is", async () => {
+describe("a thrown error", () => {
+  test("that is a Fault is returned", async () => {
     const { status, json } = await ask(async () => {
       throw new Fault({ status: 409, code: "conflict", message: "Already there" });
     });
@@ -123,7 +123,7 @@ describe("whatever is thrown", () => {
     ["secret detail"],
     [undefined],
     [{ statusCode: 200, body: "secret detail" }],
-  ])("%j is a 500 that says nothing but the request id", async (thrown) => {
+  ])("%j becomes a 500 with the request id only", async (thrown) => {
     const { status, json } = await ask(async () => {
       throw thrown;
     });
@@ -132,7 +132,7 @@ describe("whatever is thrown", () => {
   });
 });
 
-test("every answer has the request's id, and only a success of a cacheable route is cached", async () => {
+test("every answer has the request id, and only a success of a cacheable route is cached", async () => {
   const cached = { ...row, cache: { maxAgeSeconds: 60 } };
   const failing = async () => {
     throw new Error("broken");
@@ -152,7 +152,7 @@ test.each<Auth>([
   { kind: "apiKey", scope: "resident:read" },
   { kind: "bearer", scope: "employee:read" },
   { kind: "basic" },
-])("a route with auth $kind answers nobody when no authorizer ran, or another one did", async (auth) => {
+])("a route with auth $kind rejects everyone when no authorizer ran, or another one", async (auth) => {
   const handler = endpoint({ ...row, auth }).handler(async () => "data");
   for (const authorizer of [undefined, { principalId: "x" }]) {
     const { statusCode } = await handler(
@@ -189,10 +189,10 @@ describe("path segments and headers", () => {
     return [statusCode, JSON.parse(body)];
   };
 
-  test("are given as their schemas say, whatever the case of a header's name", async () =>
+  test("are parsed by their schemas, with header names in any case", async () =>
     expect(await read("7", { "X-N": ["8"], other: ["x"] })).toEqual([200, { id: "7", "x-n": "8" }]));
 
-  test("are 400 where they break a rule, and a header that is sent twice is one list", async () => {
+  test("get 400 when they are invalid, and repeated headers become one list", async () => {
     expect(await read("x", {})).toMatchObject([400, { message: "id must be digits" }]);
     expect(await read("7", { "x-n": ["8", "9"] })).toMatchObject([400, { message: "x-n must be digits" }]);
   });

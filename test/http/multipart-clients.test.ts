@@ -13,7 +13,7 @@ interface Written {
   readonly contentType: string;
 }
 
-/** What a form comes back as, and what it should: compared as text, since a difference is found faster so. */
+/** The parsed and the expected form, compared as text, which shows a difference faster. */
 const spell = ({ fields, files }: Form) => [
   ...Object.entries(fields).toSorted(),
   ...Object.entries(files)
@@ -62,10 +62,10 @@ const fill = <F extends { append(name: string, value: string | Blob, fileName?: 
   return data;
 };
 
-test("1,000 forms written by hand in many spellings come back byte for byte", () =>
+test("1,000 handwritten forms in many spellings are parsed exactly", () =>
   comeBack({ from: 0, count: 1_000 }, (form, between, random) => writeByHand(random, form, between)));
 
-test("400 forms of undici, which is Node's fetch, come back byte for byte", () =>
+test("400 forms of undici, Node's fetch, are parsed exactly", () =>
   comeBack(
     { from: 10_000, count: 400 },
     async (form) => {
@@ -76,7 +76,7 @@ test("400 forms of undici, which is Node's fetch, come back byte for byte", () =
     withCrlf,
   ));
 
-test("400 forms of form-data come back byte for byte", () =>
+test("400 forms of form-data are parsed exactly", () =>
   comeBack({ from: 20_000, count: 400 }, ({ fields, files }, between) => {
     const data = new FormDataPackage();
     data.setBoundary(between.replace(/[^\w'+.-]/g, "-"));
@@ -89,7 +89,7 @@ test("400 forms of form-data come back byte for byte", () =>
       : { body: Buffer.from("--b--"), contentType: "multipart/form-data; boundary=b" };
   }));
 
-test("200 forms of axios over HTTP come back byte for byte", async () => {
+test("200 forms of axios over HTTP are parsed exactly", async () => {
   const received: Written[] = [];
   const url = await serve(async (request, response) => {
     received.push({ body: await buffer(request), contentType: request.headers["content-type"] ?? "" });

@@ -46,13 +46,13 @@ const ask = async (body: Buffer | null, contentType = `multipart/form-data; boun
 };
 
 describe("a route with encoding multipart", () => {
-  test("gets fields and files side by side, whatever the case of header names", async () =>
+  test("gets fields and files together, with header names in any case", async () =>
     expect(await ask(write([field("phone", "628"), file("image", "a.png", "DATA")]))).toEqual({
       status: 200,
       json: { phone: "628", image: "DATA" },
     }));
 
-  test("names the field where a file was sent for text or text for a file", async () => {
+  test("names the field when it has a file instead of text or text instead of a file", async () => {
     const { status, json } = await ask(write([file("phone", "a", "x"), field("image", "x")]));
     expect([status, json.errors]).toEqual([
       400,
@@ -63,7 +63,7 @@ describe("a route with encoding multipart", () => {
     ]);
   });
 
-  test("answers what is thrown in the area's own shape", async () => {
+  test("returns thrown errors in the area's format", async () => {
     expect((await ask(null)).json).toMatchObject({ status: "error", code: "invalid_request" });
     expect(await ask(write([field("phone", "628")]), "multipart/form-data")).toMatchObject({
       status: 500,
@@ -73,7 +73,7 @@ describe("a route with encoding multipart", () => {
   });
 });
 
-describe("a parser that fails on a sound body", () => {
+describe("a parser that fails on a valid body", () => {
   const good = write([field("t", "x"), file("f", "a", "DATA")]);
   const parseBy = async (parser: () => unknown) => {
     vi.resetModules();
@@ -115,7 +115,7 @@ describe("a parser that fails on a sound body", () => {
     await answer;
   });
 
-  test("leaves no timer behind when it does not", async () => {
+  test("leaves no timer behind on success", async () => {
     vi.useFakeTimers();
     expect((await parse(good)).fields).toEqual({ t: "x" });
     expect(vi.getTimerCount()).toBe(0);

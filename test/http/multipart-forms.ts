@@ -12,7 +12,7 @@ const boundaryMarks = "'()+_,-./:=?";
 const types = ["image/png", "image/jpeg", "application/pdf", "text/plain", "application/octet-stream"];
 const maxFileBytes = 64 * 1024;
 
-/** Cut into the contents of files: making each byte anew would take longer than parsing them. */
+/** Source of file contents: generating each byte would take longer than parsing them. */
 const pool = (() => {
   const random = new Random(1);
   return Buffer.from(Array.from({ length: 256 * 1024 }, () => random.below(256)));

@@ -65,7 +65,7 @@ const badDispositions = [
 const replaceAt = (body: Buffer, from: number, to: number, by: Buffer | string) =>
   Buffer.concat([body.subarray(0, from), Buffer.from(by), body.subarray(to)]);
 
-/** What was done to a good body, and what its answer must be. A change that may be harmless has no answer. */
+/** A change to a valid body and the expected answer; undefined for a change that may be harmless. */
 interface Case {
   readonly body: Buffer;
   readonly contentType?: string;
@@ -192,12 +192,12 @@ const mutations: Record<string, (random: Random) => Case> = {
   },
 };
 
-/** Everything in the form stands in the body byte for byte. */
+/** Whether the body contains everything in the form exactly. */
 const isIn = ({ fields, files }: MultipartForm, body: Buffer) =>
   Object.values(fields).every((text) => body.includes(text)) &&
   Object.values(files).every(({ content }) => content.length === 0 || body.includes(content));
 
-test("10,000 broken bodies get the refusal that is theirs, or a form that stands in them", async () => {
+test("10,000 broken bodies get the expected error, or a form that they contain", async () => {
   const wrong: unknown[] = [];
   const answers: Record<string, number> = {};
   const kinds = Object.entries(mutations);
@@ -216,13 +216,13 @@ test("10,000 broken bodies get the refusal that is theirs, or a form that stands
     if (!fine || !whole || !quick) wrong.push({ seed, kind, must, answer, whole, quick });
   }
   expect(wrong).toEqual([]);
-  // every kind of answer came up, so that the changes are neither all deadly nor all harmless
+  // every kind of answer occurred, so that the changes are neither all fatal nor all harmless
   for (const answer of [invalid, tooLarge, badBoundary, "parsed"])
     expect(answers[answer]).toBeGreaterThan(100);
   expect(uncaught).toEqual([]);
 }, 30_000);
 
-test("hundreds of forms at once do not meet each other", async () => {
+test("hundreds of concurrent forms do not mix", async () => {
   const forms = Array.from({ length: 300 }, (_, i) =>
     parse(write([field("n", `${i}`), file("f", `${i}.txt`, `${i}`.repeat(i))])),
   );

@@ -85,7 +85,7 @@ describe("a part", () => {
     expect(await outcome(parse(write([{ headers, content: "é" }])))).toBe(invalid),
   );
 
-  test("may have headers of 4 KiB, line ends included, and not one byte more", async () => {
+  test("may have headers of at most 4 KiB, line ends included", async () => {
     const headersOf = (bytes: number) => [named, "X: ".padEnd(bytes - named.length - 4, "y")];
     expect(await outcome(parse(write([{ headers: headersOf(4_096), content: "x" }])))).toBe("parsed");
     expect(await outcome(parse(write([{ headers: headersOf(4_097), content: "x" }])))).toBe(invalid);
@@ -96,7 +96,7 @@ describe("a part", () => {
     expect((await parse(write([file(name, fileName, "x")]))).files[name]?.fileName).toBe(fileName);
   });
 
-  test.each(["7bit", "8bit", "binary", "BINARY"])("may say %s of its content", async (encoding) =>
+  test.each(["7bit", "8bit", "binary", "BINARY"])("may have the header %s", async (encoding) =>
     expect(
       await outcome(
         parse(write([{ headers: [named, `Content-Transfer-Encoding: ${encoding}`], content: "x" }])),
@@ -118,7 +118,7 @@ describe("a part", () => {
     expect((await parse(write([{ headers, content: "x" }]))).files.f?.contentType).toBe("image/png");
   });
 
-  test("without a filename is a file when its type says bytes, and otherwise must be UTF-8", async () => {
+  test("without a filename is a file if its type is binary, otherwise text in UTF-8", async () => {
     const content = Buffer.from([0xff, 0xd8]);
     const bytes = { headers: [named, "Content-Type: application/octet-stream"], content };
     const image = { headers: [named, "Content-Type: image/jpeg"], content };
@@ -138,7 +138,7 @@ describe("a part", () => {
     expect((await parse(write([{ headers, content }]))).fields.t).toBe("é");
   });
 
-  test("that says US-ASCII must be that", async () => {
+  test("that is declared as US-ASCII must be US-ASCII", async () => {
     const headers = [named, "Content-Type: text/plain; charset=US-ASCII"];
     expect(await outcome(parse(write([{ headers, content: "628" }])))).toBe("parsed");
     expect(await outcome(parse(write([{ headers, content: "é" }])))).toBe(invalid);
@@ -154,7 +154,7 @@ describe("a part", () => {
     expect((await parse(write([file("f", "a", "x", sent)]))).files.f?.contentType).toBe(type),
   );
 
-  test("is 400 when its type leaves open whether it is a file", async () => {
+  test("is 400 when its type does not say whether it is a file", async () => {
     const headers = [named, "Content-Type: application/octet-stream\xa0"];
     expect(await outcome(parse(write([{ headers, content: "x" }])))).toBe(invalid);
   });

@@ -8,19 +8,19 @@ const end = `--${boundary}--\r\n`;
 const text = (...parts: WrittenPart[]) => write(parts).toString();
 
 describe("a form", () => {
-  test("gives fields as text and files as bytes with name and type", async () =>
+  test("returns fields as text and files as bytes with name and type", async () =>
     expect(await parse(write([field("phone", "628123"), file("image", "a.png", "DATA")]))).toEqual({
       fields: { phone: "628123" },
       files: { image: { content: Buffer.from("DATA"), fileName: "a.png", contentType: "image/png" } },
     }));
 
-  test("is the same whether it comes as text or in base64", async () => {
+  test("is the same as text and in base64", async () => {
     const body = write([field("caption", "perché €"), file("file", "perché €.txt", "D")]);
     expect(await parse(body.toString())).toEqual(await parse(body));
     expect((await parse(body)).files.file?.fileName).toBe("perché €.txt");
   });
 
-  test("without a part has no field and no file", async () =>
+  test("without parts has no fields and files", async () =>
     expect(await parse(end)).toEqual({ fields: {}, files: {} }));
 
   test("may have text before the first boundary and after the last", async () => {
@@ -34,25 +34,25 @@ describe("a form", () => {
     expect(await outcome(parse(text(field("t", "x")).trimEnd() + tail))).toBe("parsed"),
   );
 
-  test("keeps content that looks like a boundary, and line ends of every kind", async () => {
+  test("keeps content that looks like a boundary, and all kinds of line ends", async () => {
     const content = `\r\n--Xb\r\n-X\n--${boundary}\n\r--${boundary}--\r\n\r\n\r\n--XbY\r\n-`;
     const { fields, files } = await parse(write([field("t", content), file("f", "a", content)]));
     expect([fields.t, files.f?.content.toString()]).toEqual([content, content]);
   });
 
-  test("keeps a file without a byte, and counts an input without a choice as absent", async () => {
+  test("keeps an empty file, and treats a file input without a selection as absent", async () => {
     const { files } = await parse(write([file("empty", "a.png", ""), file("none", "", "")]));
     expect(files).toEqual({
       empty: { content: Buffer.alloc(0), fileName: "a.png", contentType: "image/png" },
     });
   });
 
-  test("counts blank fields as absent", async () =>
+  test("treats blank fields as absent", async () =>
     expect((await parse(write([field("a", ""), field("b", " \t\r\n"), field("c", "0")]))).fields).toEqual({
       c: "0",
     }));
 
-  test("leaves it to the caller whether a name should be a field or a file", async () => {
+  test("may have the same name for a field and a file", async () => {
     const { fields, files } = await parse(write([file("phone", "a.txt", "628"), field("image", "text")]));
     expect([Object.keys(fields), Object.keys(files)]).toEqual([["image"], ["phone"]]);
   });
@@ -69,7 +69,7 @@ describe("the Content-Type", () => {
     expect(await outcome(parse(text(field("t", "x")), contentType))).toBe("parsed"),
   );
 
-  test("may have a boundary of every character that RFC 2046 allows", async () => {
+  test("may have a boundary of all characters that RFC 2046 allows", async () => {
     const all = "0aZ'()+_,-./:=? x";
     for (const one of [all, "-".repeat(70), "===============7=="])
       expect(
@@ -96,7 +96,7 @@ describe("the Content-Type", () => {
     "multipart/form-data-x; boundary=XbX",
     "application/json",
     "application/x-www-form-urlencoded",
-  ])("%s is the contract's 500, in its words", async (contentType) => {
+  ])("%s gets the contract's 500", async (contentType) => {
     const refusal = expect.objectContaining({
       status: 500,
       code: "bad_boundary",
@@ -107,7 +107,7 @@ describe("the Content-Type", () => {
     await expect(parse(null, contentType ?? " ")).rejects.toEqual(refusal);
   });
 
-  test("that is missing is the contract's 500", async () => {
+  test("when missing gets the contract's 500", async () => {
     const { parseMultipart } = await import("#lib/http/multipart.ts");
     const event = { headers: {}, body: text(field("t", "x")), isBase64Encoded: false };
     expect(await outcome(parseMultipart(event))).toBe(badBoundary);
@@ -143,7 +143,7 @@ describe("a body that breaks", () => {
       `${part}--XbX--Y\r\nZ\r\n${end}`,
       /followed by text on its line/,
     ],
-  ])("because it %s is 400 with a message that says so", async (_, body, message) =>
+  ])("because it %s gets 400 with the reason", async (_, body, message) =>
     expect(parse(body)).rejects.toMatchObject({
       status: 400,
       code: "invalid_request",
@@ -151,7 +151,7 @@ describe("a body that breaks", () => {
     }),
   );
 
-  test("because it is not the base64 that the gateway says it is is 400", async () => {
+  test("because it is invalid base64 gets 400", async () => {
     const { parseMultipart } = await import("#lib/http/multipart.ts");
     const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
     const event = { headers, body: text(field("t", "x")), isBase64Encoded: true };
@@ -181,7 +181,7 @@ describe("a name", () => {
     ["file", file("t", "a", "1"), file("t", "b", "2")],
     ["file, once without a byte", file("t", "a", "1"), file("t", "", "")],
     ["field and as a file", field("t", "1"), file("t", "a", "1")],
-  ])("must not stand twice as a %s", async (_, one, other) =>
+  ])("must not occur twice as a %s", async (_, one, other) =>
     expect(parse(write([one, field("u", "x"), other]))).rejects.toMatchObject({
       status: 400,
       errors: [{ field: "t", message: "t must be given once, not repeated" }],
@@ -189,10 +189,10 @@ describe("a name", () => {
   );
 });
 
-describe("what is too large is 413", () => {
+describe("413 is the status", () => {
   const mebibytes = (n: number) => Buffer.alloc(n * 1024 * 1024, "\r\n--Xb");
 
-  test("of a file over 4 MiB, with the way round it", async () => {
+  test("of a file over 4 MiB, with an alternative in the message", async () => {
     const full = mebibytes(4);
     expect((await parse(write([file("f", "a", full)]))).files.f?.content.length).toBe(full.length);
     await expect(parse(write([file("f", "a", Buffer.concat([full, Buffer.of(1)]))]))).rejects.toMatchObject({
@@ -202,7 +202,7 @@ describe("what is too large is 413", () => {
     });
   });
 
-  test("over 4 MiB and 96 KiB in all", async () => {
+  test("of a form over 4 MiB and 96 KiB", async () => {
     const most = 4 * 1024 * 1024 + 96 * 1024;
     const whole = write([file("f", "a", mebibytes(4))]);
     const bodyOf = (bytes: number) => Buffer.concat([whole, Buffer.alloc(bytes - whole.length, "x")]);
@@ -212,13 +212,13 @@ describe("what is too large is 413", () => {
     expect(await outcome(parse("x".repeat(most + 1)))).toBe(tooLarge);
   });
 
-  test("over 64 KiB in a field", async () => {
+  test("of a field over 64 KiB", async () => {
     const most = "é".repeat(32 * 1024);
     expect((await parse(write([field("t", most)]))).fields.t).toBe(most);
     expect(await outcome(parse(write([field("t", `${most}x`)])))).toBe(tooLarge);
   });
 
-  test("over 20 parts", async () => {
+  test("of a form with over 20 parts", async () => {
     const parts = Array.from({ length: 20 }, (_, i) => field(`t${i}`, "x"));
     expect(Object.keys((await parse(write(parts))).fields)).toHaveLength(20);
     expect(await outcome(parse(write([...parts, field("u", "x")])))).toBe(tooLarge);
@@ -232,7 +232,7 @@ test.each([
   ["dashes", "-".repeat(70), "x-----"],
   ["line ends", "a".repeat(70), "\r\n"],
   ["the start of a boundary", `${"a".repeat(69)}b`, `\r\n--${"a".repeat(70)}`],
-])("4 MB of %s take no longer than other bytes", async (_, between, pattern) => {
+])("parsing 4 MB of %s takes no longer than other bytes", async (_, between, pattern) => {
   const content = Buffer.alloc(4_000_000, pattern);
   const body = write([file("f", "a", content)], between);
   const started = performance.now();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Batch } from "#lib/import/batch.ts";
 
-test("values come back from a batch as they went in, whatever characters they have", () => {
+test("a batch returns its values unchanged, with any characters", () => {
   const odd = [
     ["a\tb", "c\\d", "e\nf\r"],
     ["\\N", null, ""],

@@ -47,14 +47,14 @@ describe("the shape of a file", () => {
     expect(rows.map(({ values }) => values[2])).toEqual(["NAMA", "ÉLÈNE"]);
   });
 
-  test("may be cut into blocks anywhere, also inside a letter", async () => {
+  test("may be cut into blocks anywhere, also within a character", async () => {
     const text = file(line(1, { name: "ÉLÈNE 😀" }), line(2, { name: '"KUTIP ""X"", KOMA"' }));
     const whole = await read(text);
     for (const bytes of [1, 2, 3, 7])
       expect((await read(text, residentImport, bytes)).rows).toEqual(whole.rows);
   });
 
-  test("may have columns in another order, more of them, and lack created_at", async () => {
+  test("may have other columns, in another order, and no created_at", async () => {
     const text = `lain,t_kabkota,t_kec,t_desakel,t_dusun_lingkungan,alamat,nama_ibu,nama,no_kk,nik\nx,C,K,V,D,JL,IBU,NAMA,${nik(0)},${nik(1)}\n`;
     const { rows, ignored } = await read(text);
     expect(ignored).toEqual(["lain"]);
@@ -102,7 +102,7 @@ describe("a bad row", () => {
     ]);
   });
 
-  test("is told all its faults at once", async () => {
+  test("gets all its errors at once", async () => {
     const { rejections } = await read(file(line(1, { name: "" }).replace(nik(1), "x")));
     expect(rejections[0]?.reason).toBe("nik must have exactly 16 digits; nama must not be blank");
   });
@@ -117,7 +117,7 @@ describe("a bad row", () => {
     expect([rows.length, rejections[0]?.reason]).toEqual([1, "nama is not valid UTF-8"]);
   });
 
-  test("with a quote that is never closed costs itself alone, wherever the next quotes are", async () => {
+  test("with an unclosed quote does not affect other rows, wherever the next quotes are", async () => {
     const lines = Array.from({ length: 200 }, (_, i) => line(i, i % 3 === 0 ? { name: `"N, ${i}"` } : {}));
     lines[20] = line(20, { name: '"OPEN' });
     lines[199] = line(199, { name: '"OPEN' });
@@ -127,19 +127,19 @@ describe("a bad row", () => {
   });
 });
 
-test("two stray quotes do not swallow the rows between them, nor mix two people", async () => {
+test("two stray quotes do not hide the rows between them, or mix two people", async () => {
   const lines = [line(1, { address: '"JL' }), line(2), line(3, { address: 'JL"' }), line(4)];
   const { rows, rejections } = await read(file(...lines));
   expect(rejections.map(({ line, reason }) => [line, reason])).toEqual([[2, "the quotes do not match"]]);
   expect(rows.map(({ values }) => values[0])).toEqual([nik(2), nik(3), nik(4)]);
 });
 
-test("rows of nothing but delimiters, with which a spreadsheet ends, are no rows", async () => {
+test("rows of delimiters only, as at the end of a spreadsheet, are ignored", async () => {
   const { rows, rejections } = await read(file(line(1), ",,,,,,,,,", ",,,"));
   expect([rows.length, rejections]).toEqual([1, []]);
 });
 
-test("a quoted field whose second line is too long is rejected, not stored cut", async () => {
+test("a quoted field whose second line is too long is rejected, not truncated", async () => {
   const { rows, rejections } = await read(file(line(1, { address: `"JL\n${"x".repeat(70_000)}"` }), line(2)));
   expect(rows.map(({ values }) => values[0])).toEqual([nik(2)]);
   expect(rejections.map(({ line }) => line)).toEqual([2, 3]);
@@ -150,7 +150,7 @@ test("quotes inside an unquoted field are text", async () => {
   expect(rows.map(({ values }) => values[2])).toEqual(['O"BRIEN', 'SI "KECIL" X']);
 });
 
-test("a quoted field may span lines, and the row is counted from its first", async () => {
+test("a quoted field may span lines, and the row has the number of its first line", async () => {
   const { rows } = await read(file(line(1, { address: '"JL A\nNO 1"' }), line(2)));
   expect(rows.map(({ line, values }) => [line, values[4]])).toEqual([
     [2, "JL A\nNO 1"],
@@ -158,7 +158,7 @@ test("a quoted field may span lines, and the row is counted from its first", asy
   ]);
 });
 
-test("a CR alone is text, no line end, in quotes and beside them", async () => {
+test("a CR alone is text, not a line end, inside and outside quotes", async () => {
   const lines = [line(1, { name: "A\rB" }), line(2, { name: "C\rD", address: '"JL\r, 1"' }), line(3)];
   const { rows, rejections } = await read(file(...lines));
   expect(rejections).toEqual([]);
@@ -169,12 +169,12 @@ test("a CR alone is text, no line end, in quotes and beside them", async () => {
   ]);
 });
 
-test("a name is stored composed and without outer spaces", async () => {
+test("a name is stored in composed form and trimmed", async () => {
   const { rows } = await read(file(line(1, { name: ` ${"É".normalize("NFD")}LAN ` })));
   expect(rows[0]?.values[2]).toBe("ÉLAN");
 });
 
-test("categories and gallery have rules of their own", async () => {
+test("categories and gallery have their own rules", async () => {
   const categories = await read("ktipe_id,ktipe_nama,ktipe_active\n1,Alam,1\n,X,1\n", categoryImport);
   expect([categories.rows.length, categories.rejections[0]?.reason]).toEqual([
     1,

@@ -8,8 +8,8 @@ import { storeBatch } from "#lib/import/load.ts";
 import type { Content } from "#lib/import/table.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { inventResident } from "../../infra/local/seed/resident-rows.ts";
-import { holdResident, untilImportersWait } from "../steps/held-resident.ts";
-import { residentCsv } from "../steps/resident-csv.ts";
+import { holdResident, untilImportersWait } from "../steps/residents/held-resident.ts";
+import { residentCsv } from "../steps/residents/resident-csv.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 let database: TemporaryDatabase;
@@ -26,7 +26,7 @@ beforeEach(async () => {
 const rows = (from: number, length: number) => Array.from({ length }, (_, i) => inventResident(from + i));
 const nikOf = (row: Content | undefined) => row?.values[0] ?? "";
 
-test("a row that somebody else stores meanwhile is updated, and the others are added", async () => {
+test("a row that another transaction stores meanwhile is updated, and the others are added", async () => {
   const given = rows(1, 50);
   const [first] = given;
   const third = await holdResident(database, nikOf(first));
@@ -52,7 +52,7 @@ test("two batches of new rows that deadlock are both stored, each row once", asy
     storeBatch(other, residentImport, Batch.of(renamed(rows(4_001, 3)).toReversed())),
   ];
   await untilImportersWait(sql, 2);
-  // whichever goes on comes to what the other has stored
+  // the transaction that continues reaches the rows that the other one stored
   await third`rollback`;
   const counts = await Promise.all(stored);
   expect(counts.toSorted((a, b) => a.inserted - b.inserted)).toEqual([
@@ -62,7 +62,7 @@ test("two batches of new rows that deadlock are both stored, each row once", asy
   expect(await countRenamed()).toBe(3);
 });
 
-test("a batch of known rows that deadlocks with somebody else's transaction is stored after it", async () => {
+test("a batch of known rows that deadlocks with another transaction is stored after it", async () => {
   const given = rows(5_001, 30);
   await storeBatch(importer, residentImport, Batch.of(given));
   const [first, last] = [given[0], given.at(-1)].map(nikOf);
@@ -80,8 +80,8 @@ test("a batch of known rows that deadlocks with somebody else's transaction is s
   expect(await countRenamed()).toBe(30);
 });
 
-test("over two connections the last of the rows with one key counts, wherever it stands", async () => {
-  // an odd number, so that rows with one key stand on lines of either parity
+test("over two connections, the last of several rows with the same key is stored", async () => {
+  // an odd number, so that rows with the same key are on odd and even lines
   const given = rows(1_001, 401);
   const early = given.map(({ values }) => ({
     values: values.map((value, i) => (i === 2 ? "LAMA" : value)),
@@ -97,7 +97,7 @@ test("over two connections the last of the rows with one key counts, wherever it
   expect(row?.old).toBe(0);
 });
 
-test("new and known rows of one batch are told apart", async () => {
+test("new and known rows of one batch are distinguished", async () => {
   const given = rows(2_001, 30).map((row) => ({
     ...row,
     values: row.values.map((value, i) => (i === 2 && row.line < 2_006 ? `${value} BIN` : value)),
@@ -108,7 +108,7 @@ test("new and known rows of one batch are told apart", async () => {
   });
 });
 
-test("a known row, and one that comes twice, are found among rows that were thought to be new", async () => {
+test("a known row and a repeated row are found among rows expected to be new", async () => {
   const [known, ...fresh] = rows(3_001, 21);
   if (!known) throw new Error("no rows");
   await storeBatch(importer, residentImport, Batch.of([known]));

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { lazy } from "#lib/lazy.ts";
 
-test("makes the value once, for callers at once too", async () => {
+test("creates the value once, also for concurrent callers", async () => {
   let made = 0;
   const get = lazy(async () => ++made);
   expect(await Promise.all([get(), get()])).toEqual([1, 1]);
 });
 
-test("tries again after a failure", async () => {
+test("retries after a failure", async () => {
   let made = 0;
   const get = lazy(async () => {
     if (++made === 1) throw new Error("first");
@@ -17,7 +17,7 @@ test("tries again after a failure", async () => {
   expect(await get()).toBe(2);
 });
 
-test("makes a new value after a reset, and an old failure does not forget the new one", async () => {
+test("creates a new value after a reset, which an old failure does not reset", async () => {
   let made = 0;
   const failing = Promise.withResolvers<number>();
   const get = lazy(() => (++made === 1 ? failing.promise : Promise.resolve(made)));

@@ -11,7 +11,7 @@ afterEach(() => {
 });
 const last = () => JSON.parse(written.at(-1) ?? "{}");
 
-test("writes one JSON object a line", () => {
+test("writes one JSON object per line", () => {
   log.info("hello\nworld", { status: 200 });
   expect(written.join("")).toMatch(/^[^\n]+\n$/);
   expect(last()).toMatchObject({
@@ -32,19 +32,19 @@ test.each([
   "p_nama",
   "tiket",
   "SecretString",
-])("takes out the value of %s at any depth", (key) => {
+])("redacts the value of %s at any depth", (key) => {
   log.info("x", { a: [{ [key]: "planted" }] });
   expect(written.join("")).not.toContain("planted");
 });
 
-test("takes long numbers out of texts, also out of an error's", () => {
+test("redacts long numbers in texts, also in errors", () => {
   log.error("of 9999010101000001", {
     error: new Error("no 9999010101000001", { cause: "9999010101000001" }),
   });
   expect(written.join("")).not.toContain("9999010101000001");
 });
 
-test("tells an error's name, code, message and causes, and nothing else of it", () => {
+test("logs only name, code, message and causes of an error", () => {
   const cause = Object.assign(new Error("refused"), {
     code: "ECONNREFUSED",
     query: "planted",
@@ -69,7 +69,7 @@ test("withholds a database message that quotes data", () => {
   expect(written.join("")).not.toContain("planted");
 });
 
-test("survives what JSON cannot hold", () => {
+test("accepts values that JSON cannot represent", () => {
   const circle: Record<string, unknown> = {};
   circle.self = circle;
   log.warn("round", { circle, big: 1n });

@@ -4,7 +4,7 @@ import { afterAll } from "vitest";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { makeCheckout } from "../steps/checkout.ts";
 
-/** `npm run dev` in a checkout of its own, for one test file. What it has started ends with the file. */
+/** `npm run dev` in a separate checkout for one test file, stopped after it. */
 export const useDevProgram = () => {
   const checkout = makeCheckout();
   const folder = `${checkout.folder}/.local`;
@@ -29,7 +29,7 @@ export const useDevProgram = () => {
     children.push(child);
     return child;
   };
-  /** Started, and told its addresses. @throws Error with what it said when it ended instead. */
+  /** Resolves once it has printed its addresses. @throws Error with its output when it ends instead. */
   const startReady = async (...args: string[]) => {
     const child = start("--port", "0", "--messaging-port", "0", ...args);
     const said: string[] = [];

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const { checkout, folder, start, startReady, listResidents } = useDevProgram();
 
-test("throws the old data away when it is asked for a fresh start", async () => {
+test("deletes the old data with --fresh", async () => {
   const first = await startReady("--residents", "8");
   expect((await listResidents()).total).toBe(8);
   first.kill("SIGTERM");
@@ -24,7 +24,7 @@ test("throws the old data away when it is asked for a fresh start", async () => 
   expect((await once(child, "exit"))[0]).toBe(0);
 });
 
-test("stops soon when it is interrupted while it is still starting", async () => {
+test("stops soon when it is interrupted during its start", async () => {
   const child = start("--port", "0", "--fresh", "--residents", "2000000");
   child.stdout?.on("data", (chunk) => {
     if (String(chunk).includes("inventing")) child.kill("SIGINT");
@@ -34,7 +34,7 @@ test("stops soon when it is interrupted while it is still starting", async () =>
   expect(existsSync(`${folder}/postgres/postmaster.pid`)).toBe(false);
 });
 
-test("does not take a port that somebody has", async () => {
+test("fails when a port is in use", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
@@ -44,7 +44,7 @@ test("does not take a port that somebody has", async () => {
   other.close();
 });
 
-test("touches nothing in a folder that is not a database of its own", async () => {
+test("changes nothing in a folder that it did not create", async () => {
   const other = mkdtempSync(join(tmpdir(), "other-"));
   mkdirSync(`${other}/postgres`);
   writeFileSync(`${other}/postgres/thesis.txt`, "years of work");
@@ -61,7 +61,7 @@ test.each([
   [["--port", "70000"], "--port must be a whole number"],
   [["--residents", "-1"], "--residents"],
   [["--fast"], "Unknown option '--fast'"],
-])("mends a wrong option %j by its message", async (args, message) => {
+])("says what is wrong with the option %j", async (args, message) => {
   const child = start(...args);
   expect(await text(child.stderr as NodeJS.ReadableStream)).toContain(message);
 });

@@ -16,7 +16,7 @@ describe("while it runs", () => {
     child = await startReady();
   });
 
-  test("answers with the key that it wrote down for its owner only", async () => {
+  test("accepts the key in its private file", async () => {
     expect(statSync(`${folder}/dev.json`).mode & 0o777).toBe(0o600);
     expect(Object.keys(devFile())).toEqual([
       ...["baseUrl", "apiKey", "messagingBaseUrl", "docsUrl", "basic", "consoleUrl", "console", "phone"],
@@ -28,12 +28,12 @@ describe("while it runs", () => {
       expect([path, (await fetch(`${devFile().baseUrl}${path}`)).status]).toEqual([path, 200]);
   });
 
-  test("refuses to run twice in one folder", async () => {
+  test("does not run twice in one folder", async () => {
     expect(await text(start().stderr as NodeJS.ReadableStream)).toContain("is already running");
     expect((await listResidents()).total).toBe(30);
   });
 
-  test("shows a guide and a function as they are after a change of theirs", async () => {
+  test("reloads a guide and a function after a change", async () => {
     const address = `${devFile().baseUrl}/docs/paging`;
     const guide = `${checkout.folder}/lib/docs/guides/en/paging.md`;
     writeFileSync(guide, `${readFileSync(guide, "utf8")}\nA line that was not there.\n`);
@@ -47,7 +47,7 @@ describe("while it runs", () => {
     writeFileSync(fn, before);
   });
 
-  test("keeps its data and its key when it is killed and started again, with the database left running", async () => {
+  test("keeps its data and key after a kill and a restart, while the database keeps running", async () => {
     const { apiKey } = devFile();
     const database = serverPid();
     child.kill("SIGKILL");
@@ -59,7 +59,7 @@ describe("while it runs", () => {
     expect(serverPid()).not.toBe(database);
   });
 
-  test("leaves nothing behind at SIGTERM, also when nobody reads what it prints any more", async () => {
+  test("leaves nothing behind after SIGTERM, also when its output is closed", async () => {
     const database = serverPid();
     child.stdout?.destroy();
     await listResidents();

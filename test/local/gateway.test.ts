@@ -76,13 +76,13 @@ const open = async (more: Partial<Api> = {}) => {
 describe("the authorizer's cache", () => {
   const asked = () => calls.filter((fn) => fn === authorizer.fn).length;
 
-  test("keeps a policy for the same identity, and asks for another", async () => {
+  test("keeps a policy for the same identity only", async () => {
     const ask = await open();
     for (const authorization of ["a", "a", "b", "a"]) await ask({ authorization });
     expect(asked()).toBe(2);
   });
 
-  test("ends with its time", async () => {
+  test("expires", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     const ask = await open();
@@ -92,13 +92,13 @@ describe("the authorizer's cache", () => {
     expect(asked()).toBe(2);
   });
 
-  test("is not asked at all without the identity header: 401", async () => {
+  test("is skipped without the identity header: 401", async () => {
     const ask = await open();
     expect((await ask({})).status).toBe(401);
     expect(calls).toEqual([]);
   });
 
-  test("does not keep a refusal", async () => {
+  test("does not cache a rejection", async () => {
     const ask = await open();
     authorize = () => ({ errorMessage: "Unauthorized", errorType: "Error" });
     expect((await ask()).status).toBe(401);
@@ -107,7 +107,7 @@ describe("the authorizer's cache", () => {
   });
 });
 
-test("a segment in braces takes any one segment, as it was sent, and names it", async () => {
+test("a segment in braces matches any one segment, and passes it on as sent", async () => {
   const seen: unknown[] = [];
   integrate = ({ resource, path, pathParameters }) => {
     seen.push([resource, path, pathParameters]);
@@ -154,7 +154,7 @@ test.each<[string, Outcome, number]>([
   expect(body.request_id).toBe(response.headers.get("x-request-id"));
 });
 
-test("gives the function the event of a REST API", async () => {
+test("passes the event of a REST API to the function", async () => {
   let event: APIGatewayProxyEvent | undefined;
   integrate = (given) => {
     event = given;
@@ -179,7 +179,7 @@ test("gives the function the event of a REST API", async () => {
   });
 });
 
-test("hands a binary media type over in base64, and sends a base64 result as bytes to who asks for them", async () => {
+test("passes binary media types in base64, and decodes base64 results for clients that accept them", async () => {
   const bytes = Buffer.from([0, 255, 128, 10]);
   integrate = ({ body, isBase64Encoded }) => payload({ statusCode: 200, body, isBase64Encoded });
   const ask = await open();
@@ -189,12 +189,12 @@ test("hands a binary media type over in base64, and sends a base64 result as byt
   expect(await (await ask(binary, bytes)).text()).toBe(bytes.toString("base64"));
 });
 
-test("an empty body reaches the function as null", async () => {
+test("an empty body is null in the event", async () => {
   integrate = ({ body }) => payload({ statusCode: 200, body: String(body) });
   expect(await (await (await open())()).text()).toBe("null");
 });
 
-test("a used-up daily quota is 429 until the next day", async () => {
+test("a used daily quota is 429 until the next day", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const ask = await open({
@@ -206,7 +206,7 @@ test("a used-up daily quota is 429 until the next day", async () => {
   expect((await ask()).status).toBe(200);
 });
 
-test("a route's own throttle goes before the one that all routes have", async () => {
+test("a route's own throttle replaces the common one", async () => {
   const throttle = { requestsPerSecond: 0.001, burst: 1 };
   const ask = await open({ routes: [{ ...route, throttle }] });
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../infra/local/postgres/server.ts";
 
-test("what a killed run has started ends, also a database that a test has stopped, and its folder goes", async () => {
+test("the processes of a killed run end, also a suspended database, and its folder is deleted", async () => {
   const folder = mkdtempSync(join(tmpdir(), "run-"));
   chmodSync(folder, 0o711);
   mkdirSync(`${folder}/city`, { mode: 0o711 });

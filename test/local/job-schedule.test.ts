@@ -60,7 +60,7 @@ describe("an expression of EventBridge Scheduler fires", () => {
     expect(nextTimes(schedule, "2026-11-20T23:59:59Z")).toEqual(expected);
   });
 
-  test("at the same hour of the clock before and after it is changed", () => {
+  test("at the same local hour before and after a clock change", () => {
     expect(nextTimes("cron(0 8 * * ? *)", "2026-10-23T12:00Z", 3, "Europe/Berlin")).toEqual([
       ...["2026-10-24T06:00", "2026-10-25T07:00", "2026-10-26T07:00"],
     ]);
@@ -72,12 +72,12 @@ describe("an expression of EventBridge Scheduler fires", () => {
     "cron(0 8 ? * ? *)",
     "rate(5 minutes)",
     "cron(61 8 * * ? *)",
-  ])("but not %s, which the cloud refuses too", (schedule) => {
+  ])("but not %s, which AWS rejects too", (schedule) => {
     expect(() => timerOf({ schedule: schedule as Job["schedule"], timeZone: "Asia/Jakarta" })).toThrow();
   });
 });
 
-test("each job has a schedule of its own name that fires, in a zone that there is", () => {
+test("each job has a schedule of its name that fires, in an existing time zone", () => {
   for (const job of jobs) expect(timerOf(job).nextRun()).toBeInstanceOf(Date);
   expect(new Set(jobs.map(({ name }) => name)).size).toBe(jobs.length);
   for (const { name, audience } of jobs) {
@@ -86,7 +86,7 @@ test("each job has a schedule of its own name that fires, in a zone that there i
   }
 });
 
-test("a timer hands over the job and the time that it is for, to the second", async () => {
+test("a timer passes the job and its scheduled time, to the second", async () => {
   vi.useFakeTimers({ now: new Date("2026-11-21T00:59:58Z") });
   onTestFinished(() => void vi.useRealTimers());
   const inputs: ScheduleInput[] = [];

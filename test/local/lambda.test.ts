@@ -25,7 +25,7 @@ const open = (source: string, timeoutSeconds = 5) => {
   return { lambda, lines, write };
 };
 
-test("gives a function its event, its context and nothing of the environment but its own", async () => {
+test("gives a function its event, its context and only its own environment", async () => {
   const { lambda } = open(`export const handler = async (event, context) =>
     ({ event, id: context.awsRequestId, left: context.getRemainingTimeInMillis() > 0, env: process.env })`);
   const outcome = await lambda.invoke({ a: 1 }, "id-1");
@@ -35,7 +35,7 @@ test("gives a function its event, its context and nothing of the environment but
   expect(env).toEqual({ GREETING: "halo" });
 });
 
-test("keeps an environment's state between calls, and gives each of two at once its own", async () => {
+test("keeps the state of an environment between calls, and uses two for concurrent calls", async () => {
   const { lambda } = open(`let calls = 0; export const handler = async (wait) => {
     calls += 1; if (wait) await new Promise((resolve) => setTimeout(resolve, 300)); return calls; }`);
   const first = await lambda.invoke(false, "1");
@@ -48,7 +48,7 @@ test("reports an error by message and type", async () => {
   expect(await lambda.invoke({}, "1")).toEqual({ errorMessage: "Unauthorized", errorType: "TypeError" });
 });
 
-test("ends a function that hangs at its timeout, and serves the next call anew", async () => {
+test("ends a hanging function at its timeout, and starts a new one for the next call", async () => {
   const { lambda } = open(`export const handler = async (hang) => { while (hang); return "ok"; }`, 1);
   expect(await lambda.invoke(true, "1")).toMatchObject({ errorType: "Sandbox.Timedout" });
   expect(await lambda.invoke(false, "2")).toEqual({ payload: '"ok"' });
@@ -95,13 +95,13 @@ test("logs why a function failed, crashed or did not load, with the request's id
   expect(await idle.lambda.invoke({}, "id-4")).toEqual({ payload: "null" });
 });
 
-test("does not log a refusal of an authorizer as a failure", async () => {
+test("does not log a rejection by an authorizer as a failure", async () => {
   const { lambda, lines } = open(`export const handler = async () => { throw new Error("Unauthorized"); }`);
   await lambda.invoke({}, "1");
   expect(lines).toEqual([]);
 });
 
-test("gives a slow module its time before the clock of the invocation starts", async () => {
+test("loads a slow module before the time of the invocation starts", async () => {
   const { lambda } = open(
     `await new Promise((resolve) => setTimeout(resolve, 1_200));
      export const handler = async (event, context) => context.getRemainingTimeInMillis() > 800;`,
@@ -110,7 +110,7 @@ test("gives a slow module its time before the clock of the invocation starts", a
   expect(await lambda.invoke({}, "1")).toEqual({ payload: "true" });
 });
 
-test("hands on what the function writes, line by line", async () => {
+test("forwards the output of the function line by line", async () => {
   const { lambda, lines } = open(
     `export const handler = async () => { process.stdout.write("one\\ntwo\\n"); }`,
   );

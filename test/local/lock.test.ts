@@ -12,7 +12,7 @@ const newFile = () => {
   return join(folder, "pid");
 };
 
-/** A process that tries to take the lock when it is told to, and holds it until its input ends. */
+/** A process that tries to take the lock on request, and holds it until its input ends. */
 const contend = (file: string) => {
   const child = spawn(process.execPath, [
     "--input-type=module",
@@ -27,7 +27,7 @@ const contend = (file: string) => {
   return { hear, tell: () => child.stdin.write("now\n"), end: () => child.stdin.end() };
 };
 
-test("one of several at once gets the lock of a process that is gone", async () => {
+test("one of several processes gets the lock of an ended process", async () => {
   for (let round = 0; round < 3; round += 1) {
     const file = newFile();
     writeFileSync(file, "99999999");
@@ -40,7 +40,7 @@ test("one of several at once gets the lock of a process that is gone", async () 
   }
 });
 
-test("gives back its own lock and nobody else's", () => {
+test("releases only its own lock", () => {
   const file = newFile();
   const lock = takeLock(file, "vitest");
   expect("release" in lock).toBe(true);

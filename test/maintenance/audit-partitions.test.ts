@@ -58,7 +58,7 @@ const sealAcross = async () => {
 const age = (interval: string, seals: number) =>
   sql`update audit.seal set sealed_at = now() - ${interval}::interval where id <= ${seals}`;
 
-test("the next partition is made ahead, and readers need no right on it", async () => {
+test("the next partition is created ahead, and readers need no privilege on it", async () => {
   const reader = database.connect("residentUrl");
   await moveOn(width - 1);
   await read(reader, 2);
@@ -74,7 +74,7 @@ test("the next partition is made ahead, and readers need no right on it", async 
   expect((await partitions()).at(-1)).toEqual(["2", 1]);
 });
 
-test("a partition is made while reads are under way, and while others begin", async () => {
+test("a partition is created while reads are running and starting", async () => {
   const slow = database.connect("adminUrl");
   await slow`begin`;
   await read(slow, 1);
@@ -86,7 +86,7 @@ test("a partition is made while reads are under way, and while others begin", as
   await maintenance`commit`;
 });
 
-test("ids move on to the next partition when the first row is a month old, so that rows of a small city expire", async () => {
+test("ids move to the next partition when the first row is a month old, so that rows of a small city expire", async () => {
   await read(sql, 2);
   expect(await step("audit-partitions")).toBe(0);
   await read(sql, 1);
@@ -98,7 +98,7 @@ test("ids move on to the next partition when the first row is a month old, so th
   expect(await step("audit-partitions")).toBe(1);
 });
 
-test("a partition is dropped when all its seals are older than five years, and the chain still holds", async () => {
+test("a partition is dropped when all its seals are older than five years, and the chain stays valid", async () => {
   await sealAcross();
   expect(await step("audit-expiry")).toBe(0);
   await age("59 months", 2);
@@ -106,12 +106,12 @@ test("a partition is dropped when all its seals are older than five years, and t
   await age("61 months", 1);
   expect(await step("audit-expiry")).toBe(3);
   expect(await step("audit-expiry")).toBe(0);
-  // the row of the dropped seal in the next partition goes with that
+  // the row of the dropped seal is in the next partition, and is deleted with it
   expect(await partitions()).toEqual([["1", 3]]);
   expect(await verify()).toMatchObject({ status: 0, out: expect.stringMatching(/^All 2 seals are valid/) });
 });
 
-test("a partition is not dropped while ids are given out of it, or with a row that is not sealed", async () => {
+test("a partition is not dropped while it is in use, or has unsealed rows", async () => {
   await read(sql, 2);
   await sealReads(maintenance, 1);
   await age("61 months", 1);
@@ -123,7 +123,7 @@ test("a partition is not dropped while ids are given out of it, or with a row th
   expect(await step("audit-expiry")).toBe(2);
 });
 
-test("a partition that is dropped before its time is found", async () => {
+test("verify finds a partition that was dropped too early", async () => {
   await sealAcross();
   await sql.unsafe("drop table audit.resident_read_0");
   expect(await verify()).toMatchObject({
@@ -132,7 +132,7 @@ test("a partition that is dropped before its time is found", async () => {
   });
 });
 
-test("dropping a partition gives up on a reader that does not end, and the next run does it", async () => {
+test("dropping a partition times out on a long reader, and succeeds in the next run", async () => {
   await sealAcross();
   await age("61 months", 1);
   const slow = database.connect("adminUrl");
@@ -143,7 +143,7 @@ test("dropping a partition gives up on a reader that does not end, and the next 
   expect(await step("audit-expiry")).toBe(3);
 });
 
-test("partitions are vacuumed after a million new rows, whatever their size, and rows are frozen then", async () => {
+test("partitions of any size are vacuumed and frozen after a million new rows", async () => {
   const rows = await sql<{ options: string[] }[]>`
     select reloptions::text as options from pg_class where relname in ('resident_read_0', 'resident_read_1')
       and reloptions @> array['autovacuum_vacuum_insert_scale_factor=0',

@@ -47,7 +47,7 @@ describe("a chain of more seals than are read at a time", () => {
     await maintenance`select audit.seal_reads(${seals}, 1, 1) from generate_series(1, ${seals})`;
   });
 
-  test("is right as it was sealed, up to its end", async () => {
+  test("is valid up to its end", async () => {
     expect(await verify()).toMatchObject({
       code: 0,
       out: expect.stringMatching(`^All ${seals} seals are valid`),
@@ -57,7 +57,7 @@ describe("a chain of more seals than are read at a time", () => {
     });
   });
 
-  test("is searched to its end for what is wrong", async () => {
+  test("is searched to its end for errors", async () => {
     await reader`update audit.resident_read set partner_id = 'q' where id in (7, 203)`;
     expect(await verify()).toMatchObject({
       code: 1,
@@ -66,7 +66,7 @@ describe("a chain of more seals than are read at a time", () => {
   });
 });
 
-test("a seal that was made anew for changed rows no longer fits the seal after it", async () => {
+test("a seal recomputed for changed rows does not match the next seal", async () => {
   for (const count of [3, 4, 5]) {
     await read(reader, count);
     await sealReads(maintenance, 1);
@@ -89,7 +89,7 @@ describe("a read that is not committed yet", () => {
     await slow`begin`;
   });
 
-  test("is waited for by the seal, although later ones are committed", async () => {
+  test("delays the seal, although later ones are committed", async () => {
     await read(slow);
     await read(reader, 2);
     expect(await sealReads(maintenance, 1)).toEqual({ rows: 0, more: false });
@@ -98,7 +98,7 @@ describe("a read that is not committed yet", () => {
     expect(await problems()).toEqual([]);
   });
 
-  test("makes no other read wait for the seal", async () => {
+  test("does not make other reads wait for the seal", async () => {
     await read(slow);
     await reader`set lock_timeout = '1ms'`;
     const sealing = sealReads(maintenance, 1);
@@ -112,7 +112,7 @@ describe("a read that is not committed yet", () => {
     expect(await sealing).toEqual({ rows: 0, more: false });
   });
 
-  test("is not sealed past when it began after the seal had asked what is settled", async () => {
+  test("is not skipped when it begins during sealing", async () => {
     const [settled] = await maintenance`select audit.find_settled_id() as id`;
     await read(slow);
     await read(reader, 2);

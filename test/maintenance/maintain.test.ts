@@ -2,9 +2,8 @@ import postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import type { Report } from "#lib/maintenance/run.ts";
 import { steps } from "#lib/maintenance/steps.ts";
-import { withCityDatabase } from "../steps/city-database.ts";
-import { useOwnCity } from "../steps/own-city.ts";
-import { insertSeries } from "../steps/resident-series.ts";
+import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
+import { insertSeries } from "../steps/residents/resident-series.ts";
 
 const own = useOwnCity();
 const admin = withCityDatabase(own);
@@ -40,7 +39,7 @@ const counts = () =>
     return row;
   });
 
-test("takes away what is older than a day, in as many pieces as it needs, and reports it in one line", async () => {
+test("deletes rows older than a day in several batches, and reports it in one line", async () => {
   await plantOldRows();
   expect(await run()).toEqual({ payload: "null" });
   expect(await counts()).toEqual({ attempts: 6000, sessions: 150, tokens: 150 });
@@ -55,7 +54,7 @@ test("takes away what is older than a day, in as many pieces as it needs, and re
   expect(line.steps.map(({ step }: Report) => step)).toEqual(steps.map(({ name }) => name));
 });
 
-test("fails at its end when one step fails, by name, after the others were done", async () => {
+test("fails at its end when one step fails, names it, and runs the others", async () => {
   await plantOldRows();
   const as = (verb: string) =>
     admin((sql) =>
@@ -71,7 +70,7 @@ test("fails at its end when one step fails, by name, after the others were done"
   expect([finished, error.code]).toEqual([false, "42501"]);
 });
 
-test("leaves the work to a run that is under way", async () => {
+test("does nothing while another run is under way", async () => {
   await plantOldRows();
   await admin(async (sql) => {
     await sql`select pg_advisory_lock(7206305)`;
@@ -83,7 +82,7 @@ test("leaves the work to a run that is under way", async () => {
   expect(await counts()).toMatchObject({ attempts: 6000 });
 });
 
-test("goes on while all tables are published, as for a blue/green deployment", async () => {
+test("works while all tables are published, as for a blue/green deployment", async () => {
   await plantOldRows();
   const superuser = own.city.secrets.find("municipal/local/database/superuser")?.value;
   const { host, pathname } = new URL(own.city.database.adminUrl);

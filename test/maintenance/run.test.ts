@@ -4,7 +4,7 @@ import { runSteps } from "#lib/maintenance/run.ts";
 import type { Step } from "#lib/maintenance/step.ts";
 import { stopClock } from "../steps/secrets.ts";
 
-/** No step here asks a database. */
+/** No step here uses a database. */
 const sql = postgres({ max: 0 });
 const never = new AbortController().signal;
 const soon = () => Date.now() + 300;
@@ -32,7 +32,7 @@ const pieces = (name: string, count: number): Step => ({
   },
 });
 
-test("does pieces of a step until nothing is left, and counts their rows", async () => {
+test("repeats a step until nothing is left, and counts the rows", async () => {
   const reports = await runSteps(sql, [pieces("three", 3), pieces("one", 1)], soon(), never);
   expect(reports.map(({ step, rows, finished }) => [step, rows, finished])).toEqual([
     ["three", 30, true],
@@ -40,7 +40,7 @@ test("does pieces of a step until nothing is left, and counts their rows", async
   ]);
 });
 
-test("breaks off a step that has no end, and still does the ones behind it", async () => {
+test("stops an endless step, and still runs the following ones", async () => {
   const reports = await runSteps(sql, [endless, pieces("behind", 3)], soon(), never);
   expect(reports.map(({ step, rows, finished }) => [step, rows, finished])).toEqual([
     ["endless", 15, false],
@@ -48,13 +48,13 @@ test("breaks off a step that has no end, and still does the ones behind it", asy
   ]);
 });
 
-test("begins nothing when the time is over, and goes on with the next run", async () => {
+test("starts nothing when the time is over, and continues in the next run", async () => {
   const step = pieces("waiting", 2);
   expect(await runSteps(sql, [step], Date.now() - 1, never)).toMatchObject([{ rows: 0, finished: false }]);
   expect(await runSteps(sql, [step], soon(), never)).toMatchObject([{ rows: 20, finished: true }]);
 });
 
-test("does the other steps when one fails, and tells how far it came", async () => {
+test("runs the other steps when one fails, and reports its progress", async () => {
   let done = 0;
   const failing: Step = {
     name: "failing",
@@ -71,7 +71,7 @@ test("does the other steps when one fails, and tells how far it came", async () 
   ]);
 });
 
-test("does nothing more after the connection, and with it the lock, was lost", async () => {
+test("stops when it loses the connection and with it the lock", async () => {
   const lost = new AbortController();
   const losing: Step = {
     name: "losing",

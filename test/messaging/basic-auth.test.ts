@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { basicHeader } from "../steps/basic-header.ts";
+import { basicHeader } from "../steps/messaging.ts";
 import { type OwnSecrets, startSecrets, stopClock } from "../steps/secrets.ts";
 
 const name = "basic";

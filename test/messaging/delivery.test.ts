@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { shownOf, useDeliveringCity } from "../steps/delivering-city.ts";
+import { shownOf, useDeliveringCity } from "../steps/city/delivering-city.ts";
 import { formOf } from "../steps/messaging.ts";
 
 const city = useDeliveringCity({ receipts: ["delivered", "read"], receiptDelayMs: 20 });

@@ -3,8 +3,8 @@ import axios from "axios";
 import FormDataPackage from "form-data";
 import * as undici from "undici";
 import { describe, expect, test } from "vitest";
-import { basicHeader } from "../steps/basic-header.ts";
-import { shownOf, useDeliveringCity } from "../steps/delivering-city.ts";
+import { shownOf, useDeliveringCity } from "../steps/city/delivering-city.ts";
+import { basicHeader } from "../steps/messaging.ts";
 import { field, file, write } from "../steps/multipart.ts";
 
 /** A form with one file, and its URL. */

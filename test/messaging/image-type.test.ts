@@ -16,7 +16,7 @@ test("recognises a JPG and a PNG and reads their size", async () => {
   });
 });
 
-test("needs no more than the beginning", () => {
+test("needs only the beginning", () => {
   expect(findImageHeader(png.subarray(0, 33))?.type).toBe("image/png");
   expect(findImageHeader(jpeg.subarray(0, 400))?.type).toBe("image/jpeg");
 });
@@ -44,6 +44,6 @@ test.each([
   ["a JPG that ends before its frame", jpeg.subarray(0, 30)],
   ["a JPG with a segment of no length", Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, ...Array(60).fill(0xff)])],
   ["a JPG that is nothing but fill bytes", Buffer.from([0xff, 0xd8, ...Array(60).fill(0xff)])],
-])("does not take for an image %s", (_what, bytes) => {
+])("rejects %s", (_what, bytes) => {
   expect(findImageHeader(bytes)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { useDeliveringCity } from "../steps/delivering-city.ts";
+import { useDeliveringCity } from "../steps/city/delivering-city.ts";
 import { formOf, messagingClient } from "../steps/messaging.ts";
 
 const city = useDeliveringCity();
@@ -9,7 +9,7 @@ const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-/** Everything that a caller sends and no log may contain. */
+/** Data of callers that no log may contain. */
 const planted = {
   text: "Kode PLANTED-TEXT 4711",
   caption: "PLANTED-CAPTION",

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { acceptedAt, type FakeMessenger, reply, startFakeMessenger } from "../steps/fake-messenger.ts";
 import { listen, startDeafServer } from "../steps/http-server.ts";
-import { acceptedAt, type PlayedTask, playTask, reply } from "../steps/messenger-task.ts";
 import { startSecrets } from "../steps/secrets.ts";
 
 const token = "t".repeat(32);
@@ -10,7 +10,7 @@ const text = { kind: "text", phone: "6281234567890", text: "PLANTED *text* é" }
 const withKey = { ...text, idempotency_key: "k-1" };
 const accepted = { id: "3EB0PLAYED", status: "PENDING", accepted_at: acceptedAt };
 const printed: string[] = [];
-let task: PlayedTask;
+let task: FakeMessenger;
 
 /** Loads the client for the simulated task or another URL. */
 const load = async (url = task.url) => {
@@ -19,7 +19,7 @@ const load = async (url = task.url) => {
 };
 
 beforeAll(async () => {
-  task = await playTask();
+  task = await startFakeMessenger();
 });
 afterAll(() => task.stop());
 beforeEach(async () => {
@@ -81,7 +81,7 @@ test.each([
   [502, { code: "fetch_failed", message: "The address answered 500" }, undefined],
   [503, { code: "unavailable", message: "Not now" }, 5],
   [503, { code: "unavailable", message: "Not now", retry_after_seconds: 30 }, 30],
-])("a refusal with %i is told as it is", async (status, refused, retryAfterSeconds) => {
+])("an error with %i is returned unchanged", async (status, refused, retryAfterSeconds) => {
   task.behave((_, response) => reply(response, status, refused));
   const { code, message } = refused;
   await expect((await load()).submit(withKey)).rejects.toMatchObject({
@@ -96,7 +96,7 @@ test.each([
 const nothing = { status: 503, code: "session_unavailable", retryAfterSeconds: 5 };
 const unknown = { status: 503, code: "outcome_unknown", retryAfterSeconds: 5 };
 
-describe("nothing was accepted, which the error says, when the task", () => {
+describe("the error says that nothing was accepted when the task", () => {
   test("is not running", async () => {
     const server = createServer();
     const url = await listen(server);
@@ -135,7 +135,7 @@ describe("nothing was accepted, which the error says, when the task", () => {
 
 describe("the outcome is unknown, and nothing is sent twice, when the task", () => {
   const halfAnswer = JSON.stringify(accepted).slice(0, 20);
-  test.each<[string, Parameters<PlayedTask["behave"]>[0]]>([
+  test.each<[string, Parameters<FakeMessenger["behave"]>[0]]>([
     ["cuts the connection", (_, { socket }) => void socket?.resetAndDestroy()],
     ["closes the connection without an answer", (_, { socket }) => void socket?.end()],
     [
@@ -227,7 +227,7 @@ describe("the state of a message", () => {
     expect(await (await load()).findMessage("x")).toBeUndefined();
   });
 
-  test.each<[string, Parameters<PlayedTask["behave"]>[0]]>([
+  test.each<[string, Parameters<FakeMessenger["behave"]>[0]]>([
     ["cuts the connection", (_, { socket }) => void socket?.resetAndDestroy()],
     ["answers with another body", (_, response) => reply(response, 200, { id: 1 })],
     ["answers 500", (_, response) => reply(response, 500, {})],

@@ -147,11 +147,11 @@ describe("the process prints no key, number or text", () => {
     expect(output).not.toMatch(/[\w+/]{40,}/); // no key in base64 or hex
   };
 
-  test("when run from the sources", async () => {
+  test("when it runs from the sources", async () => {
     expectClean(await provoke(source));
   });
 
-  test("when run from a bundle, which does not contain libsignal's console calls", async () => {
+  test("when it runs from a bundle without libsignal's console calls", async () => {
     const folder = mkdtempSync(join(tmpdir(), "messenger-bundle-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const outfile = join(folder, "messenger.mjs");

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { createVitest } from "vitest/node";
 
-/** What a lane is asked: to run test files, after a source file was changed. */
+/** A request to run test files after a source file has changed. */
 export interface Request {
   readonly changed?: string;
   readonly files: readonly string[];
@@ -9,7 +9,7 @@ export interface Request {
   readonly only?: string | undefined;
 }
 
-/** What a run of tests came to: the names of the tests that failed, or why there was none. */
+/** The outcome of a run: the names of the failed tests, or why there was no run. */
 export interface Outcome {
   readonly failed: readonly string[];
   readonly passed: number;

@@ -20,7 +20,7 @@ export class Lane {
     return this.#ask(this.#process, request);
   }
 
-  /** A process that has ended, whoever ended it, has noticed nothing: the tests are to be run anew. */
+  /** A process that ended has no result: the tests have to run again. */
   async #ask(child: ChildProcess, request: Request): Promise<Outcome> {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, AbortSignal.timeout(mostMs)]);
@@ -40,7 +40,7 @@ export class Lane {
     }
   }
 
-  /** Makes sure that it runs. Nothing in its copy of the tree may be broken. */
+  /** Starts it if necessary. Nothing in its copy of the tree may be broken. */
   async start(): Promise<void> {
     if (this.#process?.connected) return;
     const child = fork("test/mutants/lane-process.ts", {

@@ -11,16 +11,16 @@ import { Workshop } from "./workshop.ts";
 
 const usage = `Usage: npm run mutants -- [all | AREA…] [options]
 
-Breaks the product in small ways, one at a time and in a copy of the tree, and tells which breakages no test notices.
+Breaks a copy of the product in small ways, one at a time, and lists the breakages that no test detects.
 
   all | AREA…      ${Object.keys(table).join(", ")}
-  --match TEXT     only mutants whose sentence or file has this text
-  --sample N       only so many, chosen by --seed
-  --seed TEXT      default: the time
-  --least PERCENT  share that must be noticed (default: 90)
-  --json           one JSON object in place of the lines
+  --match TEXT     only mutants whose sentence or file contains this text
+  --sample N       a random sample of this size, chosen by --seed
+  --seed TEXT      default: the current time
+  --least PERCENT  share that must be detected (default: 90)
+  --json           prints one JSON object instead of lines
 
-Exit code: 0 enough were noticed, 2 too few were, 1 a pattern no longer fits the code or the tests fail without it.`;
+Exit code: 0 enough were detected, 2 too few were detected, 1 a pattern no longer matches the code or the tests fail without a mutant.`;
 
 interface Placed extends Mutant {
   readonly area: string;
@@ -37,7 +37,7 @@ const findAreas = (names: readonly string[]): readonly string[] => {
   const known = Object.keys(table);
   const unknown = names.filter((name) => name !== "all" && !known.includes(name));
   if (unknown.length > 0)
-    throw new CommandError(`There is no area ${unknown.join(", ")}; choose from all, ${known.join(", ")}`);
+    throw new CommandError(`Unknown area: ${unknown.join(", ")}; choose from all, ${known.join(", ")}`);
   return names.length === 0 || names.includes("all") ? known : names;
 };
 
@@ -66,7 +66,7 @@ const checkPatterns = (mutants: readonly Placed[]) => {
         .filter((test) => !existsSync(test))
         .map(
           (test) =>
-            `${test}: the test of «${mutant.breaks}» is not there; name the one that covers ${mutant.file}`,
+            `${test}: the test of «${mutant.breaks}» does not exist; name the one that covers ${mutant.file}`,
         );
     } catch (error) {
       return [(error as Error).message];
@@ -86,7 +86,7 @@ const checkTypes = async (workshop: Workshop, mutants: readonly Placed[]) => {
   if (said) throw new CommandError(`Mutants that do not compile:\n${said}`);
 };
 
-/** Without a mutant the tests must pass; otherwise they notice anything. */
+/** Without a mutant the tests must pass, or every mutant would seem detected. */
 const checkTests = async (workshop: Workshop, mutants: readonly Placed[]) => {
   const files = [...new Set(mutants.flatMap(({ tests }) => tests))];
   const { failed } = await workshop.test(files, undefined, 60_000 + files.length * 20_000);
@@ -117,10 +117,10 @@ const tryMutant = async (lane: Lane, workshop: Workshop, mutant: Placed): Promis
   };
   const anew = () => withMutant(workshop, mutant, () => workshop.test(files, only));
   const soon = startsFromBundles(files) ? undefined : await inLane();
-  // the city that the lane has may be where it shows
+  // the failure may come from the lane's city
   const { failed, passed } = soon && soon.failed.length > 0 ? soon : await anew();
   if (failed.length + passed === 0)
-    throw new CommandError(`«${breaks}»: no test has a name that fits /${only}/`);
+    throw new CommandError(`«${breaks}»: no test has a name that matches /${only}/`);
   const seconds = Math.round((performance.now() - started) / 100) / 10;
   return { ...mutant, noticed: failed.length > 0, by: failed[0], seconds };
 };
@@ -151,7 +151,7 @@ const share = (results: readonly Result[]): number =>
 
 const printResult = ({ noticed, area, file, breaks, by, seconds, tests }: Result) => {
   console.log(
-    `${noticed ? "noticed " : "SURVIVED"} ${seconds.toFixed(1).padStart(5)} s  ${area}: ${breaks} (${file})`,
+    `${noticed ? "detected" : "SURVIVED"} ${seconds.toFixed(1).padStart(5)} s  ${area}: ${breaks} (${file})`,
   );
   const ran = `no test fails in ${tests.join(", ")}: add one there, or name the file that has it`;
   console.log(`${" ".repeat(18)}${noticed ? `by: ${by}` : ran}`);
@@ -161,9 +161,9 @@ const printScore = (results: readonly Result[], least: number) => {
   const areas = Object.entries(Object.groupBy(results, ({ area }) => area));
   const lines = [...areas, ["all", results] as const].map(([name, own = []]) => {
     const noticed = own.filter((result) => result.noticed).length;
-    return `${name.padEnd(16)} ${noticed} of ${own.length} noticed, ${share(own).toFixed(0)} %`;
+    return `${name.padEnd(16)} ${noticed} of ${own.length} detected, ${share(own).toFixed(0)} %`;
   });
-  console.log(`\n${lines.join("\n")}; at least ${least} % are wanted`);
+  console.log(`\n${lines.join("\n")}; at least ${least} % are required`);
 };
 
 const run = command(usage, async (args) => {
@@ -184,9 +184,9 @@ const run = command(usage, async (args) => {
     .flatMap((area) => (table[area] ?? []).map((mutant) => ({ ...mutant, area })))
     .filter(({ breaks, file }) => `${breaks} ${file}`.includes(values.match));
   const mutants = drawSample(fitting, count, values.seed);
-  if (mutants.length === 0) throw new CommandError("There is no such mutant; --help says how to choose some");
+  if (mutants.length === 0) throw new CommandError("No mutant matches; see --help for how to choose some");
   checkPatterns(mutants);
-  console.error(`${mutants.length} mutants, after their tests have passed without any …`);
+  console.error(`Running the tests without mutants, then ${mutants.length} mutants …`);
   const workshop = new Workshop();
   try {
     await checkTests(workshop, mutants);

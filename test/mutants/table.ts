@@ -2,6 +2,7 @@ import type { MutantTable } from "./mutant.ts";
 import { commands } from "./table/commands.ts";
 import { employee } from "./table/employee.ts";
 import { functions } from "./table/functions.ts";
+import { gateway } from "./table/gateway.ts";
 import { http } from "./table/http.ts";
 import { imports } from "./table/import.ts";
 import { infrastructure } from "./table/infrastructure.ts";
@@ -26,6 +27,7 @@ export const table: MutantTable = {
   media,
   notification,
   import: imports,
+  gateway,
   infrastructure,
   operations,
   commands,

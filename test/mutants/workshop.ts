@@ -27,7 +27,7 @@ const listFiles = (): string[] =>
     .split("\0")
     .filter((file) => file !== "" && existsSync(file));
 
-/** A copy of the working tree, in which files may be broken. What npm has installed is shared. */
+/** A copy of the working tree, in which files may be broken. node_modules is shared. */
 export class Workshop {
   readonly folder = mkdtempSync(join(tmpdir(), "mutants-"));
 
@@ -49,7 +49,7 @@ export class Workshop {
     writeFileSync(this.#at(file), text);
   }
 
-  /** Runs tests against bundles and a city that are made anew. @param only is for the names of the tests. */
+  /** Runs tests against new bundles and a new city. @param only regular expression for the names of the tests. */
   async test(files: readonly string[], only?: string, limitMs = mostMs): Promise<Outcome> {
     const report = this.#at("report.json");
     rmSync(report, { force: true });
@@ -67,7 +67,7 @@ export class Workshop {
       maxBuffer: 2 ** 26,
     }).catch((error: Error & { killed?: boolean; signal?: string; stderr?: string }) => error);
     if (!existsSync(report)) {
-      // it may be the set-up that fails, but not that somebody ended the run
+      // a failed set-up counts, a terminated run does not
       if (failure instanceof Error && failure.signal && !failure.killed)
         throw new CommandError(`The tests were ended by ${failure.signal}`);
       const why = failure instanceof Error ? (failure.killed ? "it hung" : failure.stderr) : "no report";
@@ -76,7 +76,7 @@ export class Workshop {
     const { numPassedTests, testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
     const failed = testResults.flatMap(({ name, status, assertionResults }) => {
       const names = assertionResults.filter((one) => one.status === "failed").map((one) => one.fullName);
-      // a set-up that fails has no test of its own
+      // a failed set-up belongs to no test
       return names.length === 0 && status === "failed" ? [name] : names;
     });
     return { failed, passed: numPassedTests };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
-test("no condition of a reader makes an audience quote a number that it leaves out", async () => {
+test("no reader's condition makes an audience quote a number that it filters out", async () => {
   const database = await createDatabase();
   const admin = database.connect("adminUrl");
   await migrate(admin);

@@ -2,8 +2,8 @@ import type { Context } from "aws-lambda";
 import { bundleFolder } from "../../infra/build/build.ts";
 
 /*
- * The bundle of the function `notify` in a process of its own, which can be killed as a Lambda environment can.
- * It takes the event as JSON in its only argument, and tells how long it took and the most memory that it had.
+ * The bundle of the function `notify` in a separate process, which can be killed like a Lambda environment.
+ * Its only argument is the event as JSON; it prints its duration and peak memory.
  */
 const { handler } = await import(`${bundleFolder("notify")}/index.mjs`);
 const started = performance.now();

@@ -2,16 +2,16 @@ import postgres from "postgres";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { runJob } from "#lib/notification/dispatch.ts";
 import { requestedType } from "#lib/notification/event.ts";
-import { withCityDatabase } from "../steps/city-database.ts";
-import { useMessagingCity } from "../steps/messaging-city.ts";
-import { reply } from "../steps/messenger-task.ts";
+import { useMessagingCity } from "../steps/city/messaging-city.ts";
+import { withCityDatabase } from "../steps/city/own-city.ts";
+import { reply } from "../steps/fake-messenger.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
 
 /** A city whose messenger is played: what the function hands over, and how it bears what the task says. */
 const city = useMessagingCity();
 const admin = <T>(work: (sql: postgres.Sql) => Promise<T>) => withCityDatabase(city.own)(work);
 
-/** What an event carries and nothing but the message may hold. */
+/** Event data that only the message may contain. */
 const planted = {
   phone: "6281399887766",
   code: "493817",
@@ -52,8 +52,8 @@ afterEach(async () => {
   for (const word of Object.values(planted)) expect(everywhere).not.toContain(word);
 });
 
-describe("an event that asks for a notification", () => {
-  test("hands a code over before all others, without quiet hours, and for its five minutes alone", async () => {
+describe("a notification request", () => {
+  test("hands over a code with priority, without quiet hours, valid for five minutes", async () => {
     expect(await ask(request("one-time-code", code))).toEqual({ payload: "null" });
     const [{ path, submission } = {}] = city.task.handed;
     expect(path).toBe("/messages/batch");
@@ -69,7 +69,7 @@ describe("an event that asks for a notification", () => {
     ]);
   });
 
-  test("hands a proof over as a file by its address", async () => {
+  test("hands over a proof as a file by its URL", async () => {
     const { name, number, url } = planted;
     await ask(request("proof", { name, number, url, document: "Bukti bayar", file_name: "bukti.pdf" }));
     const [{ path, submission } = {}] = city.task.handed;
@@ -80,7 +80,7 @@ describe("an event that asks for a notification", () => {
     });
   });
 
-  test("is known by the sender's own id, where it has one", async () => {
+  test("is identified by the sender's own id, if there is one", async () => {
     await ask(
       request("one-time-code", code, {
         detail: { ...request("one-time-code", code).detail, request_id: "login-1" },
@@ -90,7 +90,7 @@ describe("an event that asks for a notification", () => {
     expect((await kept())[0]?.id).toBe("login-1");
   });
 
-  test("takes a proof as sent whose key the task knows with another payload", async () => {
+  test("counts as sent when the messenger knows its key with another payload", async () => {
     city.task.behave((_, response) => reply(response, 422, { code: "idempotency_key_reused", message: "x" }));
     const { name, number, url } = planted;
     await ask(request("proof", { name, number, url, document: "Bukti", file_name: "b.pdf" }));
@@ -118,21 +118,21 @@ describe("an event that asks for a notification", () => {
       request("one-time-code", code, { detail: { template: "proof", phone: planted.phone } }),
       "invalid: values",
     ],
-  ])("with %s is kept with the reason, and is not tried again", async (_, event, reason) => {
+  ])("with %s is stored with the reason, and is not retried", async (_, event, reason) => {
     expect(await ask(event)).toEqual({ payload: "null" });
     expect(city.task.handed).toEqual([]);
     expect(await kept()).toMatchObject([{ outcome: "refused", reason }]);
     expect(city.own.logged().at(-1)).toMatchObject({ level: "warn", message: "notification", reason });
   });
 
-  test("that came too late is never handed over", async () => {
+  test("that arrived too late is never handed over", async () => {
     const time = new Date(Date.now() - 301_000).toISOString();
     await ask(request("one-time-code", code, { time }));
     expect(city.task.handed).toEqual([]);
     expect(await kept()).toMatchObject([{ outcome: "expired", reason: "too late to be sent" }]);
   });
 
-  test("waits for a messenger that is away for a moment", async () => {
+  test("waits for a messenger that is briefly unavailable", async () => {
     let left = 2;
     city.task.behave((_, response) =>
       left-- > 0 ? response.destroy() : reply(response, 201, { ids: ["3EB0PLAYED"] }),
@@ -142,7 +142,7 @@ describe("an event that asks for a notification", () => {
     expect(new Set(city.task.handed.map(({ submission }) => submission?.idempotency_key)).size).toBe(1);
   });
 
-  test("that was accepted stays accepted when it comes again too late", async () => {
+  test("that was accepted stays accepted when it is repeated too late", async () => {
     await ask(request("one-time-code", code));
     const time = new Date(Date.now() - 301_000).toISOString();
     await ask(request("one-time-code", code, { time }));
@@ -151,14 +151,14 @@ describe("an event that asks for a notification", () => {
     expect(await kept()).toMatchObject([{ outcome: "accepted", reason: null }]);
   });
 
-  test("that failed and is asked for again in time is kept as accepted, with no reason left", async () => {
+  test("that failed is stored as accepted, without a reason, when it is repeated in time", async () => {
     await ask(request("one-time-code", { code: planted.code }));
     expect(await kept()).toMatchObject([{ outcome: "refused" }]);
     await ask(request("one-time-code", code));
     expect(await kept()).toMatchObject([{ outcome: "accepted", reason: null }]);
   });
 
-  test("that cannot be handed over in time is reported as failed, and nobody keeps it to try it again", async () => {
+  test("that cannot be handed over in time is reported as failed, and is not retried", async () => {
     city.task.behave((_, response) => response.destroy());
     const time = new Date(Date.now() - 297_000).toISOString();
     const event = request("one-time-code", code, { time });
@@ -170,7 +170,7 @@ describe("an event that asks for a notification", () => {
     expect(city.own.logged().at(-1)).toMatchObject({ level: "error", request: event.id, outcome: "failed" });
   });
 
-  test("is answered by a line in the log where it is none that is known", async () => {
+  test("of an unknown kind is only logged", async () => {
     expect(await ask({ ...request("one-time-code", code), "detail-type": "SomethingElse" })).toEqual({
       payload: "null",
     });
@@ -181,7 +181,7 @@ describe("an event that asks for a notification", () => {
   });
 });
 
-test("a run logs its counts, and of no recipient", async () => {
+test("a run logs its counts, and no recipient", async () => {
   await admin(async (sql) => {
     await playAudience(sql, "appointment_reminder");
     await showRecipients(sql, 2, (row) => ({
@@ -199,7 +199,7 @@ test("a run logs its counts, and of no recipient", async () => {
   });
 });
 
-test("a run waits for a messenger that is away, and hands over the same", async () => {
+test("a run waits for an unavailable messenger, and hands over the same messages", async () => {
   await admin(async (sql) => {
     await playAudience(sql, "appointment_reminder");
     await showRecipients(sql, 1);
@@ -216,7 +216,7 @@ test("a run waits for a messenger that is away, and hands over the same", async 
   ]);
 });
 
-test("a run that has no more time hands over nothing more, and leaves it to the next attempt", async () => {
+test("a run that has no more time leaves the rest to the next attempt", async () => {
   await admin(async (sql) => {
     await playAudience(sql, "appointment_reminder");
     await showRecipients(sql, 1);
@@ -242,7 +242,7 @@ test("a run that has no more time hands over nothing more, and leaves it to the 
   ]);
 });
 
-test("of two runs at once, the one that ends later does not overwrite who was accepted by the other", async () => {
+test("of two runs at once, the later one does not overwrite the acceptances of the other", async () => {
   await admin(async (sql) => {
     await playAudience(sql, "appointment_reminder");
     await showRecipients(sql, 2, (row) => (row === 0 ? { phone: "x" } : {}));

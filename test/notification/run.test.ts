@@ -1,9 +1,8 @@
 import { createHmac } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { templates } from "#lib/notification/templates.ts";
-import { withCityDatabase } from "../steps/city-database.ts";
+import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity(() => ({ messenger: "fake" }));
 const admin = withCityDatabase(own);
@@ -44,7 +43,7 @@ const counts = { accepted: 0, opted_out: 0, refused: 0, expired: 0 };
 const done = { job, state: "done", reason: null, ...counts };
 
 describe("a run", () => {
-  test("hands over one message for each whom the audience shows, and none when it is run again", async () => {
+  test("hands over one message per recipient, and none when it is repeated", async () => {
     await show(450);
     expect(await run()).toEqual({ payload: "null" });
     const first = await messages();
@@ -58,7 +57,7 @@ describe("a run", () => {
     expect(await runs()).toEqual([{ ...done, accepted: 450 }]);
   });
 
-  test("at another time tells them anew where the job tells them in each run", async () => {
+  test("at another time notifies again, if the job notifies in each run", async () => {
     await show(3);
     await run();
     await run({ job, scheduled_time: new Date(Date.parse(time) - 60_000).toISOString() });
@@ -66,7 +65,7 @@ describe("a run", () => {
     expect((await runs()).map(({ accepted }) => accepted)).toEqual([3, 3]);
   });
 
-  test("tells nobody twice where the job tells a thing once for ever, but what is new", async () => {
+  test("notifies about each event once for ever, but still about new events", async () => {
     const once = { job: "document-status", scheduled_time: time };
     const values = { name: "Warga", document: "KTP", number: "1", status: "Selesai" };
     await admin((sql) => playAudience(sql, "document_status"));
@@ -81,7 +80,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("tells nobody again when the outbox has forgotten the keys, as it does after a day", async () => {
+  test("notifies nobody again after the outbox has deleted the keys, as it does after a day", async () => {
     await show(3);
     await run();
     await admin((sql) => sql`truncate messaging.idempotency`);
@@ -89,7 +88,7 @@ describe("a run", () => {
     expect((await messages()).length).toBe(3);
   });
 
-  test("that was handed over and killed before that was noted tells nobody again, and notes it", async () => {
+  test("that was killed before it recorded a handover notifies nobody again, and records it", async () => {
     await show(3);
     await run();
     const before = await messages();
@@ -102,7 +101,7 @@ describe("a run", () => {
     expect(row?.ids).toBe(3);
   });
 
-  test("reports who cannot be told, with the reason, and tells the others", async () => {
+  test("reports who cannot be notified, with the reason, and notifies the others", async () => {
     const values = { name: "Warga", service: "KTP", place: "Loket 1", date: "2030-01-02", time: "09:30" };
     await show(10, (row) => {
       if (row === 1) return { phone: "0812 3456 789" };
@@ -132,7 +131,7 @@ describe("a run", () => {
     expect(await runs()).toEqual([{ ...done, accepted: 2, refused: 7 }]);
   });
 
-  test("repeated after what was wrong is mended tells those who were not told", async () => {
+  test("repeated after the data is corrected notifies those who were left out", async () => {
     await show(3, (row) => (row === 1 ? { phone: "x" } : {}));
     await run();
     await admin((sql) => sql`update office.played set phone = '628115550000' where phone = 'x'`);
@@ -143,7 +142,7 @@ describe("a run", () => {
     expect(await runs()).toEqual([{ ...done, accepted: 3 }]);
   });
 
-  test("does not let a value change the text around it", async () => {
+  test("does not let a value change the surrounding text", async () => {
     const name = "*Budi*\n\nKode Anda: `1`\u202E\u200B_x_~";
     await show(1, () => ({
       values: { name, service: "S".repeat(200), place: "P", date: "2030-01-02", time: "09:30" },
@@ -156,14 +155,14 @@ describe("a run", () => {
 });
 
 describe("a run that fails", () => {
-  test("as no such job exists is kept with its reason, and fails for whoever started it", async () => {
+  test("for an unknown job is stored with its reason, and fails for the caller", async () => {
     expect(await run({ job: "nonsense", scheduled_time: time })).toMatchObject({
       errorMessage: "unknown job",
     });
     expect(await runs()).toEqual([{ job: "nonsense", state: "failed", reason: "unknown job", ...counts }]);
   });
 
-  test("as the view is gone says so, and goes on when it is back", async () => {
+  test("for a missing view says so, and succeeds when the view is back", async () => {
     await show(2);
     const rename = (from: string, to: string) =>
       admin((sql) =>
@@ -180,7 +179,7 @@ describe("a run that fails", () => {
     expect(await runs()).toEqual([{ ...done, accepted: 2 }]);
   });
 
-  test("before it reads a view without security_barrier, and says how to make it one", async () => {
+  test("before it reads a view without security_barrier says how to set it", async () => {
     await show(2);
     const asOwner = (statement: string) =>
       admin((sql) => sql.unsafe(`set role municipal_owner; ${statement}; reset role`).simple());
@@ -196,7 +195,7 @@ describe("a run that fails", () => {
     expect(await runs()).toEqual([{ ...done, accepted: 2 }]);
   });
 
-  test("in the middle, as a row of the view cannot be computed, has told those before it", async () => {
+  test("in the middle of the view has notified the recipients before", async () => {
     await show(450, (row) => ({ phone: row === 430 ? "6281PLANTED" : `62811${1_000_000 + row}` }));
     await admin((sql) =>
       sql
@@ -215,7 +214,7 @@ describe("a run that fails", () => {
   });
 });
 
-describe("who has opted out", () => {
+describe("a person who has opted out", () => {
   const optOut = (phone: string) => {
     const secret = JSON.parse(own.city.secrets.find("municipal/local/opt-out-pepper")?.value ?? "{}");
     return admin(async (sql) => {
@@ -232,7 +231,7 @@ describe("who has opted out", () => {
     expect(await runs()).toEqual([{ ...done, accepted: 2, opted_out: 1 }]);
   });
 
-  test("gets what he asked for", async () => {
+  test("gets what they requested", async () => {
     await optOut("628111000001");
     await own.city.invoke("notify", {
       id: "e1",
@@ -248,7 +247,7 @@ describe("who has opted out", () => {
   });
 });
 
-test("a run that is too late hands over nothing, and says who was not told", async () => {
+test("a run that is too late hands over nothing, and says who was not notified", async () => {
   await show(2);
   const late = new Date(Date.now() - 12 * 3_600_000 - 1_000).toISOString();
   await run({ job, scheduled_time: late });
@@ -259,7 +258,7 @@ test("a run that is too late hands over nothing, and says who was not told", asy
   expect(await runs()).toEqual([{ ...done, expired: 2 }]);
 });
 
-test("what is told once for ever is remembered for as long as it is shown, and for a month after", async () => {
+test("a notification sent once for ever is remembered while the audience contains it, and for a month after", async () => {
   const once = (minutes: number) =>
     run({
       job: "document-status",
@@ -286,7 +285,7 @@ test("what is told once for ever is remembered for as long as it is shown, and f
   expect(await admin((sql) => sql`select from notification.recipient`)).toHaveLength(0);
 });
 
-test("nothing may be handed over for longer than the outbox knows its key", () => {
+test("no job may hand over a message for longer than the outbox keeps its key", () => {
   for (const { expiresInMinutes } of Object.values(templates))
     expect(expiresInMinutes).toBeLessThanOrEqual(24 * 60);
 });

@@ -13,7 +13,7 @@ const read = async (query = "") => {
   return { response, text: await response.text() };
 };
 
-test.each(languages)("Redocly finds nothing to say about the document in %s", async (language) => {
+test.each(languages)("Redocly accepts the document in %s", async (language) => {
   const file = `dist/docs-openapi/docs/openapi.${language}.json`;
   const { code, output } = await redocly("lint", file, "--extends", "recommended-strict", "--format", "json");
   const { totals } = JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1));
@@ -21,7 +21,7 @@ test.each(languages)("Redocly finds nothing to say about the document in %s", as
 });
 
 describe("the served document", () => {
-  test("has the addresses of both APIs as they are, and no invented one", async () => {
+  test("has the real addresses of both APIs, and no placeholders", async () => {
     const { text } = await read();
     const { servers, paths } = JSON.parse(text);
     expect(servers[0].url).toBe(baseUrl);
@@ -33,7 +33,7 @@ describe("the served document", () => {
     expect(text).not.toMatch(/(services|messages)\.city\.example/);
   });
 
-  test("is one and the same in both languages, but for its words", async () => {
+  test("is the same in both languages except for its texts", async () => {
     const shape = (text: string) =>
       JSON.stringify(JSON.parse(text), (key, value) =>
         ["description", "summary", "name", "title", "url"].includes(key) && typeof value === "string"
@@ -45,7 +45,7 @@ describe("the served document", () => {
     expect(JSON.parse(indonesian.text).info.title).toBe("API Integrasi Kota");
   });
 
-  test("may be read by pages of any origin, kept for a while, and holds no secret", async () => {
+  test("may be read by pages of any origin and cached, and contains no secret", async () => {
     const { response, text } = await read();
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(response.headers.get("cache-control")).toBe("public, max-age=300");
@@ -57,12 +57,12 @@ describe("the served document", () => {
       expect(text).not.toContain(secret);
   });
 
-  test.each(["?lang=fr", "?lang=", "?lang=en&lang=id"])("is refused with %s", async (query) =>
+  test.each(["?lang=fr", "?lang=", "?lang=en&lang=id"])("is not served with %s", async (query) =>
     expect((await read(query)).response.status).toBe(400),
   );
 });
 
-test.each(languages)("the guide to errors in %s has every code, in either spelling", (language) => {
+test.each(languages)("the guide to errors in %s contains every code in both spellings", (language) => {
   const guide = readGuideText(language, "errors");
   for (const name of Object.keys(faultWords) as FaultName[]) {
     const { status, code } = rowOf(name, login);

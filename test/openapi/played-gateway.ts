@@ -3,7 +3,7 @@ import type { Api } from "../../infra/aws/api.ts";
 import { startGateway } from "../../infra/local/gateway/gateway.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 
-/** Lets everybody in, as any authorizer's answer does. */
+/** Allows everyone. */
 const admission: Outcome = {
   payload: JSON.stringify({
     principalId: "1",
@@ -17,11 +17,11 @@ const admission: Outcome = {
 };
 
 export interface Played {
-  /** What the authorizers come to. */
+  /** The outcome of the authorizers. */
   readonly authorization?: Outcome;
 }
 
-/** The local gateway with a definition that a test has changed, and functions that fail; gone with the test. */
+/** The local gateway with a changed definition and failing functions; stops when the test ends. */
 export const startPlayedGateway = async (api: Api, { authorization = admission }: Played = {}) => {
   const gateway = await startGateway({
     api,

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { SignJWT } from "jose";
 import postgres from "postgres";
 import { beforeAll, describe, expect, inject, test, vi } from "vitest";
@@ -9,23 +8,24 @@ import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { contract } from "../contract/contract.ts";
-import { type Credentials, openSystem, overHttp, type Question, type System } from "../contract/system.ts";
-import { startBentFront } from "../steps/bent-front.ts";
+import { type Credentials, openSystem, overHttp, type System } from "../contract/system.ts";
+import { startAnswerProxy } from "../steps/answer-proxy.ts";
+import { useOwnCity } from "../steps/city/own-city.ts";
 import { setMood } from "../steps/employee.ts";
-import { formOf } from "../steps/messaging.ts";
-import { acceptedAt, type PlayedTask, playTask, reply } from "../steps/messenger-task.ts";
-import { useOwnCity } from "../steps/own-city.ts";
+import { acceptedAt, type FakeMessenger, reply, startFakeMessenger } from "../steps/fake-messenger.ts";
+import { listDocumented } from "./documented.ts";
 import { type Played, startPlayedGateway } from "./played-gateway.ts";
+import { question } from "./questions.ts";
 import { judge, startRecording } from "./traffic.ts";
 
-/** Some wait for what times out, or for the end of a token's life. */
+/** Some tests wait for a timeout, or for a token to expire. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const { exchanges, through } = startRecording();
 
-let task: PlayedTask;
+let task: FakeMessenger;
 beforeAll(async () => {
-  task = await playTask();
+  task = await startFakeMessenger();
   return () => task.stop();
 });
 const own = useOwnCity(() => ({ messenger: { url: task.url } }));
@@ -39,40 +39,6 @@ const openOwn = (changed: Credentials = {}) => {
   const all = { apiKey, basic, account: { username, password }, employee: { nip, passphrase } };
   return open(baseUrl, messagingBaseUrl, { ...all, ...changed });
 };
-
-const image = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64");
-const text = { phone: demoPhone, message: "x" };
-
-/** One good question for each endpoint. */
-const questions: Readonly<Record<string, Question>> = {
-  "employee/login": { path: "/v1/simpeg/auth/login", body: { username: "somebody", password: "p" } },
-  "employee/refresh": {
-    path: "/v1/simpeg/auth/refresh",
-    body: new URLSearchParams({ grant_type: "refresh_token", refresh_token: "mir_x" }),
-  },
-  "employee/ticket": {
-    method: "GET",
-    path: `/v1/simpeg/tiket?user=servicelogin&username=${"1".repeat(18)}&pass=p`,
-  },
-  "employee/employees": { method: "GET", path: "/v1/simpeg/pegawai?nama=siti" },
-  "resident/list": { path: "/v1/penduduk", body: { page_size: 1 } },
-  "resident/search": { path: "/v1/penduduk/search", body: { p_nama: "siti" } },
-  "tourism/categories": { method: "GET", path: "/v1/pariwisata/kategori" },
-  "tourism/gallery": { method: "GET", path: "/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)" },
-  "messaging/send-message": { api: "messaging", path: "/send/message", body: text },
-  "messaging/send-image": {
-    api: "messaging",
-    path: "/send/image",
-    body: formOf({ phone: demoPhone, image }, "a.png"),
-  },
-  "messaging/send-file": {
-    api: "messaging",
-    path: "/send/file",
-    body: formOf({ phone: demoPhone, file: image }),
-  },
-  "messaging/message-status": { api: "messaging", method: "GET", path: "/messages/3EB0PLAYED" },
-};
-const question = (fn: string): Question => questions[fn] ?? expect.fail(`no question for ${fn}`);
 
 const sends = ["messaging/send-message", "messaging/send-image", "messaging/send-file"].map(question);
 const callers = { apiKey: "partner", bearer: "account", basic: "backend", public: undefined } as const;
@@ -100,13 +66,13 @@ describe("traffic is recorded of", () => {
     for (const { cases } of contract) for (const { check } of cases) await check(system);
   });
 
-  test("an answer that the caller has already", async () => {
+  test("an unchanged answer", async () => {
     const headers = { "if-none-match": "*" };
     for (const fn of ["tourism/categories", "tourism/gallery"])
       expect((await openOwn().ask({ ...question(fn), headers })).status).toBe(304);
   });
 
-  test("uploads, and questions about a message", async () => {
+  test("uploads and requests for a message's status", async () => {
     const { ask } = openOwn();
     for (const send of sends) expect((await ask({ ...send, as: "backend" })).status).toBe(200);
     const state = { id: "3EB0PLAYED", status: "FAILED", reason: "no account", accepted_at: acceptedAt };
@@ -131,7 +97,7 @@ describe("traffic is recorded of", () => {
     );
   });
 
-  test("callers without the scope, and with a token whose time has just passed", async () => {
+  test("callers without the scope and with a token that has just expired", async () => {
     const { database } = own.city;
     const directory = database.connectAs("partner-admin");
     const { key, keyId } = await partnerDirectory(directory).add("traffic", "standard", {
@@ -152,7 +118,7 @@ describe("traffic is recorded of", () => {
     await expect.poll(async () => (await ask()).json.message, { timeout: 8_000 }).toMatch(/has expired/);
   });
 
-  test("an employee system that accepts no passphrase, breaks and hangs", async () => {
+  test("an employee system that rejects the passphrase, fails and hangs", async () => {
     const { legacyAuthUrl, employeeSystemUrl } = own.city.upstreams;
     const system = openOwn();
     const ticket = await system.ask({ ...question("employee/ticket"), as: "account" });
@@ -170,7 +136,7 @@ describe("traffic is recorded of", () => {
     await Promise.all([legacyAuthUrl, employeeSystemUrl].map((url) => setMood(url, "well")));
   });
 
-  test("passwords and passphrases that are guessed", async () => {
+  test("guessed passwords and passphrases", async () => {
     const system = openOwn();
     for (const fn of ["employee/login", "employee/ticket"]) {
       const ask = () => system.ask({ ...question(fn), ...(fn !== "employee/login" && { as: "account" }) });
@@ -204,7 +170,7 @@ describe("traffic is recorded of", () => {
   };
 
   describe.each([integrationApi, messagingApi])("the gateway of the $name API that", (api) => {
-    /** In place of the throttle speaks what one machine does not have, in the words of the definition. */
+    /** Replaces the throttle's response by one of the definition that the local gateway cannot cause. */
     const answering = (response: GatewayResponse): Api => ({
       ...api,
       routes: api.routes.map(({ throttle: _, ...route }) => route),
@@ -214,11 +180,11 @@ describe("traffic is recorded of", () => {
     const response = (type: string) => api.responses[type] ?? expect.fail(`no response ${type}`);
     const withBody = described(api).filter(({ body }) => body);
 
-    test("is behind a firewall that refuses", () => everywhere(answering(response("WAF_FILTERED")), 403, {}));
+    test("has a firewall that blocks", () => everywhere(answering(response("WAF_FILTERED")), 403, {}));
 
-    test("throttles", () => everywhere(answering(response("THROTTLED")), 429, {}));
+    test("rate-limits", () => everywhere(answering(response("THROTTLED")), 429, {}));
 
-    test("is behind a firewall that limits an address where credentials are tried", async () => {
+    test("has a firewall that limits login attempts per address", async () => {
       const { limits, refusal } = api.firewall.perAddress ?? { limits: [], refusal: response("THROTTLED") };
       const routes = limits.map(({ route }) => route);
       // a backend sends all its messages from one address
@@ -227,7 +193,7 @@ describe("traffic is recorded of", () => {
       await everywhere(answering(refusal), 429, {}, routes);
     });
 
-    test("counts by a plan that is used up", async () => {
+    test("has a used-up plan", async () => {
       const usedUp = Object.entries(api.usagePlans).map(([name, plan]) => [
         name,
         { ...plan, requestsPerDay: 0 },
@@ -236,67 +202,37 @@ describe("traffic is recorded of", () => {
       await everywhere({ ...api, usagePlans: Object.fromEntries(usedUp) }, 429, {}, counted);
     });
 
-    test("gets more than it takes", () => everywhere(api, 413, {}, withBody, "a".repeat(11 * 1024 * 1024)));
+    test("gets a body over its limit", () =>
+      everywhere(api, 413, {}, withBody, "a".repeat(11 * 1024 * 1024)));
 
-    test("has functions that break or take too long, and authorizers that fail", async () => {
+    test("has functions that fail or time out, and authorizers that fail", async () => {
       await everywhere(api, 502, {});
-      // after 29 s, which no function of ours is given
+      // after 29 s, longer than any of our functions may run
       await everywhere(answering(response("INTEGRATION_TIMEOUT")), 504, {});
       const guarded = described(api).filter(({ auth }) => auth.kind !== "public");
       await everywhere(api, 500, { authorization: { errorType: "Error", errorMessage: "" } }, guarded);
     });
   });
 
-  test("a database that is away", async () => {
+  test("an unavailable database", async () => {
     await own.city.database.server.stop();
     const open = described(integrationApi).filter(({ auth }) => auth.kind === "public");
     for (const { fn } of open) expect([fn, (await openOwn().ask(question(fn))).status]).toEqual([fn, 500]);
   });
 });
 
-interface Documented {
-  readonly responses: Readonly<
-    Record<
-      string,
-      {
-        readonly content?: {
-          readonly "application/json": {
-            readonly examples: Readonly<Record<string, { value: { code?: string } }>>;
-          };
-        };
-      }
-    >
-  >;
-}
-
-/** Every answer that the document tells of: `GET /path 404 not_found`. */
-const documented = () => {
-  const { paths } = JSON.parse(readFileSync("dist/openapi.json", "utf8"));
-  return Object.entries(paths as Record<string, Record<string, Documented>>).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([method]) => method !== "servers")
-      .flatMap(([method, { responses }]) =>
-        Object.entries(responses).flatMap(([status, { content }]) => {
-          const examples = Object.values(content?.["application/json"].examples ?? {});
-          const codes = Number(status) < 400 ? [""] : examples.map(({ value }) => value.code ?? "");
-          return codes.map((code) => `${method.toUpperCase()} ${path} ${status} ${code}`.trim());
-        }),
-      ),
-  );
-};
-
 describe("of that traffic", () => {
-  test("each answer is as the document says, and each that it tells of has been seen", async () => {
+  test("each answer matches the document, and each documented answer was seen", async () => {
     const { problems, unseen } = await judge(exchanges);
     expect(problems).toEqual([]);
     expect(unseen).toEqual([]);
   });
 
-  test("each status and code is documented, and each that is documented has been seen", () => {
+  test("each status and code is documented, and each documented one was seen", () => {
     const seen = exchanges.map(({ operation, answer: { status, text } }) =>
       `${operation} ${status} ${status < 400 ? "" : JSON.parse(text).code}`.trim(),
     );
-    expect([...new Set(seen)].toSorted()).toEqual([...new Set(documented())].toSorted());
+    expect([...new Set(seen)].toSorted()).toEqual([...new Set(listDocumented())].toSorted());
   });
 });
 
@@ -309,10 +245,10 @@ test.each([
   ["a field that is missing", (body: string) => body.replace(/"page":1/, '"p":1'), "missing required field"],
   ["a field that nobody knows of", (body: string) => body.replace("{", '{"nik":"1",'), "undocumented field"],
   ["no JSON", () => "<html></html>", "not valid JSON"],
-])("%s in an answer is noticed", async (_, bend, message) => {
+])("%s in an answer is detected", async (_, change, message) => {
   const broken = startRecording();
-  const front = await startBentFront(inject("city"), (passing) => {
-    passing.body = bend(passing.body);
+  const front = await startAnswerProxy(inject("city"), (passing) => {
+    passing.body = change(passing.body);
   });
   const { ask } = openSystem({
     credentials: { apiKey: inject("city").apiKey },

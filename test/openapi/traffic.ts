@@ -10,7 +10,7 @@ import { redocly } from "../steps/redocly.ts";
 type Outgoing = Parameters<Send>[0];
 type Incoming = Awaited<ReturnType<Send>>;
 
-/** One question of an endpoint, and its answer. */
+/** One request to an endpoint, and its answer. */
 export interface Exchange {
   readonly operation: string;
   readonly outgoing: Outgoing & { readonly body: string | undefined };
@@ -30,7 +30,7 @@ const operationOf = ({ api, method, path }: Outgoing): string | undefined => {
 const pairs = (entries: Iterable<readonly [string, string]>) =>
   [...entries].map(([name, value]) => ({ name, value }));
 
-/** A form as the text that it is sent as. */
+/** A form as it is sent. */
 const encode = async ({ body, headers, ...rest }: Outgoing) => {
   if (!(body instanceof FormData)) return { ...rest, headers, body };
   const encoded = new Response(body);
@@ -38,7 +38,7 @@ const encode = async ({ body, headers, ...rest }: Outgoing) => {
   return { ...rest, headers: { ...headers, "content-type": type }, body: await encoded.text() };
 };
 
-/** An exchange in HTTP Archive 1.2, as if it had been with the addresses of the built document. */
+/** An exchange in HTTP Archive 1.2, with the addresses of the built document. */
 const entryOf = ({ outgoing: { api, method, path, headers, body }, answer }: Exchange) => {
   const url = new URL(`${invented[api]}${path}`);
   return {
@@ -61,7 +61,7 @@ const entryOf = ({ outgoing: { api, method, path, headers, body }, answer }: Exc
   };
 };
 
-/** Remembers what passes between tests and endpoints; what is asked of no endpoint is not remembered. */
+/** Records the requests of tests to endpoints, and the answers. Requests to unknown paths are not recorded. */
 export const startRecording = () => {
   const exchanges: Exchange[] = [];
   const through =
@@ -99,7 +99,7 @@ const listUnseen = ({ operations }: Coverage): string[] =>
     missing.filter(({ kind }) => kind === "response").map(({ status }) => `${method} ${path} ${status}`),
   );
 
-/** Has the exchanges judged against the built document. */
+/** Checks the exchanges against the built document. */
 export const judge = async (exchanges: readonly Exchange[]): Promise<Verdict> => {
   const folder = mkdtempSync(join(tmpdir(), "traffic-"));
   const [archive, report, coverage] = ["traffic.har", "report.json", "coverage.json"].map((file) =>
@@ -111,7 +111,7 @@ export const judge = async (exchanges: readonly Exchange[]): Promise<Verdict> =>
   try {
     const { output } = await redocly(
       ...["drift", archive, "--api", "dist/openapi.json", "--traffic-format", "har"],
-      // who may call is not for traffic to tell that is refused on purpose
+      // no security rules: some requests are rejected on purpose
       ...["--rules", "undocumented-endpoint,schema-consistency", "--min-severity", "error"],
       ...["--format", "json", "--output", report, "--coverage-output", coverage],
     );

@@ -17,7 +17,7 @@ const open = async () => {
   return (await import("#lib/partner/authenticate.ts")).findPartnerByKey;
 };
 
-test("a revoked key ends within 30 s in a warm environment", async () => {
+test("a revoked key is rejected within 30 s in a warm environment", async () => {
   const find = await open();
   const directory = partnerDirectory(connectFor("partnerAdminUrl"));
   const { key, keyId } = await directory.add("cache-revoked", "standard", { scopes: ["resident:read"] });
@@ -28,7 +28,7 @@ test("a revoked key ends within 30 s in a warm environment", async () => {
   expect(await find(key)).toBeUndefined();
 });
 
-test("a key is not kept beyond its expiry", async () => {
+test("a key is not cached beyond its expiry", async () => {
   const find = await open();
   const directory = partnerDirectory(connectFor("partnerAdminUrl"));
   const expiresAt = new Date(Date.now() + 5_000);
@@ -41,7 +41,7 @@ test("a key is not kept beyond its expiry", async () => {
   expect(await find(key)).toBeUndefined();
 });
 
-test("a key that was unknown is asked for again at once", async () => {
+test("an unknown key is not cached", async () => {
   const find = await open();
   const key = mintKey();
   expect(await find(key)).toBeUndefined();

@@ -20,7 +20,7 @@ beforeEach(async () => {
 /** When each key of the one partner ends, oldest key first. */
 const ends = async () => (await directory.list()).map(({ expiresAt }) => expiresAt);
 
-test("a second rotation with a longer overlap does not prolong the key of the first one", async () => {
+test("a second rotation with a longer overlap does not extend the first key", async () => {
   await directory.add("health", undefined, terms);
   await directory.rotate("health", hour);
   const [first] = await ends();
@@ -30,7 +30,7 @@ test("a second rotation with a longer overlap does not prolong the key of the fi
   expect(second?.getTime()).toBeGreaterThan((first?.getTime() ?? 0) + 22 * hour);
 });
 
-test("a rotation does not prolong a key beyond the end that was agreed, which the new key takes over", async () => {
+test("a rotation does not extend a key beyond its expiry, which the new key takes over", async () => {
   const expiresAt = new Date(Date.now() + hour);
   await directory.add("health", undefined, { ...terms, expiresAt });
   await directory.rotate("health", 24 * hour);
@@ -39,7 +39,7 @@ test("a rotation does not prolong a key beyond the end that was agreed, which th
   expect((await directory.list()).map(({ state }) => state)).toEqual(["expired", "expired"]);
 });
 
-test("a rotation takes the terms of the newest active key, and touches no other partner", async () => {
+test("a rotation takes the terms of the newest active key, and affects no other partner", async () => {
   const soon = new Date(Date.now() + hour);
   const later = new Date(Date.now() + 2 * hour);
   await directory.add("health", undefined, { ...terms, expiresAt: soon });
@@ -50,7 +50,7 @@ test("a rotation takes the terms of the newest active key, and touches no other 
   expect(states).toEqual(["health expired", "health expired", "health active", "taxes active"]);
 });
 
-test("revoking a partner ends its active keys, and names those alone", async () => {
+test("revoking a partner ends its active keys, and lists only those", async () => {
   const [first, second] = [
     await directory.add("health", undefined, terms),
     await directory.add("health", undefined, terms),

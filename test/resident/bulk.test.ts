@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { Random } from "../steps/random.ts";
-import { insertSeries } from "../steps/resident-series.ts";
+import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 import { checkPages } from "./resident-check.ts";
 
@@ -29,19 +29,19 @@ beforeEach(async () => {
   await sql`select resident.rebuild_blocks(10)`;
 });
 
-test("many rows at once are counted in their blocks, at and between the boundaries", async () => {
+test("rows inserted in bulk are counted in their blocks, at and between the boundaries", async () => {
   await insertSeries(sql, 1_001, many, "timestamp '2025-01-01' + (i % 200) * interval '1 second'");
   await insertSeries(sql, 2_001, many, "timestamp '2024-12-31' + i * interval '1 hour'");
   await expectRight();
 });
 
-test("many rows that get another time leave their blocks for others", async () => {
+test("rows whose times change in bulk move to other blocks", async () => {
   await sql`update resident.resident set created_at = timestamp '2025-01-01 00:01:00' + (id % 3) * interval '1 minute'
     where id > 50`;
   await expectRight();
 });
 
-test("many rows that get another name make the profiles of their blocks invalid, and no other", async () => {
+test("rows whose names change in bulk invalidate only the profiles of their blocks", async () => {
   await sql`update resident.block set profiled_version = version, profile_generation = 0`;
   await sql`update resident.resident set name = name || ' B' where created_at = '2025-01-01 00:01:00'`;
   const [row] = await sql`select count(*) filter (where is_changed)::int as changed, count(*)::int as blocks
@@ -51,12 +51,12 @@ test("many rows that get another name make the profiles of their blocks invalid,
   expect(row?.blocks).toBe(40);
 });
 
-test("many rows that go leave their blocks", async () => {
+test("rows deleted in bulk leave their blocks", async () => {
   await sql`delete from resident.resident where id % 4 <> 0`;
   await expectRight();
 });
 
-test("a block is split later the more residents there are", async () => {
+test("a block is split later when there are more residents", async () => {
   const [row] =
     await sql`select resident.block_target(0) as none, resident.block_target(9900000) as ten_million,
     resident.block_target(1000000000) as billion`;

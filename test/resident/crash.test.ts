@@ -15,7 +15,7 @@ import { Writer } from "./resident-traffic.ts";
 
 const rounds = 8;
 
-/** A server of its own: when one of its backends is killed, it ends all sessions, restarts and recovers. */
+/** A separate server: when one of its backends is killed, it ends all sessions, restarts and recovers. */
 const startOwnServer = async () => {
   const folder = join(mkdtempSync(join(tmpdir(), "crash-")), "postgres");
   const password = "invented";
@@ -64,7 +64,7 @@ const killAfter = async (url: string, answers: number) => {
 const isUp = (url: string) =>
   withConnection(url, async (sql) => (await sql`select 1`).length === 1).catch(() => false);
 
-test("totals and pages are right after upkeep and writers were killed at any moment", async () => {
+test("totals and pages are correct after maintenance and writers were killed at any moment", async () => {
   const url = await startOwnServer();
   const random = new Random(9);
   await withConnection(url, async (sql) => {

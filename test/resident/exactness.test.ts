@@ -10,7 +10,7 @@ import { Writer } from "./resident-traffic.ts";
 /** Small blocks, so that a few thousand rows have many boundaries that move. */
 const target = 32;
 
-test("list and search agree with a direct count in the same snapshot while eight write and upkeep runs", async () => {
+test("list and search equal a direct count in the same snapshot during eight writers and maintenance", async () => {
   const database = await createDatabase();
   await migrate(database.connect("adminUrl"));
   const random = new Random(7);
@@ -21,7 +21,7 @@ test("list and search agree with a direct count in the same snapshot while eight
   let compared = 0;
   let progress = Promise.withResolvers<void>();
   const upkeep = { folded: 0, split: 0, profiled: 0, vocabularies: 0, rebuilt: 0 };
-  /** Everything that may disturb a reader has happened, and readers have compared often meanwhile. */
+  /** Whether everything that may disturb a reader has happened, and readers have compared often enough. */
   const enough = () =>
     compared >= 700 &&
     Object.values(upkeep).every((times) => times > 0) &&
@@ -30,7 +30,7 @@ test("list and search agree with a direct count in the same snapshot while eight
 
   const write = async (writer: Writer) => {
     while (!enough()) {
-      // so that none runs away from those who check
+      // so that writers do not outrun the checks
       if (writer.traffic.committed > compared / 2 + 20) await progress.promise;
       else await (random.chance(10) ? writer.copy() : writer.write());
     }

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
+import { useOwnCity } from "../steps/city/own-city.ts";
 import { callCommand } from "../steps/command.ts";
-import { useOwnCity } from "../steps/own-city.ts";
 
 const own = useOwnCity();
 
@@ -16,7 +16,7 @@ const residents = (work: string) => {
   );
 };
 
-test("names that another version of ICU lower-cased are found by verify, and stored anew by rebuild", async () => {
+test("verify finds names lower-cased by another ICU version, and rebuild stores them again", async () => {
   expect((await residents("verify")).status).toBe(0);
   const url = new URL(own.city.database.adminUrl);
   url.username = "postgres";

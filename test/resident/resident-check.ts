@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { expect } from "vitest";
-import { oddTerm } from "../steps/names.ts";
 import type { Random } from "../steps/random.ts";
+import { oddTerm } from "./odd-names.ts";
 
 interface Stored {
   /** The NIK, which tests also store in this column that is shown. */

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { Batch } from "#lib/import/batch.ts";
-import { oddName } from "../steps/names.ts";
 import type { Random } from "../steps/random.ts";
+import { oddName } from "./odd-names.ts";
 
 /** What became of the transactions of a writer. */
 export interface Traffic {
@@ -72,7 +72,7 @@ export class Writer {
     return `99${String(this.#number).padStart(2, "0")}${String(row).padStart(12, "0")}`;
   }
 
-  /** As JSON, which a statement takes apart. The NIK stands in a column that is shown, too. */
+  /** As JSON, which a statement parses. The NIK is also in a column that is shown. */
   #newRows(count: number, from = this.#rows): string {
     const rows = Array.from({ length: count }, (_, i) => ({
       nik: this.#nik(from + i),
@@ -120,7 +120,7 @@ export class Writer {
     await sql.unsafe(makeStatement());
   }
 
-  /** COPY, which has no statement of its own to fail in: a transaction by itself. */
+  /** COPY in its own transaction, because it cannot fail within one. */
   async copy(): Promise<void> {
     const rows = JSON.parse(this.#newRows(3)) as { nik: string; name: string; created_at: string }[];
     const batch = Batch.of(

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
-import { insertSeries } from "../steps/resident-series.ts";
+import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 let upkeep: postgres.Sql;
@@ -28,7 +28,7 @@ beforeEach(async () => {
 test.each([
   ["split", split],
   ["cut anew", () => upkeep`select resident.rebuild_blocks(10)`],
-])("blocks are %s without waiting for a writer of few rows, who then ends", async (_, cut) => {
+])("blocks are %s without waiting for a writer of few rows, which then commits", async (_, cut) => {
   await writer`begin`;
   await insert(writer, 1_001, 50);
   await cut();
@@ -36,7 +36,7 @@ test.each([
   expect(await recountBlocks(upkeep)).toEqual([]);
 });
 
-test("a writer of few rows in REPEATABLE READ goes on after blocks were split", async () => {
+test("a writer of few rows in REPEATABLE READ continues after blocks were split", async () => {
   await writer`begin isolation level repeatable read`;
   await writer`select count(*) from resident.resident`;
   await split();
@@ -46,7 +46,7 @@ test("a writer of few rows in REPEATABLE READ goes on after blocks were split", 
   expect(await recountBlocks(upkeep)).toEqual([]);
 });
 
-test("a writer of many rows in REPEATABLE READ is told to repeat after blocks were split", async () => {
+test("a writer of many rows in REPEATABLE READ gets a serialization error after blocks were split", async () => {
   await writer`begin isolation level repeatable read`;
   await writer`select count(*) from resident.resident`;
   await split();

@@ -42,7 +42,7 @@ export const done = (id: string, response: string): void => {
   reported = ask("POST", `/invocation/${id}/response`, response);
 };
 
-/** A third argument repeats the error for X-Ray, which nobody reads here. */
+/** A third argument repeats the error for X-Ray, which is not used here. */
 export const error = (id: string, response: string): void => {
   reported = ask("POST", `/invocation/${id}/error`, response);
 };

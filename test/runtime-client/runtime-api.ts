@@ -10,7 +10,7 @@ export interface RuntimeApi {
   readonly address: string;
   /** Undefined once the handler is loaded, or why it could not be. */
   readonly loaded: Promise<Outcome | undefined>;
-  /** Hands an invocation to the runtime client as soon as it asks for one. Never rejects. */
+  /** Passes an invocation to the runtime client when it requests one. Never rejects. */
   invoke(invocation: Invocation): Promise<Outcome>;
   stop(): Promise<void>;
 }

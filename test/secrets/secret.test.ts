@@ -17,19 +17,19 @@ test("reads a secret once", async () => {
   expect(await read()).toBe(await read());
 });
 
-test("names a secret that is not there", async () =>
+test("names a missing secret", async () =>
   await expect((await open("municipal/local/none"))()).rejects.toThrow(
     "secret municipal/local/none cannot be read",
   ));
 
-test("names the secret and the field of another shape, never its content", async () => {
+test("names the secret and the field that is wrong, never its content", async () => {
   const error = await (await open("municipal/local/audit-pepper"))().catch((reason) => reason);
   expect(error.message).toBe(
     "secret municipal/local/audit-pepper has another shape than expected at password",
   );
 });
 
-test("names a setting that is missing, and one that has a wrong value", async () => {
+test("names a missing setting, and one with a wrong value", async () => {
   vi.stubEnv("AWS_REGION", undefined);
   await expect((await open("x"))()).rejects.toThrow("environment variable AWS_REGION is not set");
   vi.resetModules();

@@ -4,7 +4,7 @@ import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions, messengerSecrets } from "#lib/routes/internal.ts";
 import { mintedSecrets, secretTable } from "#lib/secrets/table/table.ts";
 
-test.each(mintedSecrets)("a value that is minted for %s fits its schema, and each is another", (name) => {
+test.each(mintedSecrets)("values minted for %s match its schema and differ", (name) => {
   const { schema, mint } = secretTable[name];
   const [first, second] = [mint(), mint()];
   expect(schema().safeParse(first).success).toBe(true);

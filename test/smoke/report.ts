@@ -7,21 +7,21 @@ const width = 100;
 const signs = {
   passed: styleText("green", "✓"),
   failed: styleText("red", "✗"),
-  "not asked": styleText("dim", "–"),
+  skipped: styleText("dim", "–"),
 };
 
-const detailsOf = ({ asked, expected, came, requestId, mend }: NonNullable<Result["failure"]>) =>
-  Object.entries({ asked, expected, came, request: requestId, mend })
+const detailsOf = ({ request, expected, received, requestId, fix }: NonNullable<Result["failure"]>) =>
+  Object.entries({ request, expected, received, "request id": requestId, fix })
     .filter(([, text]) => text !== undefined)
-    .map(([label, text]) => `\n      ${label.padEnd(9)} ${text}`)
+    .map(([label, text]) => `\n      ${label.padEnd(10)} ${text}`)
     .join("");
 
 const format = ({ outcome, name, ms, failure }: Result): string => {
-  const time = styleText("dim", (outcome === "not asked" ? outcome : `${ms} ms`).padStart(9));
+  const time = styleText("dim", (outcome === "skipped" ? outcome : `${ms} ms`).padStart(9));
   return `  ${signs[outcome]} ${name.padEnd(width)} ${time}${failure ? detailsOf(failure) : ""}`;
 };
 
-/** Prints a case as soon as it is through, under the title of its section. */
+/** Prints each result when it is there, under the title of its section. */
 export const startReport = ({ addresses }: Target): ((result: Result) => void) => {
   console.log(`${addresses.integration}\n${addresses.messaging}`);
   let title = "";
@@ -35,19 +35,21 @@ export const startReport = ({ addresses }: Target): ((result: Result) => void) =
 export interface Summary {
   readonly passed: number;
   readonly failed: number;
-  readonly notAsked: number;
+  readonly skipped: number;
   readonly seconds: number;
 }
 
 export const summarize = (results: readonly Result[], startedMs: number): Summary => {
   const count = (outcome: Result["outcome"]) => results.filter((result) => result.outcome === outcome).length;
   return {
-    ...{ passed: count("passed"), failed: count("failed"), notAsked: count("not asked") },
+    passed: count("passed"),
+    failed: count("failed"),
+    skipped: count("skipped"),
     seconds: Math.round((performance.now() - startedMs) / 100) / 10,
   };
 };
 
-/** Why cases were not asked, and how many for each reason. */
+/** The number of skipped cases for each reason. */
 const countReasons = (results: readonly Result[]): string[] => {
   const reasons = results.flatMap(({ reason }) => reason ?? []);
   return [...new Set(reasons)].map((reason) => {
@@ -57,10 +59,10 @@ const countReasons = (results: readonly Result[]): string[] => {
 };
 
 export const printSummary = (
-  { passed, failed, notAsked, seconds }: Summary,
+  { passed, failed, skipped, seconds }: Summary,
   results: readonly Result[],
 ): void => {
-  if (notAsked > 0) console.log(`\nNot asked\n${countReasons(results).join("\n")}`);
-  const words = `${passed} as the contract has it, ${failed} otherwise, ${notAsked} not asked, in ${seconds} s`;
+  if (skipped > 0) console.log(`\nSkipped\n${countReasons(results).join("\n")}`);
+  const words = `${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds} s`;
   console.log(`\n${styleText(failed > 0 ? "red" : "green", words)}`);
 };

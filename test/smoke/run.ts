@@ -3,25 +3,32 @@ import { CommandError } from "../../infra/commands/command.ts";
 import type { Case } from "../contract/case.ts";
 import { contract } from "../contract/contract.ts";
 import { Mismatch } from "../contract/mismatch.ts";
-import { NotAsked } from "../contract/not-asked.ts";
-import { type ApiName, lackedBy, openSystem, overHttp, type Send, type System } from "../contract/system.ts";
-import { howToGive, type Target } from "./target.ts";
+import { Skipped } from "../contract/skipped.ts";
+import {
+  type ApiName,
+  missingNeeds,
+  openSystem,
+  overHttp,
+  type Send,
+  type System,
+} from "../contract/system.ts";
+import { howToProvide, type Target } from "./target.ts";
 
-/** What became of one case. Holds no credential and nobody's data. */
+/** The result of one case. Contains no credentials and no personal data. */
 export interface Result {
   readonly section: string;
   readonly name: string;
-  readonly outcome: "passed" | "failed" | "not asked";
+  readonly outcome: "passed" | "failed" | "skipped";
   readonly ms: number;
-  /** Why it was not asked. */
+  /** Why it was skipped. */
   readonly reason?: string;
-  /** Of one that failed. */
+  /** Why it failed. */
   readonly failure?: {
-    readonly asked?: string;
+    readonly request?: string;
     readonly expected: string;
-    readonly came: string;
+    readonly received: string;
     readonly requestId?: string | undefined;
-    readonly mend: string;
+    readonly fix: string;
   };
 }
 
@@ -30,82 +37,82 @@ const codeOf = (error: unknown): string => {
   return cause?.code ?? name;
 };
 
-/** For the gateway's own 404, which waits for no function. */
-const knockMs = 5_000;
+/** Enough for the gateway's own 404, which calls no function. */
+const reachTimeoutMs = 5_000;
 
-/** @throws CommandError where nobody answers, which would make every case wait. */
-const knock = async (url: string, timeUp: AbortSignal): Promise<void> => {
-  const signal = AbortSignal.any([timeUp, AbortSignal.timeout(knockMs)]);
+/** @throws CommandError when an address is not responding, because every case would time out. */
+const checkReachable = async (url: string, timeUp: AbortSignal): Promise<void> => {
+  const signal = AbortSignal.any([timeUp, AbortSignal.timeout(reachTimeoutMs)]);
   await fetch(`${url}/`, { redirect: "manual", signal }).catch((error: unknown) => {
     throw new CommandError(
-      `${url} does not answer (${codeOf(error)}). Is the address right, is the stage deployed, and may this machine reach it?`,
+      `${url} is not responding (${codeOf(error)}). Check the address, that the stage is deployed, and that this machine can reach it.`,
     );
   });
 };
 
-const longestWaitSeconds = 5;
-const mostWaits = 5;
+const maxWaitSeconds = 5;
+const maxRetries = 5;
 
-/** Asks again what was too much at once for the key's plan, when the wait is a short one. */
-const patiently =
+/** Retries requests that are rate-limited, if the wait is short. */
+const withRetries =
   (send: Send, signal: AbortSignal): Send =>
   async (outgoing) => {
-    for (let waits = 0; ; waits++) {
+    for (let retries = 0; ; retries++) {
       const answer = await send(outgoing);
       const seconds = Number(answer.headers.get("retry-after") ?? Number.POSITIVE_INFINITY);
-      if (answer.status !== 429 || seconds > longestWaitSeconds || waits === mostWaits) return answer;
+      if (answer.status !== 429 || seconds > maxWaitSeconds || retries === maxRetries) return answer;
       await pause(seconds * 1_000, undefined, { signal });
     }
   };
 
-type Ending = Pick<Result, "outcome" | "reason" | "failure">;
+type Outcome = Pick<Result, "outcome" | "reason" | "failure">;
 
-const notAsked = (reason: string): Ending => ({ outcome: "not asked", reason });
+const skipped = (reason: string): Outcome => ({ outcome: "skipped", reason });
 
-const endingOf = (error: unknown, mend: string, signal: AbortSignal): Ending => {
-  if (error instanceof NotAsked) return notAsked(error.message);
+const outcomeOf = (error: unknown, fix: string, signal: AbortSignal): Outcome => {
+  if (error instanceof Skipped) return skipped(error.message);
   if (error instanceof Mismatch) {
-    const { asked, expected, came, requestId } = error;
-    return { outcome: "failed", failure: { asked, expected, came, requestId, mend } };
+    const { request, expected, received, requestId } = error;
+    return { outcome: "failed", failure: { request, expected, received, requestId, fix } };
   }
-  if (signal.aborted) return notAsked("the time was up");
-  // what an error says may hold a part of an answer
-  return { outcome: "failed", failure: { expected: "an answer", came: codeOf(error), mend } };
+  if (signal.aborted) return skipped("the time limit was reached");
+  // an error message may contain a part of an answer
+  return { outcome: "failed", failure: { expected: "an answer", received: codeOf(error), fix } };
 };
 
-const check = async (one: Case, system: System, signal: AbortSignal): Promise<Ending> => {
-  const lacked = lackedBy(system, one.needs);
-  if (lacked.length > 0) return notAsked(`for want of ${lacked.map((need) => howToGive[need]).join("; ")}`);
-  if (signal.aborted) return notAsked("the time was up");
+const check = async (one: Case, system: System, signal: AbortSignal): Promise<Outcome> => {
+  const missing = missingNeeds(system, one.needs);
+  if (missing.length > 0) return skipped(`needs ${missing.map((need) => howToProvide[need]).join("; ")}`);
+  if (signal.aborted) return skipped("the time limit was reached");
   try {
     await one.check(system);
     return { outcome: "passed" };
   } catch (error) {
-    return endingOf(error, one.mend, signal);
+    return outcomeOf(error, one.fix, signal);
   }
 };
 
 /**
- * Asks a stage all cases that it may be asked, one after the other.
+ * Runs all cases whose needs are met against a stage, one after the other.
  *
- * @param onResult called as soon as a case is through.
- * @throws CommandError where nobody answers at an address.
+ * @param onResult called after each case.
+ * @throws CommandError when an address is not responding.
  */
-export const askStage = async (
+export const checkStage = async (
   { addresses, credentials }: Target,
   signal: AbortSignal,
   onResult: (result: Result) => void,
 ): Promise<readonly Result[]> => {
-  await Promise.all(Object.values(addresses).map((url) => knock(url, signal)));
-  const send = patiently(overHttp(addresses satisfies Record<ApiName, string>, signal), signal);
+  await Promise.all(Object.values(addresses).map((url) => checkReachable(url, signal)));
+  const send = withRetries(overHttp(addresses satisfies Record<ApiName, string>, signal), signal);
   const system = openSystem({ credentials, gateway: true, send });
   const results: Result[] = [];
   for (const { title, cases } of contract)
     for (const one of cases) {
       const started = performance.now();
-      const ending = await check(one, system, signal);
+      const outcome = await check(one, system, signal);
       const ms = Math.round(performance.now() - started);
-      const result = { section: title, name: one.name, ms, ...ending };
+      const result = { section: title, name: one.name, ms, ...outcome };
       results.push(result);
       onResult(result);
     }

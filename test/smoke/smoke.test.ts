@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type Passing, startBentFront } from "../steps/bent-front.ts";
-import { withCityDatabase } from "../steps/city-database.ts";
+import { startAnswerProxy } from "../steps/answer-proxy.ts";
+import { useDeliveringCity } from "../steps/city/delivering-city.ts";
+import { withCityDatabase } from "../steps/city/own-city.ts";
 import { callCommand, startCommand } from "../steps/command.ts";
-import { useDeliveringCity } from "../steps/delivering-city.ts";
 import { serve, startDeafServer } from "../steps/http-server.ts";
+import { wrongAnswers } from "./wrong-answers.ts";
 
-/** Each asks some hundred questions. */
+/** Each sends some hundred requests. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const delivering = useDeliveringCity();
@@ -25,7 +26,7 @@ interface Addresses {
   readonly messagingBaseUrl: string;
 }
 
-/** It is given the addresses and, in its environment, the credentials. */
+/** Runs the command with the addresses as options and the credentials in its environment. */
 const smoke = (
   { baseUrl, messagingBaseUrl }: Addresses,
   args: readonly string[] = [],
@@ -41,12 +42,12 @@ interface Listed {
   name: string;
   outcome: string;
   reason?: string;
-  failure?: { expected: string; came: string; requestId?: string; mend: string };
+  failure?: { expected: string; received: string; requestId?: string; fix: string };
 }
 const listed = (out: string): Listed[] => JSON.parse(out).cases;
 const failures = (out: string) => listed(out).filter(({ outcome }) => outcome === "failed");
 
-/** How many rows each table has that a request may have written: the session task keeps its own keys. */
+/** The rows of each table that a request may write to; the messenger writes its own keys. */
 const countRows = () =>
   withDatabase(async (sql) => {
     const tables = await sql<{ name: string }[]>`
@@ -61,23 +62,21 @@ const countRows = () =>
     return counts;
   });
 
-test("a sound stage behind base paths is green, and has after it what it had, but for the audit", async () => {
-  const addresses = await startBentFront(own.city);
+test("passes a working stage behind base paths and changes only the audit there", async () => {
+  const addresses = await startAnswerProxy(own.city);
   const before = await countRows();
   const { status, out, errors } = await smoke(addresses);
   expect([status, errors]).toEqual([0, ""]);
-  expect(out).toMatch(/\d+ as the contract has it, 0 otherwise, 9 not asked/);
-  expect(out).toMatch(/✓ lists newest first, over pages too +\d+ ms/);
-  expect(out).toMatch(/– answers 404 to an unknown ticket +not asked\n/);
-  expect(out).toMatch(
-    /Not asked\n +8 for want of --login, with employee\.username .*\n +1 for want of --send-to PHONE/,
-  );
+  expect(out).toMatch(/\d+ passed, 0 failed, 9 skipped/);
+  expect(out).toMatch(/✓ lists newest first, across pages +\d+ ms/);
+  expect(out).toMatch(/– answers 404 to an unknown ticket +skipped\n/);
+  expect(out).toMatch(/Skipped\n +8 needs --login, with employee\.username .*\n +1 needs --send-to PHONE/);
   const after = await countRows();
   expect(after["audit.resident_read"]).toBeGreaterThan(before["audit.resident_read"] ?? 0);
   expect({ ...after, "audit.resident_read": 0 }).toEqual({ ...before, "audit.resident_read": 0 });
 });
 
-test("told to, it logs in once and sends one text to the number that it was given", async () => {
+test("logs in once with --login and sends one text with --send-to", async () => {
   const phone = "6281255500001";
   const { status, out } = await smoke(own.city, ["--login", "--send-to", phone, "--json"]);
   expect([status, listed(out).filter(({ outcome }) => outcome !== "passed")]).toEqual([0, []]);
@@ -86,7 +85,7 @@ test("told to, it logs in once and sends one text to the number that it was give
   expect([counts["messaging.message"], counts["employee.session"]]).toEqual([1, 1]);
 });
 
-test("without credentials it asks what anyone may, and says of the rest what it needs", async () => {
+test("runs the public cases without credentials, and says what the skipped ones need", async () => {
   const { status, out } = await smoke(own.city, ["--json"], {});
   expect(status).toBe(0);
   const needing = (words: string) => listed(out).filter(({ reason }) => reason?.includes(words)).length;
@@ -95,116 +94,19 @@ test("without credentials it asks what anyone may, and says of the rest what it 
   expect(listed(out).filter(({ outcome }) => outcome === "passed").length).toBeGreaterThan(15);
 });
 
-const edit = (passing: Passing, change: (json: never) => unknown) => {
-  passing.body = JSON.stringify(change(JSON.parse(passing.body) as never));
-};
-const isPage = ({ path, status }: Passing) => path.startsWith("/v1/penduduk") && status === 200;
-type Page = { total: unknown; data: Record<string, string>[] };
-const eachRow = (passing: Passing, change: (row: Record<string, string>) => object) => {
-  if (isPage(passing)) edit(passing, (page: Page) => ({ ...page, data: page.data.map(change) }));
-};
-
-test.each<[string, (passing: Passing) => void, RegExp[], string]>([
-  [
-    "the gateway's own 403 in place of 404",
-    (passing) => {
-      if (passing.method !== "GET" || passing.path !== "/v1/penduduk") return;
-      passing.status = 403;
-      passing.body = '{"message":"Missing Authentication Token"}';
-    },
-    [/^answers 404 in JSON to another method or address without a key/, /with a key/],
-    "403 Missing Authentication Token",
-  ],
-  [
-    "a total as text",
-    (passing) => {
-      if (isPage(passing)) edit(passing, (page: Page) => ({ ...page, total: String(page.total) }));
-    },
-    [/^gives total and page as JSON integers/],
-    "a string",
-  ],
-  [
-    "a column in clear",
-    (passing) => eachRow(passing, (row) => ({ ...row, alamat: "JL. MERDEKA 17" })),
-    [/^shows exactly the ten fields/],
-    "that field",
-  ],
-  [
-    "a mask that shows too much",
-    (passing) => eachRow(passing, (row) => ({ ...row, nik_alt: "9999010101******" })),
-    [/^shows exactly the ten fields/],
-    "text of another form",
-  ],
-  [
-    "times with a zone",
-    (passing) => eachRow(passing, (row) => ({ ...row, created_at: `${row.created_at}Z` })),
-    [/^shows the city's own time/],
-    "text of another form",
-  ],
-  [
-    "a refusal with the wrong status",
-    (passing) => {
-      if (passing.messaging && passing.body.includes("BAD_BOUNDARY")) passing.status = 400;
-    },
-    [/^answers 500 in the contract's words/],
-    "400 BAD_BOUNDARY: request Content-Type has bad boundary or is not multipart/form-data",
-  ],
-  [
-    "no challenge at the messaging API",
-    (passing) => {
-      if (passing.messaging) passing.headers.delete("www-authenticate");
-    },
-    [/^answers 401 and a Basic challenge/],
-    "none",
-  ],
-  [
-    "CORS at the messaging API's own answers",
-    (passing) => {
-      if (passing.messaging && passing.status === 401)
-        passing.headers.set("access-control-allow-origin", "*");
-    },
-    [/^lets no page of another origin read an answer/],
-    "«*»",
-  ],
-  [
-    "an envelope around the gallery",
-    (passing) => {
-      if (passing.body.startsWith("[{")) passing.body = `{"data":${passing.body}}`;
-    },
-    [/^lists the photos of a destination as a bare array/],
-    "a object",
-  ],
-  [
-    "a lost request id",
-    (passing) => {
-      if (!passing.messaging) passing.headers.delete("x-request-id");
-    },
-    [/^carries a request id in every answer/],
-    "none",
-  ],
-  [
-    "a session task that is away",
-    (passing) => {
-      if (passing.status !== 404 || !passing.body.includes("MESSAGE_NOT_FOUND")) return;
-      passing.status = 503;
-      passing.body = '{"status":false,"code":"SESSION_UNAVAILABLE","message":"Away"}';
-    },
-    [/^knows no message of an id that was never given/],
-    "503 SESSION_UNAVAILABLE: Away",
-  ],
-])("%s is named, and nothing else", async (_, bend, names, came) => {
-  const { status, out } = await smoke(await startBentFront(own.city, bend), ["--json"]);
+test.each(wrongAnswers)("reports %s and nothing else", async (_, change, names, received) => {
+  const { status, out } = await smoke(await startAnswerProxy(own.city, change), ["--json"]);
   const failed = failures(out);
   expect(failed.map(({ name }) => name)).toEqual(names.map((name) => expect.stringMatching(name)));
-  expect([status, failed[0]?.failure?.came]).toEqual([2, came]);
+  expect([status, failed[0]?.failure?.received]).toEqual([2, received]);
   expect(failed[0]?.failure).toMatchObject({
     expected: expect.stringMatching(/./),
-    mend: expect.stringMatching(/./),
+    fix: expect.stringMatching(/./),
   });
   expect(out).not.toContain("MERDEKA");
 });
 
-test("a file of the shape of .local/dev.json gives addresses and credentials, with whatever else stands in it", async () => {
+test("reads addresses and credentials from a file like .local/dev.json and ignores its other fields", async () => {
   const folder = mkdtempSync(join(tmpdir(), "smoke-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const { baseUrl, messagingBaseUrl, secretsUrl } = own.city;
@@ -214,33 +116,33 @@ test("a file of the shape of .local/dev.json gives addresses and credentials, wi
   const { status, out } = await startCommand("test/smoke/smoke.ts", {}, ...args).ended;
   expect([status, JSON.parse(out)]).toEqual([
     0,
-    expect.objectContaining({ integration: baseUrl, messaging: messagingBaseUrl, failed: 0, notAsked: 9 }),
+    expect.objectContaining({ integration: baseUrl, messaging: messagingBaseUrl, failed: 0, skipped: 9 }),
   ]);
 });
 
-test("a login that fails is one failure, and what needs its token is not asked", async () => {
+test("reports a failed login once and skips the cases that need its token", async () => {
   const wrong = { ...credentials(), employee: { ...own.city.upstreams.demo, password: "wrong" } };
   const { status, out } = await smoke(own.city, ["--json", "--login"], wrong);
   expect([status, failures(out)]).toEqual([
     2,
-    [expect.objectContaining({ name: expect.stringMatching(/^login answers a token/) })],
+    [expect.objectContaining({ name: expect.stringMatching(/^login returns exactly a token/) })],
   ]);
   expect(listed(out).filter(({ reason }) => reason === "the account cannot log in")).toHaveLength(7);
 });
 
-test("a failure shows what was asked, expected and came, the request id, and where to look", async () => {
-  const addresses = await startBentFront(own.city, (passing) => {
+test("shows the request, the expected and the received answer, the request id and a fix for a failed case", async () => {
+  const addresses = await startAnswerProxy(own.city, (passing) => {
     if (passing.path === "/v1/pariwisata/kategori" && passing.status === 200) passing.status = 500;
   });
   const { out } = await smoke(addresses, [], {});
   expect(out).toMatch(
-    /✗ lists the categories, .* ms\n +asked +GET \/v1\/pariwisata\/kategori.*\n +expected +200\n +came +500 .*\n +request +[\w-]{36}\n +mend +see the log/,
+    /✗ lists the categories, .* ms\n +request +GET \/v1\/pariwisata\/kategori.*\n +expected +200\n +received +500 .*\n +request id +[\w-]{36}\n +fix +Search the log/,
   );
 });
 
-test("neither a credential nor anybody's data stands in what it prints", async () => {
-  // everything is refused as wrong: what comes is described throughout
-  const addresses = await startBentFront(own.city, (passing) => {
+test("prints no credentials and no personal data", async () => {
+  // every answer is wrong, so that each case describes one
+  const addresses = await startAnswerProxy(own.city, (passing) => {
     passing.status = passing.status === 200 ? 418 : passing.status;
   });
   const spoiled = await smoke(addresses, ["--login"]);
@@ -263,39 +165,42 @@ test("neither a credential nor anybody's data stands in what it prints", async (
   expect(broken.errors).not.toContain("PLANTED");
 });
 
-test("an address where nobody listens, or nobody answers, is said at once", async () => {
+test("names an address that is not responding", async () => {
   const dead = "http://127.0.0.1:1";
   const refused = await smoke({ baseUrl: dead, messagingBaseUrl: own.city.messagingBaseUrl });
   expect([refused.status, refused.errors]).toEqual([
     1,
-    expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 does not answer \(\w+\)\. Is the address right/),
+    expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 is not responding \(\w+\)\. Check the address/),
   ]);
   const { messagingBaseUrl } = own.city;
   const deaf = await smoke({ baseUrl: await startDeafServer(), messagingBaseUrl }, ["--timeout", "1"]);
-  expect([deaf.status, deaf.errors]).toEqual([1, expect.stringContaining("does not answer (TimeoutError)")]);
+  expect([deaf.status, deaf.errors]).toEqual([
+    1,
+    expect.stringContaining("is not responding (TimeoutError)"),
+  ]);
 });
 
-test("a stage that hangs is given up when the time is up, and that is no success", async () => {
+test("fails on a stage that hangs when the time limit is reached", async () => {
   const url = await serve((request, response) => {
     if (request.url === "/") response.writeHead(404).end();
   });
   const hanging = { baseUrl: url, messagingBaseUrl: url };
   const { status, out } = await smoke(hanging, ["--json", "--timeout", "1"]);
-  expect([status, listed(out).every(({ reason }) => reason?.match(/time was up|for want of/))]).toEqual([
-    1,
-    true,
-  ]);
+  expect([
+    status,
+    listed(out).every(({ reason }) => reason?.match(/the time limit was reached|^needs /)),
+  ]).toEqual([1, true]);
 });
 
 test.each<[string[], RegExp]>([
   [["--base-url", "ftp://x"], /--base-url must be an address/],
   [["--base-url", "https://u:p@host/api"], /--base-url must be an address/],
-  [["--base-url", "http://api.example"], /must be https: credentials would cross/],
+  [["--base-url", "http://api.example"], /must be https, or credentials would be sent unencrypted/],
   [["--send-to", "+62812"], /--send-to must be a number with country code/],
-  [["--timeout", "0"], /--timeout must be whole seconds/],
+  [["--timeout", "0"], /--timeout must be a whole number of seconds/],
   [["--credentials", "no-such-file.json"], /no-such-file.json cannot be read \(ENOENT\)/],
   [["--fast"], /Unknown option '--fast'/],
-])("mends a wrong call %j by its message", async (args, message) => {
+])("says what is wrong with the call %j", async (args, message) => {
   const { status, errors } = await smoke(own.city, args);
   expect([status, errors]).toEqual([1, expect.stringMatching(message)]);
 });

@@ -1,30 +1,30 @@
 import { parseArgs } from "node:util";
 import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
 import { printSummary, startReport, summarize } from "./report.ts";
-import { askStage } from "./run.ts";
+import { checkStage } from "./run.ts";
 import { readTarget } from "./target.ts";
 
 const usage = `Usage: npm run smoke -- --base-url URL --messaging-base-url URL [options]
 
-Asks a deployed stage what the tests ask the local system, and changes nothing there unless it is told to.
+Runs the contract cases of the tests against a deployed stage. Changes nothing there without --login or --send-to.
 
   --base-url URL            integration API, with its base path: https://api.example.go.id/api
   --messaging-base-url URL  messaging API
-  --credentials FILE        JSON of the shape of .local/dev.json, as far as you have it (/dev/stdin works too):
-                            apiKey, basic {username, password}, employee {username, password, nip, passphrase},
-                            and the addresses, where they are not given as options.
-                            Without it, the same JSON in the environment variable SMOKE_CREDENTIALS
-  --login                   logs the employee account in once, which leaves a session behind
-  --send-to PHONE           sends one text to this number; take one of your own
-  --timeout SECONDS         for all together (default: 120)
-  --json                    one JSON object in place of the lines
+  --credentials FILE        JSON with the fields of .local/dev.json that you have (/dev/stdin works too): apiKey,
+                            basic {username, password}, employee {username, password, nip, passphrase}, and
+                            the addresses, unless they are given as options.
+                            Default: the JSON in the environment variable SMOKE_CREDENTIALS
+  --login                   logs in the employee account once, which leaves a session behind
+  --send-to PHONE           sends one text to this number; use a number of your own
+  --timeout SECONDS         time limit for the whole run (default: 120)
+  --json                    prints one JSON object instead of lines
 
-What cannot be asked is listed as not asked, with what it would need.
-Exit code: 0 nothing was otherwise than it should be, 2 something was, 1 it could not be asked to the end.`;
+Cases that cannot run are listed as skipped, with the reason.
+Exit code: 0 all passed, 2 some failed, 1 the run did not finish.`;
 
 const readTimeoutMs = (text: string): number => {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text) * 1_000;
-  throw new CommandError(`--timeout must be whole seconds from 1 to 9999, not ${text}`);
+  throw new CommandError(`--timeout must be a whole number of seconds from 1 to 9999, not ${text}`);
 };
 
 export const run = command(usage, async (args) => {
@@ -43,7 +43,7 @@ export const run = command(usage, async (args) => {
   const started = performance.now();
   const target = readTarget(values);
   const signal = AbortSignal.timeout(readTimeoutMs(values.timeout));
-  const results = await askStage(target, signal, values.json ? () => {} : startReport(target));
+  const results = await checkStage(target, signal, values.json ? () => {} : startReport(target));
   const summary = summarize(results, started);
   if (values.json) console.log(JSON.stringify({ ...target.addresses, ...summary, cases: results }, null, 2));
   else printSummary(summary, results);

@@ -4,7 +4,7 @@ import { findSetting } from "#lib/config.ts";
 import { CommandError } from "../../infra/commands/command.ts";
 import type { ApiName, Credentials, Need } from "../contract/system.ts";
 
-/** Of the shape of `.local/dev.json`, which holds more. */
+/** Some fields of `.local/dev.json`. */
 const Given = z.object({
   baseUrl: z.optional(z.string()),
   messagingBaseUrl: z.optional(z.string()),
@@ -23,8 +23,8 @@ type Given = z.infer<typeof Given>;
 
 const accountFields = "employee.username and employee.password in the credentials";
 
-/** How the operator gives what a case cannot do without. */
-export const howToGive: Readonly<Record<Need, string>> = {
+/** How the operator provides what a case needs. */
+export const howToProvide: Readonly<Record<Need, string>> = {
   apiKey: "apiKey in the credentials",
   basic: "basic.username and basic.password in the credentials",
   account: `--login, with ${accountFields}`,
@@ -36,13 +36,13 @@ export const howToGive: Readonly<Record<Need, string>> = {
 export interface TargetOptions {
   readonly "base-url"?: string | undefined;
   readonly "messaging-base-url"?: string | undefined;
-  /** A file; without it the environment is asked. */
+  /** A file. Default: the environment. */
   readonly credentials?: string | undefined;
   readonly login: boolean;
   readonly "send-to"?: string | undefined;
 }
 
-/** A stage, and what may be done to it. */
+/** The addresses of a stage, and credentials for it. */
 export interface Target {
   readonly addresses: Readonly<Record<ApiName, string>>;
   readonly credentials: Credentials;
@@ -56,7 +56,7 @@ const readFile = (file: string): string => {
   }
 };
 
-/** What stands in it is never repeated, not even where it is wrong. */
+/** Error messages never quote the contents. */
 const readGiven = (file: string | undefined): Given => {
   const text = file === undefined ? findSetting("SMOKE_CREDENTIALS") : readFile(file);
   if (text === undefined) return {};
@@ -69,22 +69,23 @@ const readGiven = (file: string | undefined): Given => {
   }
   const given = Given.safeParse(json);
   if (given.success) return given.data;
-  const fields = given.error.issues.map(({ path }) => path.join(".") || "the whole").join(", ");
-  throw new CommandError(`${source} is not of the shape of .local/dev.json: ${fields}`);
+  const fields = given.error.issues.map(({ path }) => path.join(".") || "the top level").join(", ");
+  throw new CommandError(`${source} does not have the shape of .local/dev.json: ${fields}`);
 };
 
 const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 const readAddress = (option: string, text: string | undefined): string => {
-  if (text === undefined) throw new CommandError(`Give --${option}, such as https://api.example.go.id/api`);
+  if (text === undefined)
+    throw new CommandError(`--${option} is missing. Example: https://api.example.go.id/api`);
   const url = URL.parse(text);
   const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
   if (!plain)
     throw new CommandError(
-      `--${option} must be an address such as https://api.example.go.id/api, and no more`,
+      `--${option} must be an address without credentials, query and fragment, such as https://api.example.go.id/api`,
     );
   if (url.protocol === "http:" && !loopback.has(url.hostname))
-    throw new CommandError(`--${option} must be https: credentials would cross the network in clear`);
+    throw new CommandError(`--${option} must be https, or credentials would be sent unencrypted`);
   return url.href.replace(/\/+$/, "");
 };
 
@@ -93,14 +94,14 @@ const readPhone = (text: string): string => {
   throw new CommandError("--send-to must be a number with country code and without +, such as 6281234567890");
 };
 
-/** @throws CommandError that says what is missing or wrong. */
+/** @throws CommandError that names what is missing or wrong. */
 export const readTarget = (options: TargetOptions): Target => {
   const given = readGiven(options.credentials);
   const { username, password, nip, passphrase } = given.employee ?? {};
   const account = username && password ? { username, password } : undefined;
   const phone = options["send-to"];
   if (options.login && !account) throw new CommandError(`--login needs ${accountFields}`);
-  if (phone !== undefined && !given.basic) throw new CommandError(`--send-to needs ${howToGive.basic}`);
+  if (phone !== undefined && !given.basic) throw new CommandError(`--send-to needs ${howToProvide.basic}`);
   return {
     addresses: {
       integration: readAddress("base-url", options["base-url"] ?? given.baseUrl),

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 
 const sources = ["functions", "infra", "lib", "package.json", "README.md", "tsconfig.json"];
 
-/** A newcomer's checkout after `npm ci`: sources of its own, and nothing built yet. */
+/** A fresh checkout after `npm ci`: a copy of the sources, with nothing built. */
 export const makeCheckout = () => {
   const folder = mkdtempSync(join(tmpdir(), "checkout-"));
   for (const name of sources) cpSync(name, `${folder}/${name}`, { recursive: true });

@@ -19,9 +19,9 @@ const printedBy = (spy: MockInstance<typeof console.log>) =>
   stripVTControlCharacters(spy.mock.calls.map((values) => `${format(...values)}\n`).join(""));
 
 /**
- * Calls a command within the test's process, which takes a tenth of the time of a process of its own.
+ * Calls a command in the test's process, which takes a tenth of the time of a new process.
  *
- * @param load imports its module, anew for each call: it meets these settings.
+ * @param load imports its module again for each call, with these settings.
  */
 export const callCommand = async (
   load: () => Promise<{ readonly run: Command }>,
@@ -42,7 +42,7 @@ export const callCommand = async (
   }
 };
 
-/** Starts a command in a process of its own, with nothing in its environment but these settings. */
+/** Starts a command in a new process, with only these settings in its environment. */
 export const startCommand = (file: string, settings: Settings, ...args: string[]) => {
   const child = spawn(process.execPath, [file, ...args], { env: settings });
   const exit = once(child, "exit");

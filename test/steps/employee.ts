@@ -1,6 +1,6 @@
 import type { Seen } from "../../infra/local/upstream/php-server.ts";
 
-/** What an answer says, for tests that read what they expect. */
+/** An answer with its parsed body. */
 export interface Said {
   status: number;
   headers: Headers;
@@ -40,11 +40,11 @@ export const employeeClient = (baseUrl: string) => ({
     ),
 });
 
-/** What an imitated old system was asked so far. */
+/** The requests that a fake legacy system has received. */
 export const seenBy = async (url: string): Promise<Seen[]> =>
   (await fetch(`${url}/seen`)).json() as Promise<Seen[]>;
 
-/** Makes an imitated old system fail from now on. */
+/** Makes a fake legacy system fail from now on. */
 export const setMood = async (url: string, mood: string): Promise<void> => {
   const { status } = await fetch(`${url}/mood`, { method: "PUT", body: mood });
   if (status !== 204) throw new Error(`no mood ${mood}`);

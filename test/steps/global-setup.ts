@@ -1,7 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { buildBundles } from "./bundles.ts";
-import { makeCityTemplate } from "./city-template.ts";
-import { startRunningCity } from "./running-city.ts";
+import { makeCityTemplate } from "./city/city-template.ts";
+import { startRunningCity } from "./city/running-city.ts";
 
 /** Builds the bundles and starts one city for all tests. */
 export default async function setup(project: TestProject) {

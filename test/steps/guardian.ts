@@ -24,7 +24,7 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
   }
 };
 
-/** A test may have stopped the processes, which then would not hear that they have to end. */
+/** A test may have suspended the processes, which then would not react to a signal. */
 const wake = (pid: number): void => {
   for (const one of [pid, ...childrenOf(pid)]) signal(one, "SIGCONT");
 };

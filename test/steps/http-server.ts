@@ -34,7 +34,7 @@ export const serveRaw = (answer: (socket: Socket) => void): Promise<string> =>
     }),
   );
 
-/** Listens and takes no connection: its thread stands still, and the two that may wait are there already. */
+/** Listens without accepting connections: its thread is blocked, and its backlog of two is full. */
 const deafServer = `
   const { parentPort } = require("node:worker_threads");
   const server = require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {

@@ -1,6 +1,7 @@
-import { basicHeader } from "./basic-header.ts";
-
 type Credentials = { readonly username: string; readonly password: string };
+
+export const basicHeader = ({ username, password }: Credentials): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
 /** What an answer of the messaging API says. */
 interface Said {

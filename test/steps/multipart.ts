@@ -50,7 +50,7 @@ export const parse = (
     isBase64Encoded: Buffer.isBuffer(body),
   });
 
-/** Status and code of the refusal, or `parsed`. @throws whatever is thrown that is no fault */
+/** Status and code of the error, or `parsed`. @throws errors that are not a Fault */
 export const outcome = async (parsing: Promise<unknown>): Promise<string> => {
   try {
     await parsing;

@@ -8,13 +8,13 @@ import type { City } from "../../infra/local/city.ts";
 
 const source = fileURLToPath(new URL("../notification/notify-process.ts", import.meta.url));
 
-/** What a run of the function took, when it came to its end. */
+/** Duration and memory of a completed run of the function. */
 export interface Figures {
   readonly milliseconds: number;
   readonly peakMegabytes: number;
 }
 
-/** The function `notify` of a city in a process of its own, which can be killed. */
+/** The function `notify` of a city in a separate process, which can be killed. */
 export const startNotify = (city: City, event: unknown) => {
   const row = internalFunctions.find(({ fn }) => fn === "notify");
   if (!row) throw new Error("there is no function notify");
@@ -34,7 +34,7 @@ export const startNotify = (city: City, event: unknown) => {
   return { ended, kill: () => child.kill("SIGKILL") };
 };
 
-/** A moment at which nobody's quiet hours matter, as schedules write it: now. */
+/** The current time as schedules write it. */
 export const scheduledNow = (): string => new Date().toISOString().replace(/\.\d+Z$/, "Z");
 
 /**
@@ -54,7 +54,7 @@ export const playAudience = async (sql: postgres.Sql, view: string): Promise<voi
     .simple();
 };
 
-/** Recipients whom the played audience shows: a good number and all values, unless it is said otherwise. */
+/** Recipients of the test audience, by default with a valid number and all values. */
 export const showRecipients = async (
   sql: postgres.Sql,
   count: number,

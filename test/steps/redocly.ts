@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 const require = createRequire(import.meta.url);
 const cli = require.resolve("@redocly/cli/bin/cli.js");
 
-/** Runs Redocly's command line tool, which is to tell nobody that it ran. */
+/** Runs Redocly's command line tool without telemetry. */
 export const redocly = async (...args: string[]): Promise<{ code: number; output: string }> => {
   const child = spawn(process.execPath, [cli, ...args], {
     stdio: ["ignore", "pipe", "pipe"],

@@ -4,12 +4,12 @@ import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts"
 
 export interface OwnSecrets {
   readonly store: SecretStore;
-  /** Lets Secrets Manager answer no more. */
+  /** Stops Secrets Manager. */
   stop(): Promise<void>;
 }
 
 /**
- * A Secrets Manager that the next imports of the product meet, until the test ends.
+ * A Secrets Manager for the next imports of the product, until the test ends.
  *
  * @param settings the environment variables that name its secrets.
  */
@@ -38,7 +38,7 @@ export const startSecrets = async (settings: Readonly<Record<string, string>>): 
   return { store, stop };
 };
 
-/** A clock that stands until `pass` says that time has gone by, until the test ends. */
+/** A stopped clock that `pass` advances, until the test ends. */
 export const stopClock = () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** A fenced block of a Markdown file. */
 export interface Block {
   readonly language: string;
-  /** What stands after the language, such as `cloud`: a block that wants an account of AWS. */
+  /** The word after the language, such as `cloud` for a block that needs an AWS account. */
   readonly mark: string;
   readonly text: string;
 }
@@ -15,7 +15,7 @@ export const readBlocks = (markdown: string): Block[] =>
     }),
   );
 
-/** The blocks for the shell that ask something by curl, then what stands so in the running text. */
+/** The shell blocks with curl, then the curl lines of the running text. */
 const listAsking = (markdown: string): string[] => {
   const blocks = readBlocks(markdown).filter(({ language, mark }) => language === "sh" && mark !== "cloud");
   const outside = markdown.replace(/^```.*?^```$/gms, "");
@@ -23,7 +23,7 @@ const listAsking = (markdown: string): string[] => {
   return [...blocks.map(({ text }) => text).filter((text) => text.includes("curl ")), ...inline];
 };
 
-/** Every curl has to succeed, but for one whose line says `# expect 400`. */
+/** Every curl call has to succeed, except lines with `# expect 400`. */
 const guarded = (text: string): string =>
   text.replace(/^curl (.*) +# expect (\d{3})$/gm, (_, rest, status) => `expect ${status} ${rest}`);
 
@@ -36,7 +36,7 @@ expect() {
 : > calls
 `;
 
-/** One script of all that a text asks by curl, in its order, and how many times it does. */
+/** One script of all curl calls of a text, in their order, and their number. */
 export const composeScript = (markdown: string): { script: string; calls: number } => {
   const texts = listAsking(markdown);
   const calls = texts.join("\n").match(/(?<![\w/-])curl -/g)?.length ?? 0;

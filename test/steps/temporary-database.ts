@@ -11,9 +11,9 @@ export interface TemporaryDatabase {
 }
 
 /**
- * An empty database beside the city's, on the same server, whose roles are there already.
+ * An empty database on the city's server, where the roles exist already.
  *
- * @param onEnd takes what removes it: the end of the test, unless it is to live longer.
+ * @param onEnd registers its removal. Default: at the end of the test.
  */
 export const createDatabase = async (
   onEnd: (remove: () => Promise<void>) => void = onTestFinished,
@@ -25,7 +25,7 @@ export const createDatabase = async (
   const connections: postgres.Sql[] = [];
   onEnd(async () => {
     await Promise.all(connections.map((sql) => sql.end()));
-    // force would have to end an autovacuum worker, which only a superuser may; a plain drop waits for it
+    // force would have to terminate an autovacuum worker, which only a superuser may; a plain drop waits for it
     await server
       .unsafe(`drop database ${name}`)
       .catch(() => server.unsafe(`drop database ${name} with (force)`));

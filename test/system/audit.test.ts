@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import postgres from "postgres";
 import { expect, test } from "vitest";
-import { useOwnCity } from "../steps/own-city.ts";
+import { useOwnCity } from "../steps/city/own-city.ts";
 
 const own = useOwnCity();
 const nik = "9971011234567890";
@@ -21,7 +21,7 @@ const auditRows = async (work: () => Promise<unknown>) => {
 const pepper = () => JSON.parse(own.city.secrets.find("municipal/local/audit-pepper")?.value ?? "{}");
 const digest = (term: string) => createHmac("sha256", pepper().pepper).update(term).digest();
 
-test("each read leaves one row with partner, key, route, count and request id", async () => {
+test("each read adds one row with partner, key, route, count and request id", async () => {
   let requestId: string | null = null;
   const rows = await auditRows(async () => {
     requestId = (await own.ask("/v1/penduduk", { page_size: 7 })).headers.get("x-request-id");
@@ -39,7 +39,7 @@ test("each read leaves one row with partner, key, route, count and request id", 
   ]);
 });
 
-test("a search is audited by the HMAC of its terms, the same for the same person, never by the terms", async () => {
+test("a search is audited by the HMAC of its terms, which is the same for the same person, never by the terms", async () => {
   let requestId: string | null = null;
   const rows = await auditRows(async () => {
     const response = await own.ask("/v1/penduduk/search", { p_nik: nik, p_nama: name });
@@ -63,12 +63,12 @@ test("a search is audited by the HMAC of its terms, the same for the same person
   expect(JSON.stringify(rows)).not.toMatch(/9971011234567890|rahasia/i);
 });
 
-test("a refused request leaves no row", async () => {
+test("a rejected request adds no row", async () => {
   const rows = await auditRows(() => own.ask("/v1/penduduk/search", { p_nik: "1" }));
   expect(rows).toEqual([]);
 });
 
-test("nothing that was searched, and no key, password or pepper, stands in a log", async () => {
+test("no log contains search terms, a key, password or pepper", async () => {
   await own.ask("/v1/penduduk/search", { p_nik: nik, p_nama: name });
   await own.ask("/v1/penduduk/search", { p_nik: `${nik}0`, p_nama: name });
   await own.ask(`/v1/pariwisata/destinasi/galeri?where=${nik}`);

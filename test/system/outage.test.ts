@@ -6,7 +6,7 @@ import {
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
 import { setPassword } from "#lib/db/password.ts";
-import { useOwnCity } from "../steps/own-city.ts";
+import { useOwnCity } from "../steps/city/own-city.ts";
 
 const own = useOwnCity();
 const paths = [
@@ -47,7 +47,7 @@ const endConnections = (role: string) =>
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${role}`;
   });
 
-test("a database that is stopped is a 500 within 3 s whose reason only the log knows, and its start is enough", async () => {
+test("a stopped database causes a 500 within 3 s with the reason only in the log, until it is started", async () => {
   expect(await statuses()).toEqual(whole);
   await own.city.database.server.stop();
   await expectFailures();
@@ -59,14 +59,14 @@ test("a database that is stopped is a 500 within 3 s whose reason only the log k
   expect(await statuses()).toEqual(whole);
 });
 
-test("a database that crashed and came back costs no request", async () => {
+test("a database that crashed and recovered causes no failed request", async () => {
   expect(await statuses()).toEqual(whole);
   await own.city.database.server.stop("immediate");
   await own.city.database.server.start();
   expect(await statuses()).toEqual(whole);
 });
 
-test("a database that hangs is a 500 within 3 s, and goes on when it goes on", async () => {
+test("a database that hangs causes a 500 within 3 s, until it continues", async () => {
   expect(await statuses()).toEqual(whole);
   const before = own.lines.length;
   const pids = [own.city.database.server.pid(), ...(await listBackends())];
@@ -111,7 +111,7 @@ test("a statement over the role's limit is 504 with advice", async () => {
 });
 
 describe("a password that is rotated in the database and in Secrets Manager", () => {
-  test("loses no request, with connections kept or ended", async () => {
+  test("loses no request, with kept or closed connections", async () => {
     expect(await statuses()).toEqual(whole);
     for (const role of ["resident", "tourism", "gatekeeper"] as const)
       await own.city.database.rotatePassword(role);
@@ -121,7 +121,7 @@ describe("a password that is rotated in the database and in Secrets Manager", ()
     expect(await statuses()).toEqual(whole);
   });
 
-  test("by the real SDK client, as a rotation does it", async () => {
+  test("with the real SDK client, as a rotation does it", async () => {
     const client = new SecretsManagerClient({
       region: "local",
       endpoint: own.city.secretsUrl,
@@ -140,7 +140,7 @@ describe("a password that is rotated in the database and in Secrets Manager", ()
   });
 });
 
-test("no answer without an audit row: a read that cannot be audited gives no data", async () => {
+test("a read that cannot be audited returns no data", async () => {
   await withAdmin((sql) =>
     sql.unsafe("alter table audit.resident_read add constraint broken check (false) not valid"),
   );

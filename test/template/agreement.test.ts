@@ -6,11 +6,11 @@ import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
-import { readAssembly } from "./interpreter/assembly.ts";
-import { place } from "./interpreter/deploy.ts";
-import { formStacks } from "./interpreter/formation.ts";
-import { readFunctions } from "./interpreter/lambda-function.ts";
-import { readRestApis } from "./interpreter/rest-api.ts";
+import { readAssembly } from "../interpreter/assembly.ts";
+import { place } from "../interpreter/deploy.ts";
+import { formStacks } from "../interpreter/formation.ts";
+import { readFunctions } from "../interpreter/lambda-function.ts";
+import { readRestApis } from "../interpreter/rest-api.ts";
 import { type Question, type Script, type Seen, startTwins } from "./twins.ts";
 
 const formation = formStacks(readAssembly(inject("city").assembly ?? ""), place);
@@ -40,7 +40,7 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
   const pathOf = ({ path }: Pick<Route, "path">) => path.replace(/\{\w+\}/g, "a%20b");
   const placeOf = (row: { method: string; path: string }) => `${row.method} ${row.path}`;
 
-  describe("says the same in the template and in the definition", () => {
+  describe("has in the template what the definition says", () => {
     const limitsOf = ({ timeoutSeconds, memoryMb }: { timeoutSeconds: number; memoryMb: number }) => ({
       timeoutSeconds,
       memoryMb,
@@ -102,20 +102,20 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
     });
 
     test.each<Route | Authorizer>([...api.routes, ...api.authorizers])(
-      "of what $fn is told: its secrets and the systems that it calls, and nothing else",
+      "of the settings of $fn: only its secrets and the systems that it calls",
       ({ fn }) => {
         const { environment = {} } = functions.find((candidate) => candidate.module === fn) ?? {};
         const { variables } = inject("city");
-        const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...told } = environment;
+        const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...given } = environment;
         const own = (of: Record<string, string>) =>
           Object.entries(of).filter(([variable]) => !/^AWS_|^DATABASE_TLS$/.test(variable));
         const isSecret = ([variable]: [string, string]) => variable.endsWith("_SECRET_ID");
-        expect(Object.keys(told).toSorted()).toEqual(
+        expect(Object.keys(given).toSorted()).toEqual(
           own(variables[fn] ?? {})
             .map(([key]) => key)
             .toSorted(),
         );
-        expect(new Map(own(told).filter(isSecret))).toEqual(
+        expect(new Map(own(given).filter(isSecret))).toEqual(
           new Map(own(variables[fn] ?? {}).filter(isSecret)),
         );
       },
@@ -130,7 +130,7 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
     });
   });
 
-  describe("does the same before one and the same functions:", () => {
+  describe("behaves like the local gateway in front of the same functions:", () => {
     const script = {} as { -readonly [K in keyof Script]: Script[K] };
     let twins: Awaited<ReturnType<typeof startTwins>>;
     let count = 0;
@@ -151,7 +151,7 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
         });
     });
 
-    /** Asks both, of which neither has a policy yet. @returns what the local one did. */
+    /** Sends both a request, without cached policies. @returns the answer of the local one. */
     const compare = async (question: Question): Promise<Seen> => {
       const { local, synthesized } = await twins.ask(question);
       expect(synthesized).toEqual(local);
@@ -206,7 +206,7 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
           await compare({ method: route.method, path: pathOf(route), headers: { ...fresh(), accept } });
     });
 
-    test("a key whose plan the gateway does not have", async () => {
+    test("a key with an unknown plan", async () => {
       script.plan = "gone";
       for (const route of guarded)
         await compare({ method: route.method, path: pathOf(route), headers: fresh() });

@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, inject, test } from "vitest";
 import { proxyEvent } from "../../infra/local/gateway/event.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
-import { useOwnCity } from "../steps/own-city.ts";
-import { readAssembly } from "./interpreter/assembly.ts";
-import { place } from "./interpreter/deploy.ts";
-import { formStacks } from "./interpreter/formation.ts";
-import { type LambdaFunction, readFunctions } from "./interpreter/lambda-function.ts";
+import { readAssembly } from "../interpreter/assembly.ts";
+import { place } from "../interpreter/deploy.ts";
+import { formStacks } from "../interpreter/formation.ts";
+import { type LambdaFunction, readFunctions } from "../interpreter/lambda-function.ts";
+import { useOwnCity } from "../steps/city/own-city.ts";
 
 const functions = readFunctions(formStacks(readAssembly(inject("city").assembly ?? ""), place));
 const own = useOwnCity();
 const deployment = () => own.deployment ?? expect.fail("it is not the templates that serve");
 
 test.each(functions.map((fn) => [fn.module, fn] as const))(
-  "%s starts under AWS's runtime client with what the template gives it",
+  "%s starts under AWS's runtime client with the settings of the template",
   async (_, fn) => {
     const running = deployment().start(fn);
     expect(await running.prepare()).toBeUndefined();
@@ -21,7 +21,7 @@ test.each(functions.map((fn) => [fn.module, fn] as const))(
   },
 );
 
-test("the migration of a deployment runs, and has each role log in as its secret says", async () => {
+test("the migration of a deployment runs, and each role can log in with its secret", async () => {
   const { secrets } = own.city;
   const role = "municipal/local/database/tourism";
   const credentials = JSON.parse(secrets.find(role)?.value ?? "{}");
@@ -30,13 +30,13 @@ test("the migration of a deployment runs, and has each role log in as its secret
   expect((await own.ask("/v1/pariwisata/kategori")).status).toBe(200);
 });
 
-describe("the template alone decides:", () => {
+describe("only the template decides:", () => {
   const getFunction = (module: string) =>
     functions.find((fn) => fn.module === module) ?? expect.fail(`no function ${module}`);
   const categories = getFunction("tourism/categories");
   const status = getFunction("messaging/message-status");
 
-  /** Asks a function, with what a test changes of the template, for one thing of the route's kind. */
+  /** Calls a function, with a test's changes to the template, for its kind of route. */
   const ask = async (changed: LambdaFunction): Promise<Outcome> => {
     const id = randomUUID();
     const event = proxyEvent(
@@ -60,30 +60,30 @@ describe("the template alone decides:", () => {
     return { ...fn, environment: { ...environment, ...(value !== undefined && { [name]: value }) } };
   };
 
-  test("as it is, a function answers", async () => expect(statusOf(await ask(categories))).toBe(200));
+  test("unchanged, a function answers", async () => expect(statusOf(await ask(categories))).toBe(200));
 
-  test("a variable that it does not set is missing", async () => {
+  test("a variable that it does not contain is missing", async () => {
     expect(statusOf(await ask(withVariable(categories, "DATABASE_SECRET_ID")))).toBe(500);
     expect(own.lines.at(-1)).toContain("DATABASE_SECRET_ID is not set");
   });
 
-  test("a secret that the role may not read stays closed", async () => {
+  test("a secret that the role may not read is denied", async () => {
     const changed = withVariable(categories, "DATABASE_SECRET_ID", "municipal/local/database/employee");
     expect(statusOf(await ask(changed))).toBe(500);
     expect(own.lines.at(-1)).toContain("AccessDeniedException");
   });
 
-  test("a system is at the address that it names, and nowhere else", async () => {
+  test("a system is called only at the address that it contains", async () => {
     const reasonOf = async (fn: LambdaFunction) => {
       expect(statusOf(await ask(fn))).toBe(503);
       return own.logged().findLast(({ reason }) => reason !== undefined)?.reason;
     };
-    // nobody listens where the messenger's name leads in this city
+    // the messenger's name leads to a closed port in this city
     expect(await reasonOf(status)).toBe("ECONNREFUSED");
     const changed = withVariable(status, "MESSENGER_URL", "http://messenger.invalid:8080");
     expect(await reasonOf(changed)).toMatch(/^(ENOTFOUND|EAI_AGAIN)$/);
   });
 
-  test("the time is up when it says so", async () =>
+  test("a function times out as it says", async () =>
     expect(await ask({ ...categories, timeoutSeconds: 0 })).toMatchObject({ errorType: "Sandbox.Timedout" }));
 });

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { deploy } from "../interpreter/deploy.ts";
+import { synthesize } from "../interpreter/synth.ts";
 import { installRuntimeClient } from "../runtime-client/install.ts";
-import { makeCityTemplate } from "../steps/city-template.ts";
-import { startRunningCity } from "../steps/running-city.ts";
-import { deploy } from "./interpreter/deploy.ts";
-import { synthesize } from "./interpreter/synth.ts";
+import { makeCityTemplate } from "../steps/city/city-template.ts";
+import { startRunningCity } from "../steps/city/running-city.ts";
 
 /** Synthesizes the templates and starts one city that they serve, for all tests of this project. */
 export default async function setup(project: TestProject) {

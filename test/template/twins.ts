@@ -3,13 +3,13 @@ import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import { startGateway as startLocalGateway } from "../../infra/local/gateway/gateway.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
-import type { Invoke } from "./interpreter/authorization.ts";
-import { startGateway } from "./interpreter/gateway.ts";
-import type { Place } from "./interpreter/identity.ts";
-import { type LambdaFunction, mayInvoke } from "./interpreter/lambda-function.ts";
-import type { RestApi } from "./interpreter/rest-api.ts";
+import type { Invoke } from "../interpreter/authorization.ts";
+import { startGateway } from "../interpreter/gateway.ts";
+import type { Place } from "../interpreter/identity.ts";
+import { type LambdaFunction, mayInvoke } from "../interpreter/lambda-function.ts";
+import type { RestApi } from "../interpreter/rest-api.ts";
 
-/** What functions say, in place of the functions: asked by both gateways alike. */
+/** Prepared answers instead of the functions, for both gateways. */
 export interface Script {
   /** @param fn module of the authorizer, such as `authorizers/basic` */
   authorize(fn: string): Outcome;
@@ -105,7 +105,7 @@ export const startTwins = async (
     };
   };
   return {
-    /** Asks both the same question, one after the other. */
+    /** Sends both the same request, one after the other. */
     async ask(question: Question): Promise<{ local: Seen; synthesized: Seen }> {
       return { local: await ask(local.url, question), synthesized: await ask(synthesized.url, question) };
     },

@@ -11,7 +11,7 @@ import {
   upstreamFailures,
 } from "../../../infra/aws/operations/log-metric.ts";
 import { usedFigures } from "../../../infra/aws/operations/messenger-alarms.ts";
-import { useDeliveringCity } from "../../steps/delivering-city.ts";
+import { useDeliveringCity } from "../../steps/city/delivering-city.ts";
 import { employeeClient } from "../../steps/employee.ts";
 import { matches } from "./filter-pattern.ts";
 
@@ -22,7 +22,7 @@ const failures = [badBoundaries, authorizerFailures, databaseFailures, requestFa
 
 const setMood = (url: string, mood: string) => fetch(`${url}/mood`, { method: "PUT", body: mood });
 
-test("the messenger's figures are in the line that the task writes, each a number", () => {
+test("the messenger's log line contains each metric as a number", () => {
   const [line] = own.logged().filter(({ message }) => message === "figures");
   for (const figure of usedFigures) {
     const { pattern, value } = messengerFigure(figure);
@@ -35,14 +35,14 @@ beforeEach(({ task }) => {
   if (!task.name.startsWith("the messenger's")) own.lines.length = 0;
 });
 
-test("what succeeds, and what a caller did wrong, is counted nowhere", async () => {
+test("successes and caller errors are not counted", async () => {
   await own.ask("/v1/penduduk", { page_number: "1" });
   await own.ask("/v1/penduduk", {});
   await city.client.sendMessage({ phone: "x" });
   for (const failure of failures) expect([failure.name, counted(failure)]).toEqual([failure.name, 0]);
 });
 
-test("a wrong multipart header is counted as the caller's, so that its 500 rings nobody", async () => {
+test("a wrong multipart header counts as a caller error, so that its 500 fires no alarm", async () => {
   const { status } = await city.client.ask("/send/file", {
     headers: { "content-type": "text/plain" },
     body: "x",
@@ -64,9 +64,9 @@ test.each([
   expect(counted(upstreamFailures("EMPLOYEE_SYSTEM_URL"))).toBe(0);
 });
 
-test("a database that is away is counted where it is asked, and for the authorizer that needs it", async () => {
+test("an unavailable database is counted for the function that uses it, and for the authorizer that needs it", async () => {
   await own.city.database.server.stop();
-  // a key that was not asked for before: the authorizer remembers the others for a while
+  // a new key, because the authorizer caches the others
   const headers = { apikey: `mia_${"x".repeat(43)}` };
   const guarded = await fetch(`${own.city.baseUrl}/v1/penduduk`, { method: "POST", headers });
   const statuses = [(await own.ask("/v1/pariwisata/kategori")).status, guarded.status];
@@ -75,7 +75,7 @@ test("a database that is away is counted where it is asked, and for the authoriz
   expect([counted(databaseFailures), counted(authorizerFailures)]).toEqual([2, 1]);
 });
 
-test("a requested notification that fails is counted, one that succeeds is not", () => {
+test("a failed notification request is counted, a successful one is not", () => {
   const line = { message: "notification", request: "event-1", template: "one-time-code" };
   expect(matches(requestFailures.pattern, { ...line, level: "error", outcome: "failed" })).toBe(true);
   expect(matches(requestFailures.pattern, { ...line, level: "info", outcome: "accepted" })).toBe(false);
@@ -84,14 +84,14 @@ test("a requested notification that fails is counted, one that succeeds is not",
   ).toBe(false);
 });
 
-test("the upkeep writes how many changes of residents waited when it began", async () => {
+test("maintenance logs the number of resident changes that were pending at its start", async () => {
   expect(await own.city.invoke("maintain", {})).toEqual({ payload: "null" });
   const lines = own.logged().filter((line) => matches(pendingChanges.pattern, line));
   expect(lines).toMatchObject([{ pending_changes: expect.any(Number) }]);
   expect(pendingChanges.value).toBe("$.pending_changes");
 });
 
-test("each function's log is searched for what it can hold, and for nothing else", () => {
+test("each function's log has filters only for what it can contain", () => {
   const names = (fn: string) => figuresOf(fn).map(({ name }) => name);
   expect(names("tourism/gallery")).toEqual(["DatabaseFailures"]);
   expect(names("messaging/send-file")).toEqual(["BadBoundaries"]);

@@ -52,7 +52,7 @@ export const wrongLists: [string, string, string][] = [
 ];
 
 const digits = "1".repeat(18);
-/** What is wrong, the query, and the field that is named. */
+/** What is wrong, the query, and the field that the error names. */
 export const wrongTickets: [string, string, string][] = [
   ["another user", `user=x&username=${digits}&pass=p`, "user"],
   ["no user", `username=${digits}&pass=p`, "user"],
@@ -72,26 +72,26 @@ const listEmployees = async (system: System, query: Record<string, string>, abou
   return { answer, employees: expectShape(answer, EmployeeList).result };
 };
 
-/** A name that no employee bears. */
+/** A name that no employee has. */
 const nobody = "zzqx zzqx";
-const upstreamMend =
-  "502 and 504 come from the employee system: EMPLOYEE_SYSTEM_URL and lib/employee/employee-system.ts; the log says by the request id which field was not agreed";
+const upstreamFix =
+  "502 and 504 come from the employee system: check EMPLOYEE_SYSTEM_URL and lib/employee/employee-system.ts. The log entry with the request id names the unexpected field.";
 
 export const employeeData: Section = {
   title: "Employee: tickets, list and profile",
   cases: [
     {
-      name: "answers 401 and a challenge without a valid token, to ticket, list and detail",
+      name: "answers 401 with a challenge to ticket, list and detail requests without a valid token",
       needs: ["gateway"],
-      mend: "the bearer authorizer of both routes, and the gateway response UNAUTHORIZED with WWW-Authenticate: infra/aws/integration-api.ts",
+      fix: "Check the bearer authorizer of both routes, and the gateway response UNAUTHORIZED with WWW-Authenticate in infra/aws/integration-api.ts.",
       check: async ({ ask }) => {
         const unsigned = `${btoa('{"alg":"none"}')}.${btoa('{"sub":"1","scope":"employee:read"}')}.`;
         const callers: [string, string | undefined][] = [
           ["no header", undefined],
           ["a blank header", ""],
           ["another scheme", "Basic dTpw"],
-          ["the scheme alone", "Bearer"],
-          ["no token of ours", "Bearer x"],
+          ["only the scheme", "Bearer"],
+          ["a malformed token", "Bearer x"],
           ["an unsigned token", `Bearer ${unsigned.replaceAll("=", "")}`],
         ];
         for (const path of [
@@ -108,9 +108,9 @@ export const employeeData: Section = {
       },
     },
     {
-      name: "answers 404 to another method",
+      name: "answers 404 to other methods",
       needs: ["gateway"],
-      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/aws/integration-api.ts",
+      fix: "Check the gateway response MISSING_AUTHENTICATION_TOKEN in infra/aws/integration-api.ts; its default is 403.",
       check: async ({ ask }) => {
         for (const path of ["/v1/simpeg/auth/login", "/v1/simpeg/auth/refresh"])
           expectRefusal(await ask({ method: "GET", path }), 404, "not_found");
@@ -118,18 +118,18 @@ export const employeeData: Section = {
       },
     },
     {
-      name: "lists no employees by a name that nobody bears: status success and an empty result",
+      name: "answers success with an empty result when no employee has the name",
       needs: ["account"],
-      mend: upstreamMend,
+      fix: upstreamFix,
       check: async (system) => {
         const { answer, employees } = await listEmployees(system, { nama: nobody }, "an unknown name");
-        expectRule(answer, employees.length === 0, "nobody", `${employees.length} employees`);
+        expectRule(answer, employees.length === 0, "no employees", `${employees.length} employees`);
       },
     },
     {
-      name: "finds an employee by NIP, by name and by both, in summaries of exactly four strings",
+      name: "finds an employee by NIP, by name and by both, and returns exactly four strings for each",
       needs: ["account", "employee"],
-      mend: upstreamMend,
+      fix: upstreamFix,
       check: async (system) => {
         const { nip } = credential(system, "employee");
         const defaults = { pagetype: "serviceauth", page: "Web-Service-WBS", action: "getPegawai" };
@@ -138,40 +138,40 @@ export const employeeData: Section = {
         expectRule(
           answer,
           employees.length === 1 && found?.peg_nip_baru === nip,
-          "the employee alone",
+          "only the employee",
           `${employees.length} employees`,
         );
         for (const query of [{ nama: found?.peg_nama ?? "" }, { nip, nama: found?.peg_nama ?? "" }]) {
           const again = await listEmployees(system, query, Object.keys(query).join(" and "));
           const among = again.employees.some(({ peg_nip_baru }) => peg_nip_baru === nip);
-          expectRule(again.answer, among, "the employee among them", "others");
+          expectRule(again.answer, among, "a list with the employee", "a list without");
         }
         const contradicting = await listEmployees(system, { nip, nama: nobody }, "a NIP and another's name");
-        expectRule(contradicting.answer, contradicting.employees.length === 0, "nobody", "somebody");
+        expectRule(contradicting.answer, contradicting.employees.length === 0, "no employees", "some");
       },
     },
     {
-      name: "list and detail refuse other values, repeated parameters and mixed forms",
+      name: "list and detail reject other values, repeated parameters and mixed forms",
       needs: ["account"],
-      mend: "the schema of the query in lib/routes/employee.ts",
+      fix: "Check the query schema in lib/routes/employee.ts.",
       check: async (system) => {
         for (const [about, query, field] of wrongLists)
           expectInvalid(await get(system, employeePath, query, about), field);
       },
     },
     {
-      name: "ticket refuses a parameter that is missing, repeated or wrong",
+      name: "ticket rejects missing, repeated and wrong parameters",
       needs: ["account"],
-      mend: "the schema of the ticket in lib/routes/employee.ts",
+      fix: "Check the ticket schema in lib/routes/employee.ts.",
       check: async (system) => {
         for (const [about, query, field] of wrongTickets)
           expectInvalid(await get(system, ticketPath, query, about), field);
       },
     },
     {
-      name: "a ticket, and nothing beside it, opens the profile of its employee",
+      name: "a ticket alone returns the profile of its employee",
       needs: ["account", "employee"],
-      mend: `403: NIP and passphrase; ${upstreamMend}`,
+      fix: `403: check NIP and passphrase. ${upstreamFix}`,
       check: async (system) => {
         const { nip, passphrase } = credential(system, "employee");
         const asked = new URLSearchParams({ user: "servicelogin", username: nip, pass: passphrase });
@@ -182,13 +182,13 @@ export const employeeData: Section = {
         const detail = await get(system, employeePath, query, "the ticket");
         expectStatus(detail, 200);
         const { pegawai } = expectShape(detail, EmployeeDetail).result;
-        expectRule(detail, pegawai.peg_nip === nip, "the ticket's employee", "another");
+        expectRule(detail, pegawai.peg_nip === nip, "the ticket's employee", "another one");
       },
     },
     {
       name: "answers 404 to an unknown ticket",
       needs: ["account"],
-      mend: upstreamMend,
+      fix: upstreamFix,
       check: async (system) => {
         const query = `page=sso&action=getDataPegawai&tiket=${"0".repeat(32)}`;
         expectRefusal(await get(system, employeePath, query, "an unknown ticket"), 404, "ticket_not_found");

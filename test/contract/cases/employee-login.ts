@@ -8,7 +8,7 @@ import {
   expectShape,
   expectStatus,
 } from "../mismatch.ts";
-import { NotAsked } from "../not-asked.ts";
+import { Skipped } from "../skipped.ts";
 
 const loginPath = "/v1/simpeg/auth/login";
 const refreshPath = "/v1/simpeg/auth/refresh";
@@ -29,12 +29,12 @@ const wrongLogins: [string, unknown, string][] = [
   ["a blank username", { username: "", password: "p" }, "username"],
   ["spaces around the username", { username: " demo ", password: "p" }, "username"],
   ["a username of 65 characters", { username: "u".repeat(65), password: "p" }, "username"],
-  ["a username with a letter that looks like another", { username: "dеmo", password: "p" }, "username"],
+  ["a username with a Cyrillic letter", { username: "dеmo", password: "p" }, "username"],
   ["a blank password", { username: "u", password: "" }, "password"],
   ["null as password", { username: "u", password: null }, "password"],
   ["a password of 257 characters", { username: "u", password: "p".repeat(257) }, "password"],
   ["a password with a null character", { username: "u", password: "p\0q" }, "password"],
-  ["half a character in the password", '{"username":"u","password":"\\ud800"}', "password"],
+  ["a lone surrogate in the password", '{"username":"u","password":"\\ud800"}', "password"],
   ["a list", [], "body"],
 ];
 
@@ -47,7 +47,7 @@ const wrongRefreshes: [string, string, string][] = [
   ["an unknown refresh token", "grant_type=refresh_token&refresh_token=mir_x", "invalid_grant"],
   ["a field twice", "grant_type=refresh_token&refresh_token=a&refresh_token=b", "invalid_request"],
   ["an access token", "grant_type=refresh_token&refresh_token=a.b.c", "invalid_grant"],
-  ["bytes that are no text", "grant_type=refresh_token&refresh_token=%ff%00", "invalid_grant"],
+  ["bytes that are not text", "grant_type=refresh_token&refresh_token=%ff%00", "invalid_grant"],
   ["no body", "", "invalid_request"],
 ];
 
@@ -57,9 +57,9 @@ export const employeeLogin: Section = {
   title: "Employee: login and refresh",
   cases: [
     {
-      name: "login refuses what is no username and password in JSON",
+      name: "login rejects anything but a username and password in JSON",
       needs: [],
-      mend: "the schema of the login in lib/routes/employee.ts",
+      fix: "Check the login schema in lib/routes/employee.ts.",
       check: async ({ ask }) => {
         for (const [about, body, field] of wrongLogins) {
           const answer = await ask({ path: loginPath, body, about });
@@ -70,9 +70,9 @@ export const employeeLogin: Section = {
       },
     },
     {
-      name: "refresh refuses other grants, unknown tokens and JSON, as OAuth clients and ours understand it",
+      name: "refresh rejects other grant types, unknown tokens and JSON, with errors that OAuth clients understand",
       needs: [],
-      mend: "the schema of the refresh in lib/routes/employee.ts; a 500 is most often the database or its secret",
+      fix: "Check the refresh schema in lib/routes/employee.ts. A 500 usually comes from the database or its secret.",
       check: async ({ ask }) => {
         const refusals: [string, unknown, string][] = [
           ...wrongRefreshes.map(([about, text, error]): [string, unknown, string] => [
@@ -93,18 +93,18 @@ export const employeeLogin: Section = {
       },
     },
     {
-      name: "refresh refuses a form over 64 KB",
+      name: "refresh rejects a form over 64 KB",
       needs: [],
-      mend: "lib/http/body-limit.ts",
+      fix: "Check lib/http/body.ts.",
       check: async ({ ask }) => {
         const body = form(`refresh_token=${"x".repeat(65_536)}`);
         expectRefusal(await ask({ path: refreshPath, body, about: "66 KB" }), 413, "payload_too_large");
       },
     },
     {
-      name: "login answers a token, its life in seconds, a refresh token and scopes, and nothing else",
+      name: "login returns exactly a token, its lifetime in seconds, a refresh token and scopes",
       needs: ["account"],
-      mend: "401: the account; 502 and 504: LEGACY_AUTH_URL and lib/employee/legacy-auth.ts; 500: the secrets token-key and attempt-pepper, or the database",
+      fix: "401: check the account. 502 and 504: check LEGACY_AUTH_URL and lib/employee/legacy-auth.ts. 500: check the secrets token-key and attempt-pepper, and the database.",
       check: async (system) => {
         const answer = await system.logIn();
         expectStatus(answer, 200);
@@ -113,18 +113,18 @@ export const employeeLogin: Section = {
       },
     },
     {
-      name: "refresh answers the next pair in the contract's names and in OAuth's",
+      name: "refresh returns the next token pair under the contract's and OAuth's field names",
       needs: ["account"],
-      mend: "see the log of employee-refresh by the request id",
+      fix: "Search the log of employee-refresh for the request id.",
       check: async (system) => {
         const { json } = await system.logIn();
-        if (!json?.refresh_token) throw new NotAsked("the account cannot log in");
+        if (!json?.refresh_token) throw new Skipped("the account cannot log in");
         const fields = { grant_type: "refresh_token", client_id: "smoke" };
         const body = new URLSearchParams({ ...fields, refresh_token: json.refresh_token });
         const answer = await system.ask({ path: refreshPath, body, about: "the login's token" });
         expectStatus(answer, 200);
         const next = expectShape(answer, Refreshed);
-        expectRule(answer, next.access_token === next.token, "access_token as token", "another one");
+        expectRule(answer, next.access_token === next.token, "access_token equal to token", "another value");
         expectRule(
           answer,
           next.refresh_token !== body.get("refresh_token"),

@@ -1,8 +1,8 @@
-import { basicHeader } from "../../steps/basic-header.ts";
+import { basicHeader } from "../../steps/messaging.ts";
 import type { Section } from "../case.ts";
 import { expectHeader, expectMessagingRefusal, expectStatus } from "../mismatch.ts";
 import type { System } from "../system.ts";
-import { ask, askAs, gatewayMend } from "./messaging-question.ts";
+import { ask, askAs, gatewayFix } from "./messaging-question.ts";
 
 const endpoints = [
   ["POST", "/send/message"],
@@ -15,9 +15,9 @@ export const messagingAccess: Section = {
   title: "Messaging: access",
   cases: [
     {
-      name: "answers 401 and a Basic challenge to whoever has no credentials, before it looks at the body",
+      name: "answers 401 with a Basic challenge to requests without valid credentials, before it reads the body",
       needs: ["gateway"],
-      mend: `the basic authorizer of every route; ${gatewayMend}`,
+      fix: `Check the basic authorizer of every route. ${gatewayFix}`,
       check: async (system) => {
         const wrong = { username: "wrong", password: "wrong:wrong" };
         const callers: [string, string | undefined][] = [
@@ -25,7 +25,7 @@ export const messagingAccess: Section = {
           ["a blank header", ""],
           ["wrong credentials", basicHeader(wrong)],
           ["a bearer token", `Bearer ${basicHeader(wrong).slice(6)}`],
-          ["what is not base64", "Basic %%%"],
+          ["invalid base64", "Basic %%%"],
           ["credentials that are not encoded", `Basic ${wrong.username}:${wrong.password}`],
         ];
         for (const [method, path] of endpoints)
@@ -44,9 +44,9 @@ export const messagingAccess: Section = {
       },
     },
     ...([[], ["basic"]] as const).map((needed) => ({
-      name: `answers 404 to an unknown address or method ${needed.length > 0 ? "with" : "without"} credentials; there is no /v1 here`,
+      name: `answers 404 to an unknown path or method ${needed.length > 0 ? "with" : "without"} credentials, also under /v1`,
       needs: ["gateway", ...needed] as const,
-      mend: `${gatewayMend}; MISSING_AUTHENTICATION_TOKEN is 403 unless set`,
+      fix: `${gatewayFix} The default of MISSING_AUTHENTICATION_TOKEN is 403.`,
       check: async (system: System) => {
         const places = [
           ...[
@@ -74,9 +74,9 @@ export const messagingAccess: Section = {
       },
     })),
     {
-      name: "lets no page of another origin read an answer, or ask beforehand",
+      name: "sends no CORS headers and answers no preflight",
       needs: ["gateway"],
-      mend: `CORS is on, here or in a proxy before the API: the credentials belong in a backend; ${gatewayMend}`,
+      fix: `Turn CORS off, also in any proxy in front of the API: credentials belong in a backend. ${gatewayFix}`,
       check: async (system) => {
         const origin = "https://app.example";
         const headers = { origin, "access-control-request-method": "POST" };
@@ -89,9 +89,9 @@ export const messagingAccess: Section = {
       },
     },
     {
-      name: "is not what the integration API answers",
+      name: "is not served at the address of the integration API",
       needs: ["gateway"],
-      mend: "the two addresses are one and the same API: they are to be two",
+      fix: "Both addresses lead to the same API: check --base-url and --messaging-base-url.",
       check: async (system) => expectStatus(await system.ask({ path: "/send/message" }), 404),
     },
   ],

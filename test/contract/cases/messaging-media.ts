@@ -1,13 +1,13 @@
 import { formOf } from "../../steps/messaging.ts";
 import type { Section } from "../case.ts";
 import { expectMessagingInvalid, expectMessagingRefusal } from "../mismatch.ts";
-import { askAs, gatewayMend, needs, phone, schemaMend, suffixed } from "./messaging-question.ts";
+import { askAs, gatewayFix, needs, phone, schemaFix, suffixed } from "./messaging-question.ts";
 
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64");
 const gif = Buffer.from("GIF89a-no-image");
 const address = "https://example.com/a.png";
 type Fields = Record<string, string | Buffer>;
-/** What is wrong, the form, and some of the words that say how to mend it. */
+/** What is wrong, the form, and part of the message that says how to fix it. */
 export const wrongImages: [string, Fields, string][] = [
   ["no phone", { image: png }, "phone is missing"],
   ["neither source", { phone }, "exactly one of"],
@@ -35,7 +35,7 @@ export const wrongFiles: [string, Fields, string][] = [
   ["no phone", { file: png }, "phone is missing"],
   ["neither source", { phone }, "exactly one of"],
   ["both sources", { phone, file: png, file_url: address }, "exactly one of"],
-  ["a file without a byte", { phone, file: Buffer.alloc(0) }, "file is empty"],
+  ["an empty file", { phone, file: Buffer.alloc(0) }, "file is empty"],
 ];
 export const wrongDurations = ["-1", "1.5", "1e3", "0x10", "one day", "31536001", "999999999999999999"];
 export const wrongFormPhones: [string, string][] = [
@@ -58,9 +58,9 @@ export const messagingMedia: Section = {
   title: "Messaging: images and files",
   cases: [
     {
-      name: "refuses an image without phone, with no or both sources, of another kind or with flags that are none",
+      name: "rejects an image without a phone, with no source or both, of another type, or with an invalid flag",
       needs,
-      mend: schemaMend,
+      fix: schemaFix,
       check: async (system) => {
         for (const [about, fields, words] of wrongImages) {
           const answer = await askAs(system, { path: "/send/image", body: formOf(fields, "a.png"), about });
@@ -69,9 +69,9 @@ export const messagingMedia: Section = {
       },
     },
     {
-      name: "refuses a file without phone, with no or both sources, or without a byte",
+      name: "rejects a file without a phone, with no source or both, or without content",
       needs,
-      mend: schemaMend,
+      fix: schemaFix,
       check: async (system) => {
         for (const [about, fields, words] of wrongFiles) {
           const answer = await askAs(system, { path: "/send/file", body: formOf(fields), about });
@@ -80,9 +80,9 @@ export const messagingMedia: Section = {
       },
     },
     {
-      name: "refuses a form's phone that is no number of a person, and says how to mend it",
+      name: "rejects an invalid phone in a form, and says how to fix it",
       needs,
-      mend: "lib/messaging/phone.ts",
+      fix: "Check lib/messaging/phone.ts.",
       check: async (system) => {
         for (const kind of ["image", "file"])
           for (const [wrong, words] of wrongFormPhones) {
@@ -97,9 +97,9 @@ export const messagingMedia: Section = {
       },
     },
     {
-      name: "refuses a duration that is no whole number of seconds",
+      name: "rejects a duration that is not a whole number of seconds",
       needs,
-      mend: schemaMend,
+      fix: schemaFix,
       check: async (system) => {
         for (const kind of ["image", "file"])
           for (const duration of wrongDurations) {
@@ -114,9 +114,9 @@ export const messagingMedia: Section = {
       },
     },
     {
-      name: "answers 500 in the contract's words to a form without a usable boundary",
+      name: "answers the contract's 500 to a form without a usable boundary",
       needs,
-      mend: "lib/http/multipart-headers.ts; binaryMediaTypes of the API must hold multipart/form-data and no more",
+      fix: "Check lib/http/multipart-headers.ts, and that multipart/form-data is the only entry in binaryMediaTypes of the API.",
       check: async (system) => {
         for (const path of ["/send/image", "/send/file"])
           for (const type of noMultiparts) {
@@ -127,9 +127,9 @@ export const messagingMedia: Section = {
       },
     },
     {
-      name: "refuses a form that breaks within a valid boundary",
+      name: "rejects a malformed form with a valid boundary",
       needs,
-      mend: "lib/http/multipart-structure.ts",
+      fix: "Check lib/http/multipart-structure.ts.",
       check: async (system) => {
         const headers = { "content-type": "multipart/form-data; boundary=x" };
         const body = `--x\r\nContent-Disposition: form-data; name="phone"\r\n\r\n${phone}`;
@@ -138,9 +138,9 @@ export const messagingMedia: Section = {
       },
     },
     {
-      name: "refuses what is over a limit with 413",
+      name: "answers 413 to a request over a size limit",
       needs,
-      mend: `lib/http/body-limit.ts and lib/http/multipart.ts; above 6 MB the gateway response REQUEST_TOO_LARGE: ${gatewayMend}`,
+      fix: `Check lib/http/body.ts and lib/http/multipart.ts; above 6 MB, the gateway response REQUEST_TOO_LARGE. ${gatewayFix}`,
       check: async (system) => {
         const sized = (path: string, megabytes: number, type: string): Parameters<typeof askAs>[1] => ({
           path,

@@ -1,8 +1,8 @@
 import type { Question, System } from "../system.ts";
 
 /**
- * A number of the right form, of a country code that is not assigned: each request that names it is to be
- * refused, and where one is not, nobody gets a message.
+ * A well-formed number with an unassigned country code: every request with it should be rejected, and if one is
+ * accepted by mistake, nobody gets a message.
  */
 export const phone = "9991234567890";
 export const suffixed = `${phone}@s.whatsapp.net`;
@@ -13,5 +13,5 @@ export const ask = (system: System, question: Omit<Question, "api">) =>
 export const askAs = (system: System, question: Omit<Question, "api" | "as">) =>
   ask(system, { as: "backend", ...question });
 
-export const gatewayMend = "infra/aws/messaging-api.ts: the API's own gateway responses";
-export const schemaMend = "the schemas in lib/routes/messaging.ts";
+export const gatewayFix = "Check the gateway responses in infra/aws/messaging-api.ts.";
+export const schemaFix = "Check the schemas in lib/routes/messaging.ts.";

@@ -12,7 +12,7 @@ import {
   Mismatch,
 } from "../mismatch.ts";
 import { credential, type System } from "../system.ts";
-import { askAs, needs, phone, schemaMend, suffixed } from "./messaging-question.ts";
+import { askAs, needs, phone, schemaFix, suffixed } from "./messaging-question.ts";
 
 const Queued = z.strictObject({
   status: z.literal(true),
@@ -28,7 +28,7 @@ const State = z.strictObject({
   data: z.strictObject({ id: z.string(), status: z.string(), reason: z.optional(z.string()), ...times }),
 });
 
-/** What is wrong, the phone, and some of the words that say how to mend it. */
+/** What is wrong, the phone, and part of the message that says how to fix it. */
 export const wrongPhones: [string, unknown, string][] = [
   ["a leading +", `+${phone}`, `send ${phone}`],
   ["a formatted number", "+999 123-4567.890", `send ${phone}`],
@@ -48,7 +48,7 @@ export const wrongPhones: [string, unknown, string][] = [
   ["a blank text", "", "8 to 15 digits"],
   ["null", null, "8 to 15 digits"],
   ["a list", [phone], "8 to 15 digits"],
-  ["nothing", undefined, "phone is missing"],
+  ["no value", undefined, "phone is missing"],
 ];
 
 export const wrongMessages = [undefined, "", " \n", 5, "\ud83d", "a\0b"];
@@ -63,7 +63,7 @@ const wrongBodies: [string, string][] = [
 ];
 export const wrongKeys = ["", "k".repeat(256), "a b", "é", "a, b"];
 
-/** Asks what became of a message until it has left, or for as long as somebody likes to wait. */
+/** Polls the status of a message until it is sent, for at most 30 s. */
 const follow = async (system: System, id: string) => {
   for (const deadline = Date.now() + 30_000; ; await pause(500)) {
     const answer = await askAs(system, { method: "GET", path: `/messages/${id}` });
@@ -80,9 +80,9 @@ export const messagingText: Section = {
   title: "Messaging: texts and their state",
   cases: [
     {
-      name: "knows no message of an id that was never given, which only the messenger can tell",
+      name: "answers 404 to an unknown message id",
       needs,
-      mend: "503 SESSION_UNAVAILABLE: the messenger is away, or MESSENGER_URL or the secret messenger-token is not its own",
+      fix: "503 SESSION_UNAVAILABLE: check that the messenger runs, MESSENGER_URL, and the secret messenger-token.",
       check: async (system) => {
         const path = `/messages/3EB0${randomUUID().replaceAll("-", "").toUpperCase()}`;
         const headers = { origin: "https://app.example" };
@@ -94,18 +94,18 @@ export const messagingText: Section = {
       },
     },
     {
-      name: "refuses an id that is none",
+      name: "rejects a malformed message id",
       needs,
-      mend: schemaMend,
+      fix: schemaFix,
       check: async (system) => {
         for (const id of ["%2e%2e%2fhealth", "a%20b", "x".repeat(65), "a;b"])
           expectMessagingInvalid(await askAs(system, { method: "GET", path: `/messages/${id}` }));
       },
     },
     {
-      name: "refuses a text to a phone that is no number with country code, and says how to mend it",
+      name: "rejects an invalid phone of a text, and says how to fix it",
       needs,
-      mend: "lib/messaging/phone.ts",
+      fix: "Check lib/messaging/phone.ts.",
       check: async (system) => {
         for (const [about, wrong, words] of wrongPhones) {
           const answer = await askAs(system, {
@@ -118,9 +118,9 @@ export const messagingText: Section = {
       },
     },
     {
-      name: "refuses a text without words, and a body that is no JSON object",
+      name: "rejects an empty text, and a body that is not a JSON object",
       needs,
-      mend: schemaMend,
+      fix: schemaFix,
       check: async (system) => {
         for (const message of wrongMessages) {
           const about = `message ${JSON.stringify(message)}`;
@@ -134,11 +134,11 @@ export const messagingText: Section = {
       },
     },
     {
-      name: "refuses an Idempotency-Key that is not one word of visible ASCII",
+      name: "rejects an Idempotency-Key that is not one word of visible ASCII",
       needs,
-      mend: schemaMend,
+      fix: schemaFix,
       check: async (system) => {
-        // without a message, so that nothing is sent where the key is taken
+        // no message text, so that nothing is sent if the key is accepted
         for (const key of wrongKeys) {
           const question = { path: "/send/message", body: { phone }, headers: { "idempotency-key": key } };
           const answer = await askAs(system, {
@@ -150,9 +150,9 @@ export const messagingText: Section = {
       },
     },
     {
-      name: "sends a text once, however often it is asked with one Idempotency-Key, and tells what became of it",
+      name: "sends a text once for repeated requests with one Idempotency-Key, and reports its status",
       needs: [...needs, "phone"],
-      mend: "503: the messenger; PENDING: is a phone linked, and is sending paused? The console tells; FAILED: the reason stands there",
+      fix: "503: check the messenger. PENDING: check in the console that a phone is linked and that sending is not paused. FAILED: the answer contains the reason.",
       check: async (system) => {
         const question = {
           path: "/send/message",
@@ -171,7 +171,7 @@ export const messagingText: Section = {
           return expectShape(answer, Queued).data.id;
         });
         const [, repeated] = answers;
-        if (repeated) expectRule(repeated, ids[0] === ids[1], "the same id for the same key", "another");
+        if (repeated) expectRule(repeated, ids[0] === ids[1], "the same id for the same key", "another id");
         await follow(system, ids[0] ?? "");
       },
     },

@@ -9,7 +9,7 @@ import {
   expectShape,
   expectStatus,
 } from "../mismatch.ts";
-import { NotAsked } from "../not-asked.ts";
+import { Skipped } from "../skipped.ts";
 import type { System } from "../system.ts";
 import { list, listPath, needs, readNewest, readPage, searchPath } from "./resident-page.ts";
 
@@ -21,7 +21,7 @@ const wrongNumbers = [
   ...['"10"', "0", "101", "1e400", "null"].map((value) => ["page_size", value]),
 ] as [string, string][];
 
-/** What the message says, and the bodies that it is said of. */
+/** Part of the message, and the bodies that get it. */
 const wrongBodies: [string, string[]][] = [
   ["must be a JSON object", ["[]", '"text"', "null", "7", "true"]],
   ["The body is not valid JSON", ["{", "{'a':1}", '{"page_number":1}}', "page_number=1", "\u0000"]],
@@ -56,15 +56,15 @@ export const residentList: Section = {
   title: "Resident: access and list",
   cases: [
     {
-      name: "answers 401 and a challenge without an active key, before it looks at the body",
+      name: "answers 401 with a challenge to requests without an active key, before it reads the body",
       needs: ["gateway"],
-      mend: "the api-key authorizer of both routes, and the gateway responses UNAUTHORIZED and INVALID_API_KEY with WWW-Authenticate: infra/aws/integration-api.ts",
+      fix: "Check the api-key authorizer of both routes, and the gateway responses UNAUTHORIZED and INVALID_API_KEY with WWW-Authenticate in infra/aws/integration-api.ts.",
       check: async (system) => {
         const wrong = mintKey();
         const callers: [string, string, Record<string, string>][] = [
           ["no key", "", {}],
           ["an empty key", "", { apikey: "" }],
-          ["a key that nobody has", "", { apikey: wrong }],
+          ["an unknown key", "", { apikey: wrong }],
           ["a key in the query", `?apikey=${wrong}`, {}],
           ["a bearer token", "", { authorization: `Bearer ${wrong}` }],
         ];
@@ -77,9 +77,9 @@ export const residentList: Section = {
       },
     },
     ...([[], needs] as const).map((needed) => ({
-      name: `answers 404 in JSON to another method or address ${needed.length > 0 ? "with" : "without"} a key`,
+      name: `answers 404 in JSON to another method or path ${needed.length > 0 ? "with" : "without"} a key`,
       needs: ["gateway", ...needed] as const,
-      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/aws/integration-api.ts",
+      fix: "Check the gateway response MISSING_AUTHENTICATION_TOKEN in infra/aws/integration-api.ts; its default is 403.",
       check: async ({ ask }: System) => {
         const as = needed.length > 0 ? ({ as: "partner" } as const) : {};
         for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])
@@ -90,20 +90,20 @@ export const residentList: Section = {
       },
     })),
     {
-      name: "answers the first ten rows to {} and to no body at all",
+      name: "returns the first ten rows for {} and for no body",
       needs,
-      mend: "see the log of resident-list by the request id; a 500 is most often the database or its secret",
+      fix: "Search the log of resident-list for the request id. A 500 usually comes from the database or its secret.",
       check: async (system) => {
         for (const answer of [
           await list(system, {}, "{}"),
           await list(system),
-          await list(system, undefined, "no body but a type", { "content-type": "text/plain" }),
+          await list(system, undefined, "a content type without a body", { "content-type": "text/plain" }),
         ]) {
           const { data, total, page } = readPage(answer);
           expectRule(
             answer,
             data.length === Math.min(10, total),
-            "10 rows, or all where there are fewer",
+            "10 rows, or all if there are fewer",
             `${data.length} of ${total}`,
           );
           expectRule(answer, page === 1, "page 1", `page ${page}`);
@@ -111,21 +111,21 @@ export const residentList: Section = {
       },
     },
     {
-      name: "shows exactly the ten fields, and masks all but name and areas",
+      name: "returns exactly the ten fields, and masks all but name and areas",
       needs,
-      mend: "the masks are made in the database: were all migrations run, and does the function read by resident.list?",
+      fix: "The database masks the values: check that all migrations have run and that the function reads by resident.list.",
       check: async (system) => void expectShape((await readNewest(system, 100)).answer, Residents),
     },
     {
-      name: "shows the city's own time, with microseconds and without zone",
+      name: "returns local time with microseconds and without a zone",
       needs,
-      mend: "resident.mask in lib/db/migrations writes created_at; JSON dates of JavaScript would lose microseconds",
+      fix: "Check resident.mask in lib/db/migrations, which formats created_at. JavaScript dates would lose the microseconds.",
       check: async (system) => void expectShape((await readNewest(system, 100)).answer, Times),
     },
     {
-      name: "gives total and page as JSON integers, and the page that was asked for",
+      name: "returns total and page as JSON integers, and the requested page",
       needs,
-      mend: "a driver gives a bigint as text: lib/resident/reader.ts",
+      fix: "Check lib/resident/reader.ts: the database driver returns a bigint as text.",
       check: async (system) => {
         const answer = await list(system, { page_number: 3, page_size: 1 }, "page 3");
         expectStatus(answer, 200);
@@ -134,9 +134,9 @@ export const residentList: Section = {
       },
     },
     {
-      name: "lists newest first, over pages too",
+      name: "lists newest first, across pages",
       needs,
-      mend: "the order of resident.read_list in lib/db/migrations",
+      fix: "Check the order of resident.read_list in lib/db/migrations.",
       check: async (system) => {
         const times: string[] = [];
         for (const page_number of [1, 2, 3]) {
@@ -145,30 +145,30 @@ export const residentList: Section = {
           const sorted = times.every((time, i) => i === 0 || time <= (times[i - 1] ?? ""));
           expectRule(answer, sorted, "created_at never later than in the row before");
         }
-        if (times.length < 2) throw new NotAsked("there are fewer than two residents");
+        if (times.length < 2) throw new Skipped("there are fewer than two residents");
       },
     },
     {
-      name: "answers no rows and the true total past the end",
+      name: "returns no rows and the true total past the last page",
       needs,
-      mend: "resident.read_list in lib/db/migrations: the total does not depend on the page",
+      fix: "Check resident.read_list in lib/db/migrations: the total must not depend on the page.",
       check: async (system) => {
         const { total } = await readNewest(system, 1);
         const answer = await list(
           system,
           { page_number: Number.MAX_SAFE_INTEGER },
-          "the last page number there is",
+          "the largest page number",
         );
         const past = readPage(answer);
         expectRule(answer, past.data.length === 0, "no rows", `${past.data.length}`);
-        // rows may be added while it is asked
+        // rows may be added meanwhile
         expectRule(answer, past.total >= total, `a total of ${total}, or more`, String(past.total));
       },
     },
     {
-      name: "refuses a page number or size that is quoted, fractional, null or out of range",
+      name: "rejects a page number or size that is quoted, fractional, null or out of range",
       needs,
-      mend: "the schema of paging in lib/routes/resident.ts",
+      fix: "Check the paging schema in lib/routes/resident.ts.",
       check: async (system) => {
         for (const [field, value] of wrongNumbers)
           expectInvalid(
@@ -179,9 +179,9 @@ export const residentList: Section = {
       },
     },
     {
-      name: "refuses a body that is no JSON object, one that reaches for a prototype, and other content",
+      name: "rejects a body that is not a JSON object or sets a prototype, and other content types",
       needs,
-      mend: "lib/http/json-body.ts",
+      fix: "Check lib/http/body.ts.",
       check: async (system) => {
         for (const [words, bodies] of wrongBodies)
           for (const body of bodies) expectInvalid(await list(system, body, body), undefined, words);
@@ -190,25 +190,25 @@ export const residentList: Section = {
       },
     },
     {
-      name: "refuses a body over 64 KB as too large",
+      name: "answers 413 to a body over 64 KB",
       needs,
-      mend: "lib/http/body-limit.ts",
+      fix: "Check lib/http/body.ts.",
       check: async (system) =>
         expectRefusal(await list(system, `{${" ".repeat(66_000)}`, "66 KB"), 413, "payload_too_large"),
     },
     {
-      name: "takes no notice of database credentials in the body",
+      name: "ignores database credentials in the body",
       needs,
-      mend: "lib/routes/resident.ts reads the paging alone",
+      fix: "Check lib/routes/resident.ts: only the paging fields should be read.",
       check: async (system) => {
         const credentials = { host: "10.0.0.1", username: "x", password: "x", database: "x" };
         readPage(await list(system, { ...credentials, page_size: 1 }, "database credentials"));
       },
     },
     {
-      name: "is kept by no cache, and read by no page of another origin",
+      name: "is not cached, and sends no CORS headers",
       needs,
-      mend: "lib/http/endpoint.ts; a proxy before the API may have changed the headers",
+      fix: "Check lib/http/endpoint.ts, and whether a proxy in front of the API changes headers.",
       check: async (system) => {
         const answer = await list(system, { page_size: 1 }, "an origin", { origin: "https://app.example" });
         expectHeader(answer, "cache-control", /^no-store$/);

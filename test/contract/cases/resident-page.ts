@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import { expectShape, expectStatus } from "../mismatch.ts";
-import { NotAsked } from "../not-asked.ts";
+import { Skipped } from "../skipped.ts";
 import type { Answer, System } from "../system.ts";
 
 export const listPath = "/v1/penduduk";
 export const searchPath = "/v1/penduduk/search";
 export const needs = ["apiKey"] as const;
 
-/** Whatever type it has: that it is an integer is one case's to say, and not all of them. */
+/** Accepts any type: one case checks that it is an integer, so that a wrong type fails only that case. */
 const number = z.pipe(z.union([z.number(), z.string()]), z.transform(Number));
 const Page = z.object({
   data: z.array(z.object({ nama: z._default(z.string(), ""), created_at: z._default(z.string(), "") })),
@@ -29,10 +29,10 @@ export const readPage = (answer: Answer) => {
   return expectShape(answer, Page);
 };
 
-/** The newest rows; nobody's data is looked at beyond what the rule is about. */
+/** The newest rows. */
 export const readNewest = async (system: System, page_size = 10) => {
   const answer = await list(system, { page_size }, `page_size ${page_size}`);
   const page = readPage(answer);
-  if (page.total === 0) throw new NotAsked("there are no residents: npm run import -- residents");
+  if (page.total === 0) throw new Skipped("there are no residents; run: npm run import -- residents");
   return { ...page, answer };
 };

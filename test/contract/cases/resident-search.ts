@@ -1,6 +1,6 @@
 import type { Section } from "../case.ts";
 import { expectInvalid, expectRule } from "../mismatch.ts";
-import { NotAsked } from "../not-asked.ts";
+import { Skipped } from "../skipped.ts";
 import type { System } from "../system.ts";
 import { needs, readNewest, readPage, search } from "./resident-page.ts";
 
@@ -27,58 +27,58 @@ const nothings = [
   { page_size: 5 },
 ];
 
-/** A NIK of the right form that no register gives. */
+/** A well-formed NIK that is never issued. */
 const nobody = "9999999999999999";
 
 const expectNobody = async (system: System, body: object, about: string) => {
   const answer = await search(system, body, about);
   const { total } = readPage(answer);
-  expectRule(answer, total === 0, "nobody", `${total} rows`);
+  expectRule(answer, total === 0, "no rows", `${total} rows`);
 };
 
 export const residentSearch: Section = {
   title: "Resident: search",
   cases: [
     {
-      name: "finds residents by part of a name in any case",
+      name: "finds residents by part of a name, regardless of case",
       needs,
-      mend: "see the log of resident-search by the request id; resident.read_search in lib/db/migrations",
+      fix: "Search the log of resident-search for the request id; check resident.read_search in lib/db/migrations.",
       check: async (system) => {
         const { data } = await readNewest(system, 20);
         const part = data
           .map(({ nama }) => /[A-Za-z]{3,6}/.exec(nama)?.[0])
           .find((found) => found !== undefined);
-        if (!part) throw new NotAsked("no name among the newest has three letters of A to Z in a row");
+        if (!part) throw new Skipped("none of the newest names has three letters of A to Z in a row");
         for (const p_nama of [part.toLowerCase(), part.toUpperCase()]) {
           const answer = await search(system, { p_nama }, "part of a name");
           const page = readPage(answer);
-          expectRule(answer, page.total > 0, "somebody", "nobody");
+          expectRule(answer, page.total > 0, "at least one row", "none");
           const all = page.data.every(({ nama }) => nama.toLowerCase().includes(part.toLowerCase()));
-          expectRule(answer, all, "only names with this part", "others too");
+          expectRule(answer, all, "only names with this part", "other names too");
         }
       },
     },
     {
-      name: "takes %, _ and \\ in a name literally",
+      name: "treats %, _ and \\ in a name as literal characters",
       needs,
-      mend: "resident.read_search in lib/db/migrations escapes what LIKE would read",
+      fix: "Check that resident.read_search in lib/db/migrations escapes LIKE wildcards.",
       check: async (system) => {
         for (const p_nama of nobodies) await expectNobody(system, { p_nama }, p_nama);
       },
     },
     {
-      name: "finds nobody by a NIK that nobody has, alone or beside a name",
+      name: "returns no rows for an unknown NIK, alone or with a name",
       needs,
-      mend: "resident.read_search in lib/db/migrations: both filters hold together",
+      fix: "Check that resident.read_search in lib/db/migrations combines both filters with AND.",
       check: async (system) => {
         for (const beside of [{}, { p_nama: "a" }, { p_nama: " " }])
           await expectNobody(system, { p_nik: nobody, ...beside }, "an unknown NIK");
       },
     },
     {
-      name: "refuses a NIK that is not text of 16 digits",
+      name: "rejects a NIK that is not a string of 16 digits",
       needs,
-      mend: "the schema of p_nik in lib/routes/resident.ts",
+      fix: "Check the schema of p_nik in lib/routes/resident.ts.",
       check: async (system) => {
         for (const p_nik of wrongNiks)
           expectInvalid(
@@ -89,9 +89,9 @@ export const residentSearch: Section = {
       },
     },
     {
-      name: "refuses a name that is not text, too long or with control characters",
+      name: "rejects a name that is not a string, is too long or contains control characters",
       needs,
-      mend: "the schema of p_nama in lib/routes/resident.ts",
+      fix: "Check the schema of p_nama in lib/routes/resident.ts.",
       check: async (system) => {
         for (const p_nama of wrongNames)
           expectInvalid(
@@ -102,18 +102,18 @@ export const residentSearch: Section = {
       },
     },
     {
-      name: "refuses a search for nothing",
+      name: "rejects a search without a NIK and a name",
       needs,
-      mend: "the schema of the search in lib/routes/resident.ts",
+      fix: "Check the search schema in lib/routes/resident.ts.",
       check: async (system) => {
         for (const body of nothings)
           expectInvalid(await search(system, body, JSON.stringify(body) ?? "no body"));
       },
     },
     {
-      name: "refuses wrong page numbers as the list does",
+      name: "rejects wrong page numbers like the list",
       needs,
-      mend: "the schema of paging in lib/routes/resident.ts",
+      fix: "Check the paging schema in lib/routes/resident.ts.",
       check: async (system) => {
         const answer = await search(system, { p_nama: "a", page_size: "10" }, "a quoted page_size");
         expectInvalid(answer, "page_size");

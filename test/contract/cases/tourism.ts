@@ -8,7 +8,7 @@ import {
   expectShape,
   expectStatus,
 } from "../mismatch.ts";
-import { NotAsked } from "../not-asked.ts";
+import { Skipped } from "../skipped.ts";
 import type { System } from "../system.ts";
 
 const categoryPath = "/v1/pariwisata/kategori";
@@ -47,32 +47,33 @@ export const tourism: Section = {
     {
       name: "lists the categories, with three string fields each",
       needs: [],
-      mend: "see the log of tourism-categories; a 500 is most often the database or its secret",
+      fix: "Search the log of tourism-categories for the request id. A 500 usually comes from the database or its secret.",
       check: async (system) => {
         const answer = await get(system, categoryPath);
         expectStatus(answer, 200);
         const { data } = expectShape(answer, Categories);
-        if (data.length === 0) throw new NotAsked("there are no categories: npm run import -- categories");
+        if (data.length === 0)
+          throw new Skipped("there are no categories; run: npm run import -- categories");
       },
     },
     {
       name: "lists the photos of a destination as a bare array",
       needs: [],
-      mend: "see the log of tourism-gallery; a field of another type comes from lib/tourism/gallery.ts",
+      fix: "Search the log of tourism-gallery for the request id; check the field types in lib/tourism/gallery.ts.",
       check: async (system) => {
         for (const query of ["?where=(pr_id,eq,1)", "?where=%28pr_id%2Ceq%2C1%29"]) {
           const answer = await get(system, galleryPath, query);
           expectStatus(answer, 200);
           const photos = expectShape(answer, Gallery);
           if (photos.length === 0)
-            throw new NotAsked("destination 1 has no photos: npm run import -- gallery");
+            throw new Skipped("destination 1 has no photos; run: npm run import -- gallery");
         }
       },
     },
     {
-      name: "answers an empty array for a destination that nobody knows",
+      name: "returns an empty array for an unknown destination",
       needs: [],
-      mend: "lib/tourism/gallery.ts: an unknown destination is no error",
+      fix: "Check lib/tourism/gallery.ts: an unknown destination is not an error.",
       check: async (system) => {
         const answer = await get(system, galleryPath, "?where=(pr_id,eq,no-such-destination)");
         expectStatus(answer, 200);
@@ -80,17 +81,17 @@ export const tourism: Section = {
       },
     },
     {
-      name: "refuses any other filter than (pr_id,eq,ID), and shows the right form",
+      name: "rejects any filter but (pr_id,eq,ID), and shows the right form",
       needs: [],
-      mend: "the schema of `where` in lib/routes/tourism.ts",
+      fix: "Check the schema of `where` in lib/routes/tourism.ts.",
       check: async (system) => {
         for (const query of wrongFilters) expectInvalid(await get(system, galleryPath, query), "where");
       },
     },
     {
-      name: "may be kept by anyone for a while, and is confirmed by its tag",
+      name: "may be cached by anyone for 5 minutes, and is revalidated by ETag",
       needs: [],
-      mend: "`cache` of the route in lib/routes/tourism.ts; a proxy before the API may have taken ETag away",
+      fix: "Check `cache` of the route in lib/routes/tourism.ts, and whether a proxy in front of the API removes ETag.",
       check: async (system) => {
         const first = await get(system, categoryPath);
         expectHeader(first, "cache-control", /^public, max-age=300$/);
@@ -99,15 +100,15 @@ export const tourism: Section = {
         for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
           const again = await get(system, categoryPath, "", { "if-none-match": tag });
           expectStatus(again, 304);
-          expectRule(again, again.text === "", "no body", "one");
+          expectRule(again, again.text === "", "no body", "a body");
         }
         expectStatus(await get(system, categoryPath, "", { "if-none-match": '"other"' }), 200);
       },
     },
     {
-      name: "may be read by a page of any origin, an error too, which is not kept",
+      name: "may be read by pages of any origin, also errors, which are not cached",
       needs: [],
-      mend: "`cors` of the route in lib/routes/tourism.ts",
+      fix: "Check `cors` of the route in lib/routes/tourism.ts.",
       check: async (system) => {
         const headers = { origin: "https://app.example" };
         const good = await get(system, categoryPath, "", headers);
@@ -118,23 +119,23 @@ export const tourism: Section = {
       },
     },
     {
-      name: "carries a request id in every answer, and repeats it in the body of an error",
+      name: "has a request id in every response, and repeats it in the body of errors",
       needs: ["gateway"],
-      mend: "lib/http/endpoint.ts and infra/aws/integration-api.ts; a proxy before the API may have taken the header away",
+      fix: "Check lib/http/endpoint.ts and infra/aws/integration-api.ts, and whether a proxy in front of the API removes the header.",
       check: async (system) => {
         expectHeader(await get(system, categoryPath), "x-request-id", /^[\w-]+$/);
         for (const path of [galleryPath, "/v1"]) {
           const answer = await get(system, path);
           expectHeader(answer, "x-request-id", /^[\w-]+$/);
           const same = answer.json?.request_id === answer.headers.get("x-request-id");
-          expectRule(answer, same, "request_id as in the header", "another, or none");
+          expectRule(answer, same, "the request_id of the header", "another one or none");
         }
       },
     },
     {
-      name: "lets a page ask before it reads",
+      name: "answers a CORS preflight",
       needs: ["gateway"],
-      mend: "the preflight of routes with `cors`: infra/aws/stacks/api.ts",
+      fix: "Check the preflight of routes with `cors` in infra/aws/stacks/api.ts.",
       check: async (system) => {
         const headers = { origin: "https://app.example", "access-control-request-method": "GET" };
         const answer = await system.ask({ method: "OPTIONS", path: categoryPath, headers });
@@ -144,9 +145,9 @@ export const tourism: Section = {
       },
     },
     {
-      name: "answers 404 to another method, another spelling and what is not there",
+      name: "answers 404 to other methods, other spellings and unknown paths",
       needs: ["gateway"],
-      mend: "the gateway response MISSING_AUTHENTICATION_TOKEN, which is 403 unless set: infra/aws/integration-api.ts",
+      fix: "Check the gateway response MISSING_AUTHENTICATION_TOKEN in infra/aws/integration-api.ts; its default is 403.",
       check: async (system) => {
         const places = [
           ["POST", categoryPath],

@@ -12,10 +12,10 @@ import {
 
 const jid = `${citizen}@s.whatsapp.net`;
 const { Status } = proto.WebMessageInfo;
-/** What the client rejects with when its socket goes: the close code of the web socket, not an error. */
+/** The client rejects with the close code of its web socket, not with an error. */
 const cutOff = 1006;
 
-/** Sends a text. @returns the ack; undefined when none came in time. */
+/** Sends a text. @returns the ack; undefined after a timeout. */
 const send = async (socket: WASocket, text: string, id = generateMessageIDV2(), withinMs = 5_000) => {
   const ack: Promise<BinaryNode | undefined> = socket.waitForMessage(id, withinMs);
   ack.catch(() => {});
@@ -23,7 +23,7 @@ const send = async (socket: WASocket, text: string, id = generateMessageIDV2(), 
   return { id, ack: await ack };
 };
 
-/** The next state of a message that the client tells of. */
+/** The next message state that the client reports. */
 const awaitState = (socket: WASocket, id: string) =>
   new Promise((resolve) =>
     socket.ev.on("messages.update", (updates) => {
@@ -31,7 +31,7 @@ const awaitState = (socket: WASocket, id: string) =>
     }),
   );
 
-/** The kinds of receipts that come, until there are as many: the client itself tells only of the last. */
+/** The kinds of receipts, until there are this many: the client itself reports only the last. */
 const awaitReceipts = (socket: WASocket, id: string, count: number) => {
   const kinds: string[] = [];
   return new Promise<string[]>((resolve) =>
@@ -41,7 +41,7 @@ const awaitReceipts = (socket: WASocket, id: string, count: number) => {
   );
 };
 
-/** How much came while the client was away. */
+/** How many messages arrived while the client was disconnected. */
 const awaitMissed = (socket: WASocket) =>
   new Promise((resolve) =>
     socket.ws.on("CB:ib,,offline", ({ content }: BinaryNode) =>
@@ -50,7 +50,7 @@ const awaitMissed = (socket: WASocket) =>
   );
 
 describe("a nack", () => {
-  test("with 463 fails the message, which reaches nobody", async () => {
+  test("with 463 fails the message, which is not delivered", async () => {
     const { platform, socket } = await runPaired();
     platform.behave({ nack: { code: 463 } });
     const id = generateMessageIDV2();
@@ -62,7 +62,7 @@ describe("a nack", () => {
     expect(platform.arrivalsOf(id)).toBe(1);
   });
 
-  test("may be for a number and for a few messages only", async () => {
+  test("may be limited to a number and a few messages", async () => {
     const { platform, socket } = await runPaired();
     platform.behave({ nack: { code: 479, messages: 1, to: citizen } });
     expect((await send(socket, "1")).ack).toMatchObject({ attrs: { error: "479" } });
@@ -74,7 +74,7 @@ describe("a nack", () => {
 });
 
 describe("an ack", () => {
-  test("that is lost with its socket leaves a message that came; sent again, it is there once", async () => {
+  test("that is lost with its socket leaves a delivered message, which is there once after another send", async () => {
     const { platform, state, socket } = await runPaired();
     const phone = platform.phone(citizen);
     platform.behave({ dropBeforeAck: 1, receipts: [] });
@@ -90,7 +90,7 @@ describe("an ack", () => {
     expect(platform.behaviour.dropBeforeAck).toBe(0);
   });
 
-  test("that is lost before the message reached anyone leaves nothing", async () => {
+  test("that is lost before delivery leaves nothing", async () => {
     const { platform, state, socket } = await runPaired();
     platform.behave({ dropUndelivered: 1 });
     const id = generateMessageIDV2();
@@ -100,7 +100,7 @@ describe("an ack", () => {
     expect(platform.phone(citizen).inbox).toMatchObject([{ id, arrivals: 1 }]);
   });
 
-  test("may be slow, or never come", async () => {
+  test("may be slow or missing", async () => {
     const { platform, socket } = await runPaired();
     platform.behave({ ackDelayMs: 300, receipts: [] });
     const before = performance.now();
@@ -114,16 +114,16 @@ describe("an ack", () => {
 });
 
 describe("receipts", () => {
-  test("tell of delivery and reading, in this order", async () => {
+  test("report delivery and reading, in this order", async () => {
     const { platform, socket } = await runPaired();
     platform.behave({ receipts: ["delivered", "read"] });
     const id = generateMessageIDV2();
-    const told = Promise.all([awaitReceipts(socket, id, 2), awaitState(socket, id)]);
+    const reported = Promise.all([awaitReceipts(socket, id, 2), awaitState(socket, id)]);
     await send(socket, "seen", id);
-    expect(await told).toEqual([["delivered", "read"], Status.READ]);
+    expect(await reported).toEqual([["delivered", "read"], Status.READ]);
   });
 
-  test("may come out of order and late", async () => {
+  test("may arrive late and out of order", async () => {
     const { platform, socket } = await runPaired();
     platform.behave({ receipts: ["read", "delivered"], receiptDelayMs: 50 });
     const id = generateMessageIDV2();
@@ -134,7 +134,7 @@ describe("receipts", () => {
     expect(performance.now() - before).toBeGreaterThan(95);
   });
 
-  test("may be held back, and sent long after the ack", async () => {
+  test("may be delayed until long after the ack", async () => {
     const { platform, socket } = await runPaired();
     platform.behave({ receipts: [] });
     const { id } = await send(socket, "held");
@@ -143,16 +143,16 @@ describe("receipts", () => {
     expect(await state).toBe(Status.READ);
   });
 
-  test("that came while the client was away are there when it is back", async () => {
+  test("are delivered later to a client that was disconnected", async () => {
     const { platform, state, socket } = await runPaired();
     platform.behave({ dropBeforeAck: 1 });
     const id = generateMessageIDV2();
     await expect(send(socket, "away", id)).rejects.toBe(cutOff);
     const back = connect(platform, state);
-    const [missed, told] = await Promise.all([awaitMissed(back), awaitState(back, id)]);
-    expect([missed, told]).toEqual([1, Status.DELIVERY_ACK]);
+    const [missed, reported] = await Promise.all([awaitMissed(back), awaitState(back, id)]);
+    expect([missed, reported]).toEqual([1, Status.DELIVERY_ACK]);
     await platform.until(() => platform.unacknowledged === 0);
-    // what was acknowledged does not come once more
+    // acknowledged messages are not delivered again
     const closed = awaitClose(back);
     platform.disconnect(515);
     await closed;
@@ -196,7 +196,7 @@ describe("a retry receipt", () => {
     await expect(platform.askAgain("3EB0")).rejects.toThrow("no message");
   });
 
-  test("comes of itself for messages that a phone claims not to be able to read", async () => {
+  test("is sent for messages that a phone is told not to decrypt", async () => {
     const { platform, socket } = await runPaired();
     platform.behave({ askAgain: 1, receipts: [] });
     const { id } = await send(socket, "unreadable");
@@ -219,7 +219,7 @@ describe("a connection", () => {
     expect(platform.sockets).toMatchObject({ open: 1, loggedIn: 1, mostOpen: 1, mostLoggedIn: 1 });
   });
 
-  test("that is logged out with 401 needs to be paired anew", async () => {
+  test("that is logged out with 401 must be paired again", async () => {
     const { platform, state, socket } = await runPaired();
     const closed = awaitClose(socket);
     platform.disconnect(401);
@@ -239,14 +239,14 @@ describe("a connection", () => {
     expect(platform.sockets).toMatchObject({ open: 1, loggedIn: 1, mostOpen: 2, mostLoggedIn: 2 });
   });
 
-  test("may stay beside a second one, if the platform is told to let it", async () => {
+  test("may stay open next to a second one, if the platform is configured so", async () => {
     const { platform, state } = await runPaired();
     platform.behave({ replaceOlder: false });
     await logIn(platform, state);
     expect(platform.sockets).toMatchObject({ open: 2, loggedIn: 2 });
   });
 
-  test("may be refused at login with any code", async () => {
+  test("may be rejected at login with any code", async () => {
     const { platform, state, socket } = await runPaired();
     platform.behave({ loginFailure: 403 });
     platform.disconnect("drop");
@@ -256,7 +256,7 @@ describe("a connection", () => {
     await logIn(platform, state);
   });
 
-  test("is dropped when the platform is gone, refused until it is back, and then accepted", async () => {
+  test("is closed when the platform goes down, and accepted when it is back", async () => {
     const { platform, state, socket } = await runPaired();
     const closed = awaitClose(socket);
     platform.leave();
@@ -268,7 +268,7 @@ describe("a connection", () => {
     expect(platform.phone(citizen).inbox).toMatchObject([{ text: "back" }]);
   });
 
-  test("is possible again by itself after a while that was given", async () => {
+  test("is possible again after a configured time", async () => {
     const { platform, state } = await runPaired();
     platform.leave(700);
     expect(await awaitClose(connect(platform, state))).toBeGreaterThan(0);
@@ -277,7 +277,7 @@ describe("a connection", () => {
   });
 });
 
-test("an upload that the media server refuses fails the message", async () => {
+test("an upload that the media server rejects fails the message", async () => {
   const { platform, socket } = await runPaired();
   platform.behave({ mediaStatus: 500 });
   const document = { document: Buffer.from("%PDF"), mimetype: "application/pdf", fileName: "a.pdf" };

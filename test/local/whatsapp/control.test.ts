@@ -16,7 +16,7 @@ import {
 
 const jid = `${citizen}@s.whatsapp.net`;
 
-/** As another process would ask. */
+/** Sends requests like another process. */
 const ask = async ({ controlUrl }: Platform, method: string, path: string, body?: unknown) => {
   const response = await fetch(`${controlUrl}${path}`, {
     method,
@@ -27,7 +27,7 @@ const ask = async ({ controlUrl }: Platform, method: string, path: string, body?
 };
 
 describe("the control server", () => {
-  test("tells what a client needs to connect", async () => {
+  test("returns what a client needs to connect", async () => {
     const platform = await runPlatform();
     const { body } = await ask(platform, "GET", "/");
     const { url, rootKey, mediaCa } = platform;
@@ -56,7 +56,7 @@ describe("the control server", () => {
     });
   });
 
-  test("shows a phone's messages, waits for them, and gives their media", async () => {
+  test("shows a phone's messages, waits for them, and returns their media", async () => {
     const { platform, socket } = await runPaired();
     const file = randomBytes(1_000);
     const waiting = ask(platform, "GET", `/phones/${citizen}?messages=1`);
@@ -80,7 +80,7 @@ describe("the control server", () => {
     expect(await ask(platform, "GET", `/messages/${id}`)).toMatchObject({ body: { arrivals: 1 } });
   });
 
-  test("sets how the platform behaves, and refuses what it does not know", async () => {
+  test("configures the platform's behaviour, and rejects unknown settings", async () => {
     const { platform } = await runPaired();
     const behaviour = { nack: { code: 463 }, receipts: ["read"] };
     expect(await ask(platform, "PUT", "/behaviour", behaviour)).toMatchObject({ body: behaviour });
@@ -91,7 +91,7 @@ describe("the control server", () => {
     expect(await ask(platform, "GET", "/nowhere")).toMatchObject({ status: 404 });
   });
 
-  test("disconnects, goes away and comes back", async () => {
+  test("disconnects, goes down and comes back", async () => {
     const { platform, state, socket } = await runPaired();
     const closed = awaitClose(socket);
     expect(await ask(platform, "POST", "/disconnect", { reason: 515 })).toMatchObject({ status: 204 });
@@ -106,7 +106,7 @@ describe("the control server", () => {
     expect(await ask(platform, "GET", "/faults")).toMatchObject({ body: [] });
   });
 
-  test("registers numbers and forgets them", async () => {
+  test("registers and removes numbers", async () => {
     const platform = await runPlatform();
     expect(await ask(platform, "GET", "/phones/6285000000000")).toMatchObject({ status: 400 });
     expect(await ask(platform, "PUT", "/phones/6285000000000")).toMatchObject({ status: 200 });
@@ -119,7 +119,7 @@ describe("the control server", () => {
   });
 });
 
-test("the certificate is its own authority, and for loopback only", () => {
+test("the certificate is self-signed, and valid for loopback only", () => {
   const certificate = new X509Certificate(createCertificate().cert);
   expect(certificate.verify(certificate.publicKey)).toBe(true);
   expect(certificate.ca).toBe(true);
@@ -134,6 +134,6 @@ test.for([
   ["80", "02020080"],
   ["0000ff01", "020300ff01"],
   ["0102", "02020102"],
-])("an integer of the bytes %s is written in its shortest form", ([bytes = "", written]) =>
+])("an integer of the bytes %s is encoded in its shortest form", ([bytes = "", written]) =>
   expect(integer(Buffer.from(bytes, "hex")).toString("hex")).toBe(written),
 );

@@ -17,7 +17,7 @@ const png = Buffer.from(
   "base64",
 );
 
-/** The text of the next message that somebody else wrote. */
+/** The text of the next message from another account. */
 const awaitText = (socket: WASocket) =>
   new Promise((resolve) =>
     socket.ev.on("messages.upsert", ({ messages }) => {
@@ -40,7 +40,7 @@ const start = async () => {
 };
 
 describe("a phone", () => {
-  test("reads a text under the id that it was sent with, and the message is acknowledged", async () => {
+  test("reads a text under its id, and the message is acknowledged", async () => {
     const { platform, phone, send } = await start();
     const { id, ack } = await send({ text: "Halo *warga*" });
     expect(ack).toMatchObject({ tag: "ack", attrs: { class: "message", id } });
@@ -52,7 +52,7 @@ describe("a phone", () => {
     expect(platform.faults).toEqual([]);
   });
 
-  test("is sent messages that open a session until it has answered, and then ones that go on with it", async () => {
+  test("gets messages that open a session until it answers, and then ones that continue it", async () => {
     const { platform, socket, phone, send } = await start();
     await send({ text: "1" });
     await send({ text: "2" });
@@ -65,7 +65,7 @@ describe("a phone", () => {
     expect(phone.failures).toEqual([]);
   });
 
-  test("may write first, in a session opened with the keys that the client uploaded", async () => {
+  test("may write first, in a session with the client's uploaded keys", async () => {
     const { platform, socket, phone, send } = await start();
     const written = awaitText(socket);
     await platform.write(citizen, "Permisi");
@@ -85,7 +85,7 @@ describe("a phone", () => {
     });
   });
 
-  test("gets an image to be viewed once, with its caption", async () => {
+  test("gets a view-once image with its caption", async () => {
     const { phone, send } = await start();
     await send({ image: png, caption: "peta", viewOnce: true });
     const [received] = phone.inbox;
@@ -94,7 +94,7 @@ describe("a phone", () => {
     expect(received?.media?.bytes).toEqual(png);
   });
 
-  test("gets a document of many frames byte for byte", async () => {
+  test("gets a document of many frames unchanged", async () => {
     const { phone, send } = await start();
     const file = randomBytes(3 * 1024 * 1024 + 7);
     await send({ document: file, mimetype: "application/pdf", fileName: "surat.pdf", caption: "surat" });
@@ -109,7 +109,7 @@ describe("a phone", () => {
     expect(phone.failures).toEqual([]);
   });
 
-  test("of a number without an account is not there", async () => {
+  test("does not exist for a number without an account", async () => {
     const { platform, socket } = await start();
     // the client leaves out of its answer who has no account
     expect(await socket.onWhatsApp(citizen, "6289999999999")).toEqual([{ jid, exists: true }]);
@@ -118,7 +118,7 @@ describe("a phone", () => {
     expect(() => platform.phone("6280000000000")).toThrow("no account");
   });
 
-  test("that does not exist is not written to: the message is refused", async () => {
+  test("that does not exist gets nothing: the message is rejected", async () => {
     const { socket, platform } = await start();
     const messageId = generateMessageIDV2();
     const ack = socket.waitForMessage(messageId, 5_000);
@@ -127,14 +127,14 @@ describe("a phone", () => {
     expect(platform.faults).toEqual([]);
   });
 
-  test("is found by the name that hides its number, too", async () => {
+  test("is found by its hidden identity, too", async () => {
     const { socket, platform, phone } = await start();
     await socket.sendMessage(`${phone.lid}@lid`, { text: "to the LID" });
     await platform.until(() => phone.inbox.length === 1);
     expect(phone.inbox).toMatchObject([{ text: "to the LID" }]);
   });
 
-  test("refuses media that was changed on the way, wherever it was", async () => {
+  test("rejects media that was changed in transit, at any byte", async () => {
     const { platform, phone, send } = await start();
     await send({ document: randomBytes(100), mimetype: "application/pdf", fileName: "a.pdf" });
     const { media, message } = phone.inbox[0] ?? {};
@@ -156,7 +156,7 @@ describe("a phone", () => {
     expect(() => decryptMedia({ ...media, sha256: randomBytes(32) }, file)).toThrow("the file's SHA-256");
   });
 
-  test("gets a hundred texts in the order that they were sent in", async () => {
+  test("gets a hundred texts in the order of sending", async () => {
     const { platform, phone, socket } = await start();
     const texts = Array.from({ length: 100 }, (_, index) => `text ${index}`);
     for (const text of texts) await socket.sendMessage(jid, { text });
@@ -172,7 +172,7 @@ describe("a phone", () => {
     expect(copy).toMatchObject({ destinationJid: jid, message: { extendedTextMessage: { text: "copy" } } });
   });
 
-  test("keeps what it cannot read as a failure, asks for it again, and then reads it", async () => {
+  test("records a message that it cannot decrypt, requests it again, and then reads it", async () => {
     const { platform, state, phone, send } = await start();
     const address = `${phone.lid}_1.0`;
     await send({ text: "first" });
@@ -189,7 +189,7 @@ describe("a phone", () => {
     expect(platform.sockets).toMatchObject({ loggedIn: 1, everOpened: 2 });
   });
 
-  test("that is told not to ask again keeps the failure, and the connection stays", async () => {
+  test("that does not request again keeps the failure, and the connection stays open", async () => {
     const { platform, state, phone, send } = await start();
     platform.behave({ askAgainOnFailure: false });
     const address = `${phone.lid}_1.0`;

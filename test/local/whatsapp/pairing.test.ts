@@ -15,7 +15,7 @@ import {
 
 const userOf = (jid = "") => jid.split(/[:@]/)[0];
 
-/** libsignal's own check, which the client library throws away the answer of. */
+/** libsignal's own check, whose result the client library ignores. */
 const { curve } = createRequire(import.meta.resolve("baileys"))("libsignal");
 const isSignedStrictly = (key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>
   curve.verifySignature(Buffer.concat([Buffer.from([5]), key]), message, signature);
@@ -50,7 +50,7 @@ describe("pairing", () => {
     expect(platform.faults).toEqual([]);
   });
 
-  test("by a mistyped code links nobody, and the right one still does", async () => {
+  test("by a wrong code fails, and the right one still works", async () => {
     const platform = await runPlatform();
     const socket = connect(platform, createState());
     await awaitUpdate(socket, (update) => update.qr !== undefined);
@@ -60,13 +60,13 @@ describe("pairing", () => {
     expect(await platform.enterCode(code)).toMatch(/@s\.whatsapp\.net$/);
   });
 
-  test("by a QR code that nobody shows is refused", async () => {
+  test("by an outdated QR code is rejected", async () => {
     const platform = await runPlatform();
     await expect(platform.scan("https://wa.me/x#2@a,b,c,d,1")).rejects.toThrow("no client");
     await expect(platform.enterCode("ABCDEFGH")).rejects.toThrow("no client");
   });
 
-  test("outlives the client's process: what it had kept logs in again", async () => {
+  test("outlives the client's process: the stored state logs in again", async () => {
     const platform = await runPlatform();
     const state = await pair(platform);
     const kept = JSON.stringify(state.creds, BufferJSON.replacer);
@@ -77,7 +77,7 @@ describe("pairing", () => {
     expect((await logIn(platform, again)).user?.id).toBe(state.creds.me?.id);
   });
 
-  test("and login pass in a client that checks signatures strictly, and another root key does not", async () => {
+  test("and login pass in a client with strict signature checks, unlike another root key", async () => {
     const platform = await runPlatform();
     const verify = vi.spyOn(Curve, "verify").mockImplementation(isSignedStrictly);
     onTestFinished(() => verify.mockRestore());
@@ -89,7 +89,7 @@ describe("pairing", () => {
     expect(await awaitClose(connect(stranger, state))).toBe(400);
   });
 
-  test("is wanted of a client whose keys are not linked", async () => {
+  test("is required for a client whose keys are not linked", async () => {
     const platform = await runPlatform();
     const state = await pair(platform);
     const stranger = createState();

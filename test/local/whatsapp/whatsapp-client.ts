@@ -21,7 +21,7 @@ export const runPlatform = async (): Promise<Platform> => {
   return platform;
 };
 
-/** What a client keeps between connections. */
+/** The stored state of a client. */
 export const createState = (): AuthenticationState => ({ creds: initAuthCreds(), keys: createKeyStore() });
 
 type Update = Partial<ConnectionState>;
@@ -79,7 +79,7 @@ export const logIn = async (
   return socket;
 };
 
-/** Pairs a new client by QR code. @returns what it has to keep. */
+/** Pairs a new client by QR code. @returns its state to store. */
 export const pair = async (platform: Platform): Promise<AuthenticationState> => {
   const state = createState();
   const socket = connect(platform, state);

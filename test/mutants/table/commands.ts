@@ -145,7 +145,7 @@ export const commands: readonly Mutant[] = [
     find: "if (summary.failed > 0) return 2;",
     replace: "if (summary.failed > 1) return 2;",
     tests: ["test/smoke/smoke.test.ts"],
-    only: "a column in clear",
+    only: "an unmasked column",
   },
   {
     breaks: "A stage that could not be asked to the end passes the smoke test",

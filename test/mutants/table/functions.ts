@@ -99,7 +99,7 @@ export const functions: readonly Mutant[] = [
     find: "coming.password !== current.password && (await logsIn(coming))) return false;",
     replace: "coming.password === current.password && (await logsIn(coming))) return false;",
     tests: migrate,
-    only: "under way",
+    only: "in progress",
   },
   {
     breaks: "Tokens of the key before a rotation are rejected",

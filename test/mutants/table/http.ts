@@ -72,14 +72,14 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "A body of exactly the limit is 413",
-    file: "lib/http/body-limit.ts",
+    file: "lib/http/body.ts",
     find: '"utf8") > maxBytes',
     replace: '"utf8") >= maxBytes',
     tests: endpoint,
   },
   {
     breaks: "The base64 of a body is measured in place of its bytes",
-    file: "lib/http/body-limit.ts",
+    file: "lib/http/body.ts",
     find: 'isBase64Encoded ? "base64" : "utf8"',
     replace: 'isBase64Encoded ? "ascii" : "utf8"',
     tests: endpoint,

@@ -121,6 +121,6 @@ export const imports: readonly Mutant[] = [
     find: "    if (connections[0]) await table.afterwards?.(connections[0]);\n",
     replace: "",
     tests: ["test/commands/import.test.ts"],
-    only: "leaves nothing for readers",
+    only: "leaves no pending notes",
   },
 ];

@@ -3,6 +3,7 @@ import type { Mutant } from "../mutant.ts";
 const limits = ["test/messenger/accept/download-limits.test.ts"];
 const guard = ["test/messenger/accept/address-guard.test.ts"];
 const compress = ["test/messenger/accept/compress-image.test.ts"];
+const compressLimits = ["test/messenger/accept/compress-image-limits.test.ts"];
 
 export const media: readonly Mutant[] = [
   {
@@ -101,7 +102,7 @@ export const media: readonly Mutant[] = [
     file: "lib/messenger/accept/compress-image.ts",
     find: "{ limitInputPixels: maxPixels }",
     replace: '{ limitInputPixels: maxPixels, failOn: "none" }',
-    tests: compress,
+    tests: compressLimits,
     only: "cut short",
   },
   {
@@ -141,7 +142,7 @@ export const media: readonly Mutant[] = [
     file: "lib/messenger/accept/compress-image.ts",
     find: "countWholeBytes(metadata) > maxWholeBytes",
     replace: "countWholeBytes(metadata) < 0",
-    tests: compress,
+    tests: compressLimits,
     only: "interlaced bomb",
   },
   {
@@ -149,7 +150,7 @@ export const media: readonly Mutant[] = [
     file: "lib/messenger/accept/compress-image.ts",
     find: "metadata.width > maxPngWidth",
     replace: "metadata.width > maxPixels",
-    tests: compress,
+    tests: compressLimits,
     only: "very wide rows",
   },
   {
@@ -157,7 +158,7 @@ export const media: readonly Mutant[] = [
     file: "lib/messenger/accept/compress-image.ts",
     find: ".timeout({ seconds: timeoutSeconds })",
     replace: "",
-    tests: compress,
+    tests: compressLimits,
     only: "takes too long",
   },
   {
@@ -165,7 +166,7 @@ export const media: readonly Mutant[] = [
     file: "lib/messenger/accept/compress-image.ts",
     find: "  last = work.catch(() => {});\n",
     replace: "",
-    tests: compress,
+    tests: compressLimits,
     only: "one image at a time",
   },
   {

@@ -58,7 +58,7 @@ export const notification: readonly Mutant[] = [
     find: "    await requireBarrier(transaction, view);\n",
     replace: "",
     tests: run,
-    only: "security barrier",
+    only: "security_barrier",
   },
   {
     breaks: "An audience shows the phone number of a row that it leaves out in an error",
@@ -89,7 +89,7 @@ export const notification: readonly Mutant[] = [
     find: 'kind === "reminder" || kind === "bulk"',
     replace: 'kind !== "bulk"',
     tests: run,
-    only: "gets what he asked for",
+    only: "gets what they requested",
   },
   {
     breaks: "What a job tells once for ever is told in each run",

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { rotationSteps } from "#lib/secrets/table/rotation.ts";
 import { mintedSecrets, secretTable } from "#lib/secrets/table/table.ts";
+import { useMessagingCity } from "../../steps/city/messaging-city.ts";
 import { callCommand } from "../../steps/command.ts";
 import { employeeClient } from "../../steps/employee.ts";
-import { useMessagingCity } from "../../steps/messaging-city.ts";
 import { beginRotation, rotateStep } from "./rotation.ts";
 
 const messaging = useMessagingCity();
@@ -13,7 +13,7 @@ const begin = (name: string) => beginRotation(own, name);
 const held = (name: string, stage = "AWSCURRENT") =>
   JSON.parse(own.city.secrets.find(`municipal/local/${name}`, { stage })?.value ?? "null");
 
-test("access tokens of the key before a rotation stay valid, and new ones are of the new key", async () => {
+test("access tokens of the previous key stay valid, and new ones use the new key", async () => {
   const client = employeeClient(own.city.baseUrl);
   const { username, password } = own.city.upstreams.demo;
   const kidOf = (token: string) =>
@@ -30,7 +30,7 @@ test("access tokens of the key before a rotation stay valid, and new ones are of
   expect(held("token-key").kid).not.toBe(kidOf(before));
 });
 
-test("by hand, the token key is rotated by the same function", async () => {
+test("the command rotates the token key by the same function", async () => {
   const before = held("token-key");
   const settings = own.city.variables({ secrets: { TOKEN_KEY_SECRET_ID: "token-key" } });
   const load = () => import("../../../infra/commands/token-key.ts");
@@ -39,7 +39,7 @@ test("by hand, the token key is rotated by the same function", async () => {
   expect(own.logged().filter(({ step }) => step === "finishSecret").length).toBeGreaterThan(0);
 });
 
-test("the messenger's token is a new one, and the one before is still there for those who hold it", async () => {
+test("the messenger's token is replaced, and the previous one stays valid", async () => {
   const before = held("messenger-token");
   await begin("messenger-token").upTo("finishSecret");
   expect(held("messenger-token", "AWSPREVIOUS")).toEqual(before);
@@ -48,7 +48,7 @@ test("the messenger's token is a new one, and the one before is still there for 
 });
 
 test.each(mintedSecrets.filter((name) => "never" in secretTable[name].rotation))(
-  "the secret %s is rejected with the reason that the table gives, and stays as it is",
+  "the secret %s is rejected with the reason of the table, and does not change",
   async (name) => {
     const before = held(name);
     const { rotation } = secretTable[name];
@@ -63,7 +63,7 @@ test.each([
   ["that the table does not have", "municipal/local/demo-passwords"],
   ["of another stage", "municipal/other/token-key"],
   ["whose name continues one of the table", "municipal/local/token-key/2"],
-])("a secret %s is rejected, though its value has a shape that is rotated", async (_, id) => {
+])("a secret %s is rejected, although its value has the shape of a rotated one", async (_, id) => {
   const { secrets } = own.city;
   const before = JSON.stringify(held("token-key"));
   secrets.put(id, before);
@@ -72,7 +72,7 @@ test.each([
   expect(secrets.find(id)?.value).toBe(before);
 });
 
-test("a step of a rotation that nobody began is refused", async () => {
+test("a step of a rotation that has not started is rejected", async () => {
   const token = "00000000-0000-4000-8000-000000000000";
   const attempt = rotateStep(own, "createSecret", "municipal/local/token-key", token);
   await expect(attempt).rejects.toThrow(/has no version .* to rotate to/);

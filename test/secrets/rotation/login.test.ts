@@ -4,9 +4,8 @@ import { Credentials } from "#lib/db/credentials.ts";
 import { setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { rotationSteps as steps } from "#lib/secrets/table/rotation.ts";
-import { withCityDatabase } from "../../steps/city-database.ts";
+import { useOwnCity, withCityDatabase } from "../../steps/city/own-city.ts";
 import { canLogIn } from "../../steps/connections.ts";
-import { useOwnCity } from "../../steps/own-city.ts";
 import { beginRotation, type Step } from "./rotation.ts";
 
 const own = useOwnCity();
@@ -23,7 +22,7 @@ const getHeld = (role: LoginRole, stage?: string): Credentials => {
   return credentials;
 };
 
-/** The next request of each function has to connect anew. */
+/** Makes each function reconnect for its next request. */
 const endConnections = (role: LoginRole) =>
   withAdmin(async (sql) => {
     await sql.unsafe(`grant ${loginRoles[role]} to current_user`);
@@ -41,7 +40,7 @@ const ask = async () => {
 };
 const whole = [200, 200, 200];
 
-test("a role has a new password that opens, the one before opens no more, and nothing else has changed", async () => {
+test("a role's new password works, the previous one does not, and nothing else changes", async () => {
   const before = getHeld("importer");
   await begin("importer").upTo("finishSecret");
   const after = getHeld("importer");
@@ -51,7 +50,7 @@ test("a role has a new password that opens, the one before opens no more, and no
   expect([await canLogIn(after), await canLogIn(before)]).toEqual([true, false]);
 });
 
-test("requests between any two steps are answered, with connections kept and with connections ended", async () => {
+test("requests between any two steps succeed, with kept and with closed connections", async () => {
   expect(await ask()).toEqual(whole);
   const rotations = readers.map(begin);
   for (const step of steps) {
@@ -62,7 +61,7 @@ test("requests between any two steps are answered, with connections kept and wit
   }
 });
 
-test("requests while the steps are done are answered, though every one of them has to connect anew", async () => {
+test("requests during the steps succeed, although each has to reconnect", async () => {
   const rotation = begin("tourism");
   let rotated = false;
   const done = rotation.conduct().finally(() => {
@@ -77,7 +76,7 @@ test("requests while the steps are done are answered, though every one of them h
   expect(new Set(seen)).toEqual(new Set([200]));
 });
 
-test("the messenger connects anew between any two steps", async () => {
+test("the messenger reconnects between any two steps", async () => {
   const settings = own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/messenger" } });
   for (const [variable, value] of Object.entries(settings)) vi.stubEnv(variable, value);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -93,7 +92,7 @@ test("the messenger connects anew between any two steps", async () => {
 });
 
 describe.each(steps)("a rotation that breaks off after %s", (last) => {
-  test("leaves a login that works, and comes to its end when it is tried again", async () => {
+  test("leaves a working login, and completes when it is retried", async () => {
     const rotation = begin("tourism");
     await rotation.upTo(last);
     await endConnections("tourism");
@@ -106,7 +105,7 @@ describe.each(steps)("a rotation that breaks off after %s", (last) => {
 });
 
 test.each<Step>(["setSecret", "testSecret"])(
-  "%s fails while the database is away, and does no harm",
+  "%s fails while the database is unavailable, and changes nothing",
   async (step) => {
     const rotation = begin("tourism");
     await rotation.upTo(steps[steps.indexOf(step) - 1] ?? "createSecret");
@@ -119,14 +118,14 @@ test.each<Step>(["setSecret", "testSecret"])(
   },
 );
 
-test("testSecret fails when the database does not have the coming password", async () => {
+test("testSecret fails when the database does not have the pending password", async () => {
   const rotation = begin("tourism");
   await rotation.do("createSecret");
   await expect(rotation.do("testSecret")).rejects.toThrow("rejects the new password");
   await rotation.upTo("finishSecret");
 });
 
-test("setSecret logs in by the version before, where that alone still opens", async () => {
+test("setSecret logs in with the version before, if only that one still works", async () => {
   await begin("notify").upTo("finishSecret");
   const before = getHeld("notify", "AWSPREVIOUS");
   await withAdmin((sql) => setPassword(sql, before.username, before.password));
@@ -135,14 +134,14 @@ test("setSecret logs in by the version before, where that alone still opens", as
   expect(await canLogIn(getHeld("notify"))).toBe(true);
 });
 
-test("setSecret says who can help when the database takes none of the secret's passwords", async () => {
+test("setSecret says who can help when the database accepts none of the secret's passwords", async () => {
   const rotation = begin("employee-admin");
   await rotation.do("createSecret");
   await withAdmin((sql) => sql.unsafe("alter role municipal_employee_admin password 'somebody-elses'"));
   await expect(rotation.do("setSecret")).rejects.toThrow("the migration sets a new one");
 });
 
-test("an administrator sets his own password as well, and what else RDS keeps in the secret stays there", async () => {
+test("an administrator sets their own password, and other fields that RDS keeps in the secret stay", async () => {
   const { password, ...address } = getHeld("tourism");
   const username = `administrator_${randomBytes(8).toString("hex").replace(/\d/g, "x")}`;
   await withAdmin(async (sql) => {
@@ -158,7 +157,7 @@ test("an administrator sets his own password as well, and what else RDS keeps in
   expect([await canLogIn(after), await canLogIn(before)]).toEqual([true, false]);
 });
 
-test("neither a log nor an error tells a password", () => {
+test("no log or error contains a password", () => {
   const secrets = ["tourism", "importer", "resident"].flatMap((role) =>
     (own.city.secrets.list(`municipal/local/database/${role}`) ?? []).map(
       ({ value }) => JSON.parse(value).password as string,

@@ -1,5 +1,5 @@
 import { rotationSteps } from "#lib/secrets/table/rotation.ts";
-import type { OwnCity } from "../../steps/own-city.ts";
+import type { OwnCity } from "../../steps/city/own-city.ts";
 
 export type Step = (typeof rotationSteps)[number];
 

@@ -3,7 +3,7 @@ import { Curve } from "baileys";
 import { expect, test } from "vitest";
 import { verifySignature } from "#lib/messenger/channels/whatsapp/signature.ts";
 
-test("accepts what the key has signed, in both forms of the key", () => {
+test("accepts the key's signature, in both formats of the key", () => {
   for (let i = 0; i < 20; i++) {
     const pair = Curve.generateKeyPair();
     const message = randomBytes(i * 7);
@@ -14,7 +14,7 @@ test("accepts what the key has signed, in both forms of the key", () => {
   }
 });
 
-test("refuses another key's, another message's, a changed and an invented signature", () => {
+test("rejects signatures of another key or message, changed and invented ones", () => {
   const pair = Curve.generateKeyPair();
   const message = randomBytes(40);
   const signature = Curve.sign(pair.private, message);

@@ -1,6 +1,6 @@
 import type { Resource } from "./assembly.ts";
 
-/** Where the stacks would stand. */
+/** The account and region of the stacks. */
 export interface Place {
   readonly account: string;
   readonly region: string;

@@ -4,12 +4,12 @@ import * as z from "zod/mini";
 import { Batch, Submission } from "#lib/messaging/submission.ts";
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 
-/** What a send endpoint handed over. */
+/** A request that a send endpoint handed over. */
 interface Handed {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The first one of a batch; undefined for a question about a message. */
+  /** The first one of a batch; undefined for a request of a message's status. */
   readonly submission: Submission | undefined;
   readonly content: Buffer | undefined;
 }
@@ -21,7 +21,7 @@ export const reply = (response: ServerResponse, status: number, body: unknown): 
 
 export const acceptedAt = "2025-06-01T08:00:00.123Z";
 
-/** Takes whatever comes. */
+/** Accepts everything. */
 const accepts: Behaviour = ({ path }, response) =>
   reply(
     response,
@@ -34,12 +34,12 @@ const accepts: Behaviour = ({ path }, response) =>
 const submissionIn = (path: string, json: unknown): Submission | undefined =>
   path === "/messages/batch" ? z.parse(Batch, json).submissions[0] : z.parse(Submission, json);
 
-/** One side of `lib/messaging/submission.ts`: a messenger that says what the test wants to hear. */
-export const playTask = async () => {
+/** A fake messenger that speaks `lib/messaging/submission.ts` and answers as the test says. */
+export const startFakeMessenger = async () => {
   const handed: Handed[] = [];
   let behave = accepts;
   const server = createServer(async (request, response) => {
-    // a sender that was cut off has nothing more to say
+    // the sender may have closed the connection
     const body = await buffer(request).catch(() => Buffer.alloc(0));
     const { method = "", url: path = "", headers } = request;
     const inline = headers["content-type"] === "application/octet-stream";
@@ -64,4 +64,4 @@ export const playTask = async () => {
     stop,
   };
 };
-export type PlayedTask = Awaited<ReturnType<typeof playTask>>;
+export type FakeMessenger = Awaited<ReturnType<typeof startFakeMessenger>>;

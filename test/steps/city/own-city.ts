@@ -1,20 +1,21 @@
 import { rmSync } from "node:fs";
+import postgres from "postgres";
 import { afterAll, beforeAll, inject } from "vitest";
-import { type City, type CityOptions, startCity } from "../../infra/local/city.ts";
-import { destroyServer } from "../../infra/local/postgres/server.ts";
-import { type Deployment, deploy } from "../template/interpreter/deploy.ts";
+import { type City, type CityOptions, startCity } from "../../../infra/local/city.ts";
+import { destroyServer } from "../../../infra/local/postgres/server.ts";
+import { type Deployment, deploy } from "../../interpreter/deploy.ts";
 import { cityDefaults, copyCity } from "./city-template.ts";
 
 export interface OwnCity {
   city: City;
-  /** What the functions logged since the city began, one JSON object each. */
+  /** What the functions have logged since the city started, one JSON object per line. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   logged(): any[];
-  /** The lines as they are, for what must not stand in them. */
+  /** The raw lines, to check what they must not contain. */
   lines: string[];
-  /** What serves it, where it is the templates that do. */
+  /** The deployment, if the templates serve the city. */
   deployment: Deployment | undefined;
-  /** Asks as a partner. @param signal ends the wait for the answer. */
+  /** Sends a request as a partner. @param signal aborts it. */
   ask(path: string, body?: unknown, signal?: AbortSignal): Promise<Response>;
 }
 
@@ -26,10 +27,10 @@ const served = (city: City, { baseUrl, messagingBaseUrl, renew }: Deployment): C
 });
 
 /**
- * A city for one test file that breaks it, served as the running one is: by the local gateway or by the templates.
+ * A city for one test file that changes it, served like the running one: by the local gateway or by the templates.
  * The bundles are those of the global set-up.
  *
- * @param findSettings what it is to be started with, asked before it starts.
+ * @param findSettings returns the settings; called before the city starts.
  */
 export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})): OwnCity => {
   let folder: string;
@@ -63,3 +64,11 @@ export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})
   });
   return own;
 };
+
+/** Runs work as the administrator of an own city's database. */
+export const withCityDatabase =
+  (own: OwnCity) =>
+  async <T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T> => {
+    const sql = postgres(own.city.database.adminUrl, { max: 1, onnotice: () => {} });
+    return work(sql).finally(() => sql.end());
+  };

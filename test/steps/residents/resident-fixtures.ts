@@ -1,6 +1,6 @@
 import type { Row } from "#lib/import/table.ts";
 
-/** Invented residents with the edges of names, times and addresses, beside the seeded ones. */
+/** The number of seeded residents; the fixtures add edge cases of names, times and addresses. */
 export const seededResidents = 240;
 
 interface Fixture {

@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { bundleFolder, listFunctions } from "../../../infra/build/build.ts";
-import type { FunctionSettings } from "../../runtime-client/environment.ts";
+import { bundleFolder, listFunctions } from "../../infra/build/build.ts";
+import type { FunctionSettings } from "../runtime-client/environment.ts";
 import type { Formation, Formed } from "./formation.ts";
 import { covers, type Statement } from "./policy.ts";
 
-/** Who may invoke a function besides its own account. */
+/** A permission to invoke a function from outside its account. */
 interface Permission {
   readonly principal: string;
   readonly sourceArn: string;
 }
 
-/** A function as the template has it, with what its role may do. */
+/** A function of the template, with the permissions of its role. */
 export interface LambdaFunction extends Omit<FunctionSettings, "variables"> {
   /** Its id in the template. */
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { APIGatewayAuthorizerResult } from "aws-lambda";
-import { authorizerEvent, findHeader, type Request } from "../../../infra/local/gateway/event.ts";
-import type { Outcome } from "../../../infra/local/lambda/environment.ts";
+import { authorizerEvent, findHeader, type Request } from "../../infra/local/gateway/event.ts";
+import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import type { ResponseType } from "./gateway-response.ts";
 import { allows, type Statement } from "./policy.ts";
 import type { Authorizer, Method } from "./rest-api.ts";
@@ -20,7 +20,7 @@ export interface Admission {
 }
 type Refusal = { readonly refused: ResponseType };
 
-/** Calls the authorizers of one API and keeps their policies for the time that the template gives them. */
+/** Calls the authorizers of one API and caches their policies for the time in the template. */
 export const startAuthorization = (invoke: Invoke, apiArn: string, stageArn: string) => {
   const cache = new Map<string, { policy: APIGatewayAuthorizerResult; until: number }>();
 
@@ -39,7 +39,7 @@ export const startAuthorization = (invoke: Invoke, apiArn: string, stageArn: str
     return isPolicy ? policy : { refused: "AUTHORIZER_CONFIGURATION_ERROR" };
   };
 
-  /** @returns undefined for a method that anybody may call. */
+  /** @returns undefined for a public method. */
   return async (method: Method, request: Request): Promise<Admission | Refusal | undefined> => {
     const { authorizer } = method;
     if (!authorizer) return undefined;

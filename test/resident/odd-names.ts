@@ -1,4 +1,4 @@
-import type { Random } from "./random.ts";
+import type { Random } from "../steps/random.ts";
 
 /** Parts of names with the edges of Unicode: case that changes length or stays, marks, pairs, wildcards. */
 const parts = [
@@ -28,7 +28,7 @@ export const oddName = (random: Random): string => {
   return chosen.join(random.chance(80) ? " " : "");
 };
 
-/** A part of one of the names, cut anywhere between code points, in any case; sometimes one that nobody has. */
+/** A part of one of the names, cut anywhere between code points, in any case; sometimes an unknown one. */
 export const oddTerm = (random: Random, names: readonly string[]): string => {
   if (random.chance(5)) return random.pick(["zzqy", "日日", "''", "%%", "🧟"]);
   const characters = [...(names.length > 0 ? random.pick(names) : "a")];

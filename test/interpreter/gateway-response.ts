@@ -1,7 +1,7 @@
 import type { RestApi } from "./rest-api.ts";
 
 /**
- * What API Gateway may answer by itself, and with which status where the API sets none.
+ * API Gateway's own responses, with their default status.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
  */
 const defaultStatus = {
@@ -13,7 +13,7 @@ const defaultStatus = {
   INTEGRATION_FAILURE: 504,
   INTEGRATION_TIMEOUT: 504,
   INVALID_API_KEY: 403,
-  // a proxy integration's result that cannot be used; it has no type of its own
+  // an invalid result of a proxy integration, which has no response type
   MALFORMED_RESULT: 502,
   MISSING_AUTHENTICATION_TOKEN: 403,
   QUOTA_EXCEEDED: 429,

@@ -7,8 +7,8 @@ import type { LambdaFunction } from "./lambda-function.ts";
 import { allows } from "./policy.ts";
 
 /**
- * Secrets Manager before the local one: it lets a function do what its role in the template allows, and nothing
- * else. Who calls is told by the access key of the signature, which is not verified.
+ * A proxy of the local Secrets Manager: a function may do only what its role in the template allows. The access key
+ * of the signature, which is not verified, identifies the caller.
  */
 export const guardSecrets = async (
   functions: readonly LambdaFunction[],

@@ -1,24 +1,24 @@
 import { normalizeMessageContent } from "baileys";
 import { beforeAll, expect } from "vitest";
-import type { Misbehaviour } from "../../infra/local/whatsapp/behaviour.ts";
-import type { Received } from "../../infra/local/whatsapp/phone.ts";
-import type { Platform } from "../../infra/local/whatsapp/platform.ts";
-import { messagingClient } from "./messaging.ts";
+import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import type { Received } from "../../../infra/local/whatsapp/phone.ts";
+import type { Platform } from "../../../infra/local/whatsapp/platform.ts";
+import { messagingClient } from "../messaging.ts";
 import { type OwnCity, useOwnCity } from "./own-city.ts";
 
 interface DeliveringCity {
   readonly own: OwnCity;
   readonly platform: Platform;
   readonly client: ReturnType<typeof messagingClient>;
-  /** @returns a message once the phone has it; a number that nobody knows yet has a phone as soon as it is asked for. */
+  /** @returns a message once the phone has it. A phone is created for an unknown number. */
   arrived(number: string, id: string): Promise<Received>;
   /** Resolves once the API says that the message is in this state. */
   becomes(id: string, status: string): Promise<void>;
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
-/** A city for one test file with the messenger's own process, and the imitated platform in this one. */
+/** A city for one test file with a messenger process, and the fake platform in this process. */
 export const useDeliveringCity = (misbehaviour: Misbehaviour = {}): DeliveringCity => {
   const own = useOwnCity(() => ({ messenger: "fake" }));
   let platform: Platform;
@@ -28,7 +28,7 @@ export const useDeliveringCity = (misbehaviour: Misbehaviour = {}): DeliveringCi
     platform = own.city.messenger.platform;
     client = messagingClient(own.city.messagingBaseUrl, own.city.basic);
     platform.behave(misbehaviour);
-    await platform.until(() => platform.sockets.loggedIn > 0, patienceMs);
+    await platform.until(() => platform.sockets.loggedIn > 0, timeoutMs);
   });
   return {
     own,
@@ -40,17 +40,17 @@ export const useDeliveringCity = (misbehaviour: Misbehaviour = {}): DeliveringCi
     },
     async arrived(number, id) {
       const find = () => platform.phones.find((phone) => phone.number === number)?.find(id);
-      await platform.until(() => find() !== undefined, patienceMs);
+      await platform.until(() => find() !== undefined, timeoutMs);
       return find() ?? expect.fail("the message is gone");
     },
     async becomes(id, status) {
       const read = async () => (await client.read(id)).json.data.status;
-      await expect.poll(read, { timeout: patienceMs }).toBe(status);
+      await expect.poll(read, { timeout: timeoutMs }).toBe(status);
     },
   };
 };
 
-/** A message without what it is wrapped in: what the phone shows, and the part that tells how. */
+/** A message without its wrappers: its content and its context. */
 export const shownOf = ({ message, type }: Received) => {
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   const content: any = normalizeMessageContent(message);

@@ -26,7 +26,7 @@ interface Proxy {
   readonly timeoutMs: number;
 }
 
-/** An answer that stands in the template. */
+/** An answer defined in the template. */
 interface Mock {
   readonly kind: "mock";
   readonly status: number;
@@ -152,7 +152,7 @@ interface MethodSetting {
   readonly ThrottlingBurstLimit?: number;
 }
 
-/** A method's own setting goes before the one for all. In settings, `~1` stands for a slash within a path. */
+/** A method's own setting overrides the common one. In settings, `~1` is a slash within a path. */
 const findThrottle = (settings: readonly MethodSetting[], httpMethod: string, path: string) => {
   const own = ({ HttpMethod, ResourcePath }: MethodSetting) =>
     HttpMethod === httpMethod && ResourcePath.replace(/^\//, "").replaceAll("~1", "/") === path;
@@ -202,7 +202,7 @@ export const readRestApis = (formation: Formation): RestApi[] =>
     );
     if (!stage || !deployment) return fail(`the API ${properties.Name} has no deployed stage`);
 
-    /** A deployment is a copy of what is there: what may come after it would be missing. */
+    /** A deployment is a snapshot: resources created after it would be missing. */
     const deployed = (type: string) =>
       own(type).map((formed) =>
         deployment.dependsOn.includes(formed.id)
@@ -264,7 +264,7 @@ export const readRestApis = (formation: Formation): RestApi[] =>
 
 const segmentsOf = (path: string) => path.split("/").slice(1);
 
-/** How exactly a segment of a resource's path takes a segment of a request's: lower goes first. */
+/** How exactly a path segment of a resource matches one of a request: lower wins. */
 const rank = (wanted: string | undefined, given: string | undefined): number | undefined => {
   if (wanted === undefined || given === undefined) return undefined;
   if (wanted === given) return 0;

@@ -1,13 +1,9 @@
-import type { Invocation, Outcome } from "../../../infra/local/lambda/environment.ts";
-import {
-  type Environment,
-  startEnvironment,
-  withoutCompiledClient,
-} from "../../runtime-client/environment.ts";
+import type { Invocation, Outcome } from "../../infra/local/lambda/environment.ts";
+import { type Environment, startEnvironment, withoutCompiledClient } from "../runtime-client/environment.ts";
 import type { LambdaFunction } from "./lambda-function.ts";
 
 export interface LambdaOptions {
-  /** What Lambda sets beside the template: the region, and where this machine's services are. */
+  /** Variables that Lambda sets in addition to the template: the region, and the addresses of local services. */
   readonly variables: Readonly<Record<string, string>>;
   /** Further modules that each process loads first. */
   readonly preloads: readonly string[];
@@ -25,7 +21,7 @@ export interface RunningFunction {
   stop(): Promise<void>;
 }
 
-/** Enough for requests that come together; more would only fight for this machine's cores. */
+/** Enough for concurrent requests; more would only compete for this machine's cores. */
 const maxEnvironments = 4;
 
 /**

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import type { City } from "../../infra/local/city.ts";
 import { listen } from "./http-server.ts";
 
-/** What an answer is on its way to the caller; whoever bends it changes it in place. */
+/** An answer on its way to the caller, which a test may change in place. */
 export interface Passing {
   readonly method: string;
   /** Below the base path, without the query. */
@@ -18,13 +18,13 @@ export interface Passing {
 const ownHeaders = ["connection", "content-length", "transfer-encoding", "keep-alive", "host"];
 
 /**
- * A front before a city, as a custom domain with base paths is, that spoils what passes; gone with the test.
+ * A proxy in front of a city, like a custom domain with base paths, that changes answers; stops when the test ends.
  *
  * @returns the addresses of both APIs.
  */
-export const startBentFront = async (
+export const startAnswerProxy = async (
   city: Pick<City, "baseUrl" | "messagingBaseUrl">,
-  bend: (passing: Passing) => void = () => {},
+  change: (passing: Passing) => void = () => {},
 ) => {
   const bases = { "/api": city.baseUrl, "/pesan": city.messagingBaseUrl };
   const server = createServer(async (request, response) => {
@@ -42,7 +42,7 @@ export const startBentFront = async (
       ...{ method, path: rest.split("?")[0] ?? "", messaging: prefix === "/pesan" },
       ...{ status: answer.status, headers: new Headers(answer.headers), body: await answer.text() },
     };
-    bend(passing);
+    change(passing);
     for (const name of ownHeaders) passing.headers.delete(name);
     response.writeHead(passing.status, Object.fromEntries(passing.headers)).end(passing.body);
   });

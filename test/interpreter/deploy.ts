@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { partnerDirectory } from "#lib/partner/directory.ts";
-import { usagePlanName } from "../../../infra/aws/usage-plan-name.ts";
-import type { City } from "../../../infra/local/city.ts";
-import { localStage } from "../../../infra/local/dev-file.ts";
-import type { Outcome } from "../../../infra/local/lambda/environment.ts";
+import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
+import type { City } from "../../infra/local/city.ts";
+import { localStage } from "../../infra/local/dev-file.ts";
+import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import { readAssembly } from "./assembly.ts";
 import type { Invoke } from "./authorization.ts";
 import { type Formation, formStacks } from "./formation.ts";
@@ -27,19 +27,19 @@ export interface Deployment {
    * @throws Error unless there is exactly one.
    */
   invoke(name: string, event: unknown): Promise<Outcome>;
-  /** Runs a function beside the deployed ones, which may have other settings than the template gives it. */
+  /** Runs another function, possibly with other settings than in the template. */
   start(fn: LambdaFunction): RunningFunction;
   /** Serves the next invocations from new processes. */
   renew(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An account and a region that nobody has to have. */
+/** A placeholder account and region. */
 export const place = { account: "000000000000", region: "ap-southeast-3" };
 
 /**
- * What a function is told beside its template. Lambda sets the region and credentials; the rest is this machine's:
- * Secrets Manager is elsewhere, and the database is on loopback, where it has no certificate.
+ * Variables in addition to the template. Lambda sets the region and credentials; the rest is for this machine:
+ * the address of Secrets Manager, and no TLS for the database on loopback, which has no certificate.
  */
 const settingsOf = (secretsUrl: string) => ({
   AWS_REGION: place.region,

@@ -10,8 +10,8 @@ import {
   type Request,
   readRequest,
   readResult,
-} from "../../../infra/local/gateway/event.ts";
-import { Quota, Throttle } from "../../../infra/local/gateway/throttle.ts";
+} from "../../infra/local/gateway/event.ts";
+import { Quota, Throttle } from "../../infra/local/gateway/throttle.ts";
 import { type Admission, type Invoke, startAuthorization } from "./authorization.ts";
 import { type Answer, answerOf, mapHeaders, type ResponseType } from "./gateway-response.ts";
 import type { Place } from "./identity.ts";
@@ -88,7 +88,7 @@ export const startGateway = async ({ api, place, invoke, findPlan }: GatewayOpti
   const toAnswer = (payload: string, request: Request): Answer => {
     const result = payload.length > maxEventBytes ? undefined : readResult(payload);
     if (!result) return refuse("MALFORMED_RESULT", request);
-    // bytes come back as bytes only to a caller that asks for a binary type
+    // only callers that accept a binary type get bytes
     const decodes = result.isBase64Encoded && isBinary(findHeader(request, "accept"));
     return {
       status: result.statusCode,

@@ -3,19 +3,19 @@ import { Batch } from "#lib/import/batch.ts";
 import { storeBatch } from "#lib/import/load.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
-import { type City, startCity } from "../../infra/local/city.ts";
-import { destroyServer } from "../../infra/local/postgres/server.ts";
-import type { DemoEmployee } from "../../infra/local/upstream/upstreams.ts";
+import { type City, startCity } from "../../../infra/local/city.ts";
+import { destroyServer } from "../../../infra/local/postgres/server.ts";
+import type { DemoEmployee } from "../../../infra/local/upstream/upstreams.ts";
+import { fixtures, seededResidents, toRow } from "../residents/resident-fixtures.ts";
 import { cityDefaults, copyCity } from "./city-template.ts";
-import { fixtures, seededResidents, toRow } from "./residents.ts";
 
-/** On which ways tests may ask: over HTTP to what runs, or the handler's source in the test's own process. */
+/** How tests send requests: over HTTP to the running city, or to the handler's source in the test's process. */
 export type Way = "over HTTP" | "in process";
 
-/** What tests know of the running city. Its data stays as it is: a test that changes data starts its own. */
+/** What tests know of the running city. A test that changes data starts its own city. */
 export interface RunningCity {
   readonly ways: readonly Way[];
-  /** Folder of the cloud assembly, where it is the synthesized templates that serve. */
+  /** Folder of the cloud assembly, if the synthesized templates serve the city. */
   readonly assembly: string | undefined;
   /** Folder that cities of single test files are copies of. */
   readonly template: string;
@@ -76,7 +76,7 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly" | "template
 };
 
 /**
- * Starts the one city of many tests, with its fixtures; its folder goes with it. The bundles must have been built.
+ * Starts the shared city with its fixtures; stopping it deletes its folder. The bundles must have been built.
  *
  * @param template the city that it is a copy of.
  */

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { localStage } from "../../../infra/local/dev-file.ts";
+import { localStage } from "../../infra/local/dev-file.ts";
 
 /**
- * The old systems by names of the city's network, as a stage would know them. Where they are on this machine is
- * told to the functions' network, so that the templates can be the same for every city that a test starts.
+ * The legacy systems by names in the city\'s network, as in a real stage. The functions\' network maps them to
+ * addresses of this machine, so that all test cities share the same templates.
  */
 export const upstream = {
   legacyAuthUrl: "http://legacy.city.example/auth/login.php",

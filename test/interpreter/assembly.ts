@@ -8,7 +8,7 @@ export interface Resource {
   readonly Condition?: string;
 }
 
-/** A CloudFormation template as it stands in the cloud assembly. */
+/** A CloudFormation template of the cloud assembly. */
 interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
   readonly Outputs?: Readonly<Record<string, { Value: unknown; Export?: { Name: unknown } }>>;

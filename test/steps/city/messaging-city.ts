@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { messagingClient } from "./messaging.ts";
-import { type PlayedTask, playTask } from "./messenger-task.ts";
+import { type FakeMessenger, startFakeMessenger } from "../fake-messenger.ts";
+import { messagingClient } from "../messaging.ts";
 import { type OwnCity, useOwnCity } from "./own-city.ts";
 
 interface MessagingCity {
   readonly own: OwnCity;
-  readonly task: PlayedTask;
+  readonly task: FakeMessenger;
   readonly client: ReturnType<typeof messagingClient>;
 }
 
-/** A city for one test file whose messenger is played; before each test it takes whatever comes. */
+/** A city for one test file with a fake messenger, which accepts everything at the start of each test. */
 export const useMessagingCity = (): MessagingCity => {
-  let task: PlayedTask;
+  let task: FakeMessenger;
   let client: MessagingCity["client"];
   beforeAll(async () => {
-    task = await playTask();
+    task = await startFakeMessenger();
   });
   const own = useOwnCity(() => ({ messenger: { url: task.url } }));
   beforeAll(() => {

@@ -21,7 +21,7 @@ export interface Formation {
   findAsset(bucket: string, key: string): string | undefined;
 }
 
-/** Marks what `AWS::NoValue` takes away. */
+/** Marks a property that `AWS::NoValue` removes. */
 const noValue = Symbol("AWS::NoValue");
 const asList = <T>(value: T | readonly T[] = []): readonly T[] =>
   Array.isArray(value) ? value : [value as T];

@@ -12,15 +12,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import { startCity } from "../../infra/local/city.ts";
-import { localSecretName } from "../../infra/local/secrets/local-secret.ts";
+import { startCity } from "../../../infra/local/city.ts";
+import { localSecretName } from "../../../infra/local/secrets/local-secret.ts";
 
 const run = promisify(execFile);
 
-/** Where nobody listens: a city that needs no messaging starts sooner without. */
+/** A closed port: a city that needs no messaging starts faster without a messenger. */
 const nobody = { url: "http://127.0.0.1:1" };
 
-/** What every city of a test has; those that need more say so. */
+/** Defaults for the cities of tests. */
 export const cityDefaults = {
   port: 0,
   messagingPort: 0,
@@ -31,7 +31,7 @@ export const cityDefaults = {
   onLog: () => {},
 };
 
-/** A copy has another port: the roles' credentials are made at its start, and none before them is worth a try. */
+/** A copy has another port: its start creates the roles' credentials, and old ones would only fail. */
 const forgetLogins = (file: string): void => {
   const secrets = Object.entries(JSON.parse(readFileSync(file, "utf8")));
   const roles = Object.keys(loginRoles) as LoginRole[];
@@ -40,7 +40,7 @@ const forgetLogins = (file: string): void => {
 };
 
 /**
- * The folder of a stopped city: a copy of it starts in a fifth of the time that a new database takes. Made once
+ * The folder of a stopped city: a copy starts in a fifth of the time of a new database. Created once
  * in a run.
  */
 export const makeCityTemplate = async (): Promise<string> => {
@@ -55,7 +55,7 @@ export const makeCityTemplate = async (): Promise<string> => {
   return template;
 };
 
-/** A copy of the template, with the owners of its files: the database's may be another account's, which must get in. */
+/** A copy of the template with its file owners: the database may run under another account, which needs access. */
 export const copyCity = async (template: string): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), "city-"));
   chmodSync(folder, 0o711);
