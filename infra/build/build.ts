@@ -9,10 +9,10 @@ import { listAuthorities } from "./rds-authorities.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The messenger's module: the program of a container, not a Lambda. */
+/** The messenger's module, which runs in a container instead of a Lambda. */
 const messengerEntry = "messenger";
 
-/** Every Lambda's module under `functions/`, such as `resident/list`: each is one deployable. */
+/** Lists the Lambda modules under `functions/`, such as `resident/list`. */
 export const listFunctions = (): string[] =>
   globSync("**/*.ts", { cwd: `${root}functions` })
     .map((file) => file.replace(/\.ts$/, "").replaceAll("\\", "/"))
@@ -60,10 +60,7 @@ const leaveOut: esbuild.Plugin = {
   setup(build) {
     build.onResolve(
       { filter: /^(@aws-sdk\/credential-provider-node|@smithy\/core\/event-streams)$/ },
-      ({ path }) => ({
-        path,
-        namespace: "left-out",
-      }),
+      ({ path }) => ({ path, namespace: "left-out" }),
     );
     build.onResolve({ filter: /^\.\/subscribe\.js$/ }, ({ path, importer }) =>
       /[\\/]postgres[\\/]/.test(importer) ? { path, namespace: "left-out" } : undefined,
@@ -84,13 +81,13 @@ export const silenceLibsignal = (): esbuild.Plugin => ({
     build.onLoad({ filter: /[\\/]libsignal[\\/].*\.js$/ }, ({ path }) => {
       const contents = readFileSync(path, "utf8").replace(/\bconsole\.\w+\(/g, "void (");
       return /\bconsole\b/.test(contents)
-        ? { errors: [{ text: `${path} uses the console in a way that is not cut out` }] }
+        ? { errors: [{ text: `${path} uses the console in an unknown way` }] }
         : { contents, loader: "js" };
     });
   },
 });
 
-/** Replaces the console's files by their text: the messenger's bundle has no files beside it. */
+/** Inlines the text of the console's files, because the messenger is deployed as a single bundle. */
 const inlineConsole: esbuild.Plugin = {
   name: "inline-console",
   setup(build) {
@@ -104,7 +101,7 @@ const inlineConsole: esbuild.Plugin = {
   },
 };
 
-/** Packages that are CommonJS call `require`, which an ES module does not have. */
+/** CommonJS packages call `require`, which ES modules lack. */
 const requireBanner =
   'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);';
 
@@ -125,7 +122,7 @@ const shared: esbuild.BuildOptions = {
   logLevel: "silent",
 };
 
-/** Writes the documentation beside the functions that serve it, and again when a guide changes. */
+/** Writes the documentation next to the functions that serve it, also when a guide changes. */
 const documentation: esbuild.Plugin = {
   name: "documentation",
   setup(build) {
@@ -151,7 +148,7 @@ const optionalOfLibrary = ["jimp", "link-preview-js", "audio-decode", "bufferuti
 const messenger = (): esbuild.BuildOptions => ({
   ...shared,
   entryPoints: [{ in: `functions/${messengerEntry}.ts`, out: "messenger/messenger" }],
-  // native code: the image contains the package of its platform, a developer machine its own
+  // native code: installed separately for the image's and the developer's platform
   external: ["sharp", ...optionalOfLibrary],
   plugins: [leaveOut, silenceLibsignal(), inlineConsole],
 });
@@ -170,14 +167,14 @@ export const buildMessenger = async () => {
   return built;
 };
 
-/** Copies the migrations beside the function that runs them. */
+/** Copies the migrations to the function that runs them. */
 const copyMigrations = (): void => {
   const folder = `${bundleFolder("migrate")}/migrations`;
   rmSync(folder, { recursive: true, force: true });
   cpSync(`${root}lib/db/migrations`, folder, { recursive: true });
 };
 
-/** Builds every bundle. @throws esbuild.BuildFailure with the places that do not build. */
+/** Builds every bundle. @throws esbuild.BuildFailure @returns the size of each file in bytes. */
 export const build = async (): Promise<Record<string, number>> => {
   const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildMessenger()]);
   copyMigrations();

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/** libvips names the licences of its parts in its README. */
+/** libvips lists the licences of its parts in its README. */
 const licenceFiles = ["LICENSE", "LICENSE.md", "LICENSE.txt", "LICENCE", "license", "License", "README.md"];
 
-/** The folders of the packages that these files belong to. */
+/** Lists the package folders that contain these files. */
 const listPackages = (files: readonly string[]): string[] => {
   const folders = files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
   return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
 };
 
-/** The folders of the packages that npm has installed for the image. */
+/** Lists the package folders that are installed in the image. */
 const listImagePackages = (root: string): string[] => {
   const lock = readFileSync(`${root}infra/image/node_modules/.package-lock.json`, "utf8");
   return Object.keys(JSON.parse(lock).packages).map((folder) => `infra/image/${folder}`);
@@ -20,13 +20,12 @@ const describe = (root: string, folder: string): string => {
   const file = licenceFiles.find((candidate) => existsSync(`${root}${folder}/${candidate}`));
   const text = file
     ? readFileSync(`${root}${folder}/${file}`, "utf8").trim()
-    : "(the package brings no text)";
+    : "(the package contains no licence text)";
   return `${name} ${version}: ${license}\n\n${text}\n`;
 };
 
 /**
- * Writes the packages in a bundle and those beside it in the image, with the texts of their licences: distributing
- * an image requires them.
+ * Writes the licence texts of the packages in the bundle and in the image, which must be distributed with the image.
  *
  * @param files in the bundle, relative to `root`.
  * @param root folder of `node_modules`, with its final slash.

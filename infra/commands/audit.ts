@@ -1,6 +1,5 @@
-import { parseArgs } from "node:util";
 import type postgres from "postgres";
-import { CommandError, command, runCommand } from "./command.ts";
+import { CommandError, runCommand, verbCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 
 const usage = `Usage: npm run audit -- verify [--seal N --digest HEX]
@@ -45,21 +44,16 @@ const verify = async (sql: postgres.Sql, expected: { seal: string; digest: strin
   );
 };
 
-export const run = command(usage, async (args) => {
-  const { positionals, values } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { seal: { type: "string" }, digest: { type: "string" } },
-  });
-  if (positionals.join(" ") !== "verify")
-    throw new CommandError(`Unknown command: ${positionals.join(" ")}. Did you mean "verify"?`);
-  const { seal, digest } = values;
-  if ((seal === undefined) !== (digest === undefined))
-    throw new CommandError("Give --seal and --digest together");
-  await withConnection("maintenance", (sql) =>
-    verify(sql, seal !== undefined && digest !== undefined ? { seal, digest } : undefined),
-  );
-  return 0;
+const options = { seal: { type: "string" }, digest: { type: "string" } } as const;
+
+export const run = verbCommand(usage, options, {
+  verify: async ({ seal, digest }) => {
+    if ((seal === undefined) !== (digest === undefined))
+      throw new CommandError("Give --seal and --digest together");
+    await withConnection("maintenance", (sql) =>
+      verify(sql, seal !== undefined && digest !== undefined ? { seal, digest } : undefined),
+    );
+  },
 });
 
 if (import.meta.main) await runCommand(run);

@@ -1,4 +1,4 @@
-import { styleText } from "node:util";
+import { type ParseArgsConfig, parseArgs, styleText } from "node:util";
 
 /** A failure that the operator can fix; the message says how. Printed without a stack. */
 export class CommandError extends Error {
@@ -11,20 +11,35 @@ const isParseArgsError = (error: unknown): error is Error =>
 /** Runs with the command-line arguments. @returns the exit code. */
 export type Command = (args: string[]) => Promise<number>;
 
+/** @throws CommandError if there are more arguments than a command takes. */
+export const rejectExtra = (args: readonly string[]) => {
+  if (args.length > 0) throw new CommandError(`Unexpected argument: ${args.join(" ")}`);
+};
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+type Call<O extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; allowPositionals: true; options: O }>
+>;
+
 /**
  * Creates a command. Failures are printed and become exit code 1.
  *
  * @param usage printed for `--help`, without arguments, and after an invalid option.
+ * @param work returns the exit code, if it is not 0.
  */
 export const command =
-  (usage: string, work: Command): Command =>
+  <O extends Options>(
+    usage: string,
+    options: O,
+    work: (call: Call<O>) => Promise<number> | Promise<void>,
+  ): Command =>
   async (args) => {
     if (args.length === 0 || args.includes("--help") || args.includes("-h")) {
       console.log(usage);
       return args.length === 0 ? 1 : 0;
     }
     try {
-      return await work(args);
+      return (await work(parseArgs({ args, allowPositionals: true, options }))) ?? 0;
     } catch (error) {
       if (isParseArgsError(error)) console.error(`${styleText("red", error.message)}\n\n${usage}`);
       else if (error instanceof CommandError) console.error(styleText("red", error.message));
@@ -33,14 +48,31 @@ export const command =
     }
   };
 
-/** The error for a command that does not exist. */
-export const unknownCommand = (verb: string | undefined, choices: readonly string[]): CommandError =>
-  new CommandError(`Unknown command: ${verb}. Use ${choices.join(", ")}.`);
+type Verb<O extends Options> = (
+  values: Call<O>["values"],
+  ...names: string[]
+) => Promise<number> | Promise<void>;
 
-/** @throws CommandError if there are more arguments than a command takes. */
-export const rejectExtra = (args: readonly string[]): void => {
-  if (args.length > 0) throw new CommandError(`Unexpected argument: ${args.join(" ")}`);
-};
+/**
+ * Creates a command whose first argument is a verb.
+ *
+ * @param verbs by their usage, such as `drop ID`; a final `…` takes any number of arguments.
+ */
+export const verbCommand = <O extends Options>(
+  usage: string,
+  options: O,
+  verbs: Readonly<Record<string, Verb<O>>>,
+): Command =>
+  command(usage, options, ({ positionals: [name, ...names], values }) => {
+    const table = Object.entries(verbs).map(([signature, work]) => ({ words: signature.split(" "), work }));
+    const verb = table.find(({ words }) => words[0] === name);
+    if (!verb)
+      throw new CommandError(
+        `Unknown command: ${name}. Use ${table.map(({ words }) => words[0]).join(", ")}.`,
+      );
+    if (!verb.words.at(-1)?.endsWith("…")) rejectExtra(names.slice(verb.words.length - 1));
+    return verb.work(values, ...names);
+  });
 
 /** Runs a command as the main program of this process. */
 export const runCommand = async (run: Command): Promise<void> => {

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import {
@@ -9,7 +8,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { explainAwsError } from "./aws-error.ts";
-import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
+import { CommandError, runCommand, verbCommand } from "./command.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 const usage = `Usage:
@@ -83,7 +82,7 @@ const describe = ({ Body = "{}" }: Message): string => {
   return `${event.detail?.template ?? "unknown template"}, requested by event ${event.id}`;
 };
 
-const list = async (stack: JobsStack): Promise<number> => {
+const list = async (stack: JobsStack) => {
   const rows: string[][] = [];
   await forEachMessage(stack, async (message) => {
     const sentAt = new Date(Number(message.Attributes?.SentTimestamp));
@@ -91,7 +90,6 @@ const list = async (stack: JobsStack): Promise<number> => {
     return false;
   });
   console.log(rows.length === 0 ? "No dead letters." : formatTable(["id", "since", "event"], rows));
-  return 0;
 };
 
 const redo = async (stack: JobsStack): Promise<number> => {
@@ -107,7 +105,7 @@ const redo = async (stack: JobsStack): Promise<number> => {
   return failed === 0 ? 0 : 2;
 };
 
-const dropOne = async (stack: JobsStack, id: string): Promise<number> => {
+const drop = async (stack: JobsStack, id: string) => {
   let found = false;
   await forEachMessage(stack, async (message) => {
     if (message.MessageId !== id) return false;
@@ -116,30 +114,29 @@ const dropOne = async (stack: JobsStack, id: string): Promise<number> => {
     return true;
   });
   if (!found) throw new CommandError(`No dead letter with ID ${id}. See: npm run dead-letters -- list`);
-  return 0;
 };
 
-const verbs = ["list", "redo", "drop"];
-
-export const run = command(usage, async (args) => {
-  const { values, positionals } = parseArgs({
-    args,
-    options: { stage: { type: "string" } },
-    allowPositionals: true,
-  });
-  const [verb = "", id] = positionals;
-  if (!verbs.includes(verb)) throw unknownCommand(verb, verbs);
-  rejectExtra(positionals.slice(verb === "drop" ? 2 : 1));
-  if (!values.stage) throw new CommandError("--stage is required, such as --stage prod");
-  if (verb === "drop" && !id) throw new CommandError("drop needs an ID. See: npm run dead-letters -- list");
+/** Runs work on the jobs stack of a stage, and explains errors of AWS. */
+const withStack = async <T>(
+  stage: string | undefined,
+  work: (stack: JobsStack) => Promise<T>,
+): Promise<T> => {
+  if (!stage) throw new CommandError("--stage is required, such as --stage prod");
   try {
-    const stack = await findJobsStack(values.stage);
-    if (verb === "drop") return await dropOne(stack, id ?? "");
-    return await (verb === "list" ? list(stack) : redo(stack));
+    return await work(await findJobsStack(stage));
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new CommandError(`The AWS request failed: ${explainAwsError(error)}`);
   }
+};
+
+export const run = verbCommand(usage, { stage: { type: "string" } } as const, {
+  list: async ({ stage }) => withStack(stage, list),
+  redo: ({ stage }) => withStack(stage, redo),
+  "drop ID": async ({ stage }, id) => {
+    if (!id) throw new CommandError("drop needs an ID. See: npm run dead-letters -- list");
+    await withStack(stage, (stack) => drop(stack, id));
+  },
 });
 
 if (import.meta.main) await runCommand(run);

@@ -1,5 +1,4 @@
 import { createReadStream, statSync } from "node:fs";
-import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { HeaderError } from "#lib/import/file.ts";
 import { importCsv } from "#lib/import/import.ts";
@@ -85,9 +84,7 @@ const importFile = async (table: ImportTable, file: string): Promise<number> => 
   });
 };
 
-export const run = command(usage, async (args) => {
-  const { positionals } = parseArgs({ args, allowPositionals: true });
-  const [name, file, ...more] = positionals;
+export const run = command(usage, {}, async ({ positionals: [name, file, ...more] }) => {
   const table = tables.find((candidate) => candidate.name === name);
   if (!table) throw new CommandError(`Unknown table: ${name}. Use residents, categories or gallery.`);
   if (!file || more.length > 0)

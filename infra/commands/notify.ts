@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { parseArgs } from "node:util";
 import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { type Decision, previewJob, RunError, runJob } from "#lib/notification/dispatch.ts";
@@ -11,7 +10,7 @@ import { listFailedRequests, requestNotification } from "#lib/notification/reque
 import { countStates, listRuns, outcomes, type Run } from "#lib/notification/run.ts";
 import { findTemplate, getTemplate, templates } from "#lib/notification/templates.ts";
 import { timerOf } from "../local/job-schedule.ts";
-import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
+import { CommandError, runCommand, verbCommand } from "./command.ts";
 import { formatTable, formatTime } from "./listing.ts";
 import { withNotifier } from "./notifier.ts";
 
@@ -44,7 +43,8 @@ const readJob = (name: string | undefined): Job => {
   return job;
 };
 
-const readTime = (text: string): Date => {
+const readTime = (text: string | undefined): Date | undefined => {
+  if (text === undefined) return undefined;
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
   if (!isTime || Number.isNaN(Date.parse(text)))
     throw new CommandError(`--at must be a time with time zone, such as 2030-01-31T08:00+07:00, not ${text}`);
@@ -67,7 +67,7 @@ const readValues = (pairs: readonly string[]): Record<string, string> =>
     }),
   );
 
-const listJobs = (): number => {
+const listJobs = async (): Promise<number> => {
   const rows = jobs.map((job) => [
     job.name,
     job.schedule,
@@ -200,36 +200,25 @@ const setOptOut = (phone: string, undo: boolean): Promise<number> =>
     return 0;
   });
 
-export const run = command(usage, async (args) => {
-  const { positionals, values } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      at: { type: "string" },
-      "dry-run": { type: "boolean", default: false },
-      undo: { type: "boolean", default: false },
-      id: { type: "string", default: randomUUID() },
-    },
-  });
-  const [verb, name, phone, ...pairs] = positionals;
-  const at = values.at === undefined ? undefined : readTime(values.at);
-  if (verb === "send") return send(name, readPhone(phone), readValues(pairs), values.id);
-  rejectExtra(positionals.slice(verb === "jobs" ? 1 : 2));
-  const now = new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
-  switch (verb) {
-    case "jobs":
-      return listJobs();
-    case "run":
-      return values["dry-run"] ? preview(readJob(name), at ?? now) : runNow(readJob(name), at ?? now);
-    case "report":
-      return name === "requests" ? reportRequests() : reportRuns(readJob(name), at);
-    case "replay":
-      return replay(readJob(name), at);
-    case "opt-out":
-      return setOptOut(readPhone(name), values.undo);
-    default:
-      throw unknownCommand(verb, ["jobs", "run", "report", "replay", "send", "opt-out"]);
-  }
+const options = {
+  at: { type: "string" },
+  "dry-run": { type: "boolean" },
+  undo: { type: "boolean" },
+  id: { type: "string" },
+} as const;
+
+export const run = verbCommand(usage, options, {
+  jobs: listJobs,
+  "run JOB": async ({ at, "dry-run": isDryRun }, name) => {
+    const time = readTime(at) ?? new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
+    return (isDryRun ? preview : runNow)(readJob(name), time);
+  },
+  "report JOB|requests": async ({ at }, name) =>
+    name === "requests" ? reportRequests() : reportRuns(readJob(name), readTime(at)),
+  "replay JOB": async ({ at }, name) => replay(readJob(name), readTime(at)),
+  "send TEMPLATE PHONE key=value…": async ({ id = randomUUID() }, name, phone, ...pairs) =>
+    send(name, readPhone(phone), readValues(pairs), id),
+  "opt-out PHONE": async ({ undo = false }, phone) => setOptOut(readPhone(phone), undo),
 });
 
 if (import.meta.main) await runCommand(run);

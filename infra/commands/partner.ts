@@ -1,10 +1,9 @@
-import { parseArgs } from "node:util";
 import { findSetting } from "#lib/config.ts";
 import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/directory.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
 import { integrationApi } from "../aws/integration-api.ts";
-import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
+import { CommandError, runCommand, verbCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
 import { usageKeys } from "./usage-keys.ts";
@@ -111,77 +110,62 @@ const change = async <T>(
   if (keys) await sync(keys, false);
 };
 
-export const run = command(usage, async (args) => {
-  const { positionals, values } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      scopes: { type: "string", default: scopes.join(",") },
-      plan: { type: "string" },
-      expires: { type: "string" },
-      overlap: { type: "string", default: String(defaultOverlapHours) },
-      stage: { type: "string" },
-      force: { type: "boolean", default: false },
-    },
-  });
-  const [verb, name] = positionals;
-  rejectExtra(positionals.slice(2));
-  switch (verb) {
-    case "add": {
-      const partner = readPartner(name);
-      const terms = { scopes: readScopes(values.scopes), expiresAt: readExpiry(values.expires) };
-      const plan = readPlan(values.plan);
-      await change(
-        values.stage,
-        (directory) => directory.add(partner, plan, terms),
-        (issued) => showKey(partner, issued),
-      );
-      return 0;
-    }
-    case "list":
-      console.log(formatKeys(await withDirectory((directory) => directory.list())));
-      return 0;
-    case "revoke": {
-      if (!name) throw new CommandError("revoke needs a key ID or a partner. See: npm run partner -- list");
-      await change(
-        values.stage,
-        (directory) => directory.revoke(name),
-        (revoked) => {
-          if (revoked.length === 0)
-            throw new CommandError(
-              `No active key with ID or partner "${name}". See: npm run partner -- list`,
-            );
-          console.log(`revoked ${revoked.join(", ")}`);
-        },
-      );
-      return 0;
-    }
-    case "rotate": {
-      const partner = readPartner(name);
-      const overlap = readOverlapMs(values.overlap);
-      await change(
-        values.stage,
-        (directory) => directory.rotate(partner, overlap),
-        (issued) => {
-          if (!issued)
-            throw new CommandError(
-              `${partner} has no active key. Issue one with: npm run partner -- add ${partner}`,
-            );
-          showKey(partner, issued);
-        },
-      );
-      return 0;
-    }
-    case "sync": {
-      const keys = await findUsageKeys(values.stage);
-      if (!keys) throw new CommandError("sync needs --stage NAME, the name of a deployed stage");
-      await sync(keys, values.force);
-      console.log("The usage plans of API Gateway match the database.");
-      return 0;
-    }
-    default:
-      throw unknownCommand(verb, ["add", "list", "rotate", "revoke", "sync"]);
-  }
+const options = {
+  scopes: { type: "string", default: scopes.join(",") },
+  plan: { type: "string" },
+  expires: { type: "string" },
+  overlap: { type: "string", default: String(defaultOverlapHours) },
+  stage: { type: "string" },
+  force: { type: "boolean", default: false },
+} as const;
+
+export const run = verbCommand(usage, options, {
+  "add PARTNER": async (values, name) => {
+    const partner = readPartner(name);
+    const terms = { scopes: readScopes(values.scopes), expiresAt: readExpiry(values.expires) };
+    const plan = readPlan(values.plan);
+    await change(
+      values.stage,
+      (directory) => directory.add(partner, plan, terms),
+      (issued) => showKey(partner, issued),
+    );
+  },
+  list: async () => {
+    console.log(formatKeys(await withDirectory((directory) => directory.list())));
+  },
+  "rotate PARTNER": async ({ overlap, stage }, name) => {
+    const partner = readPartner(name);
+    const overlapMs = readOverlapMs(overlap);
+    await change(
+      stage,
+      (directory) => directory.rotate(partner, overlapMs),
+      (issued) => {
+        if (!issued)
+          throw new CommandError(
+            `${partner} has no active key. Issue one with: npm run partner -- add ${partner}`,
+          );
+        showKey(partner, issued);
+      },
+    );
+  },
+  "revoke KEY_ID|PARTNER": async ({ stage }, name) => {
+    if (!name) throw new CommandError("revoke needs a key ID or a partner. See: npm run partner -- list");
+    await change(
+      stage,
+      (directory) => directory.revoke(name),
+      (revoked) => {
+        if (revoked.length === 0)
+          throw new CommandError(`No active key with ID or partner "${name}". See: npm run partner -- list`);
+        console.log(`revoked ${revoked.join(", ")}`);
+      },
+    );
+  },
+  sync: async ({ stage, force }) => {
+    const keys = await findUsageKeys(stage);
+    if (!keys) throw new CommandError("sync needs --stage NAME, the name of a deployed stage");
+    await sync(keys, force);
+    console.log("The usage plans of API Gateway match the database.");
+  },
 });
 
 if (import.meta.main) await runCommand(run);

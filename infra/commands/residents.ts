@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import {
@@ -7,7 +6,7 @@ import {
   recountBlocks,
   recountProfiles,
 } from "#lib/resident/verify.ts";
-import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
+import { CommandError, runCommand, verbCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 
@@ -90,20 +89,22 @@ const rebuild = async (sql: postgres.Sql) => {
   await showStatus(sql);
 };
 
-const actions = { status: showStatus, verify, rebuild };
-
-export const run = command(usage, async (args) => {
-  const { positionals } = parseArgs({ args, allowPositionals: true });
-  const [name = "", ...more] = positionals;
-  const action = Object.hasOwn(actions, name) ? actions[name as keyof typeof actions] : undefined;
-  if (!action) throw unknownCommand(name, Object.keys(actions));
-  rejectExtra(more);
+const onDatabase = (work: (sql: postgres.Sql) => Promise<void>) => async () => {
   await withConnection("maintenance", async (sql) => {
     // on a slow machine, counting ten million residents exceeds the role's limit of 20 s
     await sql`set statement_timeout = 0`;
-    await action(sql);
+    await work(sql);
   });
-  return 0;
-});
+};
+
+export const run = verbCommand(
+  usage,
+  {},
+  {
+    status: onDatabase(showStatus),
+    verify: onDatabase(verify),
+    rebuild: onDatabase(rebuild),
+  },
+);
 
 if (import.meta.main) await runCommand(run);

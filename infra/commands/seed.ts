@@ -1,9 +1,8 @@
-import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { findSetting } from "#lib/config.ts";
 import { inventedRegion } from "../local/seed/resident-rows.ts";
 import { storeSeed } from "../local/seed/seed.ts";
-import { CommandError, command, runCommand } from "./command.ts";
+import { CommandError, command, rejectExtra, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 
@@ -19,20 +18,23 @@ const requireNoRealData = async (sql: postgres.Sql) => {
   if (real) throw new CommandError("This database contains real residents and is not seeded.");
 };
 
-export const run = command(usage, async (args) => {
-  const { values } = parseArgs({ args, options: { residents: { type: "string" } } });
-  const residents = Number(values.residents);
-  if (!/^\d{1,9}$/.test(values.residents ?? ""))
-    throw new CommandError(`--residents must be a whole number, not ${values.residents ?? "empty"}`);
-  await withConnection("importer", async (sql) => {
-    await requireNoRealData(sql);
-    const progress = startProgress(residents);
-    await storeSeed(sql, residents, (stored) => progress.update(stored, `${stored} residents`)).finally(() =>
-      progress.stop(),
-    );
-  });
-  console.log(`${residents} invented residents stored`);
-  return 0;
-});
+export const run = command(
+  usage,
+  { residents: { type: "string" } } as const,
+  async ({ values, positionals }) => {
+    rejectExtra(positionals);
+    const residents = Number(values.residents);
+    if (!/^\d{1,9}$/.test(values.residents ?? ""))
+      throw new CommandError(`--residents must be a whole number, not ${values.residents ?? "empty"}`);
+    await withConnection("importer", async (sql) => {
+      await requireNoRealData(sql);
+      const progress = startProgress(residents);
+      await storeSeed(sql, residents, (stored) => progress.update(stored, `${stored} residents`)).finally(
+        () => progress.stop(),
+      );
+    });
+    console.log(`${residents} invented residents stored`);
+  },
+);
 
 if (import.meta.main) await runCommand(run);

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { CommandError, command, rejectExtra, runCommand, unknownCommand } from "./command.ts";
+import { CommandError, runCommand, verbCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
@@ -18,46 +17,38 @@ interface Session {
   expiresAt: Date;
 }
 
-const list = () =>
-  withConnection(
+const list = async () => {
+  const sessions = await withConnection(
     "employee-admin",
     (sql) => sql<Session[]>`
       select session_id as id, account_id as account, scope, started_at as "startedAt",
         refreshed_at as "refreshedAt", expires_at as "expiresAt"
       from employee.list_sessions()`,
   );
+  const rows = sessions.map(({ id, account, scope, startedAt, refreshedAt, expiresAt }) => [
+    account,
+    id,
+    scope,
+    ...[startedAt, refreshedAt, expiresAt].map(formatTime),
+  ]);
+  console.log(formatTable(["account", "session", "scope", "started", "refreshed", "expires"], rows));
+};
 
-const end = async (idOrAccount: string): Promise<number> => {
+const end = async (idOrAccount: string | undefined) => {
+  if (!idOrAccount)
+    throw new CommandError("end needs a session or account ID. See: npm run sessions -- list");
   const [row] = await withConnection(
     "employee-admin",
     (sql) => sql<{ ended: number }[]>`select employee.end_sessions(${idOrAccount})::int as ended`,
   );
-  return row?.ended ?? 0;
-};
-
-export const run = command(usage, async (args) => {
-  const { positionals } = parseArgs({ args, allowPositionals: true });
-  const [verb, name] = positionals;
-  rejectExtra(positionals.slice(verb === "list" ? 1 : 2));
-  if (verb === "list") {
-    const rows = (await list()).map(({ id, account, scope, startedAt, refreshedAt, expiresAt }) => [
-      account,
-      id,
-      scope,
-      ...[startedAt, refreshedAt, expiresAt].map(formatTime),
-    ]);
-    console.log(formatTable(["account", "session", "scope", "started", "refreshed", "expires"], rows));
-    return 0;
-  }
-  if (verb !== "end") throw unknownCommand(verb, ["list", "end"]);
-  if (!name) throw new CommandError("end needs a session or account ID. See: npm run sessions -- list");
-  const ended = await end(name);
+  const ended = row?.ended ?? 0;
   if (ended === 0)
     throw new CommandError(
-      `No open session with ID or account "${name}". Accounts are legacy IDs; see: npm run sessions -- list`,
+      `No open session with ID or account "${idOrAccount}". Accounts are legacy IDs; see: npm run sessions -- list`,
     );
   console.log(`${ended} ${ended === 1 ? "session" : "sessions"} ended`);
-  return 0;
-});
+};
+
+export const run = verbCommand(usage, {}, { list, "end SESSION|ACCOUNT": (_, name) => end(name) });
 
 if (import.meta.main) await runCommand(run);

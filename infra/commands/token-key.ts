@@ -1,5 +1,4 @@
 import { setTimeout } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import {
   GetSecretValueCommand,
   RotateSecretCommand,
@@ -13,17 +12,17 @@ import { tokenKeySchema } from "#lib/secrets/schemas.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
 import { localSecretName } from "../local/secrets/local-secret.ts";
-import { CommandError, command, runCommand } from "./command.ts";
+import { CommandError, runCommand, verbCommand } from "./command.ts";
 
 const usage = `Usage:
   npm run --silent token-key -- new      prints a new key
-  npm run token-key -- rotate [--force]  has Secrets Manager rotate the key now
+  npm run token-key -- rotate [--force]  rotates the key now, through Secrets Manager
 
-After a rotation, tokens of the key before it stay valid until they expire. The secret is that of the
-running «npm run dev», or TOKEN_KEY_SECRET_ID with AWS_REGION and credentials that may read and rotate it, and
-invoke the rotation function.`;
+After a rotation, tokens of the previous key stay valid until they expire. The command rotates the key of the running
+npm run dev, or the secret TOKEN_KEY_SECRET_ID with AWS_REGION and credentials that may read and rotate it and invoke
+the rotation function.`;
 
-/** Secrets Manager invokes the function four times; a failed rotation it starts again later. */
+/** Secrets Manager invokes the function four times. It retries a failed rotation later. */
 const maxWaitMs = 60_000;
 
 /** Returns a Secrets Manager client and the name of the secret. */
@@ -33,8 +32,8 @@ const findSecret = () => {
   const dev = findDevFile(localFolder);
   if (!dev)
     throw new CommandError(
-      "No token key was found. For a local one, run npm run dev in another terminal; otherwise set " +
-        "TOKEN_KEY_SECRET_ID with AWS_REGION and AWS credentials.",
+      "No token key was found. To start a local system, run npm run dev in another terminal. For a deployed stage, " +
+        "set TOKEN_KEY_SECRET_ID with AWS_REGION and AWS credentials.",
     );
   const credentials = { accessKeyId: "local", secretAccessKey: "local" };
   const sdk = new SecretsManagerClient({ region: "local", endpoint: dev.secretsUrl, credentials });
@@ -54,7 +53,7 @@ const requireAge = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
     );
 };
 
-/** @throws CommandError when the new key is not the current one in time. */
+/** @throws CommandError if the rotation does not finish in time. */
 const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
   const until = Date.now() + maxWaitMs;
   const rotated = await sdk.send(new RotateSecretCommand({ SecretId: id }));
@@ -62,36 +61,26 @@ const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
     const current = await sdk.send(new GetSecretValueCommand({ SecretId: id }));
     if (current.VersionId === rotated.VersionId) {
       const { kid } = z.parse(tokenKeySchema(), JSON.parse(current.SecretString ?? "null"));
-      return console.log(`${id} has a new key, ${kid}; within five minutes every function signs with it`);
+      return console.log(`${id} has the new key ${kid}. All functions sign with it within five minutes.`);
     }
     if (Date.now() >= until)
       throw new CommandError(
-        `The rotation of ${id} has begun but not finished within ${maxWaitMs / 1_000} s. Secrets Manager retries ` +
-          "it; the log of the function rotate says why it fails.",
+        `The rotation of ${id} has not finished within ${maxWaitMs / 1_000} s. Secrets Manager retries ` +
+          "it; the log of the function rotate contains the error.",
       );
     await setTimeout(1_000);
   }
 };
 
-export const run = command(usage, async (args) => {
-  const { positionals, values } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { force: { type: "boolean", default: false } },
-  });
-  switch (positionals.join(" ")) {
-    case "new":
-      console.log(JSON.stringify(secretTable["token-key"].mint()));
-      return 0;
-    case "rotate": {
-      const secret = findSecret();
-      if (!values.force) await requireAge(secret);
-      await rotate(secret);
-      return 0;
-    }
-    default:
-      throw new CommandError(`Unknown command: ${positionals.join(" ")}. Use new, rotate.`);
-  }
+export const run = verbCommand(usage, { force: { type: "boolean" } } as const, {
+  new: async () => {
+    console.log(JSON.stringify(secretTable["token-key"].mint()));
+  },
+  rotate: async ({ force }) => {
+    const secret = findSecret();
+    if (!force) await requireAge(secret);
+    await rotate(secret);
+  },
 });
 
 if (import.meta.main) await runCommand(run);

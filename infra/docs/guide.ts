@@ -6,12 +6,19 @@ import { type Language, languages } from "#lib/openapi/text.ts";
 
 export type Reader = "developer" | "operator" | "contributor";
 
-/** The guides by their readers, in the order of the index: `lib/docs/guides/<language>/<name>.md`. */
+/** The guides by reader, in the order of the index: `lib/docs/guides/<language>/<name>.md`. */
 export const guidesByReader: Readonly<Record<Reader, readonly string[]>> = {
   developer: ["app-builder", "partner", "paging", "errors", "sending"],
   operator: [
-    ...["operator", "deploying", "messenger", "notifications", "importing"],
-    ...["residents", "rotation", "personal-data", "cost"],
+    "operator",
+    "deploying",
+    "messenger",
+    "notifications",
+    "importing",
+    "residents",
+    "rotation",
+    "personal-data",
+    "cost",
   ],
   contributor: ["contributor", "tests"],
 };
@@ -42,11 +49,11 @@ const fileOf = (name: string, language: Language): string =>
 export const listGuideFiles = (): string[] =>
   languages.flatMap((language) => guideNames.map((name) => fileOf(name, language)));
 
-/** @throws Error for a guide that does not begin with its title and what it is about. */
+/** @throws Error if the guide does not start with a title and a paragraph. */
 export const readGuide = (name: string, language: Language): Guide => {
   const markdown = readFileSync(fileOf(name, language), "utf8");
   const [, title, lead] = /^# (.+)\n\n((?:.+\n)+)/.exec(markdown) ?? [];
-  if (!title || !lead) throw new Error(`${language}/${name}.md does not begin with a title and a paragraph`);
+  if (!title || !lead) throw new Error(`${language}/${name}.md does not start with a title and a paragraph`);
   const body = linked(marked.parse(markdown, { async: false }), language);
   return {
     name,

@@ -42,9 +42,9 @@ const words = {
 interface Shell {
   readonly language: Language;
   readonly title: string;
-  /** The way to the folder `docs/`, from where the page is. */
+  /** Relative path of the folder `docs/`. */
   readonly files: string;
-  /** The page itself, without its language. */
+  /** Relative address of the page, without its language. */
   readonly self: string;
   readonly head?: Html;
   readonly main: Html;
@@ -83,7 +83,7 @@ const referenceFiles = html`<link rel="stylesheet" href="docs/reference.css">
 <script src="docs/reference.js" defer></script>
 `;
 
-/** The page at `/docs`: the guides by their readers, and the reference that its script draws. */
+/** Renders the page at `/docs`: the guides by reader, and the reference, which its script renders. */
 export const renderIndex = (guides: readonly Guide[], language: Language): string => {
   const { product, guides: heading, readers, reference, lead, document, noScript } = words[language];
   const link = html`<a href="openapi.json?lang=${language}">openapi.json</a>`;
@@ -111,7 +111,7 @@ ${(Object.keys(guidesByReader) as Reader[]).map(group)}</nav>
   });
 };
 
-/** The page of one guide, at `/docs/<name>`. */
+/** Renders the page of a guide at `/docs/<name>`. */
 export const renderGuide = ({ name, title, body }: Guide, language: Language): string => {
   const { product, back } = words[language];
   return shell({

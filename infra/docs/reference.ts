@@ -6,8 +6,8 @@ const script = require.resolve("swagger-ui-dist/swagger-ui-bundle.js");
 const style = require.resolve("swagger-ui-dist/swagger-ui.css");
 
 /**
- * Swagger UI without "Try it out": a web page is no place for credentials, and the curl lines show how to call. Its
- * validator, a third-party service, is off.
+ * Starts Swagger UI without "Try it out", because credentials do not belong in a web page; the curl examples show the
+ * calls. Its validator, a third-party service, is disabled.
  */
 const start = `
 window.addEventListener("DOMContentLoaded", () => {

@@ -1,17 +1,25 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { languages } from "#lib/openapi/text.ts";
+import { composeDocument } from "#lib/openapi/document.ts";
+import { type Language, languages } from "#lib/openapi/text.ts";
+import { integrationApi } from "../aws/integration-api.ts";
+import { messagingApi } from "../aws/messaging-api.ts";
 import { guideNames, readGuide } from "./guide.ts";
 import { renderGuide, renderIndex } from "./page.ts";
-import { describeProduct } from "./product.ts";
 import { referenceScript, referenceStyle } from "./reference.ts";
 
-const readStyle = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
-const serialize = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
+const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
 
-/** The files of each documentation function, by name in its folder `docs/`. */
+/** Composes the OpenAPI document of this version, with example addresses. */
+const composeOpenapi = (language: Language): string => {
+  const { version } = JSON.parse(read("../../package.json"));
+  const document = composeDocument([integrationApi, messagingApi], version, language);
+  return `${JSON.stringify(document, null, 2)}\n`;
+};
+
+/** Returns the files of each documentation function, by name in its folder `docs/`. */
 const composeFiles = () => {
   const documents = languages.map(
-    (language) => [`openapi.${language}.json`, serialize(describeProduct(language))] as const,
+    (language) => [`openapi.${language}.json`, composeOpenapi(language)] as const,
   );
   const guides = languages.flatMap((language) =>
     guideNames.map((name) => ({ language, guide: readGuide(name, language) })),
@@ -31,8 +39,8 @@ const composeFiles = () => {
       ...Object.fromEntries(
         guides.map(({ language, guide }) => [`${guide.name}.${language}.html`, renderGuide(guide, language)]),
       ),
-      "page.css": readStyle("page.css"),
-      "reference.css": `${referenceStyle()}\n${readStyle("reference.css")}`,
+      "page.css": read("page.css"),
+      "reference.css": `${referenceStyle()}\n${read("reference.css")}`,
       "reference.js": referenceScript(),
     },
   };
@@ -41,7 +49,8 @@ const composeFiles = () => {
 /**
  * Writes the files that the documentation functions serve beside their bundles, and `openapi.json` for tools.
  *
- * @param folderOf the folder of a function's bundle. @param output folder of the build.
+ * @param folderOf returns the folder of a function's bundle.
+ * @param output folder of the build.
  */
 export const writeDocumentation = (folderOf: (fn: string) => string, output: string): void => {
   for (const [name, files] of Object.entries(composeFiles())) {
@@ -49,5 +58,5 @@ export const writeDocumentation = (folderOf: (fn: string) => string, output: str
     mkdirSync(folder, { recursive: true });
     for (const [file, text] of Object.entries(files)) writeFileSync(`${folder}/${file}`, text);
   }
-  writeFileSync(`${output}/openapi.json`, serialize(describeProduct("en")));
+  writeFileSync(`${output}/openapi.json`, composeOpenapi("en"));
 };

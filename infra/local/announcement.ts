@@ -2,26 +2,45 @@ import { styleText } from "node:util";
 import type { City } from "./city.ts";
 import { demoPhone } from "./messenger/messenger.ts";
 
-export const consoleOf = ({ messengerUrl }: City): string => `${messengerUrl}/console`;
+export type DevFile = ReturnType<typeof describeCity>;
 
-export const docsOf = ({ baseUrl }: City): string => `${baseUrl}/docs`;
+/** Returns the addresses and credentials of a running `npm run dev`, for tests, tools and commands. */
+export const describeCity = ({ baseUrl, messenger, database, upstreams, ...city }: City) => ({
+  baseUrl,
+  apiKey: city.apiKey,
+  messagingBaseUrl: city.messagingBaseUrl,
+  docsUrl: `${baseUrl}/docs`,
+  /** Credentials of the messaging API. */
+  basic: city.basic,
+  consoleUrl: `${city.messengerUrl}/console`,
+  /** Credentials of the console. */
+  console: city.console,
+  /** Number of a phone on the simulated platform, and the platform's control API; null with a real phone. */
+  phone: messenger?.platform ? demoPhone : null,
+  platformUrl: messenger?.platform?.controlUrl ?? null,
+  employee: upstreams.demo,
+  databaseUrl: database.adminUrl,
+  secretsUrl: city.secretsUrl,
+  /** The simulated legacy systems, where failures are set. */
+  legacyAuthUrl: upstreams.legacyAuthUrl,
+  employeeSystemUrl: upstreams.employeeSystemUrl,
+});
 
 /** Prints the addresses and credentials of the running system, and sample calls. */
-export const announce = (city: City, logFile: string, seconds: string) => {
-  const { baseUrl, messagingBaseUrl, apiKey, basic, database, upstreams, messenger } = city;
-  const { username, password } = city.console;
+export const announce = (dev: DevFile, logFile: string, seconds: string) => {
+  const { baseUrl, messagingBaseUrl, apiKey, basic, phone, employee } = dev;
   console.log(`
 ${styleText("bold", `Ready in ${seconds} s`)}   ${baseUrl}
-Docs       ${docsOf(city)}
+Docs       ${dev.docsUrl}
 Messaging  ${messagingBaseUrl}
            ${basic.username}, password ${basic.password}
-Console    ${consoleOf(city)}   ${username}, password ${password}
-Platform   ${messenger?.platform ? `simulated; received messages: ${messenger.platform.controlUrl}/phones/${demoPhone}` : "real: pair a phone in the console"}
-Database   ${database.adminUrl}
+Console    ${dev.consoleUrl}   ${dev.console.username}, password ${dev.console.password}
+Platform   ${phone ? `simulated; received messages: ${dev.platformUrl}/phones/${phone}` : "real: pair a phone in the console"}
+Database   ${dev.databaseUrl}
 API key    ${apiKey}   (partner demo, scope resident:read)
-Employee   ${upstreams.demo.username}, password ${upstreams.demo.password}
-           NIP ${upstreams.demo.nip}, passphrase ${upstreams.demo.passphrase}   (for a ticket; also valid as a login)
-Upstreams  legacy authentication ${upstreams.legacyAuthUrl}, employee system ${upstreams.employeeSystemUrl}
+Employee   ${employee.username}, password ${employee.password}
+           NIP ${employee.nip}, passphrase ${employee.passphrase}   (for a ticket; also valid as a login)
+Upstreams  legacy authentication ${dev.legacyAuthUrl}, employee system ${dev.employeeSystemUrl}
 
   curl -s ${baseUrl}/v1/penduduk -H 'apikey: ${apiKey}' \\
     -H 'Content-Type: application/json' -d '{"page_number": 1, "page_size": 3}'
@@ -30,17 +49,17 @@ Upstreams  legacy authentication ${upstreams.legacyAuthUrl}, employee system ${u
     -H 'Content-Type: application/json' -d '{"p_nama": "siti", "page_size": 3}'
 
   TOKEN=$(curl -s ${baseUrl}/v1/simpeg/auth/login -H 'Content-Type: application/json' \\
-    -d '${JSON.stringify({ username: upstreams.demo.username, password: upstreams.demo.password })}' | sed 's/.*"token":"\\([^"]*\\).*/\\1/')
+    -d '${JSON.stringify({ username: employee.username, password: employee.password })}' | sed 's/.*"token":"\\([^"]*\\).*/\\1/')
   curl -s '${baseUrl}/v1/simpeg/pegawai?nama=siti' -H "Authorization: Bearer $TOKEN"
   curl -sG ${baseUrl}/v1/simpeg/tiket -H "Authorization: Bearer $TOKEN" -d user=servicelogin \\
-    -d username=${upstreams.demo.nip} --data-urlencode 'pass=${upstreams.demo.passphrase}'
+    -d username=${employee.nip} --data-urlencode 'pass=${employee.passphrase}'
   curl -s "${baseUrl}/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=TICKET" -H "Authorization: Bearer $TOKEN"
 
   curl -s ${baseUrl}/v1/pariwisata/kategori
   curl -s '${baseUrl}/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)'
 
   curl -s ${messagingBaseUrl}/send/message -u '${basic.username}:${basic.password}' \\
-    -H 'Content-Type: application/json' -d '{"phone": "${demoPhone}", "message": "*Halo*"}'
+    -H 'Content-Type: application/json' -d '{"phone": "${phone ?? "62…"}", "message": "*Halo*"}'
 
 Function logs: ${logFile}. Functions are rebuilt when their sources change. Ctrl-C stops.
 `);

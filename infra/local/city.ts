@@ -15,18 +15,17 @@ import { bundleFolder, functionName } from "../build/build.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";
 import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
-import { startJobs } from "./job-schedule.ts";
+import { startJobs, startSchedule } from "./job-schedule.ts";
 import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
-import { type LocalMessenger, startMessenger } from "./messenger/messenger.ts";
+import { startMessenger } from "./messenger/messenger.ts";
 import { cachePlans } from "./plan-lookup.ts";
-import { startSchedule } from "./schedule.ts";
 import { localSecretName, readLocalSecret } from "./secrets/local-secret.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { openStore, type SecretStore } from "./secrets/store.ts";
 import { storeOffice } from "./seed/office.ts";
 import { storeSeed } from "./seed/seed.ts";
-import { inventPasswords, startUpstreams, type Upstreams } from "./upstream/upstreams.ts";
+import { inventPasswords, startUpstreams } from "./upstream/upstreams.ts";
 
 export interface CityOptions {
   /** Folder for the database and the secrets. */
@@ -59,54 +58,19 @@ interface Needs {
   readonly addresses?: readonly Address[];
 }
 
-/** The whole system on one machine, from the gateway to the database. The bundles must have been built. */
-export interface City {
-  readonly baseUrl: string;
-  readonly messagingBaseUrl: string;
-  /** Address of the messenger; its console is at `/console`. */
-  readonly messengerUrl: string;
-  /** Undefined if the city uses a messenger that was already running. */
-  readonly messenger: LocalMessenger | undefined;
-  /** Credentials of the console. */
-  readonly console: { readonly username: string; readonly password: string };
-  /** Credentials of the messaging API. */
-  readonly basic: { readonly username: string; readonly password: string };
-  /** API key of the partner `demo`, with the scope `resident:read`. */
-  readonly apiKey: string;
-  readonly secretsUrl: string;
-  readonly database: LocalDatabase;
-  readonly secrets: SecretStore;
-  readonly upstreams: Upstreams;
-  /** Returns the environment variables of a function. */
-  variables(needed: Needs): Record<string, string>;
-  /** Invokes an internal function. */
-  invoke(fn: string, event: unknown): Promise<Outcome>;
-  /** Uses the current bundles from the next invocation on. */
-  reload(): void;
-  stop(): Promise<void>;
-}
-
-const demoPartner = "demo";
+export type City = Awaited<ReturnType<typeof startCity>>;
 
 /** Gives each secret its first value, as a deployment does. */
 const fillSecrets = (store: SecretStore) => {
-  for (const name of mintedSecrets) {
-    const id = localSecretName(name);
-    if (!store.find(id)) store.put(id, JSON.stringify(secretTable[name].mint()));
-  }
+  for (const name of mintedSecrets)
+    store.getOrCreate(localSecretName(name), () => JSON.stringify(secretTable[name].mint()));
 };
 
-/** The passwords of the legacy systems' demo account, made on the first start. */
-const findPasswords = (store: SecretStore): ReturnType<typeof inventPasswords> => {
-  const id = localSecretName("demo-passwords");
-  return JSON.parse((store.find(id) ?? store.put(id, JSON.stringify(inventPasswords()))).value);
-};
-
-/** The full names of secrets, by the variables that hold them. */
+/** Returns the full names of secrets, by environment variable. */
 const named = (secrets: Secrets): Record<string, string> =>
   Object.fromEntries(Object.entries(secrets).map(([variable, name]) => [variable, localSecretName(name)]));
 
-/** The first of the credentials: of two, while they are rotated, either is valid. */
+/** Returns the first credentials. During a rotation there are two, and both are valid. */
 const readCredential = (store: SecretStore, name: "messenger-console" | "messaging-basic") => {
   const [first] = readLocalSecret(name, store).credentials;
   if (!first) throw new Error(`the secret ${name} has no credentials`);
@@ -123,7 +87,7 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
       ? await sql`select from partner.api_key k where digest = ${digestToken(stored)} and partner.is_active(k)`
       : [];
     if (stored && active) return stored;
-    const { key } = await partnerDirectory(sql).add(demoPartner, "standard", { scopes: ["resident:read"] });
+    const { key } = await partnerDirectory(sql).add("demo", "standard", { scopes: ["resident:read"] });
     store.put(name, key);
     return key;
   } finally {
@@ -144,10 +108,13 @@ const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep 
   }
 };
 
-/** Starts the whole system. If one part fails, the parts that were started are stopped. */
-export const startCity = async (options: CityOptions): Promise<City> => {
+/**
+ * Starts the whole system on this machine, from the gateway to the database. The bundles must have been built. If one
+ * part fails, the parts that were started are stopped.
+ */
+export const startCity = async (options: CityOptions) => {
   const { folder, durable, onAccess, onLog, signal, onStep = () => {} } = options;
-  const stops: (() => Promise<unknown>)[] = [];
+  const stops: (() => unknown)[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
   };
@@ -163,7 +130,10 @@ export const startCity = async (options: CityOptions): Promise<City> => {
     signal?.throwIfAborted();
     const apiKey = await prepareDemoKey(database, secrets);
 
-    const upstreams = await startUpstreams(findPasswords(secrets));
+    const passwords = () => JSON.stringify(inventPasswords());
+    const upstreams = await startUpstreams(
+      JSON.parse(secrets.getOrCreate(localSecretName("demo-passwords"), passwords)),
+    );
     stops.push(() => upstreams.stop());
     const secretsServer = await startSecretsServer(secrets, (step) => invokeInternal("rotate", step));
     stops.push(() => secretsServer.stop());
@@ -182,7 +152,6 @@ export const startCity = async (options: CityOptions): Promise<City> => {
             variables: { ...common, ...named(messengerSecrets) },
             token: readLocalSecret("messenger-token", secrets).token,
             platform: wanted,
-            port: 0,
             onLine: (line) => onLog("messenger", line),
           });
     if (messenger) stops.push(() => messenger.stop());
@@ -195,7 +164,7 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       if (!lambda) throw new Error(`no function ${fn}`);
       return lambda.invoke(event, requestId);
     };
-    const invokeInternal: City["invoke"] = (fn, event) => invoke(fn, event, randomUUID());
+    const invokeInternal = (fn: string, event: unknown): Promise<Outcome> => invoke(fn, event, randomUUID());
 
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
@@ -214,7 +183,11 @@ export const startCity = async (options: CityOptions): Promise<City> => {
       INTEGRATION_ADDRESS: baseUrl,
       MESSAGING_ADDRESS: messagingBaseUrl,
     };
-    const variables = ({ secrets: needed, upstreams: called = [], addresses = [] }: Needs) => ({
+    const variables = ({
+      secrets: needed,
+      upstreams: called = [],
+      addresses = [],
+    }: Needs): Record<string, string> => ({
       ...common,
       ...named(needed),
       ...Object.fromEntries([...called, ...addresses].map((name) => [name, urls[name]])),
@@ -234,32 +207,35 @@ export const startCity = async (options: CityOptions): Promise<City> => {
         }),
       );
     if (options.scheduled) {
-      const ends = [
-        startSchedule(internalFunctions, (fn) => invokeInternal(fn, {})),
-        startJobs(jobs, (input) => invokeInternal("notify", input)),
-      ];
-      stops.push(async () => {
-        for (const end of ends) end();
-      });
+      const stopFunctions = startSchedule(internalFunctions, (fn) => invokeInternal(fn, {}));
+      const stopJobs = startJobs(jobs, (input) => invokeInternal("notify", input));
+      stops.push(stopFunctions, stopJobs);
     }
-    const reload = () => {
-      for (const lambda of lambdas.values()) lambda.reload();
-    };
     return {
       baseUrl,
       messagingBaseUrl,
+      /** Address of the messenger; its console is at `/console`. */
       messengerUrl,
+      /** Undefined if the city uses a messenger that was already running. */
       messenger,
+      /** Credentials of the console. */
       console: readCredential(secrets, "messenger-console"),
+      /** Credentials of the messaging API. */
       basic: readCredential(secrets, "messaging-basic"),
+      /** API key of the partner `demo`, with the scope `resident:read`. */
       apiKey,
       secretsUrl: secretsServer.url,
       database,
       secrets,
       upstreams,
+      /** Returns the environment variables of a function. */
       variables,
+      /** Invokes an internal function. */
       invoke: invokeInternal,
-      reload,
+      /** Uses the current bundles from the next invocation on. */
+      reload() {
+        for (const lambda of lambdas.values()) lambda.reload();
+      },
       stop,
     };
   } catch (error) {

@@ -4,19 +4,11 @@ import { migrate } from "#lib/db/migrate.ts";
 import { setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { mintToken } from "#lib/opaque-token.ts";
-import { type Server, startServer } from "./postgres/server.ts";
+import { startServer } from "./postgres/server.ts";
 import { localSecretName, readLocalSecret } from "./secrets/local-secret.ts";
 import type { SecretStore } from "./secrets/store.ts";
 
-export interface LocalDatabase {
-  readonly server: Server;
-  /** For the administrator, who owns the database but is not a superuser, as in the cloud. */
-  readonly adminUrl: string;
-  /** Opens one connection with the credentials in a role's secret. */
-  connectAs(role: LoginRole): postgres.Sql;
-  /** Sets a new password for a role, in the database and in its secret. */
-  rotatePassword(role: LoginRole): Promise<void>;
-}
+export type LocalDatabase = Awaited<ReturnType<typeof startDatabase>>;
 
 const dbname = "municipal";
 const admin = "municipal_admin";
@@ -46,13 +38,8 @@ const bootstrap = async (port: number, superuserPassword: string, adminPassword:
 };
 
 /** Starts the server, migrates the schema, and creates a password and a secret for each role. */
-export const startDatabase = async (
-  folder: string,
-  store: SecretStore,
-  durable: boolean,
-): Promise<LocalDatabase> => {
-  const superuserId = localSecretName("database/superuser");
-  const superuserPassword = (store.find(superuserId) ?? store.put(superuserId, mintToken(""))).value;
+export const startDatabase = async (folder: string, store: SecretStore, durable: boolean) => {
+  const superuserPassword = store.getOrCreate(localSecretName("database/superuser"), () => mintToken(""));
   const server = await startServer({ folder, durable, superuserPassword });
   const address = { host: "127.0.0.1", port: server.port, dbname };
   const adminId = localSecretName("database/admin");
@@ -83,17 +70,18 @@ export const startDatabase = async (
     if ((error as { code?: string }).code === "28P01")
       throw new Error(
         "The database does not accept the stored secrets. Start with --fresh to recreate both.",
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     throw error;
   }
   return {
     server,
+    /** For the administrator, who owns the database but is not a superuser, as in the cloud. */
     adminUrl,
-    connectAs: (role) =>
+    /** Opens one connection with the credentials in a role's secret. */
+    connectAs: (role: LoginRole): postgres.Sql =>
       postgres({ ...options, ...connectionTo(readLocalSecret(`database/${role}`, store)) }),
-    rotatePassword: (role) => asAdmin((sql) => setCredentials(sql, role)),
+    /** Sets a new password for a role, in the database and in its secret. */
+    rotatePassword: (role: LoginRole): Promise<void> => asAdmin((sql) => setCredentials(sql, role)),
   };
 };

@@ -3,12 +3,11 @@ import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { parseArgs, styleText } from "node:util";
 import { buildMessenger, watch } from "../build/build.ts";
-import { announce, consoleOf, docsOf } from "./announcement.ts";
+import { announce, describeCity } from "./announcement.ts";
 import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
 import { takeLock } from "./lock.ts";
-import { demoPhone } from "./messenger/messenger.ts";
-import { findPort } from "./port.ts";
+import { findPort } from "./loopback.ts";
 import { destroyServer } from "./postgres/server.ts";
 
 const usage = `Usage: npm run dev -- [--port N] [--messaging-port N] [--residents N] [--fresh] [--platform fake|real] [--folder DIR]
@@ -38,16 +37,14 @@ const readOptions = () => {
     if (/^\d{1,9}$/.test(text) && Number(text) <= maximum) return Number(text);
     throw new Error(`--${name} must be a whole number up to ${maximum}, not ${text}`);
   };
-  const findWanted = (name: keyof typeof defaultPorts) => {
-    const text = values[name];
-    return text === undefined ? undefined : whole(name, text, 65_535);
-  };
+  const wantedPort = (name: keyof typeof defaultPorts) =>
+    values[name] === undefined ? undefined : whole(name, values[name], 65_535);
   const platform = (["fake", "real"] as const).find((known) => known === values.platform);
   if (!platform) throw new Error(`--platform must be fake or real, not ${values.platform}`);
   return {
     platform,
-    port: findWanted("port"),
-    "messaging-port": findWanted("messaging-port"),
+    port: wantedPort("port"),
+    "messaging-port": wantedPort("messaging-port"),
     residents: whole("residents", values.residents, 100_000_000),
     fresh: values.fresh,
     folder: resolve(values.folder),
@@ -136,29 +133,10 @@ const main = async () => {
       onStep: (step) => console.log(`${step} …`),
     });
     stops.push(city.stop);
-    const { baseUrl, messagingBaseUrl, apiKey, basic, secretsUrl, database, upstreams, messenger } = city;
-    const { demo: employee, legacyAuthUrl, employeeSystemUrl } = upstreams;
-    writeDevFile(folder, {
-      baseUrl,
-      apiKey,
-      messagingBaseUrl,
-      docsUrl: docsOf(city),
-      basic,
-      consoleUrl: consoleOf(city),
-      console: city.console,
-      phone: messenger?.platform ? demoPhone : null,
-      platformUrl: messenger?.platform?.controlUrl ?? null,
-      employee,
-      databaseUrl: database.adminUrl,
-      secretsUrl,
-      legacyAuthUrl,
-      employeeSystemUrl,
-    });
-    announce(
-      city,
-      relative(".", `${folder}/functions.log`),
-      ((performance.now() - started) / 1_000).toFixed(1),
-    );
+    const described = describeCity(city);
+    writeDevFile(folder, described);
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+    announce(described, relative(".", `${folder}/functions.log`), seconds);
     if (!interruption.signal.aborted) await once(interruption.signal, "abort");
     console.log("\nstopping …");
   } catch (error) {

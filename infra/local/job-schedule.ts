@@ -1,6 +1,7 @@
 import { Cron } from "croner";
 import { type ScheduleInput, scheduleInput } from "#lib/notification/event.ts";
 import type { Job } from "#lib/notification/jobs.ts";
+import type { InternalFunction } from "#lib/routes/internal.ts";
 
 /**
  * Converts an EventBridge Scheduler expression for croner, which expects seconds first. Options of `timerOf` make it
@@ -44,4 +45,17 @@ export const startJobs = (
   return () => {
     for (const timer of timers) timer.stop();
   };
+};
+
+/** Runs each periodic function now and then at its interval. @returns a function that stops it. */
+export const startSchedule = (
+  functions: readonly InternalFunction[],
+  invoke: (fn: string) => Promise<unknown>,
+): (() => void) => {
+  const timers = functions.flatMap(({ fn, everyMinutes }) => {
+    if (everyMinutes === undefined) return [];
+    void invoke(fn);
+    return setInterval(() => void invoke(fn), everyMinutes * 60_000);
+  });
+  return () => timers.forEach(clearInterval);
 };

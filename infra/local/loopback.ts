@@ -1,25 +1,40 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
-export interface Loopback {
-  /** Host and port. */
-  readonly address: string;
-  /** Also closes active connections. */
-  stop(): Promise<void>;
-}
-
-/** Makes a server listen on loopback only. @param port 0 for any free port. */
-export const listenOnLoopback = async (server: Server | TlsServer, port = 0): Promise<Loopback> => {
+/**
+ * Makes a server listen on loopback only.
+ *
+ * @param port 0 for any free port.
+ * @param graceMs how long active connections may continue after `stop()`.
+ * @throws Error with the code EADDRINUSE if the port is in use.
+ */
+export const listenOnLoopback = async (server: Server | TlsServer, port = 0, graceMs = 0) => {
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
+  const { port: chosen } = server.address() as AddressInfo;
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+    /** Host and port. */
+    address: `127.0.0.1:${chosen}`,
+    port: chosen,
+    async stop(): Promise<void> {
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      await once(server.close(), "close");
+      clearTimeout(timer);
     },
   };
+};
+
+/** Makes an HTTP server listen on loopback, with the parameters of `listenOnLoopback`. */
+export const serveHttp = async (...parameters: Parameters<typeof listenOnLoopback>) => {
+  const { address, stop } = await listenOnLoopback(...parameters);
+  return { url: `http://${address}`, stop };
+};
+
+/** Finds a free port, or throws if the wanted one is in use. */
+export const findPort = async (wanted = 0): Promise<number> => {
+  const { port, stop } = await listenOnLoopback(createServer(), wanted);
+  await stop();
+  return port;
 };

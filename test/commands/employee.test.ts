@@ -118,7 +118,7 @@ describe("token-key", () => {
     };
     expect(await tokenKey("rotate", "--force")).toMatchObject({
       status: 1,
-      errors: expect.stringContaining("has begun but not finished within 60 s"),
+      errors: expect.stringContaining("has not finished within 60 s"),
     });
     expect(store.find(id)?.value).toBe(before);
   });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { withAddresses } from "#lib/openapi/addresses.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { guideNames } from "../../infra/docs/guide.ts";
-import type { DevFile } from "../../infra/local/dev-file.ts";
+import type { DevFile } from "../../infra/local/announcement.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { makeCheckout } from "../steps/checkout.ts";
 import { employeeClient } from "../steps/employee.ts";

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { parseArgs } from "node:util";
 import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
 import { leadsTo } from "./imports.ts";
 import { Lane } from "./lane.ts";
@@ -166,18 +165,15 @@ const printScore = (results: readonly Result[], least: number) => {
   console.log(`\n${lines.join("\n")}; at least ${least} % are required`);
 };
 
-const run = command(usage, async (args) => {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      match: { type: "string", default: "" },
-      sample: { type: "string", default: "999999" },
-      seed: { type: "string", default: new Date().toISOString() },
-      least: { type: "string", default: "90" },
-      json: { type: "boolean", default: false },
-    },
-  });
+const options = {
+  match: { type: "string", default: "" },
+  sample: { type: "string", default: "999999" },
+  seed: { type: "string", default: new Date().toISOString() },
+  least: { type: "string", default: "90" },
+  json: { type: "boolean", default: false },
+} as const;
+
+const run = command(usage, options, async ({ values, positionals }) => {
   const least = readWhole("least", values.least, 100);
   const count = readWhole("sample", values.sample, 999_999);
   const fitting = findAreas(positionals)

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
+import { CommandError, command, rejectExtra, runCommand } from "../../infra/commands/command.ts";
 import { printSummary, startReport, summarize } from "./report.ts";
 import { checkStage } from "./run.ts";
 import { readTarget } from "./target.ts";
@@ -27,19 +26,18 @@ const readTimeoutMs = (text: string): number => {
   throw new CommandError(`--timeout must be a whole number of seconds from 1 to 9999, not ${text}`);
 };
 
-export const run = command(usage, async (args) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      "base-url": { type: "string" },
-      "messaging-base-url": { type: "string" },
-      credentials: { type: "string" },
-      login: { type: "boolean", default: false },
-      "send-to": { type: "string" },
-      timeout: { type: "string", default: "120" },
-      json: { type: "boolean", default: false },
-    },
-  });
+const options = {
+  "base-url": { type: "string" },
+  "messaging-base-url": { type: "string" },
+  credentials: { type: "string" },
+  login: { type: "boolean", default: false },
+  "send-to": { type: "string" },
+  timeout: { type: "string", default: "120" },
+  json: { type: "boolean", default: false },
+} as const;
+
+export const run = command(usage, options, async ({ values, positionals }) => {
+  rejectExtra(positionals);
   const started = performance.now();
   const target = readTarget(values);
   const signal = AbortSignal.timeout(readTimeoutMs(values.timeout));

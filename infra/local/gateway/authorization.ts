@@ -3,7 +3,7 @@ import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { authorizerEvent, findHeader, methodArn, type Request } from "./event.ts";
 
-/** What the gateway does after its authorizer: go on, or one of its own answers. */
+/** The authorizer's decision: the context for the function, or a gateway response. */
 export type Authorization =
   | { readonly admitted: { context: Record<string, unknown>; usageIdentifier: string | undefined } }
   | {
@@ -26,7 +26,7 @@ const asList = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(valu
 const covers = (pattern: string, arn: string): boolean =>
   new RegExp(`^${pattern.split("*").map(RegExp.escape).join(".*").replaceAll("\\?", ".")}$`).test(arn);
 
-/** Whether a policy allows the method; an explicit Deny wins. */
+/** Whether a policy allows the method; an explicit Deny takes precedence. */
 const allows = ({ policyDocument }: APIGatewayAuthorizerResult, arn: string): boolean => {
   const effects = policyDocument.Statement.filter((statement) => {
     const patterns = "Resource" in statement && statement.Resource ? asList(statement.Resource) : [];
@@ -35,16 +35,9 @@ const allows = ({ policyDocument }: APIGatewayAuthorizerResult, arn: string): bo
   return effects.includes("Allow") && !effects.includes("Deny");
 };
 
-/** Calls authorizers and keeps their policies, as API Gateway does for authorizers of type REQUEST. */
+/** Creates a function that calls authorizers and caches their policies, as API Gateway does for REQUEST authorizers. */
 export const startAuthorization = (invoke: Invoke) => {
   const cache = new Map<string, Cached>();
-
-  const findCached = (key: string) => {
-    const cached = cache.get(key);
-    if (cached && cached.until > Date.now()) return cached.policy;
-    cache.delete(key);
-    return undefined;
-  };
 
   const ask = async (authorizer: Authorizer, request: Request, resourcePath: string) => {
     const outcome = await invoke(authorizer.fn, authorizerEvent(request, resourcePath), request.id);
@@ -60,12 +53,13 @@ export const startAuthorization = (invoke: Invoke) => {
     const identity = identityHeaders.map((name) => findHeader(request, name));
     if (identity.some((value) => !value)) return { refused: "UNAUTHORIZED" };
     const key = JSON.stringify([fn, ...identity]);
-    const cached = findCached(key);
-    const answer = cached ? { policy: cached } : await ask(authorizer, request, resourcePath);
+    const entry = cache.get(key);
+    const isCached = entry !== undefined && entry.until > Date.now();
+    const answer = isCached ? { policy: entry.policy } : await ask(authorizer, request, resourcePath);
     if (answer.refused) return answer;
     const { policy } = answer;
     if (!policy?.principalId || !policy.policyDocument) return { refused: "AUTHORIZER_CONFIGURATION_ERROR" };
-    if (cacheSeconds > 0 && !cached) cache.set(key, { policy, until: Date.now() + cacheSeconds * 1_000 });
+    if (cacheSeconds > 0 && !isCached) cache.set(key, { policy, until: Date.now() + cacheSeconds * 1_000 });
     if (!allows(policy, methodArn(request.method, request.path))) return { refused: "ACCESS_DENIED" };
     const { context = {}, principalId, usageIdentifierKey } = policy;
     return {

@@ -10,14 +10,14 @@ const stage = "local";
 const apiId = "local";
 const account = "000000000000";
 
-/** An HTTP request with its body still to come. */
+/** An HTTP request without its body. */
 export interface Request {
   readonly id: string;
   readonly method: string;
-  /** As it was sent, not decoded. */
+  /** Not decoded. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Names as they were sent, in order. */
+  /** In the original order and case. */
   readonly headers: readonly (readonly [string, string])[];
   readonly sourceIp: string;
   readonly receivedAt: number;
@@ -26,7 +26,7 @@ export interface Request {
 const pairs = (flat: readonly string[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", flat[2 * i + 1] ?? ""]);
 
-/** Undefined for a request line that is no address, such as `OPTIONS *`. */
+/** Reads a request. @returns undefined if its target is not a path, such as `OPTIONS *`. */
 export const readRequest = (message: IncomingMessage, id: string): Request | undefined => {
   const [path = "", query = ""] = (message.url ?? "").split(/\?(.*)/s);
   if (!path.startsWith("/")) return undefined;
@@ -42,11 +42,11 @@ export const readRequest = (message: IncomingMessage, id: string): Request | und
   };
 };
 
-/** Of a header that is sent twice, the last one: the same that functions are given. */
+/** Finds a header. The last of repeated headers counts, as in functions. */
 export const findHeader = ({ headers }: Request, name: string): string | undefined =>
   headers.findLast(([key]) => key.toLowerCase() === name)?.[1];
 
-/** The last value of each name, and all of them; null where there is none, as API Gateway has it. */
+/** Returns the last value and all values of each name; null if there are none, as in API Gateway. */
 const group = (entries: Iterable<readonly [string, string]>) => {
   const named = Object.entries(Object.groupBy(entries, ([name]) => name));
   if (named.length === 0) return { single: null, multi: null };
@@ -92,7 +92,7 @@ const common = (request: Request, resourcePath: string) => {
 };
 
 /**
- * The event of a Lambda proxy integration.
+ * Creates the event of a Lambda proxy integration.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
  */
 export const proxyEvent = (
@@ -104,7 +104,7 @@ export const proxyEvent = (
     authorizer,
   }: {
     body: Buffer;
-    /** The content type is one of the API's binary media types. */
+    /** Whether the content type is one of the API's binary media types. */
     binary: boolean;
     resourcePath: string;
     authorizer: Record<string, unknown> | undefined;
@@ -123,7 +123,7 @@ export const methodArn = (method: string, path: string): string =>
   `arn:aws:execute-api:local:${account}:${apiId}/${stage}/${method}${path}`;
 
 /**
- * The event of a REQUEST authorizer: everything but the body.
+ * Creates the event of a REQUEST authorizer, which has no body.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
  */
 export const authorizerEvent = (
@@ -139,7 +139,7 @@ export const authorizerEvent = (
   ) as unknown as APIGatewayRequestAuthorizerEvent["requestContext"],
 });
 
-/** The result of a proxy integration, or undefined for one that API Gateway calls malformed (a 502). */
+/** Parses the result of a proxy integration. @returns undefined if it is malformed, for which API Gateway answers 502. */
 export const readResult = (payload: string): APIGatewayProxyResult | undefined => {
   const result = JSON.parse(payload) as Partial<APIGatewayProxyResult> | null;
   const { statusCode, body } = result ?? {};
@@ -147,14 +147,11 @@ export const readResult = (payload: string): APIGatewayProxyResult | undefined =
   return valid ? ({ body: "", ...result } as APIGatewayProxyResult) : undefined;
 };
 
-/** What API Gateway keeps for itself and renames in a function's answer: a challenge comes from the gateway alone. */
-const remapped = new Set(["www-authenticate"]);
-
-/** The headers of a proxy integration's result, as the caller gets them. */
+/** Returns the response headers. API Gateway renames `WWW-Authenticate`: only the gateway itself may send it. */
 export const answeredHeaders = ({ headers, multiValueHeaders }: APIGatewayProxyResult) =>
   Object.fromEntries(
     Object.entries({ ...headers, ...multiValueHeaders }).map(([name, value]) => [
-      remapped.has(name.toLowerCase()) ? `x-amzn-remapped-${name.toLowerCase()}` : name,
+      name.toLowerCase() === "www-authenticate" ? "x-amzn-remapped-www-authenticate" : name,
       value,
     ]),
   ) as Record<string, string | string[]>;

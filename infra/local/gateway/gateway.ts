@@ -1,36 +1,32 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Route } from "#lib/routes/route.ts";
 import type { Api } from "../../aws/api.ts";
 import type { Outcome } from "../lambda/environment.ts";
+import { serveHttp } from "../loopback.ts";
 import { startAuthorization } from "./authorization.ts";
 import { answeredHeaders, findHeader, proxyEvent, type Request, readRequest, readResult } from "./event.ts";
 import { readPath } from "./path.ts";
 import { Quota, Throttle } from "./throttle.ts";
 
-export interface Gateway {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 export interface GatewayOptions {
   readonly api: Api;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly invoke: (fn: string, event: unknown, requestId: string) => Promise<Outcome>;
-  /** The usage plan that a usage identifier belongs to. */
+  /** Finds the usage plan of a usage identifier. */
   readonly findPlan: (usageIdentifier: string) => Promise<string | undefined>;
-  /** Receives one line for each answer; without the query, which may hold what nobody should read. */
+  /** Receives one line per response, without the query, which may contain personal data. */
   readonly onAccess: (line: string) => void;
 }
 
-/** API Gateway's limit of a request, and Lambda's of an event. */
+/** API Gateway's limit for requests, and Lambda's for events. */
 const maxRequestBytes = 10 * 1024 * 1024;
 const maxEventBytes = 6 * 1024 * 1024;
-/** An oversized body is read this far, so that the sender gets to the answer. */
+/** An oversized body is read up to this size, so that the client receives the response. */
 const maxDrainedBytes = 64 * 1024 * 1024;
+/** How long running requests may continue when the gateway stops. */
+const graceMs = 2_000;
 
 interface Answer {
   readonly status: number;
@@ -38,7 +34,7 @@ interface Answer {
   readonly body: string | Buffer;
 }
 
-/** Statuses that API Gateway gives where a response does not set its own. */
+/** API Gateway's statuses of gateway responses that do not set one. */
 const defaultStatus: Readonly<Record<string, number>> = { BAD_REQUEST_BODY: 400, MALFORMED_RESULT: 502 };
 
 const gatewayAnswer = ({ responses }: Api, type: string, requestId: string): Answer => {
@@ -64,7 +60,7 @@ const preflight = (route: Route): Answer => ({
   body: "",
 });
 
-/** The whole body, or undefined for one over the limit. */
+/** Reads the body. @returns undefined if it exceeds the limit. */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -78,16 +74,15 @@ const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> =
 };
 
 /**
- * A REST API of API Gateway on this machine: its matching, authorizers, usage plans, limits and own
- * answers, in the order in which it applies them.
+ * Starts a local REST API with API Gateway's routing, authorizers, usage plans, limits and gateway responses, in the
+ * order in which API Gateway applies them.
  */
-export const startGateway = async (options: GatewayOptions): Promise<Gateway> => {
-  const { api, invoke, findPlan, onAccess } = options;
+export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayOptions) => {
   const authorize = startAuthorization(invoke);
   const throttle = new Throttle();
   const quota = new Quota();
 
-  /** The plan's word on one more request, or the name of the refusal. */
+  /** Counts a request against its usage plan. @returns the gateway response if it is rejected. */
   const meter = async (usageIdentifier: string | undefined) => {
     const plan = usageIdentifier && api.usagePlans[(await findPlan(usageIdentifier)) ?? ""];
     if (!plan) return "INVALID_API_KEY";
@@ -122,12 +117,12 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     if (Buffer.byteLength(JSON.stringify(event)) > maxEventBytes)
       return gatewayAnswer(api, "REQUEST_TOO_LARGE", request.id);
     const outcome = await invoke(route.fn, event, request.id);
-    // a function that ran out of its own time is one that failed: the gateway would wait for longer
+    // a function's timeout is shorter than the gateway's, so it counts as a failure of the function
     if (!("payload" in outcome)) return gatewayAnswer(api, "INTEGRATION_FAILURE", request.id);
     const result = readResult(outcome.payload);
     if (!result || outcome.payload.length > maxEventBytes)
       return gatewayAnswer(api, "MALFORMED_RESULT", request.id);
-    // bytes come back as bytes only to a caller that asks for a binary type first
+    // decoded only if the first type that the caller accepts is binary
     const decodes = result.isBase64Encoded && isBinary(findHeader(request, "accept"));
     return {
       status: result.statusCode,
@@ -161,7 +156,7 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
       : gatewayAnswer(api, "BAD_REQUEST_BODY", id);
     response.writeHead(status, headers).end(body);
     const ms = (performance.now() - started).toFixed(0);
-    // an unknown address may hold anything, such as somebody's number
+    // an unknown path may contain personal data
     const known = request && api.routes.find((route) => readPath(route.path, request.path));
     const path = known?.path ?? "(no route)";
     onAccess(`${message.method} ${path} ${status} ${ms} ms ${id}`);
@@ -174,16 +169,5 @@ export const startGateway = async (options: GatewayOptions): Promise<Gateway> =>
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("\r\n")}\r\nconnection: close\r\n\r\n${body}`);
   });
-  server.listen(options.port, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async stop() {
-      server.close();
-      server.closeIdleConnections();
-      const patience = setTimeout(() => server.closeAllConnections(), 2_000);
-      await once(server, "close");
-      clearTimeout(patience);
-    },
-  };
+  return serveHttp(server, port, graceMs);
 };

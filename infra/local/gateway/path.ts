@@ -1,6 +1,6 @@
 /**
- * What stands in the segments in braces of a route's path, such as `{id}`, or undefined for another address.
- * As API Gateway has it, a segment in braces takes one that is not empty, and slashes count.
+ * Returns the path parameters of a route such as `/files/{id}`, or undefined if the path does not match. As in API
+ * Gateway, a parameter must not be empty, and a trailing slash matters.
  */
 export const readPath = (template: string, path: string): Record<string, string> | undefined => {
   const wanted = template.split("/");

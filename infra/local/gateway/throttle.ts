@@ -1,14 +1,14 @@
 import type { Rate } from "#lib/routes/route.ts";
 import type { UsagePlan } from "../../aws/api.ts";
 
-/** Token buckets, one for each name, as API Gateway throttles. */
+/** Token buckets by name, as in API Gateway. */
 export class Throttle {
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
 
-  /** Takes a token. @returns false when the bucket is empty. */
+  /** Takes a token. @returns false if the bucket is empty. */
   take(name: string, { requestsPerSecond, burst }: Rate, now = Date.now()): boolean {
     const { tokens, at } = this.#buckets.get(name) ?? { tokens: burst, at: now };
-    // a clock that is set back takes no tokens away
+    // the clock may be set back
     const filled = Math.min(burst, tokens + (Math.max(0, now - at) / 1_000) * requestsPerSecond);
     const taken = filled >= 1;
     this.#buckets.set(name, { tokens: taken ? filled - 1 : filled, at: now });
@@ -16,11 +16,11 @@ export class Throttle {
   }
 }
 
-/** Requests counted for each name and UTC day. */
+/** Request counts by name and UTC day. */
 export class Quota {
   readonly #counts = new Map<string, number>();
 
-  /** Counts a request. @returns false when the day's quota was used up before. */
+  /** Counts a request. @returns false if the day's quota is already used up. */
   take(name: string, { requestsPerDay }: UsagePlan, now = new Date()): boolean {
     const day = `${name} ${now.toISOString().slice(0, 10)}`;
     const count = this.#counts.get(day) ?? 0;

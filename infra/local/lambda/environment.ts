@@ -1,4 +1,4 @@
-// One Lambda execution environment: a thread with its own modules and its own environment variables.
+// A Lambda execution environment: a thread with its own modules and environment variables.
 import { parentPort, workerData } from "node:worker_threads";
 import type { Context } from "aws-lambda";
 
@@ -15,7 +15,7 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** What the runtime client reports to Lambda: the handler's result as JSON, or its error. */
+/** The handler's result as JSON, or its error, as the runtime client reports them to Lambda. */
 export type Outcome =
   | { readonly payload: string }
   | { readonly errorMessage: string; readonly errorType: string };
@@ -39,7 +39,7 @@ const { handler } = (await import(bundle)) as {
   handler: (event: unknown, context: unknown) => Promise<unknown>;
 };
 
-// the first message says that the module is loaded: Lambda's clock for an invocation starts after that
+// the module is loaded: Lambda's timeout starts now
 parentPort?.postMessage("loaded");
 
 parentPort?.on("message", async (invocation: Invocation) => {

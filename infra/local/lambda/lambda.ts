@@ -4,29 +4,22 @@ import { Worker } from "node:worker_threads";
 import { deadline } from "#lib/deadline.ts";
 import type { Invocation, Outcome, Settings } from "./environment.ts";
 
-/** One function as Lambda runs it: environments that serve one invocation each at a time. */
-export interface Lambda {
-  /** @returns the handler's result as JSON, or the error that Lambda would report. Never rejects. */
-  invoke(event: unknown, requestId: string): Promise<Outcome>;
-  /** Lets running invocations end and starts the next ones from the bundle as it is now. */
-  reload(): void;
-  stop(): Promise<void>;
-}
+export type Lambda = ReturnType<typeof startLambda>;
 
 export interface LambdaOptions {
   readonly name: string;
   /** Folder with `index.mjs`. */
   readonly folder: string;
-  /** All that the function sees of its environment. */
+  /** The function's environment variables. */
   readonly variables: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
-  /** Receives each line that the function writes. */
+  /** Receives each line of the function's output. */
   readonly onLine: (line: string) => void;
 }
 
 const maxEnvironments = 20;
 
-/** What Lambda itself would log of a function that fails: in the shape of the functions' own lines. */
+/** Formats a failure, which Lambda would log, like the functions' own lines. */
 const failureLine = (message: string, fn: string, outcome: Outcome, requestId?: string) =>
   JSON.stringify({
     time: new Date().toISOString(),
@@ -40,7 +33,7 @@ const failureLine = (message: string, fn: string, outcome: Outcome, requestId?: 
 interface Environment {
   readonly worker: Worker;
   readonly generation: number;
-  /** Undefined when the module was loaded, else why it was not. */
+  /** Resolves to undefined when the module is loaded, or else to the error. */
   readonly loaded: Promise<Outcome | undefined>;
 }
 
@@ -50,7 +43,7 @@ const crashed = (error: Error): Outcome => ({
   errorType: "Runtime.UnhandledError",
 });
 
-/** The next message of a worker, or the outcome that its end means. */
+/** Waits for a worker's next message, or the outcome of its end. */
 const nextMessage = <T>(worker: Worker): Promise<T | Outcome> =>
   new Promise((resolve) => {
     const settle = (value: T | Outcome) => {
@@ -62,8 +55,11 @@ const nextMessage = <T>(worker: Worker): Promise<T | Outcome> =>
     worker.on("message", settle).on("error", onError).on("exit", onExit);
   });
 
-/** Runs a function's bundle in worker threads, with Lambda's rules on time, memory between calls and crashes. */
-export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }: LambdaOptions): Lambda => {
+/**
+ * Runs a function's bundle in worker threads as Lambda does: an environment serves one invocation at a time, keeps its
+ * memory between invocations, and is replaced after a timeout or crash.
+ */
+export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }: LambdaOptions) => {
   const idle: Environment[] = [];
   const all = new Set<Environment>();
   const waiting: (() => void)[] = [];
@@ -82,7 +78,7 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }:
     const loaded = nextMessage<"loaded">(worker).then((first) => (first === "loaded" ? undefined : first));
     const environment = { worker, generation, loaded };
     all.add(environment);
-    // an idle one may still crash: it must not be lent again, and its reason must not be lost
+    // an idle environment may crash too
     worker.once("error", (error) => {
       onLine(failureLine("function crashed", name, crashed(error)));
       void discard(environment);
@@ -126,7 +122,8 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }:
   };
 
   return {
-    async invoke(event, requestId) {
+    /** Returns the handler's result, or the error that Lambda would report. Never rejects. */
+    async invoke(event: unknown, requestId: string): Promise<Outcome> {
       if (stopped) return { errorMessage: "the function is stopped", errorType: "Sandbox.Stopped" };
       const environment = await acquire();
       const outcome = await run(environment, event, requestId);
@@ -135,6 +132,7 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }:
       release(environment);
       return outcome;
     },
+    /** Uses the current bundle for the next invocations. Running ones continue. */
     reload() {
       generation += 1;
       for (const environment of [...idle]) void discard(environment);

@@ -1,3 +1,2 @@
-// Loaded into the messenger's process on this machine: it must not outlive the one that started it,
-// also when that one was killed.
+// Ends the local messenger when the process that started it ends, even by SIGKILL.
 process.stdin.on("close", () => process.exit(1)).resume();

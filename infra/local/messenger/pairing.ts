@@ -14,8 +14,8 @@ const findQr = async ({ url, token }: MessengerAccess, signal: AbortSignal): Pro
 };
 
 /**
- * Pairs the simulated phone whenever the messenger shows a QR code, until the signal: a restarted platform has
- * forgotten its devices.
+ * Pairs the simulated phone whenever the messenger shows a QR code, until the signal. A restarted platform does not
+ * know its earlier devices.
  */
 export const keepPaired = async (
   platform: Platform,

@@ -3,20 +3,10 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { messengerBundle } from "../../build/build.ts";
 
-/** The messenger as a process of its own, as its container runs it. */
-export interface MessengerProcess {
-  readonly url: string;
-  readonly pid: number;
-  /** Resolves when the process has ended. */
-  readonly exited: Promise<unknown>;
-  /** Asks it to end, and waits until it has. */
-  stop(): Promise<void>;
-  /** Ends it as a machine that loses its power does. */
-  kill(): Promise<void>;
-}
+export type MessengerProcess = Awaited<ReturnType<typeof startMessengerProcess>>;
 
 const lifeline = new URL("./lifeline.ts", import.meta.url).href;
-/** As in `messenger.Dockerfile`: V8 collects before it asks for more. */
+/** As in `messenger.Dockerfile`: V8 collects garbage before it allocates more memory. */
 export const memoryFlags = ["--max-semi-space-size=1", "--max-old-space-size=96"];
 /** As in `messenger.Dockerfile`: glibc returns freed memory to the system. */
 export const memorySettings = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "65536" };
@@ -32,16 +22,16 @@ const urlIn = (line: string): string | undefined => {
 };
 
 /**
- * Starts the messenger from its bundle.
+ * Starts the messenger's bundle in a separate process, as its container does.
  *
- * @param variables all that it sees of the environment.
- * @param onLine receives each line that it writes.
- * @throws Error when it ends before it listens.
+ * @param variables its environment variables.
+ * @param onLine receives each line of its output.
+ * @throws Error if it ends before it listens.
  */
 export const startMessengerProcess = async (
   variables: Readonly<Record<string, string>>,
   onLine: (line: string) => void,
-): Promise<MessengerProcess> => {
+) => {
   const child = spawn(process.execPath, [...memoryFlags, "--import", lifeline, messengerBundle], {
     env: { ...memorySettings, ...variables },
     stdio: ["pipe", "pipe", "pipe"],
@@ -66,7 +56,8 @@ export const startMessengerProcess = async (
   return {
     url,
     pid: child.pid ?? 0,
-    exited,
+    /** Resolves when the process has ended. */
+    exited: exited as Promise<unknown>,
     async stop() {
       const timer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
       await end("SIGTERM");

@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 
-/** A system account, by its numbers. */
+/** User and group ID of a system account. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -16,10 +16,10 @@ const findAccount = (name: string): Account | undefined => {
 };
 
 /**
- * The account that the server runs under: PostgreSQL refuses root. A plain user keeps their own account
- * (undefined); root lends `postgres` where it exists, else `nobody`, so that no account is made.
+ * Returns the account for the server, because PostgreSQL does not run as root: for root `postgres`, or `nobody` if that
+ * does not exist; for other users undefined, which means their own.
  *
- * @throws Error on a machine that has neither.
+ * @throws Error if neither account exists.
  */
 export const serverAccount = (): Account | undefined => {
   if (process.getuid?.() !== 0) return undefined;
@@ -28,10 +28,6 @@ export const serverAccount = (): Account | undefined => {
   return account;
 };
 
-/** Whether the account may enter or execute the path and every folder on the way, as the mode bits say. */
-export const canReach = (path: string, { uid, gid }: Account): boolean => {
-  const { mode, uid: owner, gid: group } = statSync(path);
-  const shift = owner === uid ? 6 : group === gid ? 3 : 0;
-  const parent = dirname(path);
-  return ((mode >> shift) & 1) === 1 && (parent === path || canReach(parent, { uid, gid }));
-};
+/** Whether the account can execute a program or enter a folder. */
+export const canReach = (path: string, account: Account): boolean =>
+  spawnSync("test", ["-x", path], { ...account, cwd: "/" }).status === 0;

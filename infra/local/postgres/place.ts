@@ -1,25 +1,23 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { type Account, canReach, serverAccount } from "./account.ts";
 
-/** Where the server's programs and data are, and whose process it is. */
+/** The server's programs, data and account. */
 export interface Place {
   /** Folder with `initdb`, `postgres` and `pg_ctl`. */
   readonly programs: string;
   readonly data: string;
-  /** Undefined: the process's own. */
+  /** Undefined: the current user. */
   readonly account: Account | undefined;
 }
 
-/**
- * Root's server runs under another account, which may not be able to enter the checkout (one in `/root`,
- * say). What it could not reach goes here instead.
- */
+/** For programs and data that the server's account cannot reach in the checkout, for example in `/root`. */
 const sharedState = "/var/lib/municipal-integration-api";
 
-/** Makes the folder, so that the server's account can enter it whatever the umask is. */
+/** Creates the folder with permissions for the server's account, regardless of the umask. */
 const openSharedState = (): string => {
   fs.mkdirSync(sharedState, { recursive: true });
   fs.chmodSync(sharedState, 0o755);
@@ -31,7 +29,7 @@ const nativeFolder = (): string => {
   try {
     return join(dirname(dirname(createRequire(import.meta.url).resolve(name))), "native");
   } catch {
-    throw new Error(`no PostgreSQL for ${process.platform} on ${process.arch}: ${name} is not installed`);
+    throw new Error(`PostgreSQL for this platform is not installed: ${name}`);
   }
 };
 
@@ -43,26 +41,17 @@ const programsFor = (account: Account | undefined): string => {
   if (!fs.existsSync(copy)) {
     const partial = `${copy}.${process.pid}`;
     fs.cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
-    giveReadable(partial);
+    // a strict umask has removed the permissions of other users
+    execFileSync("chmod", ["-R", "a+rX", partial]);
     try {
       fs.renameSync(partial, copy);
     } catch (error) {
-      // another start was quicker: its copy is the same
+      // a simultaneous start has made the same copy
       if (!fs.existsSync(copy)) throw error;
       fs.rmSync(partial, { recursive: true });
     }
   }
   return join(copy, "bin");
-};
-
-/** A strict umask leaves files that only their owner may read. */
-const giveReadable = (folder: string) => {
-  fs.chmodSync(folder, 0o755);
-  for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    if (entry.isSymbolicLink()) continue;
-    const executable = entry.isDirectory() || basename(entry.parentPath) === "bin";
-    fs.chmodSync(join(entry.parentPath, entry.name), executable ? 0o755 : 0o644);
-  }
 };
 
 const dataFor = (folder: string, account: Account | undefined): string => {
@@ -77,33 +66,31 @@ const dataFor = (folder: string, account: Account | undefined): string => {
   const data = outside ? outsideFolder(parent, basename(folder)) : folder;
   fs.mkdirSync(data, { recursive: true, mode: 0o700 });
   fs.chownSync(data, account.uid, account.gid);
-  if (outside) link(folder, data);
+  if (outside) {
+    // in a copied checkout, the link leads to the data of the original
+    fs.rmSync(folder, { force: true });
+    fs.symlinkSync(data, folder);
+  }
   return data;
 };
 
-/** A place for this very folder: one that is made anew under the same name begins with a new database. */
+/** Returns a folder for the data of this parent folder. A recreated parent gets a new one. */
 const outsideFolder = (parent: string, name: string): string => {
   const { ino, birthtimeMs } = fs.statSync(parent);
   const identity = JSON.stringify([parent, ino, birthtimeMs, name]);
   return join(openSharedState(), createHash("sha256").update(identity).digest("hex").slice(0, 16));
 };
 
-/** A link that came with a copied checkout leads to the data of the other one: it is made anew. */
-const link = (folder: string, data: string) => {
-  fs.rmSync(folder, { force: true });
-  fs.symlinkSync(data, folder);
-};
-
 /**
- * Chooses the place of a server whose data is wanted in `folder`. Where the server's account could not
- * enter that folder, the data goes to `/var/lib/municipal-integration-api/` and `folder` is a link to it.
+ * Chooses the place of a server. If its account cannot reach `folder`, the data is in
+ * `/var/lib/municipal-integration-api/`, and `folder` is a link to it.
  */
 export const choosePlace = (folder: string): Place => {
   const account = serverAccount();
   return { programs: programsFor(account), data: dataFor(folder, account), account };
 };
 
-/** Removes the data of a stopped server, also where it lies outside. */
+/** Removes the data of a stopped server, also if `folder` is a link. */
 export const removeData = (folder: string): void => {
   if (fs.existsSync(folder)) fs.rmSync(fs.realpathSync(folder), { recursive: true, force: true });
   fs.rmSync(folder, { recursive: true, force: true });

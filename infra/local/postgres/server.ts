@@ -1,94 +1,68 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { findPort } from "../port.ts";
+import { promisify } from "node:util";
+import { findPort } from "../loopback.ts";
 import { choosePlace, type Place, removeData } from "./place.ts";
 
-/** A PostgreSQL server of our own, on loopback, from the programs of an npm package. */
-export interface Server {
-  readonly port: number;
-  /** Starts it again on the same port after `stop()`. */
-  start(): Promise<void>;
-  /** Stops it: `fast` ends the connections and waits for a clean shutdown, `immediate` is a crash. */
-  stop(mode?: "fast" | "immediate"): Promise<void>;
-  /** The main process, for tests that make it hang. */
-  pid(): number;
-}
-
 export interface ServerOptions {
-  /** Folder of the data; made when it is missing. */
+  /** Folder of the data; created if it is missing. */
   readonly folder: string;
-  /** Password of the superuser `postgres`, set when the data is made. */
+  /** Password of the superuser `postgres`, set when the data is created. */
   readonly superuserPassword: string;
-  /** False trades durability for speed: for data that nobody will miss. */
+  /** False is faster, but a crash may lose the data. */
   readonly durable: boolean;
-  /** Parameters besides ours, such as `shared_buffers`. */
+  /** Additional parameters, such as `shared_buffers`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-const superuser = "postgres";
+const env = { LC_ALL: "C", TZ: "UTC" };
 
-/** Runs one of the programs to its end. @throws Error with what it printed when it fails. */
-const run = async ({ programs, account }: Place, program: string, args: string[]) => {
-  const child = spawn(join(programs, program), args, {
-    ...account,
-    cwd: "/",
-    env: { LC_ALL: "C", TZ: "UTC" },
+/** Runs one of the programs. @throws Error with its output if it fails. */
+const run = ({ programs, account }: Place, program: string, args: string[]) =>
+  promisify(execFile)(join(programs, program), args, { ...account, cwd: "/", env }).catch((cause) => {
+    throw new Error(`${program} failed: ${cause.stdout}${cause.stderr}`.trim(), { cause });
   });
-  const printed: Buffer[] = [];
-  child.stdout.on("data", (chunk) => printed.push(chunk));
-  child.stderr.on("data", (chunk) => printed.push(chunk));
-  const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`${program} failed: ${Buffer.concat(printed).toString().trim()}`);
-};
 
-/** Makes the data beside its place and moves it there whole, so that a kill leaves nothing half made. */
-const initialize = async ({ data, account, ...place }: Place, password: string) => {
+/** Creates the data in a temporary folder and moves it, so that it is never incomplete. */
+const initialize = async (place: Place, password: string) => {
+  const { data, account } = place;
   const partial = `${data}.partial`;
   const passwordFile = `${data}.password`;
-  rmSync(partial, { recursive: true, force: true });
-  mkdirSync(partial, { mode: 0o700 });
-  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-  if (account) for (const path of [partial, passwordFile]) chownSync(path, account.uid, account.gid);
-  // UTF-8 with C order; the lower-casing of names gives its own ICU collation
-  await run({ data, account, ...place }, "initdb", [
+  fs.rmSync(partial, { recursive: true, force: true });
+  fs.mkdirSync(partial, { mode: 0o700 });
+  fs.writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (account) for (const path of [partial, passwordFile]) fs.chownSync(path, account.uid, account.gid);
+  // UTF-8 in C order; lower-casing of names specifies an ICU collation
+  await run(place, "initdb", [
     `--pgdata=${partial}`,
-    `--username=${superuser}`,
+    "--username=postgres",
     "--auth=scram-sha-256",
     `--pwfile=${passwordFile}`,
     "--encoding=UTF8",
     "--locale=C",
     "--no-instructions",
-  ]).finally(() => rmSync(passwordFile));
-  renameSync(partial, data);
+  ]).finally(() => fs.rmSync(passwordFile));
+  fs.renameSync(partial, data);
 };
 
-/** Ends a server that an earlier start left behind when it was killed. */
+/** Stops a server that is still running after its starter was killed. */
 const endLeftover = async (place: Place) => {
   const pidFile = join(place.data, "postmaster.pid");
-  if (!existsSync(pidFile)) return;
-  const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
+  if (!fs.existsSync(pidFile)) return;
+  const pid = Number(fs.readFileSync(pidFile, "utf8").split("\n")[0]);
   if (isServer(pid, place.data))
     await run(place, "pg_ctl", ["stop", "-D", place.data, "-m", "fast", "-w", "-t", "20"]);
 };
 
-/** Whether the process is the server of this data: its number may have gone to another one since. */
+/** Whether the process is the server of this data. Its ID may have been reused. */
 const isServer = (pid: number, data: string): boolean => {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(data);
+    return fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(data);
   } catch {
-    return !existsSync("/proc/self"); // no /proc to ask: let pg_ctl find out
+    return !fs.existsSync("/proc/self"); // without /proc, pg_ctl has to find out
   }
 };
 
@@ -103,7 +77,7 @@ const launch = async (
     unix_socket_directories: "",
     max_connections: "200",
     log_min_messages: "warning",
-    // a statement may hold a name or a number: none is logged, nor the row that an error is about
+    // statements and rows in error messages may contain personal data
     log_min_error_statement: "panic",
     log_error_verbosity: "terse",
     ...(!durable && { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
@@ -113,15 +87,15 @@ const launch = async (
   const child = spawn(join(place.programs, "postgres"), ["-D", place.data, ...args], {
     ...place.account,
     cwd: "/",
-    detached: true, // a Ctrl-C in the terminal is ours to handle, in order
+    detached: true, // so that Ctrl-C does not stop it before its clients
     stdio: ["ignore", "ignore", "pipe"],
-    env: { LC_ALL: "C", TZ: "UTC" },
+    env,
   });
   await untilReady(child);
   return child;
 };
 
-/** Resolves at the server's own word, which `log_min_messages` cannot hide. */
+/** Resolves when the server logs that it is ready, which `log_min_messages` does not suppress. */
 const untilReady = async (child: ChildProcess) => {
   const printed: string[] = [];
   if (!child.stderr) throw new Error("postgres was started without a log");
@@ -135,26 +109,30 @@ const untilReady = async (child: ChildProcess) => {
   throw new Error(`postgres did not start: ${printed.join("\n")}`);
 };
 
-/** Nothing that is not a database of ours is taken over, let alone removed. */
-const refuseForeign = (folder: string) => {
-  if (!existsSync(folder) || readdirSync(folder).length === 0 || existsSync(join(folder, "PG_VERSION")))
+/** Prevents a folder with other contents from being used or removed. */
+const requireDatabase = (folder: string) => {
+  if (
+    !fs.existsSync(folder) ||
+    fs.readdirSync(folder).length === 0 ||
+    fs.existsSync(join(folder, "PG_VERSION"))
+  )
     return;
   throw new Error(`${folder} contains something other than a database. Choose another folder.`);
 };
 
-/** Ends the server of a folder, if one was left behind, and removes its data. */
+/** Stops a running server of a folder and removes its data. */
 export const destroyServer = async (folder: string): Promise<void> => {
-  refuseForeign(folder);
-  if (!existsSync(folder)) return;
+  requireDatabase(folder);
+  if (!fs.existsSync(folder)) return;
   await endLeftover(choosePlace(folder));
   removeData(folder);
 };
 
-/** Makes the data when it is missing, ends what an earlier start left behind, and starts the server. */
-export const startServer = async (options: ServerOptions): Promise<Server> => {
-  refuseForeign(options.folder);
+/** Starts PostgreSQL on loopback. Creates its data if necessary and stops a server that is still running on it. */
+export const startServer = async (options: ServerOptions) => {
+  requireDatabase(options.folder);
   const place = choosePlace(options.folder);
-  if (existsSync(join(place.data, "PG_VERSION"))) await endLeftover(place);
+  if (fs.existsSync(join(place.data, "PG_VERSION"))) await endLeftover(place);
   else await initialize(place, options.superuserPassword);
   const port = await findPort();
   let child: ChildProcess | undefined;
@@ -164,15 +142,18 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
   await start();
   return {
     port,
+    /** Starts it again on the same port. */
     start,
-    async stop(mode = "fast") {
+    /** Stops it: `fast` closes connections and shuts down cleanly, `immediate` is a crash. */
+    async stop(mode: "fast" | "immediate" = "fast") {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, "exit");
       child.kill(mode === "fast" ? "SIGINT" : "SIGQUIT");
       await exited;
       child = undefined;
     },
-    pid: () => {
+    /** Returns the ID of the main process. */
+    pid: (): number => {
       if (!child?.pid) throw new Error("the database is stopped");
       return child.pid;
     },

@@ -4,13 +4,13 @@ import { secretsPrefix } from "../../aws/secret-name.ts";
 import { localFolder, localStage } from "../dev-file.ts";
 import { openStore } from "./store.ts";
 
-/** Secrets that no stage has. */
+/** Secrets that exist only locally. */
 type LocalName = "database/superuser" | "demo-passwords" | "demo-api-key";
 
 export const localSecretName = (name: SecretName | LocalName): string =>
   `${secretsPrefix(localStage)}${name}`;
 
-/** The value of a secret: in the store of the running `npm run dev`, unless another is given. */
+/** Reads a secret from a store, by default from that of the running `npm run dev`. */
 export const readLocalSecret = <N extends SecretName>(
   name: N,
   store = openStore(`${localFolder}/secrets.json`),

@@ -3,13 +3,10 @@ import { json } from "node:stream/consumers";
 import * as z from "zod/mini";
 import { type RotationStep, rotationSteps } from "#lib/secrets/table/rotation.ts";
 import type { Outcome } from "../lambda/environment.ts";
-import { listenOnLoopback } from "../loopback.ts";
+import { serveHttp } from "../loopback.ts";
 import type { SecretStore, Version } from "./store.ts";
 
-export interface SecretsServer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
+export type SecretsServer = Awaited<ReturnType<typeof startSecretsServer>>;
 
 const Named = z.object({ SecretId: z.string() });
 const Get = z.object({ VersionId: z.optional(z.string()), VersionStage: z.optional(z.string()) });
@@ -24,7 +21,7 @@ const Update = z.object({
   RemoveFromVersionId: z.optional(z.string()),
 });
 
-/** An ARN ends in six random characters, which are no part of the name. */
+/** An ARN ends in six random characters, which are not part of the name. */
 const arnOf = (name: string) => `arn:aws:secretsmanager:local:000000000000:secret:${name}-AbCdEf`;
 const nameOf = (id: string) => id.replace(/^arn:.+:secret:(.+)-\w{6}$/, "$1");
 const identify = (name: string) => ({ ARN: arnOf(name), Name: name });
@@ -34,14 +31,14 @@ const describe = (name: string, { id, stages }: Version) => ({
   VersionStages: stages,
 });
 
-const refuse = (type: string, message: string) => ({ status: 400, body: { __type: type, message } });
-const notFound = refuse(
+const reject = (type: string, message: string) => ({ status: 400, body: { __type: type, message } });
+const notFound = reject(
   "ResourceNotFoundException",
   "Secrets Manager can't find the specified secret or the version of it.",
 );
 const done = (body: object) => ({ status: 200, body });
 
-/** By what it answers: the name of an operation of Secrets Manager. */
+/** Operations of Secrets Manager by name. */
 const operations: Readonly<
   Record<string, (store: SecretStore, name: string, input: unknown) => { status: number; body: object }>
 > = {
@@ -56,7 +53,7 @@ const operations: Readonly<
     const { SecretString, VersionStages, ClientRequestToken } = Put.parse(input);
     const held = store.find(name, { versionId: ClientRequestToken ?? "none" });
     if (held && held.value !== SecretString)
-      return refuse("ResourceExistsException", "The version has another value already.");
+      return reject("ResourceExistsException", "The version has another value already.");
     const options = {
       ...(VersionStages && { stages: VersionStages }),
       ...(ClientRequestToken && { id: ClientRequestToken }),
@@ -74,16 +71,19 @@ const operations: Readonly<
     const holder = versions.find(({ stages }) => stages.includes(VersionStage));
     if (!versions.some(({ id }) => id === MoveToVersionId)) return notFound;
     if (holder && holder.id !== RemoveFromVersionId)
-      return refuse("InvalidParameterException", "The stage is held by another version than the one named.");
+      return reject(
+        "InvalidParameterException",
+        "The stage belongs to a version other than RemoveFromVersionId.",
+      );
     store.move(name, VersionStage, MoveToVersionId);
     return done(identify(name));
   },
 };
 
-/** Does one step, as the function of a rotation schedule. */
+/** Runs one step of a rotation, like a rotation function. */
 type Rotate = (step: RotationStep) => Promise<Outcome>;
 
-/** Unlike AWS, answers after the last step, and does not retry a step that fails. */
+/** Unlike AWS, responds after the last step and does not retry a failed step. */
 const rotateSecret = async (store: SecretStore, name: string, rotate: Rotate) => {
   const token = store.begin(name);
   for (const Step of rotationSteps)
@@ -96,28 +96,24 @@ const answer = (store: SecretStore, action: string, input: unknown, rotate: Rota
   if (!store.list(name)) return notFound;
   if (action === "RotateSecret" && rotate) return rotateSecret(store, name, rotate);
   return (
-    operations[action]?.(store, name, input) ?? refuse("UnknownOperationException", `no operation ${action}`)
+    operations[action]?.(store, name, input) ?? reject("UnknownOperationException", `no operation ${action}`)
   );
 };
 
 const actionOf = ({ headers }: IncomingMessage) => String(headers["x-amz-target"] ?? "").split(".")[1] ?? "";
 
 /**
- * The part of Secrets Manager that the product uses, on loopback, for the real SDK client.
+ * Serves the parts of Secrets Manager that the product uses on loopback, for the real SDK client.
  * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
  *
- * @param rotate is the rotation function of every secret.
+ * @param rotate rotation function of every secret.
  */
-export const startSecretsServer = async (store: SecretStore, rotate?: Rotate): Promise<SecretsServer> => {
+export const startSecretsServer = (store: SecretStore, rotate?: Rotate) => {
   const server = createServer(async (request, response) => {
     const { status, body } = await json(request)
       .then((input) => answer(store, actionOf(request), input, rotate))
-      .catch(() => ({
-        status: 400,
-        body: { __type: "InvalidRequestException", message: "malformed request" },
-      }));
+      .catch(() => reject("InvalidRequestException", "malformed request"));
     response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(body));
   });
-  const { address, stop } = await listenOnLoopback(server);
-  return { url: `http://${address}`, stop };
+  return serveHttp(server);
 };

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 const Version = z.object({
   id: z.string(),
-  /** Empty while a rotation has begun and not yet written it. */
+  /** Empty until a rotation writes it. */
   value: z.string(),
   stages: z.array(z.string()),
   createdAt: z.number(),
@@ -17,23 +17,9 @@ interface Selector {
   readonly stage?: string | undefined;
 }
 
-/** Named secrets with versions and staging labels, as Secrets Manager has them, kept in one file. */
-export interface SecretStore {
-  /** A version that has a value; of the stage AWSCURRENT unless another is asked for. */
-  find(name: string, selector?: Selector): Version | undefined;
-  /** Every version that has a stage, or undefined where there is no such secret. */
-  list(name: string): readonly Version[] | undefined;
-  /** Adds a version; as AWSCURRENT it moves the one before it to AWSPREVIOUS. */
-  put(name: string, value: string, options?: { stages?: readonly string[]; id?: string }): Version;
-  /** Makes a secret without a value, as a template does. */
-  create(name: string): void;
-  /** Makes a version AWSPENDING that has no value, as the beginning of a rotation does. @returns its id. */
-  begin(name: string): string;
-  /** Gives a stage to another version; as AWSCURRENT it moves the one before it to AWSPREVIOUS. */
-  move(name: string, stage: string, toId: string): void;
-}
+export type SecretStore = ReturnType<typeof openStore>;
 
-/** Takes stages from every version but the one that gets them. */
+/** Removes stages from the versions that lose them. */
 const release = (versions: readonly Version[], stages: readonly string[]): void => {
   const isCurrent = stages.includes("AWSCURRENT");
   for (const version of versions) {
@@ -49,46 +35,58 @@ const read = (file: string) => {
   try {
     return Contents.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
-    throw new Error(`${file} is damaged; start with --fresh, which makes new secrets and a new database`);
+    throw new Error(`${file} is damaged. Start with --fresh to recreate the secrets and the database.`);
   }
 };
 
-/** @param file read when it is there; written, for its owner only, with each change. Undefined: memory only. */
-export const openStore = (file: string | undefined): SecretStore => {
+/**
+ * Opens a store of secrets with versions and stages, as in Secrets Manager.
+ *
+ * @param file created on the first change, readable by its owner only. Undefined: in memory only.
+ */
+export const openStore = (file: string | undefined) => {
   const contents = file && existsSync(file) ? read(file) : {};
   const save = () => {
     if (!file) return;
     writeFileSync(`${file}.partial`, JSON.stringify(contents, null, 2), { mode: 0o600 });
     renameSync(`${file}.partial`, file);
   };
-  const add = (name: string, version: Version): Version => {
-    const others = (contents[name] ?? []).filter(({ id }) => id !== version.id);
-    release(others, version.stages);
-    contents[name] = [...others.filter(({ stages }) => stages.length > 0), version];
+  /** Adds a version. A new AWSCURRENT makes the previous one AWSPREVIOUS. */
+  const add = (name: string, id: string, value: string, stages: readonly string[]): Version => {
+    const version = { id, value, stages: [...stages], createdAt: Date.now() / 1_000 };
+    const others = (contents[name] ?? []).filter((other) => other.id !== id);
+    release(others, stages);
+    contents[name] = [...others.filter((other) => other.stages.length > 0), version];
     save();
     return version;
   };
-  const make = (id: string, value: string, stages: readonly string[]): Version => ({
-    id,
-    value,
-    stages: [...stages],
-    createdAt: Date.now() / 1000,
-  });
+  const find = (name: string, { versionId, stage }: Selector = {}): Version | undefined =>
+    contents[name]?.find(
+      ({ id, value, stages }) =>
+        value !== "" && (versionId ? id === versionId : stages.includes(stage ?? "AWSCURRENT")),
+    );
   return {
-    find: (name, { versionId, stage } = {}) =>
-      contents[name]?.find(
-        ({ id, value, stages }) =>
-          value !== "" && (versionId ? id === versionId : stages.includes(stage ?? "AWSCURRENT")),
-      ),
-    list: (name) => contents[name],
-    put: (name, value, { stages = ["AWSCURRENT"], id = randomUUID() } = {}) =>
-      add(name, make(id, value, stages)),
-    create(name) {
+    /** Finds a version that has a value, by default the one with the stage AWSCURRENT. */
+    find,
+    /** Lists the versions that have a stage. @returns undefined if there is no such secret. */
+    list: (name: string): readonly Version[] | undefined => contents[name],
+    put: (
+      name: string,
+      value: string,
+      { stages = ["AWSCURRENT"], id = randomUUID() }: { stages?: readonly string[]; id?: string } = {},
+    ): Version => add(name, id, value, stages),
+    /** Returns the current value, which is created if there is none. */
+    getOrCreate: (name: string, create: () => string): string =>
+      (find(name) ?? add(name, randomUUID(), create(), ["AWSCURRENT"])).value,
+    /** Creates a secret without a value, as a template does. */
+    create(name: string) {
       contents[name] ??= [];
       save();
     },
-    begin: (name) => add(name, make(randomUUID(), "", ["AWSPENDING"])).id,
-    move(name, stage, toId) {
+    /** Creates a version AWSPENDING without a value, like the start of a rotation. @returns its ID. */
+    begin: (name: string): string => add(name, randomUUID(), "", ["AWSPENDING"]).id,
+    /** Moves a stage to another version. A new AWSCURRENT makes the previous one AWSPREVIOUS. */
+    move(name: string, stage: string, toId: string) {
       const versions = contents[name] ?? [];
       const to = versions.find(({ id }) => id === toId);
       if (!to || to.stages.includes(stage)) return;

@@ -61,21 +61,9 @@ const inventDocuments = (now: Date) =>
  * @param sql connection of the role `municipal_importer`.
  */
 export const storeOffice = async (sql: postgres.Sql, now = new Date()): Promise<void> => {
-  await sql`
-    insert into office.appointment (id, name, phone, service, place, starts_at)
-    select * from jsonb_to_recordset(${JSON.stringify(inventAppointments(now))}::text::jsonb)
-      as g (id text, name text, phone text, service text, place text, starts_at timestamptz)
-    on conflict do nothing`;
-  await sql`
-    insert into office.queue_ticket (id, number, phone, service, place, taken_at)
-    select * from jsonb_to_recordset(${JSON.stringify(inventTickets(now))}::text::jsonb)
-      as g (id text, number text, phone text, service text, place text, taken_at timestamptz)
-    on conflict do nothing`;
-  await sql`
-    insert into office.document (number, kind, name, phone, status, next, changed_at)
-    select * from jsonb_to_recordset(${JSON.stringify(inventDocuments(now))}::text::jsonb)
-      as g (number text, kind text, name text, phone text, status text, next text, changed_at timestamptz)
-    on conflict do nothing`;
+  await sql`insert into office.appointment ${sql(inventAppointments(now))} on conflict do nothing`;
+  await sql`insert into office.queue_ticket ${sql(inventTickets(now))} on conflict do nothing`;
+  await sql`insert into office.document ${sql(inventDocuments(now))} on conflict do nothing`;
   await sql`insert into office.on_call values ('piket', ${phoneOf(90)}) on conflict do nothing`;
   await sql`
     insert into office.alert values ('contoh-1', 'Layanan contoh', 'Peringatan percobaan; tidak perlu tindakan.',

@@ -2,7 +2,7 @@ import type { Row } from "#lib/import/table.ts";
 import { inventAddress, inventName } from "./names.ts";
 import { pick, randomOf } from "./random.ts";
 
-/** The first digits of every invented NIK: 99 is no province's number. */
+/** The first digits of every invented NIK. No province has the number 99. */
 export const inventedRegion = "9971";
 
 const city = "KOTA CONTOH";
@@ -12,12 +12,12 @@ const hamlets = ["KRAJAN", "TEGALSARI", "SUMBER", "KULON", "WETAN"] as const;
 
 const days = 25_550; // 70 years of birth dates
 const combinations = districts.length * days;
-/** No common factor with the combinations: consecutive rows get dates far apart, and none comes twice. */
+/** Coprime to the combinations: consecutive rows get distant dates, and no date is repeated early. */
 const stride = 104_729;
 
 const pad = (value: number, length: number) => String(value).padStart(length, "0");
 
-/** Region, birth date (day + 40 for women) and serial, as a NIK is built. */
+/** Composes a NIK of region, birth date (day + 40 for women) and serial number. */
 const inventNik = (row: number, sex: "female" | "male") => {
   const combination = (row * stride) % combinations;
   const district = combination % districts.length;
@@ -30,7 +30,7 @@ const inventNik = (row: number, sex: "female" | "male") => {
   };
 };
 
-/** Rows come 3.7 s apart from 2025 on; each 500th begins a bulk load of 20 rows with one and the same time. */
+/** Rows are 3.7 s apart from 2025 on. Every 500th starts a bulk load of 20 rows with the same time. */
 const inventTime = (row: number, random: () => number): string => {
   const leader = row % 500 < 20 ? row - (row % 500) : row;
   const micros = leader === row ? Math.floor(random() * 1e6) : Math.floor(randomOf(leader)() * 1e6);
@@ -38,7 +38,7 @@ const inventTime = (row: number, random: () => number): string => {
   return `${time.toISOString().slice(0, 19)}.${pad(leader % 7 === 0 ? 0 : micros, 6)}`;
 };
 
-/** An invented resident: the same for the same number. In the order of the import's columns. */
+/** Invents the resident with this number, always the same. In the order of the import's columns. */
 export const inventResident = (row: number): Row => {
   const random = randomOf(row);
   const sex = random() < 0.5 ? "female" : "male";

@@ -9,8 +9,8 @@ import { inventCategories, inventPhotos } from "./tourism.ts";
 const batchRows = 20_000;
 
 /**
- * Stores invented data: residents 1 to `residents`, and a little tourism. The same every time, so that
- * storing more later adds to what is there.
+ * Stores invented data: residents 1 to `residents`, and some tourism data. The data is deterministic: a later call with
+ * more residents adds the missing ones.
  *
  * @param sql connection of the role `municipal_importer`.
  * @param onProgress receives the number of residents stored so far.

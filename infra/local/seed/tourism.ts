@@ -10,11 +10,11 @@ const names = [
 ];
 const sights = ["Gerbang", "Taman", "Air terjun", "Pasar malam", "Menara pandang"];
 
-/** Six categories, the last of them not active. In the order of the import's columns. */
+/** Invents six categories, the last of them inactive. In the order of the import's columns. */
 export const inventCategories = (): Row[] =>
   names.map((name, i) => ({ line: i + 1, values: [String(i + 1), name, i < 5 ? "1" : "0"] }));
 
-/** Five photos for each of the destinations 1 to 8. */
+/** Invents five photos for each of the destinations 1 to 8. */
 export const inventPhotos = (): Row[] =>
   Array.from({ length: 40 }, (_, i) => {
     const destination = String(1 + Math.floor(i / 5));

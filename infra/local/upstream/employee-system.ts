@@ -25,9 +25,9 @@ const detailOf = ({ nip, name, photoUrl, positions, ranks }: Employee) => ({
 });
 
 /**
- * The employee system that `lib/employee/employee-system.ts` describes, with tickets that expire.
+ * Starts the employee system that `lib/employee/employee-system.ts` describes, with tickets that expire.
  *
- * @param passphraseOf the passphrase of an employee.
+ * @param passphraseOf returns an employee's passphrase.
  */
 export const startEmployeeSystem = (
   employees: readonly Employee[],
@@ -51,7 +51,7 @@ export const startEmployeeSystem = (
     const found = employees.filter(
       (employee) => employee.nip.includes(nip) && employee.name.toLowerCase().includes(name),
     );
-    // PHP's empty result of a query is null in JSON
+    // an empty query result is null in PHP's JSON
     return { json: { status: "success", result: found.length > 0 ? found.map(summaryOf) : null } };
   };
 

@@ -1,13 +1,13 @@
 import { inventName } from "../seed/names.ts";
 import { pick, randomOf } from "../seed/random.ts";
 
-/** An invented employee of the old employee system. */
+/** An invented employee of the legacy employee system. */
 export interface Employee {
   /** 18 digits: birth date, month of appointment, sex, serial. */
   readonly nip: string;
   readonly name: string;
   readonly photoUrl: string;
-  /** The current one first; none for somebody who has no position. */
+  /** The current position first. */
   readonly positions: readonly { unit: string; name: string; holds: string }[];
   readonly ranks: readonly { group: string; name: string }[];
 }
@@ -29,13 +29,13 @@ const ranks = [
 
 const pad = (value: number, length: number) => String(value).padStart(length, "0");
 
-/** An invented employee: the same for the same number. Every tenth has no position. */
+/** Invents the employee with this number, always the same. Every tenth has no position. */
 const inventEmployee = (row: number): Employee => {
   const random = randomOf(row);
   const sex = random() < 0.5 ? "female" : "male";
   const day = 1 + Math.floor(random() * 28);
   const month = 1 + Math.floor(random() * 12);
-  // nobody was born in 2099
+  // 2099: not the birth year of a real employee
   const nip = `2099${pad(month, 2)}${pad(day, 2)}212001${sex === "male" ? 1 : 2}${pad(row, 3)}`;
   const former = { unit: pick(random, units), name: pick(random, titles), holds: "n" };
   const current = { unit: pick(random, units), name: pick(random, titles), holds: "y" };
@@ -48,6 +48,6 @@ const inventEmployee = (row: number): Employee => {
   };
 };
 
-/** Employees 1 to `count`, at most 999. */
+/** Invents employees 1 to `count`, at most 999. */
 export const inventEmployees = (count: number): Employee[] =>
   Array.from({ length: count }, (_, i) => inventEmployee(i + 1));

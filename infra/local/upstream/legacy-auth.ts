@@ -1,7 +1,7 @@
 import { randomBytes, scryptSync, timingSafeEqual } from "node:crypto";
 import { startPhpServer } from "./php-server.ts";
 
-/** An account of the legacy system; it logs in by one of its two names, as it is configured. */
+/** An account of the legacy system, which logs in by user name or by NIP. */
 export interface LegacyAccount {
   readonly id: string;
   readonly loginBy: "username" | "nip";
@@ -14,8 +14,8 @@ export interface LegacyAccount {
 const hash = (password: string, salt: Buffer) => scryptSync(password, salt, 32, { N: 4_096 });
 
 /**
- * The legacy authentication system that `lib/employee/legacy-auth.ts` describes. Names are compared as
- * MySQL does: without case, and without spaces at their end.
+ * Starts the legacy authentication system that `lib/employee/legacy-auth.ts` describes. Names are compared as in
+ * MySQL: case and trailing spaces are ignored.
  */
 export const startLegacyAuth = (accounts: readonly LegacyAccount[]) => {
   const byName = new Map(
@@ -27,9 +27,10 @@ export const startLegacyAuth = (accounts: readonly LegacyAccount[]) => {
   return startPhpServer((method, { pathname }, form) => {
     if (method !== "POST" || pathname !== "/auth/login.php") return undefined;
     const account = byName.get((form.get("username") ?? "").trimEnd().toLowerCase());
-    // an unknown account is refused sooner, as in many a real system: the gateway has to hide that
-    const proved = account && timingSafeEqual(hash(form.get("password") ?? "", account.salt), account.digest);
-    if (!proved) return { json: { status: "failed", message: "Username atau password salah" } };
+    // an unknown account is rejected faster, as in many real systems; the API must hide that
+    const authenticated =
+      account && timingSafeEqual(hash(form.get("password") ?? "", account.salt), account.digest);
+    if (!authenticated) return { json: { status: "failed", message: "Username atau password salah" } };
     const { id, access, username } = account;
     return { json: { status: "success", user: { id, access, username, last_login: "0000-00-00" } } };
   });

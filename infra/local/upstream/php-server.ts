@@ -1,32 +1,22 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { listenOnLoopback } from "../loopback.ts";
+import { serveHttp } from "../loopback.ts";
 
-/** Ways in which an old system fails; `well` ends them. */
-const moods = ["well", "slow", "hang", "reset", "half", "html", "error", "huge", "redirect"] as const;
-type Mood = (typeof moods)[number];
-
-/** A request as the system saw it. */
+/** A received request. */
 export interface Seen {
   readonly method: string;
-  /** Path and query, as they were sent. */
+  /** Path and query, not decoded. */
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 }
 
-/** What a page answers: JSON, or the HTML of an error. */
+/** A page's response. */
 export interface Page {
   readonly status?: number;
   readonly json: unknown;
-}
-
-export interface PhpServer {
-  readonly url: string;
-  /** The last requests for pages, oldest first. */
-  readonly seen: readonly Seen[];
-  stop(): Promise<void>;
 }
 
 const maxSeen = 1_000;
@@ -40,7 +30,7 @@ const errorPage = (title: string) =>
 const sendHtml = (response: ServerResponse, status: number, title: string) =>
   response.writeHead(status, { "content-type": "text/html; charset=iso-8859-1" }).end(errorPage(title));
 
-/** JSON as PHP scripts of that time send it: called HTML, and with slashes and non-ASCII escaped. */
+/** Sends JSON as old PHP scripts do: with the type HTML, and with slashes and non-ASCII characters escaped. */
 const sendJson = (response: ServerResponse, { status = 200, json }: Page) => {
   const escaped = JSON.stringify(json)
     .replaceAll("/", "\\/")
@@ -50,82 +40,64 @@ const sendJson = (response: ServerResponse, { status = 200, json }: Page) => {
     .end(escaped);
 };
 
-/** Fails as the mood is. @returns false when the page is to be answered all the same. */
-const misbehave = async (mood: Mood, { socket }: IncomingMessage, response: ServerResponse) => {
-  switch (mood) {
-    case "well":
-      return false;
-    case "slow":
-      await setTimeout(slowMs, undefined, { ref: false });
-      return false;
-    case "hang":
-      return true;
-    case "reset":
-      socket.resetAndDestroy();
-      return true;
-    case "half":
-      response.writeHead(200, { "content-type": "text/html", "content-length": "1000" }).write('{"status":');
-      socket.end();
-      return true;
-    case "html":
-      sendHtml(response, 200, "Database connection failed");
-      return true;
-    case "error":
-      sendHtml(response, 500, "500 Internal Server Error");
-      return true;
-    case "huge":
-      response.writeHead(200, { "content-type": "text/html" });
-      response.end(`{"status":"success","result":["${"a".repeat(hugeBytes)}"]}`);
-      return true;
-    case "redirect":
-      response.writeHead(302, { location: "/index.php/login" }).end();
-      return true;
-  }
-};
+/** Ways in which a legacy system fails. The page is sent only if they return true. */
+const moods = {
+  well: () => true,
+  slow: () => setTimeout(slowMs, true, { ref: false }),
+  hang: () => false,
+  reset: (_, socket) => socket.resetAndDestroy(),
+  half(response, socket) {
+    response.writeHead(200, { "content-type": "text/html", "content-length": "1000" }).write('{"status":');
+    socket.end();
+  },
+  html: (response) => sendHtml(response, 200, "Database connection failed"),
+  error: (response) => sendHtml(response, 500, "500 Internal Server Error"),
+  huge(response) {
+    response.writeHead(200, { "content-type": "text/html" });
+    response.end(`{"status":"success","result":["${"a".repeat(hugeBytes)}"]}`);
+  },
+  redirect: (response) => response.writeHead(302, { location: "/index.php/login" }).end(),
+} satisfies Record<string, (response: ServerResponse, socket: Socket) => unknown>;
 
 /**
- * An old PHP system on loopback: JSON that is called HTML, error pages, and failures on demand.
+ * Starts a simulated PHP system on loopback.
  *
- * `PUT /mood` with the name of a failure as its body makes every later page fail so; `GET /seen` lists the
- * requests. Neither belongs to the system that is imitated.
+ * `PUT /mood` with the name of a failure as its body makes every later page fail that way; `GET /seen` lists the
+ * requests. The real systems have neither.
  *
- * @param answer the page of a request; undefined is its 404.
+ * @param answer returns the page for a request, or undefined for a 404.
  */
-export const startPhpServer = async (
+export const startPhpServer = (
   answer: (method: string, url: URL, form: URLSearchParams) => Page | undefined,
-): Promise<PhpServer> => {
+) => {
   const seen: Seen[] = [];
-  let mood: Mood = "well";
+  let mood: keyof typeof moods = "well";
 
-  const control = (method: string | undefined, path: string, body: string, response: ServerResponse) => {
-    if (method === "GET" && path === "/seen") {
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(seen));
-      return true;
-    }
-    if (method !== "PUT" || path !== "/mood") return false;
-    const wanted = moods.find((known) => known === body.trim());
-    if (wanted) mood = wanted;
-    response.writeHead(wanted ? 204 : 400).end(wanted ? undefined : `one of: ${moods.join(", ")}\n`);
-    return true;
+  const setMood = (name: string, response: ServerResponse) => {
+    const known = Object.hasOwn(moods, name);
+    if (known) mood = name as keyof typeof moods;
+    response.writeHead(known ? 204 : 400).end(known ? undefined : `Use ${Object.keys(moods).join(", ")}\n`);
   };
 
   const serve = async (message: IncomingMessage, response: ServerResponse) => {
     const { method = "", url = "/", headers } = message;
     const address = new URL(url, "http://upstream");
     const body = await text(message);
-    if (control(method, address.pathname, body, response)) return;
+    const call = `${method} ${address.pathname}`;
+    if (call === "PUT /mood") return setMood(body.trim(), response);
+    if (call === "GET /seen")
+      return response.setHeader("content-type", "application/json").end(JSON.stringify(seen));
     seen.push({ method, url, headers, body });
     if (seen.length > maxSeen) seen.shift();
-    if (await misbehave(mood, message, response)) return;
+    if ((await moods[mood](response, message.socket)) !== true) return;
     const page = answer(method, address, new URLSearchParams(body));
     if (page) sendJson(response, page);
     else sendHtml(response, 404, "404 Not Found");
   };
 
   const server = createServer((message, response) => {
-    // a caller that went away while its request came in
+    // the caller may disconnect during its request
     serve(message, response).catch(() => response.destroy());
   });
-  const { address, stop } = await listenOnLoopback(server);
-  return { url: `http://${address}`, seen, stop };
+  return serveHttp(server);
 };

@@ -7,37 +7,16 @@ import { startLegacyAuth } from "./legacy-auth.ts";
 const employeeCount = 120;
 const demoUsername = "demo";
 
-/** What logs in to the legacy system, and whose ticket can be asked for. */
-export interface DemoEmployee {
-  /** A platform user who may list employees and get tickets. */
-  readonly username: string;
-  readonly password: string;
-  /** An employee, who logs in by NIP. */
-  readonly nip: string;
-  /** For the employee's ticket, and as the password of the employee's own account. */
-  readonly passphrase: string;
-}
+export type DemoEmployee = Awaited<ReturnType<typeof startUpstreams>>["demo"];
 
-export interface Upstreams {
-  readonly demo: DemoEmployee;
-  readonly urls: Readonly<Record<OldSystem, string>>;
-  /** Each system's own address, where its mood is set. */
-  readonly legacyAuthUrl: string;
-  readonly employeeSystemUrl: string;
-  stop(): Promise<unknown>;
-}
-
-/** Passwords of the demo account, to be kept between starts. */
+/** Invents the passwords of the demo account, which are stored between starts. */
 export const inventPasswords = () => ({
   password: randomBytes(9).toString("base64url"),
   passphrase: `${randomBytes(6).toString("base64url")} & ${randomBytes(3).toString("hex")}`,
 });
 
-/** The city's old systems on this machine, as real HTTP servers. */
-export const startUpstreams = async ({
-  password,
-  passphrase,
-}: ReturnType<typeof inventPasswords>): Promise<Upstreams> => {
+/** Starts the city's legacy systems as local HTTP servers. */
+export const startUpstreams = async ({ password, passphrase }: ReturnType<typeof inventPasswords>) => {
   const employees = inventEmployees(employeeCount);
   const nip = employees[0]?.nip ?? "";
   const access = ["pegawai", "tiket"];
@@ -48,11 +27,20 @@ export const startUpstreams = async ({
   ]);
   const employeeSystem = await startEmployeeSystem(employees, (of) => (of === nip ? passphrase : undefined));
   return {
-    demo: { username: demoUsername, password, nip, passphrase },
+    demo: {
+      /** A platform user who may list employees and get tickets. */
+      username: demoUsername,
+      password,
+      /** An employee, who logs in by NIP. */
+      nip,
+      /** For the employee's ticket, and the password of the employee's own account. */
+      passphrase,
+    },
     urls: {
       LEGACY_AUTH_URL: `${legacyAuth.url}/auth/login.php`,
       EMPLOYEE_SYSTEM_URL: employeeSystem.url,
-    },
+    } satisfies Record<OldSystem, string>,
+    /** The servers' own addresses, where their moods are set. */
     legacyAuthUrl: legacyAuth.url,
     employeeSystemUrl: employeeSystem.url,
     stop: () => Promise.all([legacyAuth.stop(), employeeSystem.stop()]),

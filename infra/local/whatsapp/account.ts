@@ -3,13 +3,15 @@ import type { Connection } from "./connection.ts";
 import { KeyBundle } from "./key-bundle.ts";
 import type { Phone } from "./phone.ts";
 
-/** A client that is linked to the account. */
+const keyOf = ({ id, type = "" }: BinaryNode["attrs"]) => `${id} ${type}`;
+
+/** A client linked to the account. */
 export class Device {
   readonly id: number;
   readonly identityKey: Buffer;
   readonly #account: Account;
   readonly #unacknowledged = new Map<string, BinaryNode>();
-  /** The keys that the client uploaded. */
+  /** Keys uploaded by the client. */
   readonly keys = new KeyBundle();
   connection: Connection | undefined;
 
@@ -27,25 +29,21 @@ export class Device {
     return `${this.#account.phone.lid}:${this.id}@lid`;
   }
 
-  #keyOf({ id, type = "" }: BinaryNode["attrs"]) {
-    return `${id} ${type}`;
-  }
-
-  /** Sends a receipt and keeps it until the client acknowledges it, over reconnects too. */
+  /** Sends a receipt, and again after each reconnect until the client acknowledges it. */
   push(receipt: BinaryNode): void {
-    this.#unacknowledged.set(this.#keyOf(receipt.attrs), receipt);
+    this.#unacknowledged.set(keyOf(receipt.attrs), receipt);
     this.connection?.send(receipt);
   }
 
   acknowledge(attrs: BinaryNode["attrs"]): void {
-    this.#unacknowledged.delete(this.#keyOf(attrs));
+    this.#unacknowledged.delete(keyOf(attrs));
   }
 
   get unacknowledged(): number {
     return this.#unacknowledged.size;
   }
 
-  /** Sends what came while the client was away. @returns how many. */
+  /** Sends what is not acknowledged yet. @returns how many stanzas. */
   catchUp(): number {
     for (const receipt of this.#unacknowledged.values())
       this.connection?.send({ ...receipt, attrs: { ...receipt.attrs, offline: "0" } });
@@ -53,10 +51,10 @@ export class Device {
   }
 }
 
-/** The account that messages are sent from: its own phone, and the clients that are linked to it. */
+/** The account that sends messages: its phone and the linked clients. */
 export class Account {
   readonly phone: Phone;
-  /** By the key that a client proves itself with. */
+  /** By the client's public key. */
   readonly #devices = new Map<string, Device>();
   #lastId = 0;
 
@@ -72,7 +70,7 @@ export class Account {
     return this.#devices.get(clientKey);
   }
 
-  /** The id of the device that is linked next. */
+  /** Returns the ID for the next linked device. */
   reserve(): number {
     return ++this.#lastId;
   }

@@ -1,23 +1,21 @@
 import { Curve, type KeyPair, proto } from "baileys";
 
-/** What the server proves itself with in the Noise handshake. */
+/** The server's credentials in the Noise handshake. */
 export interface Authority {
-  /** Takes the place of WhatsApp's root key in the client. */
+  /** Replaces WhatsApp's root key in the client. */
   readonly rootKey: Buffer<ArrayBuffer>;
   readonly staticKey: KeyPair;
-  /** Root → intermediate → static key, as the client wants it. */
+  /** Certificates for root → intermediate → static key. */
   readonly chain: Buffer;
 }
 
-const notAfter = 4_000_000_000; // the client does not look at it; 2096
+const notAfter = 4_000_000_000; // 2096; the client ignores it
 
-/** A certificate authority of our own: WhatsApp's root key is theirs alone. */
+/** Creates a certificate authority in place of WhatsApp's. */
 export const createAuthority = (): Authority => {
-  const [root, intermediate, staticKey] = [0, 1, 2].map(() => Curve.generateKeyPair()) as [
-    KeyPair,
-    KeyPair,
-    KeyPair,
-  ];
+  const root = Curve.generateKeyPair();
+  const intermediate = Curve.generateKeyPair();
+  const staticKey = Curve.generateKeyPair();
   const certify = (subject: Uint8Array, issuer: Uint8Array, serial: number) => {
     const { Details } = proto.CertChain.NoiseCertificate;
     const fields = { serial, issuerSerial: serial - 1, key: subject, notBefore: 0, notAfter };

@@ -5,7 +5,7 @@ import type { Authority } from "./authority.ts";
 import { FrameReader, frame } from "./frames.ts";
 import { Handshake, type Transport } from "./noise.ts";
 
-/** What becomes of a connection's doings. */
+/** Handles a connection's events. */
 export interface Listener {
   onLogin(connection: Connection, payload: proto.ClientPayload): void | Promise<void>;
   onStanza(connection: Connection, stanza: BinaryNode): void | Promise<void>;
@@ -13,12 +13,12 @@ export interface Listener {
   onFault(fault: unknown): void;
 }
 
-/** How long a client may take to close after a stream error, before it is cut off. */
+/** How long a client may take to close the socket after a stream error. */
 const graceMs = 1_000;
 
-class Unopened extends Error {}
+class DecryptionError extends Error {}
 
-/** One web socket of a client: handshake first, then encrypted stanzas, handled in their order. */
+/** A client's web socket: the handshake, then encrypted stanzas, handled in order. */
 export class Connection {
   readonly #socket: WebSocket;
   readonly #reader = new FrameReader();
@@ -29,9 +29,9 @@ export class Connection {
   #work = Promise.resolve();
   #grace: NodeJS.Timeout | undefined;
   #ended = false;
-  /** The key that the client proved to hold, in base64. */
+  /** The client's verified public key, in base64. */
   clientKey = "";
-  /** The linked device that logged in here. */
+  /** The linked device that logged in on this connection. */
   device: Device | undefined;
 
   constructor(socket: WebSocket, authority: Authority, listener: Listener) {
@@ -53,8 +53,8 @@ export class Connection {
           .then(() => this.#handle(one))
           .catch((fault) => {
             this.#listener.onFault(fault);
-            // whoever cannot keep to the encryption cannot be told so either
-            if (!this.#transport || fault instanceof Unopened) this.drop();
+            // no error can be sent without working encryption
+            if (!this.#transport || fault instanceof DecryptionError) this.drop();
           });
       }
     } catch (fault) {
@@ -84,11 +84,11 @@ export class Connection {
     try {
       return transport.open(data);
     } catch (cause) {
-      throw new Unopened("a frame could not be decrypted", { cause });
+      throw new DecryptionError("a frame could not be decrypted", { cause });
     }
   }
 
-  /** Neither side has begun to close. */
+  /** Whether neither side has started to close the connection. */
   get isOpen(): boolean {
     return !this.#ended && this.#socket.readyState === WebSocket.OPEN;
   }
@@ -98,14 +98,14 @@ export class Connection {
     this.#socket.send(frame(this.#transport.seal(encodeBinaryNode(stanza))));
   }
 
-  /** Cuts the line, with no word of why. */
+  /** Closes the connection without a reason. */
   drop(): void {
     this.#ended = true;
     this.#socket.terminate();
   }
 
   /**
-   * Says why and ends. The client closes the socket: were it closed from here at once, the client could see
+   * Sends the reason and lets the client close the socket: if the server closed it at once, the client might notice
    * that before it has decoded the reason.
    */
   end(reason: BinaryNode): void {

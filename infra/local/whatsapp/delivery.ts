@@ -1,23 +1,23 @@
-import type { BinaryNode } from "baileys";
+import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import type { Account, Device } from "./account.ts";
 import { type Behaviour, type Receipt, refusalOf, spend } from "./behaviour.ts";
 import type { Connection } from "./connection.ts";
 import type { Directory } from "./directory.ts";
 import type { Phone } from "./phone.ts";
-import { bytesOf, element, findChild, listChildren, secondsNow, userOf } from "./stanza.ts";
+import { bytesOf, element, secondsNow, userOf } from "./stanza.ts";
 
-/** A client gives up after as many; so does a phone. */
+/** As in the client. */
 const maxRetries = 5;
-/** What a message to a number without an account is refused with. */
+/** The error code for a number without an account. */
 const noAccount = 404;
 
-/** Where a message went that was sent, so that receipts can follow later. */
+/** The sender and recipient of a message, for later receipts. */
 interface Sent {
   readonly device: Device;
   readonly to: string;
 }
 
-/** Takes messages to their phones and answers them, as well or as badly as the behaviour says. */
+/** Delivers messages to phones and sends acks and receipts, according to the behaviour. */
 export class Delivery {
   readonly #account: Account;
   readonly #directory: Directory;
@@ -25,7 +25,7 @@ export class Delivery {
   readonly #changed: () => void;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #sent = new Map<string, Sent>();
-  /** How often each message id came, whatever became of it. */
+  /** How often each message ID was received, delivered or not. */
   readonly arrivals = new Map<string, number>();
   #order = 0;
 
@@ -50,7 +50,7 @@ export class Delivery {
     const readable = await this.#hand(message, device, recipient);
     if (spend(behaviour, "dropBeforeAck")) connection.drop();
     else if (behaviour.ack) {
-      // a late ack must not be overtaken by receipts, unless that is what is wanted
+      // 1 ms: after the receipts, which are then sent without a delay
       const late = behaviour.receiptsBeforeAck ? Math.max(behaviour.ackDelayMs, 1) : behaviour.ackDelayMs;
       this.#after(late, () => this.#acknowledge(connection, id, to));
     }
@@ -63,8 +63,8 @@ export class Delivery {
   }
 
   /**
-   * Gives each phone its copy; the account's own phone gets one too.
-   * @returns whether the recipient could read it; undefined when it claims that it could not.
+   * Delivers each phone its copy, the account's own phone included.
+   * @returns whether the recipient could read it; undefined if it only pretends that it could not.
    */
   async #hand(
     message: BinaryNode,
@@ -72,16 +72,16 @@ export class Delivery {
     recipient: Phone | undefined,
   ): Promise<boolean | undefined> {
     const { id = "", to = "" } = message.attrs;
-    const copies = findChild(message, "participants");
-    // a message that was asked for again by one device comes without the list
+    const copies = getBinaryNodeChild(message, "participants");
+    // a message that is repeated for one device has no list
     const parts = copies
-      ? listChildren(copies, "to")
-      : [element("to", { jid: to }, listChildren(message, "enc"))];
+      ? getBinaryNodeChildren(copies, "to")
+      : [element("to", { jid: to }, getBinaryNodeChildren(message, "enc"))];
     const order = ++this.#order;
     let readable: boolean | undefined = false;
     for (const part of parts) {
       const phone = this.#directory.find(part.attrs.jid ?? "");
-      const encrypted = findChild(part, "enc");
+      const encrypted = getBinaryNodeChild(part, "enc");
       if (!phone || !encrypted) continue;
       const mine = phone === recipient;
       if (mine && spend(this.#behaviour(), "askAgain")) {
@@ -113,11 +113,11 @@ export class Delivery {
 
   #getSent(id: string): Sent {
     const sent = this.#sent.get(id);
-    if (!sent) throw new Error("no message with this id was delivered");
+    if (!sent) throw new Error("no message with this ID was delivered");
     return sent;
   }
 
-  /** The phone sends these receipts for a message, in this order. */
+  /** Sends these receipts for a message in this order. */
   sendReceipts(id: string, receipts: readonly Receipt[]): void {
     const { device, to } = this.#getSent(id);
     for (const receipt of receipts) {
@@ -127,11 +127,11 @@ export class Delivery {
     this.#changed();
   }
 
-  /** The phone asks for a message again. */
+  /** Requests a message again. */
   async askAgain(id: string): Promise<void> {
     const { device, to } = this.#getSent(id);
     const phone = this.#directory.find(userOf(to));
-    if (!phone || phone === this.#account.phone) throw new Error("nobody is there to ask");
+    if (!phone || phone === this.#account.phone) throw new Error("the recipient has no phone");
     if (phone.retriesOf(id) >= maxRetries) return;
     device.push(await phone.retryReceipt(id, to));
     this.#changed();

@@ -2,14 +2,14 @@ import type { MediaStore } from "./media-store.ts";
 import { Phone } from "./phone.ts";
 import { userOf } from "./stanza.ts";
 
-/** Everyone who has an account. */
+/** All phones that have an account. */
 export class Directory {
   readonly #byNumber = new Map<string, Phone>();
   readonly #byLid = new Map<string, Phone>();
   readonly #media: MediaStore;
   readonly #isRegistered: (number: string) => boolean;
 
-  /** @param isRegistered decides about numbers that were not registered by name. */
+  /** @param isRegistered whether another number gets an account when it is first used. */
   constructor(media: MediaStore, isRegistered: (number: string) => boolean) {
     this.#media = media;
     this.#isRegistered = isRegistered;
@@ -21,7 +21,7 @@ export class Directory {
 
   register(number: string): Phone {
     if (!/^\d{5,15}$/.test(number))
-      throw new Error("a number is 5 to 15 digits, with the country's code first");
+      throw new Error("a number must be 5 to 15 digits, starting with the country code");
     const known = this.#byNumber.get(number);
     if (known) return known;
     const phone = new Phone(number, this.#media);
@@ -38,7 +38,7 @@ export class Directory {
     this.#byLid.delete(phone.lid);
   }
 
-  /** @returns whose jid, LID or number this is. */
+  /** Finds the phone with this JID, LID or number. */
   find(address: string): Phone | undefined {
     const user = userOf(address);
     const known = this.#byLid.get(user) ?? this.#byNumber.get(user);

@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import type { BinaryNode, proto } from "baileys";
+import { type BinaryNode, getAllBinaryNodeChildren, getBinaryNodeChild, type proto } from "baileys";
 import type { Account, Device } from "./account.ts";
 import { Behaviour, type Misbehaviour } from "./behaviour.ts";
 import type { Connection, Listener } from "./connection.ts";
@@ -7,9 +7,9 @@ import { Delivery } from "./delivery.ts";
 import { Pairing } from "./pairing.ts";
 import type { Phone } from "./phone.ts";
 import { answer, type Knowledge } from "./queries.ts";
-import { element, findChild, firstChild, secondsNow, serverJid } from "./stanza.ts";
+import { element, secondsNow, serverJid } from "./stanza.ts";
 
-/** Sockets now, and the most there ever were at once. */
+/** Numbers of sockets now, at most at the same time, and in total. */
 export interface Sockets {
   readonly open: number;
   readonly loggedIn: number;
@@ -18,21 +18,21 @@ export interface Sockets {
   readonly everOpened: number;
 }
 
-/** Why the platform ends a connection: a code, or no word at all. */
+/** Why the platform closes a connection: a code, or without a reason. */
 export type Reason = "drop" | number;
 
 const streamError = (code: number): BinaryNode => {
   const conflict = (type: string) => [element("conflict", { type })];
-  // as WhatsApp does, 440 is said by the conflict alone
+  // as with WhatsApp, only the conflict identifies 440
   if (code === 440) return element("stream:error", {}, conflict("replaced"));
   if (code === 401) return element("stream:error", { code: "401" }, conflict("device_removed"));
   return element("stream:error", { code: String(code) });
 };
 
-/** The answer to a login that is refused. */
+/** The reply to a rejected login. */
 const failure = (code: number) => element("failure", { reason: String(code), location: "fake" });
 
-/** What happens between the platform and its clients, from login to logout. */
+/** Handles the platform's clients from login to logout. */
 export class Exchange implements Listener {
   readonly #account: Account;
   readonly #knowledge: Knowledge;
@@ -41,15 +41,19 @@ export class Exchange implements Listener {
   readonly #most = { open: 0, loggedIn: 0, ever: 0 };
   readonly changes = new EventEmitter<{ change: [] }>().setMaxListeners(0);
   readonly delivery: Delivery;
-  /** What went wrong here that no behaviour asked for; empty after a good test. */
+  /** Unexpected errors of the platform. */
   readonly faults: string[] = [];
   behaviour: Behaviour = Behaviour.parse({});
 
   constructor(knowledge: Knowledge) {
     this.#knowledge = knowledge;
     this.#account = knowledge.account;
-    const changed = () => this.#change();
-    this.delivery = new Delivery(knowledge.account, knowledge.directory, () => this.behaviour, changed);
+    this.delivery = new Delivery(
+      knowledge.account,
+      knowledge.directory,
+      () => this.behaviour,
+      () => this.#change(),
+    );
   }
 
   #change() {
@@ -120,7 +124,7 @@ export class Exchange implements Listener {
 
   #admit(connection: Connection, device: Device) {
     connection.device = device;
-    // counted before the older one goes: two sessions at once are what a test looks for
+    // counted before the older one is closed, so that tests can detect two simultaneous sessions
     this.#recount();
     if (this.behaviour.replaceOlder)
       for (const older of this.#live())
@@ -145,7 +149,7 @@ export class Exchange implements Listener {
     connection.send(element("ack", { class: tag, id, from: to, ...(type && { type }) }));
   }
 
-  /** A phone writes to every linked device. @returns the messages' ids. */
+  /** Sends a phone's message to every linked device. @returns the message IDs. */
   async write(phone: Phone, text: string): Promise<string[]> {
     const written = this.#account.devices.map(async (device) => {
       const message = await phone.write(text, device);
@@ -165,11 +169,12 @@ export class Exchange implements Listener {
       const error = element("error", { code: "400", text: "bad-request" });
       connection.send(element("iq", { ...attrs, type: "error" }, [error]));
     }
-    if (findChild(iq, "remove-companion-device")) this.#unlink(connection.device);
+    if (connection.device && getBinaryNodeChild(iq, "remove-companion-device"))
+      this.#account.unlink(connection.device);
   }
 
   async #contentOf(connection: Connection, iq: BinaryNode): Promise<BinaryNode[]> {
-    const asked = firstChild(iq);
+    const [asked] = getAllBinaryNodeChildren(iq);
     if (asked?.tag === "link_code_companion_reg") {
       const pairing = this.#pairings.get(connection);
       if (asked.attrs.stage === "companion_hello") return pairing?.showCode(asked) ?? [];
@@ -179,11 +184,11 @@ export class Exchange implements Listener {
     return connection.device ? answer(iq, connection.device, this.#knowledge) : [];
   }
 
-  /** The account's phone scans a QR code. @returns the device that it links by it. */
+  /** Scans a QR code with the account's phone. @returns the linked device. */
   async scan(qr: string): Promise<Device> {
     const [ref = "", clientKey = "", identityKey = "", secret = ""] = qr.replace(/^[^#]*#/, "").split(",");
     const pairing = [...this.#pairings.values()].find((waiting) => waiting.owns(ref));
-    if (!pairing) throw new Error("no client that is connected shows this QR code");
+    if (!pairing) throw new Error("no connected client shows this QR code");
     return pairing.scan(clientKey, identityKey, secret);
   }
 
@@ -191,27 +196,23 @@ export class Exchange implements Listener {
     return [...this.#pairings.values()].findLast(({ awaitsCode }) => awaitsCode);
   }
 
-  /** Whether a client shows a pairing code at the moment. */
+  /** Whether a client shows a pairing code. */
   get codeAwaited(): boolean {
     return this.#showingCode() !== undefined;
   }
 
-  /** The account's phone is given a pairing code. @returns the device that it links by it. */
+  /** Enters a pairing code on the account's phone. @returns the linked device. */
   async enterCode(code: string): Promise<Device> {
     const pairing = this.#showingCode();
-    if (!pairing) throw new Error("no client that is connected shows a pairing code");
+    if (!pairing) throw new Error("no connected client shows a pairing code");
     return pairing.enterCode(code);
   }
 
-  #unlink(device: Device | undefined) {
-    if (device) this.#account.unlink(device);
-  }
-
-  /** Ends the connections of all linked devices; 401 unlinks them. */
+  /** Closes the connections of all linked devices; 401 also unlinks them. */
   disconnect(reason: Reason): void {
     for (const connection of this.#live()) {
       if (!connection.device) continue;
-      if (reason === 401) this.#unlink(connection.device);
+      if (reason === 401) this.#account.unlink(connection.device);
       if (reason === "drop") connection.drop();
       else connection.end(streamError(reason));
     }

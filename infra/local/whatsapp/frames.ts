@@ -1,17 +1,18 @@
-import { bigEndian } from "./stanza.ts";
+import { encodeBigEndian } from "baileys";
 
 /** What a client sends before its first frame: "WA", protocol 6, dictionary 3. */
 export const prologue = Buffer.from([0x57, 0x41, 6, 3]);
 const lengthBytes = 3;
 
-export const frame = (data: Uint8Array): Buffer => Buffer.concat([bigEndian(data.length, lengthBytes), data]);
+export const frame = (data: Uint8Array): Buffer =>
+  Buffer.concat([encodeBigEndian(data.length, lengthBytes), data]);
 
-/** Cuts a client's bytes into frames: a web socket message may hold a part of one, or several. */
+/** Splits a client's bytes into frames: a web socket message may contain part of a frame or several. */
 export class FrameReader {
   #rest = Buffer.alloc(0);
   #greeted = false;
 
-  /** @returns the frames that these bytes complete. */
+  /** Returns the frames that these bytes complete. */
   read(chunk: Buffer): Buffer[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     if (!this.#greeted) {

@@ -1,56 +1,33 @@
-import type { BinaryNode, SignalRepository } from "baileys";
-import { bytesOf, findChild, listChildren } from "./stanza.ts";
+import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
+import { element } from "./stanza.ts";
 
-type Session = Parameters<SignalRepository["injectE2ESession"]>[0]["session"];
-
-const numberOf = (stanza: BinaryNode | undefined) => {
-  const bytes = bytesOf(stanza);
-  return bytes.length === 0 ? 0 : bytes.readUIntBE(0, bytes.length);
-};
-/** libsignal wants the kind of key in front of it. */
-const publicKey = (stanza: BinaryNode | undefined) => Buffer.concat([Buffer.from([5]), bytesOf(stanza)]);
-
-/** The keys of a linked device, which phones open sessions with. */
+/** The public keys of a linked device, with which phones start sessions. */
 export class KeyBundle {
   readonly #oneTime: BinaryNode[] = [];
   #upload: BinaryNode | undefined;
   #signed: BinaryNode | undefined;
 
-  /** One-time keys that are left. */
+  /** Number of unused one-time keys. */
   get count(): number {
     return this.#oneTime.length;
   }
 
-  /** Keeps what a client uploads: everything, or a new signed key alone. */
-  keep(iq: BinaryNode): void {
-    const rotated = findChild(findChild(iq, "rotate"), "skey");
-    if (rotated) {
-      this.#signed = rotated;
-      return;
-    }
+  /** Stores what a client uploads: all keys, or a new signed key only. */
+  store(iq: BinaryNode): void {
+    const rotated = getBinaryNodeChild(getBinaryNodeChild(iq, "rotate"), "skey");
+    this.#signed = rotated ?? getBinaryNodeChild(iq, "skey");
+    if (rotated) return;
     this.#upload = iq;
-    this.#signed = findChild(iq, "skey");
-    this.#oneTime.push(...listChildren(findChild(iq, "list"), "key"));
+    this.#oneTime.push(...getBinaryNodeChildren(getBinaryNodeChild(iq, "list"), "key"));
   }
 
-  /** Spends a one-time key, if one is left. */
-  take(): Session {
-    const [upload, signed, oneTime] = [this.#upload, this.#signed, this.#oneTime.shift()];
-    if (!upload || !signed) throw new Error("the device has uploaded no keys yet");
-    return {
-      registrationId: numberOf(findChild(upload, "registration")),
-      identityKey: publicKey(findChild(upload, "identity")),
-      signedPreKey: {
-        keyId: numberOf(findChild(signed, "id")),
-        publicKey: publicKey(findChild(signed, "value")),
-        signature: bytesOf(findChild(signed, "signature")),
-      },
-      ...(oneTime && {
-        preKey: {
-          keyId: numberOf(findChild(oneTime, "id")),
-          publicKey: publicKey(findChild(oneTime, "value")),
-        },
-      }),
-    };
+  /** Returns the keys as the reply to a query for them. Uses up a one-time key, if one is left. */
+  take(jid: string): BinaryNode {
+    const registration = getBinaryNodeChild(this.#upload, "registration");
+    const identity = getBinaryNodeChild(this.#upload, "identity");
+    if (!registration || !identity || !this.#signed) throw new Error("the device has not uploaded its keys");
+    const oneTime = this.#oneTime.splice(0, 1);
+    const user = element("user", { jid }, [registration, identity, this.#signed, ...oneTime]);
+    return element("iq", {}, [element("list", {}, [user])]);
   }
 }

@@ -4,7 +4,7 @@ import {
   type SignalKeyStoreWithTransaction,
 } from "baileys";
 
-/** Writes nothing: what the protocol's library has to say of a phone is in the phone's failures. */
+/** Discards the library's log: a phone records its failures itself. */
 export const silent: typeof DEFAULT_CONNECTION_CONFIG.logger = {
   level: "silent",
   child: () => silent,
@@ -15,27 +15,20 @@ export const silent: typeof DEFAULT_CONNECTION_CONFIG.logger = {
   error() {},
 };
 
-/** Signal keys in memory. */
+/** Creates a store of Signal keys in memory. */
 export const createKeyStore = (): SignalKeyStoreWithTransaction => {
-  const tables = new Map<string, Map<string, unknown>>();
-  const tableOf = (type: string) => {
-    const table = tables.get(type) ?? new Map<string, unknown>();
-    tables.set(type, table);
-    return table;
-  };
+  const stored: Record<string, Record<string, unknown>> = {};
   return addTransactionCapability(
     {
-      get: async (type, ids) => {
-        const table = tableOf(type);
-        return Object.fromEntries(
-          ids.filter((id) => table.has(id)).map((id) => [id, table.get(id)]),
-        ) as never;
-      },
+      get: async (type, ids) =>
+        Object.fromEntries(
+          ids.flatMap((id) => (stored[type]?.[id] == null ? [] : [[id, stored[type][id]]])),
+        ) as never,
       set: async (changes) => {
-        for (const [type, entries] of Object.entries(changes))
-          for (const [id, value] of Object.entries(entries ?? {}))
-            if (value === null) tableOf(type).delete(id);
-            else tableOf(type).set(id, value);
+        for (const [type, entries] of Object.entries(changes)) {
+          stored[type] ??= {};
+          Object.assign(stored[type], entries);
+        }
       },
     },
     silent,

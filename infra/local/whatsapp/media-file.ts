@@ -1,7 +1,7 @@
-import { createDecipheriv, createHash, createHmac, hkdfSync } from "node:crypto";
-import { getContentType, normalizeMessageContent, type proto } from "baileys";
+import { createHmac, hkdfSync } from "node:crypto";
+import { aesDecryptWithIV, getContentType, normalizeMessageContent, type proto, sha256 } from "baileys";
 
-/** The purposes that media keys are derived for, by the message that carries the media. */
+/** The HKDF info of media keys, by message type. */
 const purposes: Readonly<Record<string, string>> = {
   imageMessage: "WhatsApp Image Keys",
   stickerMessage: "WhatsApp Image Keys",
@@ -11,7 +11,7 @@ const purposes: Readonly<Record<string, string>> = {
 };
 const macBytes = 10;
 
-/** What a message says of its media. */
+/** A message's reference to its media. */
 export interface MediaReference {
   readonly purpose: string;
   readonly directPath: string;
@@ -23,7 +23,7 @@ export interface MediaReference {
   readonly fileName: string | undefined;
 }
 
-/** @returns the media that a message refers to, inside view-once and caption wrappers too. */
+/** Finds the media of a message, also inside view-once and caption wrappers. */
 export const findMedia = (message: proto.IMessage): MediaReference | undefined => {
   const content = normalizeMessageContent(message);
   const type = getContentType(content);
@@ -42,19 +42,16 @@ export const findMedia = (message: proto.IMessage): MediaReference | undefined =
   };
 };
 
-const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest();
-
-/** Decrypts an uploaded file as a phone does. Throws when any of its four checks fails. */
+/** Decrypts an uploaded file as a phone does. @throws Error if one of four checks fails. */
 export const decryptMedia = (media: MediaReference, file: Buffer): Buffer => {
-  if (!sha256(file).equals(media.encryptedSha256)) throw new Error("the encrypted file's SHA-256 is another");
+  if (!sha256(file).equals(media.encryptedSha256)) throw new Error("the encrypted file's SHA-256 differs");
   const keys = Buffer.from(hkdfSync("sha256", media.mediaKey, Buffer.alloc(0), media.purpose, 112));
   const [vector, cipherKey, macKey] = [keys.subarray(0, 16), keys.subarray(16, 48), keys.subarray(48, 80)];
   const [encrypted, mac] = [file.subarray(0, -macBytes), file.subarray(-macBytes)];
   const expected = createHmac("sha256", macKey).update(vector).update(encrypted).digest();
-  if (!expected.subarray(0, macBytes).equals(mac)) throw new Error("the encrypted file's MAC is another");
-  const decipher = createDecipheriv("aes-256-cbc", cipherKey, vector);
-  const plain = Buffer.concat([decipher.update(encrypted), decipher.final()]);
-  if (!sha256(plain).equals(media.sha256)) throw new Error("the file's SHA-256 is another");
-  if (plain.length !== media.lengthBytes) throw new Error("the file's length is another");
+  if (!expected.subarray(0, macBytes).equals(mac)) throw new Error("the encrypted file's MAC differs");
+  const plain = aesDecryptWithIV(encrypted, cipherKey, vector);
+  if (!sha256(plain).equals(media.sha256)) throw new Error("the file's SHA-256 differs");
+  if (plain.length !== media.lengthBytes) throw new Error("the file's length differs");
   return plain;
 };

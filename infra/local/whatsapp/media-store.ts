@@ -4,27 +4,17 @@ import { buffer } from "node:stream/consumers";
 import { listenOnLoopback } from "../loopback.ts";
 import { createCertificate } from "./certificate.ts";
 
-export interface MediaStore {
-  /** Host and port, as the client wants them. */
-  readonly host: string;
-  /** What an upload has to carry. */
-  readonly token: string;
-  /** The certificate to trust, in PEM. */
-  readonly ca: string;
-  /** @returns the encrypted file at a path. */
-  get(directPath: string): Buffer;
-  stop(): Promise<void>;
-}
+export type MediaStore = Awaited<ReturnType<typeof startMediaStore>>;
 
-/** Older files go when there are more bytes: a long run of `npm run dev` must not fill the memory. */
+/** The oldest files are deleted above this, so that a long `npm run dev` does not run out of memory. */
 const maxBytes = 512 * 1024 * 1024;
 
 /**
- * The TLS server that clients upload encrypted media to.
+ * Starts the TLS server to which clients upload encrypted media.
  *
- * @param status what uploads are answered with at the moment; 200 stores them.
+ * @param status returns the HTTP status of the next upload; 200 stores it.
  */
-export const startMediaStore = async (status: () => number): Promise<MediaStore> => {
+export const startMediaStore = async (status: () => number) => {
   const files = new Map<string, Buffer>();
   const token = randomBytes(12).toString("hex");
   const { key, cert } = createCertificate();
@@ -52,18 +42,22 @@ export const startMediaStore = async (status: () => number): Promise<MediaStore>
       store(pathname, uploaded);
       response.end(JSON.stringify({ url: `https://${host}${pathname}`, direct_path: pathname }));
     };
-    // a client that went away while its file came in
+    // the client may disconnect during its upload
     serve().catch(() => response.destroy());
   });
   const { address: host, stop } = await listenOnLoopback(server);
 
   return {
+    /** Host and port. */
     host,
+    /** Authorizes uploads. */
     token,
+    /** The certificate to trust, in PEM. */
     ca: cert,
-    get(directPath) {
+    /** Returns the encrypted file at a path. */
+    get(directPath: string): Buffer {
       const file = files.get(directPath);
-      if (!file) throw new Error("no such file was uploaded");
+      if (!file) throw new Error("this file was not uploaded");
       return file;
     },
     stop,

@@ -1,10 +1,9 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync } from "node:crypto";
-import { Curve, proto } from "baileys";
+import { createHash, hkdfSync } from "node:crypto";
+import { aesDecryptGCM, aesEncryptGCM, Curve, proto } from "baileys";
 import type { Authority } from "./authority.ts";
 import { prologue } from "./frames.ts";
 
 const protocol = Buffer.from("Noise_XX_25519_AESGCM_SHA256\0\0\0\0");
-const tagBytes = 16;
 const none = Buffer.alloc(0);
 
 const nonce = (counter: number) => {
@@ -13,23 +12,12 @@ const nonce = (counter: number) => {
   return bytes;
 };
 
-const seal = (key: Buffer, counter: number, associated: Buffer, plain: Uint8Array) => {
-  const cipher = createCipheriv("aes-256-gcm", key, nonce(counter)).setAAD(associated);
-  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-};
-
-const open = (key: Buffer, counter: number, associated: Buffer, sealed: Uint8Array) => {
-  const decipher = createDecipheriv("aes-256-gcm", key, nonce(counter)).setAAD(associated);
-  decipher.setAuthTag(sealed.subarray(-tagBytes));
-  return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);
-};
-
 const derive = (secret: Uint8Array, salt: Buffer): [Buffer, Buffer] => {
   const bytes = Buffer.from(hkdfSync("sha256", secret, salt, none, 64));
   return [bytes.subarray(0, 32), bytes.subarray(32)];
 };
 
-/** The encryption of every frame after the handshake. */
+/** Encrypts and decrypts the frames after the handshake. */
 export class Transport {
   readonly #sendKey: Buffer;
   readonly #receiveKey: Buffer;
@@ -42,11 +30,11 @@ export class Transport {
   }
 
   seal(plain: Uint8Array): Buffer {
-    return seal(this.#sendKey, this.#sent++, none, plain);
+    return aesEncryptGCM(plain, this.#sendKey, nonce(this.#sent++), none);
   }
 
   open(frame: Uint8Array): Buffer {
-    return open(this.#receiveKey, this.#received++, none, frame);
+    return aesDecryptGCM(frame, this.#receiveKey, nonce(this.#received++), none);
   }
 }
 
@@ -76,21 +64,21 @@ export class Handshake {
   }
 
   #seal(plain: Uint8Array) {
-    const sealed = seal(this.#key, this.#counter++, this.#hash, plain);
+    const sealed = aesEncryptGCM(plain, this.#key, nonce(this.#counter++), this.#hash);
     this.#mixHash(sealed);
     return sealed;
   }
 
   #open(sealed: Uint8Array) {
-    const plain = open(this.#key, this.#counter++, this.#hash, sealed);
+    const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter++), this.#hash);
     this.#mixHash(sealed);
     return plain;
   }
 
-  /** @returns the frame that answers the client's hello. */
+  /** Returns the reply to the client's hello. */
   answerHello(frame: Uint8Array): Uint8Array {
     const theirs = proto.HandshakeMessage.decode(frame).clientHello?.ephemeral;
-    if (!theirs) throw new Error("the handshake opens with no client hello");
+    if (!theirs) throw new Error("the handshake has no client hello");
     const { staticKey, chain } = this.#authority;
     for (const part of [prologue, theirs, this.#ephemeral.public]) this.#mixHash(part);
     this.#mixKey(this.#ephemeral.private, theirs);
@@ -104,10 +92,10 @@ export class Handshake {
     return proto.HandshakeMessage.encode({ serverHello }).finish();
   }
 
-  /** @returns who the client says it is, the key that proves it, and the encryption from here on. */
+  /** Returns the client's verified key, its login, and the encryption of the following frames. */
   finish(frame: Uint8Array): { clientKey: Buffer; payload: proto.ClientPayload; transport: Transport } {
     const finish = proto.HandshakeMessage.decode(frame).clientFinish;
-    if (!finish?.static || !finish.payload) throw new Error("the handshake ends with no client finish");
+    if (!finish?.static || !finish.payload) throw new Error("the handshake has no client finish");
     const clientKey = this.#open(finish.static);
     this.#mixKey(this.#ephemeral.private, clientKey);
     const payload = proto.ClientPayload.decode(this.#open(finish.payload));

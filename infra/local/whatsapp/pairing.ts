@@ -1,17 +1,17 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { type BinaryNode, Curve, proto } from "baileys";
+import { type BinaryNode, Curve, getBinaryNodeChild, proto } from "baileys";
 import { verifySignature } from "#lib/messenger/channels/whatsapp/signature.ts";
 import type { Account, Device } from "./account.ts";
 import type { Connection } from "./connection.ts";
 import { LinkCode } from "./link-code.ts";
-import { bytesOf, element, findChild, secondsNow, serverJid } from "./stanza.ts";
+import { bytesOf, element, secondsNow, serverJid } from "./stanza.ts";
 
 const accountPrefix = Buffer.from([6, 0]);
 const devicePrefix = Buffer.from([6, 1]);
-/** As many as WhatsApp gives: the client shows one after the other. */
+/** The client shows one QR code after another; WhatsApp also sends six. */
 const refs = 6;
 
-/** A client that is not linked yet, and waits for the account's phone to scan its code or type its letters. */
+/** A client that is being linked by a QR code or a pairing code. */
 export class Pairing {
   readonly #connection: Connection;
   readonly #account: Account;
@@ -26,7 +26,7 @@ export class Pairing {
     this.#identityKey = Buffer.from(payload.devicePairingData?.eIdent ?? []);
   }
 
-  /** Gives the client what its QR codes are made of. */
+  /** Sends the client the references for its QR codes. */
   offer(): void {
     const content = this.#refs.map((ref) => element("ref", {}, Buffer.from(ref)));
     this.#set("pair-device", content);
@@ -42,30 +42,31 @@ export class Pairing {
     return this.#connection.isOpen && this.#refs.includes(ref);
   }
 
-  /** A code was shown for the phone to type. */
+  /** Whether the client shows a pairing code. */
   get awaitsCode(): boolean {
     return this.#connection.isOpen && this.#code !== undefined;
   }
 
-  /** The phone scanned a QR code of this client. */
+  /** Links the client by its QR code. */
   scan(clientKey: string, identityKey: string, secret: string): Promise<Device> {
-    if (clientKey !== this.#connection.clientKey) throw new Error("the QR code's client key is another one");
+    if (clientKey !== this.#connection.clientKey) throw new Error("the QR code has another client's key");
     if (identityKey !== this.#identityKey.toString("base64"))
-      throw new Error("the QR code's identity key is another one");
+      throw new Error("the QR code has another client's identity key");
     return this.#confirm(Buffer.from(secret, "base64"));
   }
 
-  /** The client shows a pairing code. @returns the answer's content. */
+  /** Handles a client's request to pair by code. @returns the content of the reply. */
   showCode(hello: BinaryNode): BinaryNode[] {
-    const wrapped = bytesOf(findChild(hello, "link_code_pairing_wrapped_companion_ephemeral_pub"));
-    const clientKey = bytesOf(findChild(hello, "companion_server_auth_key_pub")).toString("base64");
-    if (clientKey !== this.#connection.clientKey) throw new Error("the code's client key is another one");
+    const wrapped = bytesOf(getBinaryNodeChild(hello, "link_code_pairing_wrapped_companion_ephemeral_pub"));
+    const clientKey = bytesOf(getBinaryNodeChild(hello, "companion_server_auth_key_pub")).toString("base64");
+    if (clientKey !== this.#connection.clientKey)
+      throw new Error("the pairing code has another client's key");
     this.#code = new LinkCode(wrapped, this.#account.phone.identity);
     const ref = element("link_code_pairing_ref", {}, this.#code.ref);
     return [element("link_code_companion_reg", { stage: "companion_hello" }, [ref])];
   }
 
-  /** The phone's owner typed the code. Rejects when it is not the one that the client shows. */
+  /** Links the client by the entered code. Rejects if it is not the one that the client shows. */
   async enterCode(typed: string): Promise<Device> {
     if (!this.#code) throw new Error("no code was shown");
     const { greeting, finished } = await this.#code.greet(typed);
@@ -79,13 +80,13 @@ export class Pairing {
     return this.#confirm(await finished);
   }
 
-  /** The client answers the code that was typed. @returns whether it was the one that it shows. */
+  /** Handles the client's reply to an entered code. @returns whether the code was correct. */
   finishCode(finish: BinaryNode): boolean {
     if (!this.#code) throw new Error("no code was shown");
     return this.#code.finish(finish, this.#identityKey);
   }
 
-  /** Vouches for the client; it has to sign in return before it is linked. */
+  /** Sends the client the account's signature. The client must sign it in return to be linked. */
   #confirm(secret: Buffer): Promise<Device> {
     const { phone } = this.#account;
     const id = this.#account.reserve();
@@ -114,16 +115,16 @@ export class Pairing {
     });
   }
 
-  /** The client's own signature came: it is linked, and has to connect anew. */
+  /** Verifies the client's signature and links the client, which must then reconnect. */
   accept(reply: BinaryNode): void {
-    const identity = findChild(findChild(reply, "pair-device-sign"), "device-identity");
+    const identity = getBinaryNodeChild(getBinaryNodeChild(reply, "pair-device-sign"), "device-identity");
     if (!identity || !this.#offered) return;
     const { id, details, linked } = this.#offered;
     const { deviceSignature } = proto.ADVSignedDeviceIdentity.decode(bytesOf(identity));
     const { identity: account } = this.#account.phone;
     const message = Buffer.concat([devicePrefix, details, this.#identityKey, account.public]);
     if (!deviceSignature || !verifySignature(this.#identityKey, message, deviceSignature))
-      throw new Error("the client's device signature is not its own");
+      throw new Error("the client's device signature is invalid");
     this.#offered = undefined;
     linked(this.#account.link(this.#connection.clientKey, id, this.#identityKey));
     this.#connection.end(element("stream:error", { code: "515" }));

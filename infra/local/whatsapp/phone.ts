@@ -1,50 +1,56 @@
-import { createHash, randomBytes, randomInt } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import {
   type BinaryNode,
   Curve,
   DEFAULT_CONNECTION_CONFIG,
+  encodeBigEndian,
   getContentType,
   initAuthCreds,
   type KeyPair,
   normalizeMessageContent,
+  parseAndInjectE2ESessions,
   proto,
+  unpadRandomMax16,
+  writeRandomPadMax16,
+  xmppPreKey,
+  xmppSignedPreKey,
 } from "baileys";
 import type { Device } from "./account.ts";
 import { createKeyStore, silent } from "./key-store.ts";
 import { decryptMedia, findMedia, type MediaReference } from "./media-file.ts";
 import type { MediaStore } from "./media-store.ts";
-import { bigEndian, element, secondsNow } from "./stanza.ts";
+import { element, secondsNow } from "./stanza.ts";
 
-/** A message that a phone could read. */
+/** A message that a phone has decrypted. */
 export interface Received {
   readonly id: string;
-  /** Who sent it: the jid of a linked device. */
+  /** JID of the linked device that sent it. */
   readonly from: string;
-  /** The kind of content inside all wrappers, such as `imageMessage`. */
+  /** Type of the content without wrappers, such as `imageMessage`. */
   readonly type: string;
-  /** Its text or caption. */
+  /** Text or caption. */
   readonly text: string;
   readonly message: proto.Message;
-  /** `pkmsg` opens a Signal session, `msg` goes on with it. */
+  /** `pkmsg` starts a Signal session, `msg` continues it. */
   readonly encryption: string;
   /** 1 for the first message that any phone received. */
   readonly order: number;
   readonly at: Date;
-  /** How often this id came and could be read. */
+  /** How often this ID was received and decrypted. */
   arrivals: number;
-  /** Every copy was the same, byte for byte. */
+  /** Whether all copies were identical. */
   identical: boolean;
   readonly media: (MediaReference & { readonly bytes: Buffer }) | undefined;
 }
 
-/** A message, or its media, that a phone could not read. */
+/** A message or its media that a phone could not decrypt. */
 export interface Failure {
   readonly id: string;
   readonly reason: string;
   readonly at: Date;
 }
 
-/** An encrypted message as it reaches a phone. */
+/** An encrypted message. */
 export interface Incoming {
   readonly id: string;
   readonly from: string;
@@ -53,28 +59,16 @@ export interface Incoming {
   readonly order: number;
 }
 
-/** Messages are padded with 1 to 16 bytes that all say how many they are. */
-const unpad = (padded: Uint8Array) => {
-  const count = padded.at(-1) ?? 0;
-  if (count < 1 || count > 16 || count > padded.length) throw new Error("the padding is wrong");
-  return padded.subarray(0, padded.length - count);
-};
-
-const pad = (plain: Uint8Array) => {
-  const count = 1 + randomInt(16);
-  return Buffer.concat([plain, Buffer.alloc(count, count)]);
-};
-
 const textOf = (message: proto.IMessage) => {
   const content = normalizeMessageContent(message);
   const media = content?.imageMessage ?? content?.videoMessage ?? content?.documentMessage;
   return content?.conversation || content?.extendedTextMessage?.text || media?.caption || "";
 };
 
-/** Someone's phone, with Signal keys of its own. */
+/** A phone with its Signal keys. */
 export class Phone {
   readonly number: string;
-  /** The user's other name, which tells nothing of the number. */
+  /** The user's ID, which does not reveal the number. */
   readonly lid: string;
   readonly inbox: Received[] = [];
   readonly failures: Failure[] = [];
@@ -101,40 +95,35 @@ export class Phone {
     return `${this.number}@s.whatsapp.net`;
   }
 
-  /** The key that proves who this is; an account's own phone vouches for linked devices with it. */
+  /** The identity key, with which an account's phone signs linked devices. */
   get identity(): KeyPair {
     return this.#credentials.signedIdentityKey;
   }
 
-  /** Keys to open a session with; each call spends a one-time key. */
+  /** Returns the keys for a new session, with a new one-time key. */
   async bundle(): Promise<{ registration: BinaryNode; keys: BinaryNode[] }> {
     const { registrationId, signedPreKey, signedIdentityKey } = this.#credentials;
     const preKey = Curve.generateKeyPair();
     const preKeyId = ++this.#lastPreKey;
     await this.#keys.set({ "pre-key": { [preKeyId]: preKey } });
-    const key = (tag: string, id: number, value: Uint8Array, signature?: Uint8Array) =>
-      element(tag, {}, [
-        element("id", {}, bigEndian(id, 3)),
-        element("value", {}, value),
-        ...(signature ? [element("signature", {}, signature)] : []),
-      ]);
     return {
-      registration: element("registration", {}, bigEndian(registrationId, 4)),
+      registration: element("registration", {}, encodeBigEndian(registrationId)),
       keys: [
         element("type", {}, Buffer.from([5])),
         element("identity", {}, signedIdentityKey.public),
-        key("key", preKeyId, preKey.public),
-        key("skey", signedPreKey.keyId, signedPreKey.keyPair.public, signedPreKey.signature),
+        xmppPreKey(preKey, preKeyId),
+        xmppSignedPreKey(signedPreKey),
       ],
     };
   }
 
-  /** Reads a message into the inbox. @returns whether it could; if not, the failure is kept. */
+  /** Decrypts a message into the inbox. @returns false after recording a failure. */
   async receive({ id, from, type, ciphertext, order }: Incoming): Promise<boolean> {
     const at = new Date();
     try {
       if (type !== "pkmsg" && type !== "msg") throw new Error(`unknown encryption ${type}`);
-      const plain = Buffer.from(unpad(await this.#signal.decryptMessage({ jid: from, type, ciphertext })));
+      const padded = await this.#signal.decryptMessage({ jid: from, type, ciphertext });
+      const plain = Buffer.from(unpadRandomMax16(padded));
       const message = proto.Message.decode(plain);
       const earlier = this.find(id);
       if (earlier) {
@@ -168,12 +157,12 @@ export class Phone {
     try {
       open();
     } catch (cause) {
-      // the message itself was read: a phone shows it with a file that cannot be loaded
+      // like a phone, accept the message without its file
       this.#fail(id, cause);
     }
     return {
       ...reference,
-      /** Decrypted anew each time, so that the inbox does not hold every file twice. */
+      /** Decrypted on each access, so that the inbox does not store files twice. */
       get bytes() {
         return open();
       },
@@ -184,18 +173,18 @@ export class Phone {
     return this.inbox.find((received) => received.id === id);
   }
 
-  /** Writes to a linked device, in the session there is or a new one. @returns the message to send. */
+  /** Encrypts a message to a linked device, in the existing session or a new one. */
   async write(text: string, { lid: jid, keys }: Device): Promise<BinaryNode> {
     const { exists } = await this.#signal.validateSession(jid);
-    if (!exists) await this.#signal.injectE2ESession({ jid, session: keys.take() });
-    const data = pad(proto.Message.encode({ conversation: text }).finish());
+    if (!exists) await parseAndInjectE2ESessions(keys.take(jid), this.#signal);
+    const data = writeRandomPadMax16(proto.Message.encode({ conversation: text }).finish());
     const { type, ciphertext } = await this.#signal.encryptMessage({ jid, data });
     const id = `3A${randomBytes(9).toString("hex").toUpperCase()}`;
     const attrs = { id, from: this.jid, type: "text", t: secondsNow(), notify: this.number };
     return element("message", attrs, [element("enc", { v: "2", type }, ciphertext)]);
   }
 
-  /** A receipt that asks for a message again; from the second time on with keys for a new session. */
+  /** Creates a receipt that requests a message again; from the second time on with keys for a new session. */
   async retryReceipt(id: string, from: string): Promise<BinaryNode> {
     const count = (this.#retries.get(id) ?? 0) + 1;
     this.#retries.set(id, count);
@@ -208,7 +197,7 @@ export class Phone {
     ]);
   }
 
-  /** How often a message was asked for again. */
+  /** How often a message was requested again. */
   retriesOf(id: string): number {
     return this.#retries.get(id) ?? 0;
   }

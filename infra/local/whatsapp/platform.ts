@@ -15,75 +15,26 @@ import { startMediaStore } from "./media-store.ts";
 import type { Phone } from "./phone.ts";
 
 export interface PlatformOptions {
-  /** The number that messages are sent from. */
+  /** The number that sends messages. */
   readonly account?: string;
   /** Numbers that have an account from the start. */
   readonly phones?: readonly string[];
-  /** Decides about every other number; none has one unless told. */
+  /** Whether another number has an account; by default none has. */
   readonly isRegistered?: (number: string) => boolean;
-  readonly port?: number;
-  readonly controlPort?: number;
 }
 
-/** A platform that runs on loopback. */
-export interface Platform {
-  /** What the client connects to. */
-  readonly url: string;
-  /** Takes the place of the client's `WA_CERT_DETAILS.PUBLIC_KEY`. */
-  readonly rootKey: Buffer<ArrayBuffer>;
-  /** The certificate of the media server, in PEM. */
-  readonly mediaCa: string;
-  /** The same as these methods, over HTTP; see control.ts. */
-  readonly controlUrl: string;
-  /** The account's own phone, which gets a copy of every message. */
-  readonly account: Phone;
-  readonly phones: readonly Phone[];
-  readonly behaviour: Readonly<Behaviour>;
-  readonly sockets: Sockets & { readonly refused: number };
-  /** Receipts and messages that were sent to clients, or wait for them, and are not acknowledged yet. */
-  readonly unacknowledged: number;
-  /** Connections are refused at the moment. */
-  readonly away: boolean;
-  /** What went wrong here that no behaviour asked for. */
-  readonly faults: readonly string[];
-  /** Gives a number an account. */
-  register(number: string): Phone;
-  unregister(number: string): void;
-  /** @returns the phone of a number that has an account; throws for any other. */
-  phone(number: string): Phone;
-  /** Someone writes to the account. @returns the ids, one for each linked device. */
-  write(number: string, text: string): Promise<string[]>;
-  /** How often a message id came, whatever became of it. */
-  arrivalsOf(id: string): number;
-  /** @returns the linked device's jid. */
-  scan(qr: string): Promise<string>;
-  /** Whether a client shows a pairing code at the moment. */
-  readonly codeAwaited: boolean;
-  /** @returns the linked device's jid. Rejects when it is not the code that is shown. */
-  enterCode(code: string): Promise<string>;
-  /** Misbehaves so from now on; `{}` ends it. */
-  behave(misbehaviour: Misbehaviour): void;
-  sendReceipts(id: string, receipts: readonly Receipt[]): void;
-  askAgain(id: string): Promise<void>;
-  disconnect(reason: Reason): void;
-  /** Drops all and refuses every connection, until it is told to come back or the time is over. */
-  leave(forMs?: number): void;
-  comeBack(): void;
-  /** Resolves once the condition holds; looked at whenever something happens here. */
-  until(condition: () => boolean, timeoutMs?: number): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Platform = Awaited<ReturnType<typeof startPlatform>>;
 
 const defaultAccount = "6281100000001";
 const defaultWaitMs = 5_000;
 
 /**
- * A fake WhatsApp on loopback that speaks the real protocol, for the real client: Noise, binary stanzas,
- * pairing, Signal, and media over TLS. What the client's state is checked against lives in memory only.
+ * Starts a simulated WhatsApp on loopback that speaks the real protocol to the real client: Noise, binary stanzas,
+ * pairing, Signal, and media over TLS. Its state is in memory only.
  */
-export const startPlatform = async (options: PlatformOptions = {}): Promise<Platform> => {
-  const { phones = [], isRegistered = () => false, port = 0, controlPort = 0 } = options;
-  // the phones use it as clients do
+export const startPlatform = async (options: PlatformOptions = {}) => {
+  const { phones = [], isRegistered = () => false } = options;
+  // the phones use libsignal too
   muteLibsignal();
   let away = false;
   let refused = 0;
@@ -104,69 +55,88 @@ export const startPlatform = async (options: PlatformOptions = {}): Promise<Plat
   });
   const sockets = new WebSocketServer({ server, path: "/ws/chat" });
   sockets.on("connection", (socket) => exchange.open(new Connection(socket, authority, exchange)));
-  const loopback = await listenOnLoopback(server, port);
+  const loopback = await listenOnLoopback(server);
 
-  const platform: Platform = {
+  const platform = {
+    /** Address for the client. */
     url: `ws://${loopback.address}/ws/chat`,
+    /** Replaces the client's `WA_CERT_DETAILS.PUBLIC_KEY`. */
     rootKey: authority.rootKey,
+    /** Certificate of the media server, in PEM. */
     mediaCa: media.ca,
-    get controlUrl() {
+    /** Address of these methods over HTTP; see control.ts. */
+    get controlUrl(): string {
       return control.url;
     },
+    /** The account's own phone, which receives a copy of every message. */
     account: account.phone,
-    get phones() {
+    get phones(): readonly Phone[] {
       return directory.phones.filter((phone) => phone !== account.phone);
     },
-    get behaviour() {
+    get behaviour(): Readonly<Behaviour> {
       return exchange.behaviour;
     },
-    get sockets() {
+    get sockets(): Sockets & { readonly refused: number } {
       return { ...exchange.sockets, refused };
     },
-    get unacknowledged() {
+    /** Number of receipts and messages that clients have not acknowledged. */
+    get unacknowledged(): number {
       return exchange.unacknowledged;
     },
-    get away() {
+    /** Whether connections are refused. */
+    get away(): boolean {
       return away;
     },
-    get codeAwaited() {
+    /** Whether a client shows a pairing code. */
+    get codeAwaited(): boolean {
       return exchange.codeAwaited;
     },
-    faults: exchange.faults,
-    register: (number: string) => directory.register(number),
-    unregister: (number: string) => directory.remove(number),
-    phone(number: string) {
+    /** Unexpected errors of the platform. */
+    faults: exchange.faults as readonly string[],
+    /** Creates an account for a number. */
+    register: (number: string): Phone => directory.register(number),
+    unregister: (number: string): void => directory.remove(number),
+    /** @throws Error if the number has no account. */
+    phone(number: string): Phone {
       const phone = directory.find(number);
       if (!phone) throw new Error(`${number} has no account`);
       return phone;
     },
-    write: (number: string, text: string) => exchange.write(platform.phone(number), text),
-    arrivalsOf: (id: string) => exchange.delivery.arrivals.get(id) ?? 0,
-    scan: async (qr: string) => (await exchange.scan(qr)).jid,
-    enterCode: async (code: string) => (await exchange.enterCode(code)).jid,
-    behave: (misbehaviour: Misbehaviour) => exchange.behave(misbehaviour),
-    sendReceipts: (id: string, receipts: readonly Receipt[]) => exchange.delivery.sendReceipts(id, receipts),
-    askAgain: (id: string) => exchange.delivery.askAgain(id),
-    disconnect: (reason: Reason) => exchange.disconnect(reason),
-    leave(forMs?: number) {
+    /** Sends a message to the account. @returns the IDs, one for each linked device. */
+    write: (number: string, text: string): Promise<string[]> => exchange.write(platform.phone(number), text),
+    /** How often a message ID was received, delivered or not. */
+    arrivalsOf: (id: string): number => exchange.delivery.arrivals.get(id) ?? 0,
+    /** Scans a QR code. @returns the linked device's JID. */
+    scan: async (qr: string): Promise<string> => (await exchange.scan(qr)).jid,
+    /** Enters a pairing code. @returns the linked device's JID. */
+    enterCode: async (code: string): Promise<string> => (await exchange.enterCode(code)).jid,
+    /** Replaces the behaviour; `{}` restores the correct one. */
+    behave: (misbehaviour: Misbehaviour): void => exchange.behave(misbehaviour),
+    sendReceipts: (id: string, receipts: readonly Receipt[]): void =>
+      exchange.delivery.sendReceipts(id, receipts),
+    askAgain: (id: string): Promise<void> => exchange.delivery.askAgain(id),
+    disconnect: (reason: Reason): void => exchange.disconnect(reason),
+    /** Closes all connections and refuses new ones, until `comeBack()` or for the given time. */
+    leave(forMs?: number): void {
       clearTimeout(comesBack);
       away = true;
       exchange.dropAll();
       if (forMs !== undefined) comesBack = setTimeout(platform.comeBack, forMs);
     },
-    comeBack() {
+    comeBack(): void {
       clearTimeout(comesBack);
       away = false;
       exchange.changes.emit("change");
     },
-    async until(condition: () => boolean, timeoutMs = defaultWaitMs) {
+    /** Resolves when the condition holds; checks it after every change. */
+    async until(condition: () => boolean, timeoutMs = defaultWaitMs): Promise<void> {
       const signal = AbortSignal.timeout(timeoutMs);
       while (!condition())
         await once(exchange.changes, "change", { signal }).catch((cause) => {
-          throw new Error(`what was awaited did not happen within ${timeoutMs} ms`, { cause });
+          throw new Error(`the condition was not met within ${timeoutMs} ms`, { cause });
         });
     },
-    async stop() {
+    async stop(): Promise<void> {
       clearTimeout(comesBack);
       exchange.delivery.stop();
       exchange.dropAll();
@@ -175,6 +145,6 @@ export const startPlatform = async (options: PlatformOptions = {}): Promise<Plat
       directory.close();
     },
   };
-  const control = await startControl(platform, controlPort);
+  const control = await startControl(platform);
   return platform;
 };

@@ -1,8 +1,8 @@
-import type { BinaryNode } from "baileys";
+import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import type { Account } from "./account.ts";
 import type { Directory } from "./directory.ts";
 import type { Phone } from "./phone.ts";
-import { bytesOf, element, findChild, listChildren } from "./stanza.ts";
+import { bytesOf, element } from "./stanza.ts";
 
 const devicesOf = (phone: Phone, account: Account) => {
   const linked = phone === account.phone ? account.devices : [];
@@ -14,11 +14,11 @@ const devicesOf = (phone: Phone, account: Account) => {
   ]);
 };
 
-/** Answers what is known of users: whether a number has an account, its devices, its LID. */
+/** Answers a query for users: whether a number has an account, its devices, its LID. */
 export const answerUsync = (usync: BinaryNode, directory: Directory, account: Account): BinaryNode => {
-  const asks = (tag: string) => findChild(findChild(usync, "query"), tag) !== undefined;
-  const users = listChildren(findChild(usync, "list"), "user").map((user) => {
-    const dialled = bytesOf(findChild(user, "contact")).toString().replaceAll(/\D/g, "");
+  const asks = (tag: string) => getBinaryNodeChild(getBinaryNodeChild(usync, "query"), tag) !== undefined;
+  const users = getBinaryNodeChildren(getBinaryNodeChild(usync, "list"), "user").map((user) => {
+    const dialled = bytesOf(getBinaryNodeChild(user, "contact")).toString().replaceAll(/\D/g, "");
     const jid = user.attrs.jid ?? `${dialled}@s.whatsapp.net`;
     const phone = directory.find(jid);
     return element("user", { jid }, [

@@ -1,7 +1,6 @@
 import { randomBytes, X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createCertificate } from "../../../infra/local/whatsapp/certificate.ts";
-import { integer } from "../../../infra/local/whatsapp/der.ts";
 import type { Platform } from "../../../infra/local/whatsapp/platform.ts";
 import {
   awaitClose,
@@ -127,13 +126,3 @@ test("the certificate is self-signed, and valid for loopback only", () => {
   expect(certificate.checkHost("localhost")).toBe("localhost");
   expect(certificate.checkIP("10.0.0.1")).toBeUndefined();
 });
-
-test.for([
-  ["00", "020100"],
-  ["007f", "02017f"],
-  ["80", "02020080"],
-  ["0000ff01", "020300ff01"],
-  ["0102", "02020102"],
-])("an integer of the bytes %s is encoded in its shortest form", ([bytes = "", written]) =>
-  expect(integer(Buffer.from(bytes, "hex")).toString("hex")).toBe(written),
-);

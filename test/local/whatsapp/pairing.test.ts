@@ -62,8 +62,8 @@ describe("pairing", () => {
 
   test("by an outdated QR code is rejected", async () => {
     const platform = await runPlatform();
-    await expect(platform.scan("https://wa.me/x#2@a,b,c,d,1")).rejects.toThrow("no client");
-    await expect(platform.enterCode("ABCDEFGH")).rejects.toThrow("no client");
+    await expect(platform.scan("https://wa.me/x#2@a,b,c,d,1")).rejects.toThrow("no connected client");
+    await expect(platform.enterCode("ABCDEFGH")).rejects.toThrow("no connected client");
   });
 
   test("outlives the client's process: the stored state logs in again", async () => {

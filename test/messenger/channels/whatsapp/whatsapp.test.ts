@@ -66,7 +66,7 @@ describe("pairing", () => {
     await expect.poll(() => codes.length).toBeGreaterThan(1);
     expect(new Set(codes)).toEqual(new Set([400]));
     expect(scene.fake.sockets.everOpened).toBeGreaterThan(1);
-    await expect(scene.fake.scan("2@x,y,z")).rejects.toThrow("no client");
+    await expect(scene.fake.scan("2@x,y,z")).rejects.toThrow("no connected client");
   });
 });
 
