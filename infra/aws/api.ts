@@ -1,17 +1,7 @@
 import type { Envelope } from "#lib/faults/envelope.ts";
 import { Fault, type FaultRow } from "#lib/faults/fault.ts";
-import {
-  addressThrottled,
-  firewall,
-  internal,
-  noAccess,
-  overQuota,
-  requestTooLarge,
-  serviceFailed,
-  throttled,
-  tookTooLong,
-  unreadable,
-} from "#lib/faults/table.ts";
+import * as faults from "#lib/faults/table.ts";
+import type { PublishedApi } from "#lib/openapi/api.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
 
@@ -41,11 +31,7 @@ export interface Firewall {
 }
 
 /** One REST API. The AWS template and the local gateway are both built from it. */
-export interface Api {
-  readonly name: "integration" | "messaging";
-  readonly routes: readonly Route[];
-  /** The error envelope of the gateway's own responses. */
-  readonly envelope: Envelope;
+export interface Api extends PublishedApi {
   readonly authorizers: readonly Authorizer[];
   readonly binaryMediaTypes: readonly string[];
   /** By API Gateway response type. A type without an entry uses DEFAULT_4XX or DEFAULT_5XX. */
@@ -81,7 +67,7 @@ const limited = (respond: ReturnType<typeof responder>, row: FaultRow, by: "plan
  * that hold the id are left out.
  */
 export const tooManyFromAddress = (respond: ReturnType<typeof responder>): GatewayResponse => {
-  const { status, headers, body } = limited(respond, addressThrottled, "address");
+  const { status, headers, body } = limited(respond, faults.addressThrottled, "address");
   const isKnown = (value: unknown) => value !== "$context.requestId";
   const knownOf = <T>(fields: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => isKnown(value)));
@@ -105,22 +91,22 @@ export const gatewayResponses = (
   respond: ReturnType<typeof responder>,
   { notFound, challenge }: { notFound: GatewayResponse; challenge: GatewayResponse },
 ): Api["responses"] => {
-  const failed = respond(internal);
+  const failed = respond(faults.internal);
   return {
     MISSING_AUTHENTICATION_TOKEN: notFound,
     RESOURCE_NOT_FOUND: notFound,
     UNAUTHORIZED: challenge,
     INVALID_API_KEY: challenge,
-    WAF_FILTERED: respond(firewall),
-    ACCESS_DENIED: respond(noAccess),
-    REQUEST_TOO_LARGE: respond(requestTooLarge),
-    THROTTLED: limited(respond, throttled, "plan"),
-    QUOTA_EXCEEDED: limited(respond, overQuota, "plan"),
+    WAF_FILTERED: respond(faults.firewall),
+    ACCESS_DENIED: respond(faults.noAccess),
+    REQUEST_TOO_LARGE: respond(faults.requestTooLarge),
+    THROTTLED: limited(respond, faults.throttled, "plan"),
+    QUOTA_EXCEEDED: limited(respond, faults.overQuota, "plan"),
     AUTHORIZER_FAILURE: failed,
     AUTHORIZER_CONFIGURATION_ERROR: failed,
-    INTEGRATION_FAILURE: respond(serviceFailed),
-    INTEGRATION_TIMEOUT: respond(tookTooLong),
-    DEFAULT_4XX: withoutStatus(respond(unreadable)),
+    INTEGRATION_FAILURE: respond(faults.serviceFailed),
+    INTEGRATION_TIMEOUT: respond(faults.tookTooLong),
+    DEFAULT_4XX: withoutStatus(respond(faults.unreadable)),
     DEFAULT_5XX: withoutStatus(failed),
   };
 };

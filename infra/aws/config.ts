@@ -82,7 +82,6 @@ const Context = z.object({
 type Context = z.infer<typeof Context>;
 
 export type DatabaseChoice = Context["database"];
-export type NetworkChoice = Context["network"];
 
 /** The settings in which production differs from every other stage. */
 const byPurpose = (isProduction: boolean) => ({

@@ -3,5 +3,4 @@ import type { SecretName } from "#lib/secrets/table/table.ts";
 /** What the full names of a stage's secrets begin with. */
 export const secretsPrefix = (stage: string): string => `municipal/${stage}/`;
 
-/** A stage's full name of a secret. */
 export const secretName = (stage: string, name: SecretName): string => `${secretsPrefix(stage)}${name}`;

@@ -1,9 +1,10 @@
 import type { App } from "aws-cdk-lib";
 import type { Api } from "./api.ts";
 import type { Config } from "./config.ts";
+import type { GatewayProps } from "./constructs/gateway.ts";
 import { integrationApi } from "./integration-api.ts";
 import { messagingApi } from "./messaging-api.ts";
-import { ApiStack, type ApiStackProps } from "./stacks/api.ts";
+import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
 import { JobsStack } from "./stacks/jobs.ts";
 import { MessagingStack } from "./stacks/messaging.ts";
@@ -20,23 +21,14 @@ export const composeStage = (app: App, config: Config) => {
   const surroundings = { config, network: data.network };
   const messaging = new MessagingStack(app, name("messaging"), surroundings);
   messaging.addStackDependency(data);
-  const open = (api: Api, addresses: ApiStackProps["addresses"]) => {
-    const stack = new ApiStack(app, name(`${api.name}-api`), { ...surroundings, api, addresses });
-    stack.addStackDependency(data);
-    stack.addStackDependency(messaging);
-    return stack;
-  };
+  const open = (api: Api, addresses: GatewayProps["addresses"]) =>
+    new ApiStack(app, name(`${api.name}-api`), { ...surroundings, api, addresses });
   const messagingStack = open(messagingApi, {});
   // its documentation gives the addresses of both
   const integrationStack = open(integrationApi, { MESSAGING_ADDRESS: messagingStack.gateway.baseUrl });
   const apis = [integrationStack, messagingStack];
   const jobs = new JobsStack(app, name("jobs"), surroundings);
-  jobs.addStackDependency(data);
-  jobs.addStackDependency(messaging);
-  const operations = new OperationsStack(app, name("operations"), {
-    ...{ config, apis, jobs, server: data.database.server, messengerLog: messaging.task.logGroup },
-    watched: [data, messaging, ...apis, jobs],
-  });
-  for (const stack of [data, messaging, ...apis, jobs]) operations.addStackDependency(stack);
+  for (const stack of [...apis, jobs]) for (const base of [data, messaging]) stack.addStackDependency(base);
+  const operations = new OperationsStack(app, name("operations"), { config, data, messaging, apis, jobs });
   return { data, messaging, apis, jobs, operations };
 };

@@ -1,6 +1,8 @@
 import type { Upstream } from "#lib/routes/route.ts";
 import type { Config } from "./config.ts";
-import { messengerPort } from "./constructs/network.ts";
+
+/** The messenger's port. */
+export const messengerPort = 8080;
 
 /** DNS name of the messenger in the private zone of its stage. */
 export const messengerHost = { name: "messenger", zone: (stage: string) => `municipal-${stage}.internal` };

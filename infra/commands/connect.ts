@@ -2,7 +2,7 @@ import postgres from "postgres";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
-import { secret } from "#lib/secrets/secret.ts";
+import { readSecret } from "#lib/secrets/secret.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
 import { readLocalSecret } from "../local/secrets/local-secret.ts";
 import { CommandError } from "./command.ts";
@@ -34,7 +34,7 @@ const connection = async (role: LoginRole, max: number): Promise<postgres.Sql> =
   const url = findSetting("DATABASE_URL");
   if (url) return postgres(url, { ...options, max, ...(needsTls(url) && { ssl: "verify-full" as const }) });
   if (!findSetting("DATABASE_SECRET_ID")) return connect(localCredentials(role), false, max);
-  return connect(await secret(() => getSetting("DATABASE_SECRET_ID"), Credentials)(), tlsSetting(), max);
+  return connect(await readSecret(getSetting("DATABASE_SECRET_ID"), Credentials), tlsSetting(), max);
 };
 
 const unreachable = new Set(["ECONNREFUSED", "ENOTFOUND", "CONNECT_TIMEOUT"]);

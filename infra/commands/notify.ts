@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { type Decision, previewJob, RunError, runJob } from "#lib/notification/dispatch.ts";
-import { scheduleInput } from "#lib/notification/event.ts";
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
 import { optIn, optOut } from "#lib/notification/opt-out.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
@@ -118,7 +117,8 @@ const showRun = async ({ sql }: NotifyContext, run: Run): Promise<void> => {
 };
 
 const execute = async (context: NotifyContext, job: Job, at: Date): Promise<number> => {
-  const run = await runJob(context, scheduleInput(job.name, at.toISOString())).catch((error: unknown) => {
+  const input = { job: job.name, scheduled_time: at.toISOString() };
+  const run = await runJob(context, input).catch((error: unknown) => {
     if (error instanceof RunError) throw new CommandError(`${job.name} failed: ${error.message}`);
     throw error;
   });

@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import { type ScheduleInput, scheduleInput } from "#lib/notification/event.ts";
+import type { ScheduleInput } from "#lib/notification/event.ts";
 import type { Job } from "#lib/notification/jobs.ts";
 import type { InternalFunction } from "#lib/routes/internal.ts";
 
@@ -39,7 +39,7 @@ export const startJobs = (
     timerOf(job, (timer) => {
       // without milliseconds, like EventBridge Scheduler
       const at = (timer.currentRun() ?? new Date()).toISOString().replace(/:\d\d\.\d+Z$/, ":00Z");
-      void invoke(scheduleInput(job.name, at));
+      void invoke({ job: job.name, scheduled_time: at });
     }),
   );
   return () => {

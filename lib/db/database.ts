@@ -5,7 +5,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { tookTooLong } from "#lib/faults/table.ts";
 import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
-import { connectionTo, tlsSetting } from "./credentials.ts";
+import { driverOptions, types } from "./credentials.ts";
 import { isLostConnection } from "./lost-connection.ts";
 import { readCredentials } from "./role-secret.ts";
 
@@ -29,20 +29,16 @@ const credentials = lazy(async () =>
 );
 
 /** One connection, because a Lambda environment serves one request at a time. */
-const connection = lazy(async () => {
-  const address = connectionTo(await credentials());
-  return postgres({
-    ...address,
-    ssl: tlsSetting(),
+const connection = lazy(async () =>
+  postgres({
+    ...driverOptions(await credentials()),
     max: 1,
     prepare: false,
-    fetch_types: false, // array types are not used; fetching them costs a round trip, 8 ms cold
+    types,
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0, // a caller is waiting: the next request may reconnect at once
-    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } }, // totals are JSON integers
-    onnotice: () => {},
-  });
-});
+  }),
+);
 
 /** Closes the connection without waiting for a server that may never respond. */
 const disconnect = (): void => {

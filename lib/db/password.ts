@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import postgres from "postgres";
-import { type Credentials, connectionTo, tlsSetting } from "./credentials.ts";
+import { type Credentials, driverOptions } from "./credentials.ts";
 
 const iterations = 4096;
 const INVALID_PASSWORD = "28P01";
@@ -29,13 +29,10 @@ export const withLogin = async <T>(
   work: (sql: postgres.Sql) => Promise<T>,
 ): Promise<T> => {
   const sql = postgres({
-    ...connectionTo(credentials),
-    ssl: tlsSetting(),
+    ...driverOptions(credentials),
     max: 1,
     prepare: false,
-    fetch_types: false,
     connect_timeout: connectTimeoutSeconds,
-    onnotice: () => {},
   });
   try {
     return await work(sql);

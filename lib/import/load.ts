@@ -12,10 +12,7 @@ export interface LoadCounts {
   repeated: number;
 }
 
-interface Counts {
-  inserted: number;
-  updated: number;
-}
+type Counts = Pick<LoadCounts, "inserted" | "updated">;
 
 const namesOf = ({ columns }: ImportTable): string[] => columns.map(({ column }) => column);
 

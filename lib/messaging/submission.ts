@@ -23,7 +23,16 @@ import { QuietHours } from "./quiet-hours.ts";
 export const priorities = { otp: 0, transactional: 1, reminder: 2, bulk: 3 } as const;
 export type MessageClass = keyof typeof priorities;
 
-const states = ["PENDING", "SENDING", "SENT", "DELIVERED", "READ", "FAILED", "EXPIRED", "UNCERTAIN"] as const;
+export const states = [
+  "PENDING",
+  "SENDING",
+  "SENT",
+  "DELIVERED",
+  "READ",
+  "FAILED",
+  "EXPIRED",
+  "UNCERTAIN",
+] as const;
 export type State = (typeof states)[number];
 
 /** A message to send. The endpoints have validated the caller's input; the messenger validates it again. */

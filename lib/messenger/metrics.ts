@@ -15,6 +15,8 @@ const ackBucketsSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 export const startMetrics = (sql: postgres.Sql, isLeader: () => boolean): Metrics => {
   const registry = new Registry();
   const registers = [registry];
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge({ name, help, labelNames, registers });
   const sends = new Counter({
     name: "messenger_sends_total",
     help: "Sends by outcome: sent, failed, retried",
@@ -32,24 +34,14 @@ export const startMetrics = (sql: postgres.Sql, isLeader: () => boolean): Metric
     help: "Connections to the platform after the first",
     registers,
   });
-  const depth = new Gauge({
-    name: "messenger_messages",
-    help: "Messages in a non-final state",
-    labelNames: ["state"],
-    registers,
-  });
-  const age = new Gauge({
-    name: "messenger_oldest_message_seconds",
-    help: "Age of the oldest message in a non-final state",
-    labelNames: ["state"],
-    registers,
-  });
-  const leader = new Gauge({
-    name: "messenger_leader",
-    help: "1 if this task is the leader",
-    registers,
-  });
-  const memory = new Gauge({ name: "process_resident_memory_bytes", help: "Resident memory", registers });
+  const depth = gauge("messenger_messages", "Messages in a non-final state", "state");
+  const age = gauge(
+    "messenger_oldest_message_seconds",
+    "Age of the oldest message in a non-final state",
+    "state",
+  );
+  const leader = gauge("messenger_leader", "1 if this task is the leader");
+  const memory = gauge("process_resident_memory_bytes", "Resident memory");
 
   const readQueue = async () => {
     const rows = await listDepths(sql);

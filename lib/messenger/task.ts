@@ -1,4 +1,3 @@
-import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
@@ -18,7 +17,7 @@ import type { Credential } from "./console/credential.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
 import { runLeaderElection } from "./leader.ts";
-import { startMetrics } from "./metrics.ts";
+import { type Metrics, startMetrics } from "./metrics.ts";
 import { isPaused, setPaused } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
@@ -65,10 +64,16 @@ interface Leadership {
 }
 
 /** Creates the work of a term: connects to WhatsApp, sends, handles receipts, until the signal is aborted. */
-const leadTerm = (options: TaskOptions, sql: postgres.Sql, leadership: Leadership, wakeup: Wakeup) => {
+const leadTerm = (
+  options: TaskOptions,
+  sql: postgres.Sql,
+  leadership: Leadership,
+  wakeup: Wakeup,
+  metrics: Metrics,
+) => {
   const { encryption, platform: settings, pace } = options;
   const payloads = payloadStore(sql, encryption);
-  return async (epoch: number, signal: AbortSignal, metrics: ReturnType<typeof startMetrics>) => {
+  return async (epoch: number, signal: AbortSignal) => {
     const auth = await openAuthState({ sql, encryption, epoch });
     const whatsApp = new WhatsApp({ settings, auth, findPayload: payloads.find });
     const pacing = new Pacing(pace, await loadHistory(sql));
@@ -99,7 +104,7 @@ const leadTerm = (options: TaskOptions, sql: postgres.Sql, leadership: Leadershi
       if (signal.aborted) return;
       whatsApp.start();
       const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
-      const onOutcome: typeof metrics.onOutcome = (outcome, ms) => {
+      const onOutcome: Metrics["onOutcome"] = (outcome, ms) => {
         metrics.onOutcome(outcome, ms);
         counter.count(outcome);
       };
@@ -116,25 +121,17 @@ const leadTerm = (options: TaskOptions, sql: postgres.Sql, leadership: Leadershi
   };
 };
 
-const checkDatabase = (sql: postgres.Sql): Promise<boolean> =>
-  deadline(sql`select 1`, 1_000).then(
+const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<Health> => {
+  const database = await deadline(sql`select 1`, 1_000).then(
     () => true,
     () => false,
   );
-
-const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<Health> => {
-  const database = await checkDatabase(sql);
   return {
     database,
     leader: leadership.whatsApp !== undefined,
     platform: leadership.whatsApp?.state().kind ?? "not leader",
     paused: database && (await isPaused(sql).catch(() => false)),
   };
-};
-
-const listen = async (server: FastifyInstance, { host, port }: TaskOptions): Promise<string> => {
-  await server.listen({ host, port });
-  return `http://${host}:${(server.server.address() as AddressInfo).port}`;
 };
 
 /** Describes the connection for the console; unknown unless this task is the leader. */
@@ -179,7 +176,7 @@ const buildConsole = (
 
 /** Starts the messenger: it accepts messages at once, and connects to WhatsApp while it is the leader. */
 export const startTask = async (options: TaskOptions): Promise<Task> => {
-  const { connect, connector, findTokens } = options;
+  const { connect, connector, findTokens, host, port } = options;
   const sql = await connect(poolSize);
   const leadership: Leadership = { whatsApp: undefined };
   const wakeup = new Wakeup();
@@ -208,10 +205,9 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   });
   buildConsole(server, options, sql, leadership);
   const stopping = new AbortController();
-  const lead = leadTerm(options, sql, leadership, wakeup);
   const election = runLeaderElection({
     connect: (onClose) => connect(1, onClose),
-    lead: (epoch, signal) => lead(epoch, signal, metrics),
+    lead: leadTerm(options, sql, leadership, wakeup, metrics),
     signal: stopping.signal,
   });
   const stop = async (unresolved?: Promise<unknown>) => {
@@ -223,7 +219,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     await sql.end({ timeout: 1 });
   };
   try {
-    return { url: await listen(server, options), findWhatsApp: () => leadership.whatsApp, stop };
+    return { url: await server.listen({ host, port }), findWhatsApp: () => leadership.whatsApp, stop };
   } catch (error) {
     await stop();
     throw error;

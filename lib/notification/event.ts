@@ -9,11 +9,6 @@ export const ScheduleInput = z.object({
 });
 export type ScheduleInput = z.infer<typeof ScheduleInput>;
 
-export const scheduleInput = (job: string, scheduled_time: string): ScheduleInput => ({
-  job,
-  scheduled_time,
-});
-
 /** `detail-type` of the event with which another system requests a single notification. */
 export const requestedType = "NotificationRequested";
 

@@ -14,26 +14,17 @@ const reserveMs = 20_000;
 /** Limited only by the function's remaining time. */
 const maxWaitMs = Number.POSITIVE_INFINITY;
 
-/** Retries, because Secrets Manager may be briefly unavailable. */
-const openContext = (until: number): Promise<NotifyContext> =>
-  withRetry(
-    until,
-    async () => ({
-      sql: await connect(2),
-      submit,
-      submitBatch,
-      pepper: await digestTerm(),
-      until,
-      maxWaitMs,
-    }),
-    () => true,
-  );
-
 const withContext = async <T>(
   remainingMs: number,
   work: (context: NotifyContext) => Promise<T>,
 ): Promise<T> => {
-  const context = await openContext(Date.now() + remainingMs - reserveMs);
+  const until = Date.now() + remainingMs - reserveMs;
+  const open = async () => {
+    const pepper = await digestTerm();
+    return { sql: await connect(2), submit, submitBatch, pepper, until, maxWaitMs };
+  };
+  // retries whatever fails, because Secrets Manager may be briefly unavailable
+  const context = await withRetry(until, open, () => true);
   return work(context).finally(() => context.sql.end({ timeout: 1 }));
 };
 

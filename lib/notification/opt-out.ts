@@ -5,7 +5,6 @@ type Pepper = NotifyContext["pepper"];
 
 const digestOf = ({ digest }: Pepper, phone: string): Buffer => digest(phone) ?? Buffer.alloc(32);
 
-/** Returns the numbers that have opted out of reminders. */
 export const listOptedOut = async (
   { sql, pepper }: Pick<NotifyContext, "sql" | "pepper">,
   phones: readonly string[],

@@ -6,7 +6,7 @@ import { parametersOf } from "./parameters.ts";
 import { requestBodyOf } from "./request-body.ts";
 import { responsesOf } from "./responses.ts";
 import { describeFields, type Schema, schemaOf } from "./schema.ts";
-import type { Language } from "./text.ts";
+import type { Language, Text } from "./text.ts";
 import { employeeWords } from "./words/employee.ts";
 import { messagingWords } from "./words/messaging.ts";
 import { errorFields, headers, info, securitySchemes, servers, tags } from "./words/overview.ts";
@@ -35,7 +35,7 @@ const operationOf = (route: Route, api: PublishedApi, language: Language) => {
     operationId: words.operationId,
     tags: [route.fn.split("/")[0]],
     summary: language === "en" ? route.summary : words.summaryInIndonesian,
-    description: `${words.text[language]}\n\n\`\`\`sh\n${curl}\n\`\`\``,
+    description: `${words[language]}\n\n\`\`\`sh\n${curl}\n\`\`\``,
     security: securityOf(route.auth),
     parameters: parametersOf(route, words, language),
     ...(requestBody && { requestBody }),
@@ -77,12 +77,12 @@ const schemasOf = (routes: readonly Route[], language: Language): Record<string,
   ),
 });
 
-const inLanguage = <T extends { readonly description: Readonly<Record<Language, string>> }>(
-  named: Readonly<Record<string, T>>,
-  language: Language,
-) =>
+const inLanguage = (named: Readonly<Record<string, Text>>, language: Language) =>
   Object.fromEntries(
-    Object.entries(named).map(([name, one]) => [name, { ...one, description: one.description[language] }]),
+    Object.entries(named).map(([name, { en, id, ...one }]) => [
+      name,
+      { ...one, description: { en, id }[language] },
+    ]),
   );
 
 /**

@@ -25,7 +25,6 @@ const withoutRequestId = ({ properties = {}, required = [], ...rest }: Schema): 
   return { ...rest, properties: others, required: required.filter((name) => name !== "request_id") };
 };
 
-/** Returns the schemas of all errors, by name. */
 export const errorSchemas = (): Record<string, Schema> => ({
   ...Object.fromEntries([...names].map(([{ schema }, name]) => [name, schemaOf(schema, "output")])),
   [firewallError]: withoutRequestId(schemaOf(integrationEnvelope.schema, "output")),

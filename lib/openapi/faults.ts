@@ -5,28 +5,19 @@ import { fileTooLarge } from "#lib/http/multipart.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { PublishedApi } from "./api.ts";
 
-const rows = { ...table };
-
 /** A row of the table as a route answers it. */
 export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBytes }: Route): FaultRow => {
-  switch (name) {
-    case "invalidRequest":
-      return table.invalidRequest("");
-    case "noScope":
-      return table.noScope("scope" in auth ? auth.scope : "");
-    case "noEndpoint":
-      return table.noEndpoint("");
-    case "bodyTooLarge":
-      return table.bodyTooLarge(maxBodyBytes);
-    case "uploadTooLarge":
-      return fileTooLarge;
-    case "tooManyAttempts":
-      return table.tooManyAttempts(60);
-    case "outcomeUnknown":
-      return table.outcomeUnknown(true);
-    default:
-      return rows[name];
-  }
+  const rows: Readonly<Record<table.FaultName, FaultRow>> = {
+    ...table,
+    invalidRequest: table.invalidRequest(""),
+    noScope: table.noScope("scope" in auth ? auth.scope : ""),
+    noEndpoint: table.noEndpoint(""),
+    bodyTooLarge: table.bodyTooLarge(maxBodyBytes),
+    uploadTooLarge: fileTooLarge,
+    tooManyAttempts: table.tooManyAttempts(60),
+    outcomeUnknown: table.outcomeUnknown(true),
+  };
+  return rows[name];
 };
 
 /** Where the gateway answers so: its response type, or the firewall's answer to one address. */

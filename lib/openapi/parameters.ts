@@ -14,7 +14,7 @@ const parameterOf = (
   place: "path" | "query" | "header",
   [name, found]: readonly [string, Schema],
   isRequired: boolean,
-  { text, example, schema }: FieldWords,
+  { example, schema = found, ...text }: FieldWords,
   language: Language,
 ) => ({
   // header names are case-insensitive; the usual spelling reads better
@@ -22,7 +22,7 @@ const parameterOf = (
   in: place,
   required: isRequired,
   description: text[language],
-  schema: schema ?? found,
+  schema,
   example,
 });
 
@@ -38,7 +38,7 @@ const formOf = (form: Schema, words: RouteWords, fn: string, language: Language)
     properties: Object.fromEntries(
       named.map(([name, field]) => [
         name,
-        { ...field, description: wordsOf(words.fields, name, fn).text[language] },
+        { ...field, description: wordsOf(words.fields, name, fn)[language] },
       ]),
     ),
     required: (form.required ?? []).filter((name) => name !== "form"),

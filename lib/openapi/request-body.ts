@@ -21,7 +21,7 @@ const encodingOf = (schema: Schema, words: RouteWords, fn: string) =>
 
 const describe = (found: Schema, words: RouteWords, fn: string, language: Language): Schema => {
   const properties = Object.entries(found.properties ?? {}).map(([name, field]) => {
-    const { text, example, schema = field } = wordsOf(words.fields, name, fn);
+    const { example, schema = field, ...text } = wordsOf(words.fields, name, fn);
     return [name, { ...schema, description: text[language], examples: [example] }];
   });
   return { ...found, properties: Object.fromEntries(properties) };

@@ -81,7 +81,7 @@ const failureOf = (
 const cacheHeaders = { ETag: header("ETag"), "Cache-Control": header("Cache-Control") };
 
 const successOf = ({ cache }: Route, { reply }: RouteWords, language: Language) => ({
-  description: reply.text[language],
+  description: reply[language],
   headers: { "X-Request-Id": header("X-Request-Id"), ...(cache && cacheHeaders) },
   content: {
     "application/json": {

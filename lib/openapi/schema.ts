@@ -26,9 +26,6 @@ export const schemaOf = (schema: z.ZodMiniType, io: "input" | "output"): Schema 
   return found as Schema;
 };
 
-const mapValues = <T, U>(record: Readonly<Record<string, T>>, map: (value: T, key: string) => U) =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
-
 /** Adds a description to each field of a schema. @param describe receives the field's path. */
 export const describeFields = (
   schema: Schema,
@@ -37,10 +34,12 @@ export const describeFields = (
 ): Schema => ({
   ...schema,
   ...(schema.properties && {
-    properties: mapValues(schema.properties, (field, name) => {
-      const below = [...path, name];
-      return { ...describeFields(field, describe, below), ...describe(below.join(".")) };
-    }),
+    properties: Object.fromEntries(
+      Object.entries(schema.properties).map(([name, field]) => {
+        const below = [...path, name];
+        return [name, { ...describeFields(field, describe, below), ...describe(below.join(".")) }];
+      }),
+    ),
   }),
   ...(schema.items && { items: describeFields(schema.items, describe, path) }),
   ...(schema.anyOf && { anyOf: schema.anyOf.map((one) => describeFields(one, describe, path)) }),

@@ -2,8 +2,7 @@ import type { Schema } from "./schema.ts";
 import type { Text } from "./text.ts";
 
 /** The documentation of a parameter or a field of a body. */
-export interface FieldWords {
-  readonly text: Text;
+export interface FieldWords extends Text {
   readonly example: unknown;
   /**
    * Replaces the route's schema where the endpoint checks more than the schema says, or where the text of a form field
@@ -15,22 +14,20 @@ export interface FieldWords {
 }
 
 /** The documentation of a successful response. */
-interface ReplyWords {
+interface ReplyWords extends Text {
   /** Schema name among the document's components. */
   readonly name: string;
-  readonly text: Text;
   /** By the field's path, such as `data.nik_alt`, without list indexes. */
   readonly fields: Readonly<Record<string, Text>>;
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
 /** The documentation of a route, beyond its row. */
-export interface RouteWords {
+export interface RouteWords extends Text {
   /** Operation id, the method name in generated clients. */
   readonly operationId: string;
   /** The row's summary in Indonesian. */
   readonly summaryInIndonesian: string;
-  readonly text: Text;
   /** By the name of the parameter or field. */
   readonly fields: Readonly<Record<string, FieldWords>>;
   /** Bodies with several forms: the fields that each one requires, and those that it excludes. */

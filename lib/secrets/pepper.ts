@@ -1,12 +1,13 @@
 import { createHmac } from "node:crypto";
 import type * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
+import { lazy } from "#lib/lazy.ts";
 import { pepperSchema } from "./schemas.ts";
-import { secret } from "./secret.ts";
+import { readSecret } from "./secret.ts";
 
 type Pepper = z.infer<ReturnType<typeof pepperSchema>>;
 
-const pepper = secret(() => getSetting("PEPPER_SECRET_ID"), pepperSchema());
+const pepper = lazy(async () => readSecret(getSetting("PEPPER_SECRET_ID"), pepperSchema()));
 
 /** Starts the secret's fetch while the module loads; a failure shows at the first use. */
 export const preparePepper = (): void => {

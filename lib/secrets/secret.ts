@@ -1,6 +1,5 @@
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type * as z from "zod/mini";
-import { type Lazy, lazy } from "../lazy.ts";
 import { secretsManager } from "./secrets-manager.ts";
 
 /** Which version of a secret: the one in use, the one before its last rotation, or the one that a rotation makes. */
@@ -54,14 +53,6 @@ export const readBothStages = async <T>(name: string, schema: z.ZodMiniType<T>):
   ]);
   return previous === undefined ? [current] : [current, previous];
 };
-
-/**
- * A JSON secret of Secrets Manager, read once and kept until `reset()`.
- *
- * @param id name or ARN, read when the secret is first needed.
- */
-export const secret = <T>(id: () => string, schema: z.ZodMiniType<T>): Lazy<T> =>
-  lazy(async () => readSecret(id(), schema));
 
 const parse = (text: string | undefined): unknown => {
   try {

@@ -1,7 +1,7 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 import { AccessLogFormat, LogGroupLogDestination, type StageOptions } from "aws-cdk-lib/aws-apigateway";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
-import { Construct } from "constructs";
+import type { Construct } from "constructs";
 
 /**
  * The logged fields of a request. Path and query may contain an identity number or a passphrase, so they are left
@@ -25,15 +25,12 @@ const fields = {
 };
 
 /** Writes one line of JSON for each request of a stage, with a fixed retention. */
-export class AccessLog extends Construct {
-  readonly options: Pick<StageOptions, "accessLogDestination" | "accessLogFormat">;
-
-  constructor(scope: Construct, retention: RetentionDays) {
-    super(scope, "AccessLog");
-    const group = new LogGroup(this, "Logs", { retention, removalPolicy: RemovalPolicy.DESTROY });
-    this.options = {
-      accessLogDestination: new LogGroupLogDestination(group),
-      accessLogFormat: AccessLogFormat.custom(JSON.stringify(fields)),
-    };
-  }
-}
+export const accessLog = (
+  scope: Construct,
+  retention: RetentionDays,
+): Pick<StageOptions, "accessLogDestination" | "accessLogFormat"> => ({
+  accessLogDestination: new LogGroupLogDestination(
+    new LogGroup(scope, "AccessLog", { retention, removalPolicy: RemovalPolicy.DESTROY }),
+  ),
+  accessLogFormat: AccessLogFormat.custom(JSON.stringify(fields)),
+});

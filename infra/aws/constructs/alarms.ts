@@ -14,8 +14,6 @@ const thresholdOf = ({ rings }: AlarmRow) =>
     ? { threshold: rings.below, comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }
     : { threshold: rings.atLeast, comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD };
 
-const silences = { bad: TreatMissingData.BREACHING, good: TreatMissingData.NOT_BREACHING };
-
 /** The alarms of a stage, and the topic that sends an e-mail when one starts and when it ends. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
@@ -26,11 +24,11 @@ export class Alarms extends Construct {
     this.all = rows.map((row) => {
       const alarm = new Alarm(this, row.name, {
         alarmName: `municipal-${stage}-${row.name}`,
-        alarmDescription: `${row.says} What to do: infra/RUNBOOK.md#${row.section}`,
+        alarmDescription: `${row.says} What to do: infra/RUNBOOK.md#${row.section ?? row.name}`,
         metric: row.metric,
         ...thresholdOf(row),
         evaluationPeriods: row.periods ?? 1,
-        treatMissingData: silences[row.silence],
+        treatMissingData: row.silence ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
       });
       const action = new SnsAction(topic);
       alarm.addAlarmAction(action);

@@ -22,7 +22,6 @@ const ownPort = 5433;
 const ownName = "municipal";
 const adminName = "municipal_admin";
 
-/** The port of a stage's database. */
 export const databasePort = (choice: DatabaseChoice): number =>
   choice.kind === "existing" ? choice.port : ownPort;
 
@@ -134,9 +133,7 @@ export class Database extends Construct {
           : [],
       backup: { retention: Duration.days(backupDays) },
     });
-    cluster.node.addDependency(logs);
-    this.#accept(cluster);
-    return cluster;
+    return this.#accept(cluster, logs);
   }
 
   #makeInstance({ instanceClass, storageGb }: Choice<"instance">) {
@@ -157,14 +154,13 @@ export class Database extends Construct {
       backupRetention: Duration.days(backupDays),
       deleteAutomatedBackups: !keepsData,
     });
-    instance.node.addDependency(logs);
-    this.#accept(instance);
-    return instance;
+    return this.#accept(instance, logs);
   }
 
-  #accept(server: Construct) {
-    if (this.#surroundings.config.keepsData) return;
-    for (const id of ["AwsSolutions-RDS3", "AwsSolutions-RDS10"])
-      Validations.of(server).acknowledge({ id, reason: forgottenOnPurpose });
+  #accept<T extends Construct>(server: T, logs: LogGroup): T {
+    server.node.addDependency(logs);
+    const ids = this.#surroundings.config.keepsData ? [] : ["AwsSolutions-RDS3", "AwsSolutions-RDS10"];
+    for (const id of ids) Validations.of(server).acknowledge({ id, reason: forgottenOnPurpose });
+    return server;
   }
 }

@@ -9,8 +9,6 @@ import { keepOrDrop } from "../removal.ts";
  * Failed events, kept until an operator replays them: each body is the event as the function would have got it. Most
  * hold a job and a time; a requested notification whose function could not be started holds a phone number and a
  * text. So the queue has its own key: a reader of the queue also needs permission to use the key.
-      // over a long weekend, and not much longer: it is personal data
-      // long enough for a long weekend, and no longer: it may be personal data
  */
 export class DeadLetters extends Construct {
   readonly queue: Queue;

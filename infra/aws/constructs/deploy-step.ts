@@ -1,10 +1,20 @@
 import { Duration, Stack, Validations } from "aws-cdk-lib";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Trigger } from "aws-cdk-lib/triggers";
 import { Construct } from "constructs";
-import { NodeFunction, type NodeFunctionProps } from "./node-function.ts";
+import { secretsPrefix } from "../secret-name.ts";
+import { NodeFunction, type NodeFunctionProps, type Surroundings } from "./node-function.ts";
 
 /** The provider function waits no longer than this for the result. */
 const maxSeconds = 14 * 60;
+
+export interface DeployStepProps
+  extends Pick<NodeFunctionProps, "fn" | "environment" | "isInside">,
+    Surroundings {
+  /** What it may do with these secrets. */
+  readonly actions: string[];
+  readonly secretArns: string[];
+}
 
 /**
  * A function that runs during each deployment that changes its code or its settings. The deployment waits for it,
@@ -14,9 +24,16 @@ export class DeployStep extends Construct {
   readonly lambda: NodeFunction["lambda"];
   readonly trigger: Trigger;
 
-  constructor(scope: Construct, id: string, props: Omit<NodeFunctionProps, "memoryMb" | "timeoutSeconds">) {
+  constructor(scope: Construct, id: string, { actions, secretArns, environment, ...props }: DeployStepProps) {
     super(scope, id);
-    const { lambda } = new NodeFunction(this, { ...props, timeoutSeconds: maxSeconds, memoryMb: 512 });
+    const { lambda } = new NodeFunction(this, {
+      ...props,
+      secrets: {},
+      environment: { SECRETS_PREFIX: secretsPrefix(props.config.stage), ...environment },
+      timeoutSeconds: maxSeconds,
+      memoryMb: 512,
+    });
+    lambda.addToRolePolicy(new PolicyStatement({ actions, resources: secretArns }));
     this.lambda = lambda;
     this.trigger = new Trigger(this, "Trigger", {
       handler: lambda,

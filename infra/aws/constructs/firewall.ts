@@ -15,8 +15,6 @@ export interface FirewallProps extends Definition {
  * Rules that guess from the content or size of a value whether it is an attack. They run in count-only mode: a
  * password may contain `../`, a name a quote, a message a server address, a file anything, and each endpoint has its
  * own size limit. Values are validated by schemas, and passed to SQL as parameters.
-  // nothing asks a caller for this header, and PHP's file functions send none
-  // no endpoint requires this header, and PHP's file functions do not send it
  */
 const guessing = [
   "SizeRestrictions_BODY",

@@ -5,15 +5,13 @@ import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Address, Rate, Route } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
 import { usagePlanName } from "../usage-plan-name.ts";
-import { AccessLog } from "./access-log.ts";
-import type { Place } from "./custom-domain.ts";
+import { accessLog } from "./access-log.ts";
+import { findPlace, type Place } from "./custom-domain.ts";
 import { NodeFunction, type Surroundings } from "./node-function.ts";
 
 export interface GatewayProps extends Surroundings {
   readonly api: Api;
-  /** The custom domain of the API, if any: it is then the only way in. */
-  readonly place: Place | undefined;
-  /** The address of the other API, for functions that publish it. */
+  /** The address of the other API, for the functions of the documentation. */
   readonly addresses: Partial<Readonly<Record<Address, string>>>;
 }
 
@@ -46,9 +44,11 @@ export class Gateway extends Construct {
   readonly #surroundings: Surroundings;
   readonly #addresses: Partial<Readonly<Record<Address, string>>>;
 
-  constructor(scope: Construct, { api, place, addresses, ...surroundings }: GatewayProps) {
+  constructor(scope: Construct, { api, addresses, ...surroundings }: GatewayProps) {
     super(scope, "Gateway");
     this.#surroundings = surroundings;
+    const place = findPlace(surroundings.config, api);
+    // a custom domain is the only way in
     this.rest = this.#api(api, !place);
     this.baseUrl = place ? urlOf(place) : this.#defaultUrl();
     this.#addresses = { ...addresses, [addressNames[api.name]]: this.baseUrl };
@@ -80,7 +80,7 @@ export class Gateway extends Construct {
         ...throttling(api.throttle),
         ...withoutExecutionLog,
         methodOptions: Object.fromEntries(own),
-        ...new AccessLog(this, logRetention).options,
+        ...accessLog(this, logRetention),
       },
     });
     // the stack outputs its own address, without a trailing slash or at the custom domain

@@ -6,8 +6,8 @@ import { Construct } from "constructs";
 import { messengerSecrets } from "#lib/routes/internal.ts";
 import type { Config } from "../config.ts";
 import { secretName } from "../secret-name.ts";
+import { messengerPort } from "../upstream-urls.ts";
 import { messengerImage } from "./messenger-image.ts";
-import { messengerPort } from "./network.ts";
 
 /** The user `node` in the image. */
 const user = "1000:1000";

@@ -1,8 +1,10 @@
 import * as ec2 from "aws-cdk-lib/aws-ec2";
-import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { NetworkChoice } from "../config.ts";
+import type { Config } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
+import { messengerPort, upstreamPorts } from "../upstream-urls.ts";
+import { databasePort } from "./database.ts";
 
 /** The subnets and the security group of a workload. */
 export interface Placement {
@@ -10,22 +12,6 @@ export interface Placement {
   readonly vpcSubnets: ec2.SubnetSelection;
   readonly securityGroup: ec2.ISecurityGroup;
 }
-
-export interface NetworkProps {
-  readonly choice: NetworkChoice;
-  /** Number of NAT gateways, if any: one per zone. */
-  readonly zones: number;
-  readonly logRetention: RetentionDays;
-  readonly keepsData: boolean;
-  /** Ports of the legacy systems. */
-  readonly upstreamPorts: readonly number[];
-  readonly databasePort: number;
-  /** Security group of an existing database; undefined when the configuration does not name it. */
-  readonly databaseGroup: { readonly existing: string | undefined } | "new";
-}
-
-/** The messenger's port. */
-export const messengerPort = 8080;
 
 const https = 443;
 const http = 80;
@@ -45,11 +31,11 @@ export class Network extends Construct {
     readonly securityGroup: ec2.ISecurityGroup | undefined;
   };
 
-  constructor(scope: Construct, id: string, props: NetworkProps) {
+  constructor(scope: Construct, id: string, config: Config) {
     super(scope, id);
-    const { choice, databaseGroup } = props;
-    this.vpc = (choice.egress === "existing" ? this.#find(choice) : this.#make(props)) as ec2.IVpc;
+    const { network: choice, database } = config;
     const isOwn = choice.egress !== "existing";
+    this.vpc = (isOwn ? this.#make(config) : ec2.Vpc.fromVpcAttributes(this, "Vpc", choice)) as ec2.IVpc;
     const ofPrivate = isOwn ? { subnetGroupName: "private" } : { subnets: this.vpc.privateSubnets };
     const inPublic = choice.egress === "ipv6";
 
@@ -71,28 +57,20 @@ export class Network extends Construct {
       vpc: this.vpc,
       vpcSubnets: isOwn ? { subnetGroupName: "database" } : ofPrivate,
       securityGroup:
-        databaseGroup === "new"
+        database.kind !== "existing"
           ? group("Database", "Database: only functions and the messenger may call it")
-          : databaseGroup.existing &&
-            ec2.SecurityGroup.fromSecurityGroupId(this, "Database", databaseGroup.existing),
+          : database.securityGroupId &&
+            ec2.SecurityGroup.fromSecurityGroupId(this, "Database", database.securityGroupId),
     } as Network["database"];
-    this.#open(props);
+    this.#open(config);
   }
 
-  #find({ vpcId, availabilityZones, privateSubnetIds }: Extract<NetworkChoice, { egress: "existing" }>) {
-    return ec2.Vpc.fromVpcAttributes(this, "Vpc", {
-      vpcId,
-      availabilityZones: [...availabilityZones],
-      privateSubnetIds: [...privateSubnetIds],
-    });
-  }
-
-  #make({ choice, zones, logRetention, keepsData }: NetworkProps) {
+  #make({ network, zones, logRetention, keepsData }: Config) {
     const vpc = new ec2.Vpc(this, "Vpc", {
       ipProtocol: ec2.IpProtocol.DUAL_STACK,
       ipAddresses: ec2.IpAddresses.cidr("10.40.0.0/20"),
       maxAzs: 2,
-      natGateways: choice.egress === "nat" ? zones : 0,
+      natGateways: network.egress === "nat" ? zones : 0,
       subnetConfiguration: [
         { name: "public", subnetType: ec2.SubnetType.PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false },
         { name: "private", subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 23 },
@@ -111,7 +89,8 @@ export class Network extends Construct {
     return vpc;
   }
 
-  #open({ upstreamPorts, databasePort }: NetworkProps) {
+  #open(config: Config) {
+    const databaseTcp = ec2.Port.tcp(databasePort(config.database));
     const functions = this.functions.securityGroup;
     const messenger = this.messenger.securityGroup;
     const database = this.database.securityGroup;
@@ -121,11 +100,11 @@ export class Network extends Construct {
     messenger.addIngressRule(functions, ec2.Port.tcp(messengerPort), "from the functions");
     for (const caller of [functions, messenger]) {
       for (const peer of database ? [database] : anywhere)
-        caller.addEgressRule(peer, ec2.Port.tcp(databasePort), "to the database");
-      database?.addIngressRule(caller, ec2.Port.tcp(databasePort), "from functions and the messenger");
+        caller.addEgressRule(peer, databaseTcp, "to the database");
+      database?.addIngressRule(caller, databaseTcp, "from functions and the messenger");
     }
     for (const peer of anywhere) {
-      for (const port of new Set([https, ...upstreamPorts]))
+      for (const port of new Set([https, ...upstreamPorts(config)]))
         functions.addEgressRule(peer, ec2.Port.tcp(port), "to Secrets Manager and the old systems");
       for (const port of [https, http])
         messenger.addEgressRule(peer, ec2.Port.tcp(port), "to WhatsApp, AWS and the hosts of files");

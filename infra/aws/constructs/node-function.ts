@@ -1,18 +1,11 @@
 import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import {
-  Architecture,
-  Code,
-  Function as LambdaFunction,
-  LoggingFormat,
-  Runtime,
-} from "aws-cdk-lib/aws-lambda";
+import * as lambda from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { Upstream } from "#lib/routes/route.ts";
-import type { Secrets } from "#lib/secrets/table/table.ts";
+import type { InternalFunction } from "#lib/routes/internal.ts";
 import { bundleFolder, functionName } from "../../build/build.ts";
 import type { Config } from "../config.ts";
 import { secretName } from "../secret-name.ts";
@@ -25,18 +18,12 @@ export interface Surroundings {
   readonly network: Network;
 }
 
-export interface NodeFunctionProps extends Surroundings {
-  /** Module under `functions/`; its bundle must have been built. */
-  readonly fn: string;
-  readonly secrets: Secrets;
-  /** The systems that the function calls. */
-  readonly upstreams?: readonly Upstream[];
+/** The bundle of the function must have been built. */
+export interface NodeFunctionProps extends Surroundings, InternalFunction {
   /** Environment variables in addition to those for secrets and systems. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Whether the function runs in the network. By default, when it calls more than Secrets Manager. */
   readonly isInside?: boolean;
-  readonly timeoutSeconds: number;
-  readonly memoryMb: number;
   /** Queue for events whose asynchronous invocations all failed. */
   readonly deadLetters?: IQueue;
 }
@@ -60,9 +47,8 @@ const networkInterfaces = () =>
 
 /** A function from its bundle, with its own role, which may read only the secrets that the function names. */
 export class NodeFunction extends Construct {
-  /** Module under `functions/`. */
   readonly fn: string;
-  readonly lambda: LambdaFunction;
+  readonly lambda: lambda.Function;
 
   constructor(scope: Construct, props: NodeFunctionProps) {
     const { config, network, fn, secrets, upstreams = [], environment, timeoutSeconds, memoryMb } = props;
@@ -78,14 +64,14 @@ export class NodeFunction extends Construct {
       retention: config.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    this.lambda = new LambdaFunction(this, "Function", {
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
-      code: Code.fromAsset(bundleFolder(fn)),
+    this.lambda = new lambda.Function(this, "Function", {
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      code: lambda.Code.fromAsset(bundleFolder(fn)),
       handler: "index.handler",
       timeout: Duration.seconds(timeoutSeconds),
       memorySize: memoryMb,
-      loggingFormat: LoggingFormat.JSON,
+      loggingFormat: lambda.LoggingFormat.JSON,
       logGroup,
       role: this.#role(isInside),
       ...(deadLetters && { deadLetterQueue: deadLetters }),

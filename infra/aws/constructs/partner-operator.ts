@@ -5,14 +5,9 @@ import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { secretName } from "../secret-name.ts";
 
-export interface PartnerOperatorProps {
-  readonly stage: string;
-  readonly usagePlans: readonly UsagePlan[];
-}
-
 /** The permissions that `npm run partner` needs for this stage; the output `PartnerOperatorPolicy` is its ARN. */
 export class PartnerOperator extends Construct {
-  constructor(scope: Construct, { stage, usagePlans }: PartnerOperatorProps) {
+  constructor(scope: Construct, stage: string, usagePlans: readonly UsagePlan[]) {
     super(scope, "PartnerOperator");
     const { partition, region } = Stack.of(this);
     const arn = (path: string) => `arn:${partition}:apigateway:${region}::${path}`;
@@ -37,16 +32,13 @@ export class PartnerOperator extends Construct {
     });
     const name = secretName(stage, "database/partner-admin");
     Secret.fromSecretNameV2(this, "Credentials", name).grantRead(policy);
-    for (const path of ["apikeys", ...usagePlans.map((plan) => `usageplans/<${this.#logicalId(plan)}>/keys`)])
+    const planIds = usagePlans.map(({ usagePlanId }) => Stack.of(this).resolve(usagePlanId).Ref);
+    for (const path of ["apikeys", ...planIds.map((id) => `usageplans/<${id}>/keys`)])
       Validations.of(policy).acknowledge({
         id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:apigateway:<AWS::Region>::/${path}/*]`,
         reason:
           "npm run partner makes these keys, whose ids nobody knows before. A key opens nothing here: it only counts its partner's requests",
       });
     new CfnOutput(scope, "PartnerOperatorPolicy", { value: policy.managedPolicyArn });
-  }
-
-  #logicalId(plan: UsagePlan): string {
-    return Stack.of(this).resolve(plan.usagePlanId).Ref;
   }
 }

@@ -1,18 +1,13 @@
 import { Duration, TimeZone } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import {
-  Schedule,
-  ScheduleExpression,
-  type ScheduleGroup,
-  type ScheduleTargetInput,
-} from "aws-cdk-lib/aws-scheduler";
+import * as scheduler from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
 import { Construct } from "constructs";
 import type { DeadLetters } from "./dead-letters.ts";
 
 export interface TimetableProps {
-  readonly group: ScheduleGroup;
+  readonly group: scheduler.ScheduleGroup;
   readonly lambda: IFunction;
   /** Queue for events that could not be delivered. When absent, the next scheduled run makes up for it. */
   readonly deadLetters?: DeadLetters;
@@ -24,7 +19,7 @@ interface Entry {
   readonly expression: string;
   /** IANA time zone of a `cron(…)` expression. */
   readonly timeZone?: string;
-  readonly input?: ScheduleTargetInput;
+  readonly input?: scheduler.ScheduleTargetInput;
 }
 
 /** The schedules of a function, and their role, which may invoke only this function. */
@@ -53,10 +48,13 @@ export class Timetable extends Construct {
 
   add(name: string, { description, expression, timeZone, input }: Entry): void {
     const { group, lambda, deadLetters } = this.#props;
-    new Schedule(this, name, {
+    new scheduler.Schedule(this, name, {
       scheduleGroup: group,
       description,
-      schedule: ScheduleExpression.expression(expression, timeZone ? TimeZone.of(timeZone) : undefined),
+      schedule: scheduler.ScheduleExpression.expression(
+        expression,
+        timeZone ? TimeZone.of(timeZone) : undefined,
+      ),
       target: new LambdaInvoke(lambda, {
         // the default target would also allow every version of the function
         role: this.#role.withoutPolicyUpdates(),

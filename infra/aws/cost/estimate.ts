@@ -11,7 +11,6 @@ interface Term {
   readonly price: number;
 }
 
-/** One line of a bill. */
 export interface Line {
   readonly what: string;
   readonly terms: readonly Term[];
@@ -20,6 +19,7 @@ export interface Line {
 type Kind = DatabaseChoice["kind"];
 
 const term = (amount: number, unit: string, price: number): Term => ({ amount, unit, price });
+const line = (what: string, ...terms: readonly Term[]): Line => ({ what, terms });
 const monthly = (amount: number, unit: string, hourly: number) =>
   term(amount * hoursPerMonth, `${unit} hours`, hourly);
 
@@ -44,58 +44,55 @@ const assumed = {
 };
 
 const server = (kind: Kind, { databaseServers, isMultiZone }: Inventory): Line[] => {
-  if (kind === "existing") return [];
   const copies = isMultiZone ? 2 : 1;
-  return kind === "aurora"
-    ? [
-        { what: "Database", terms: [monthly(databaseServers * 0.5, "capacity unit", prices.auroraUnitHour)] },
-        { what: "Database storage", terms: [term(assumed.databaseGb, "GB", prices.auroraGbMonth)] },
-      ]
-    : [
-        { what: "Database", terms: [monthly(copies, "db.t4g.micro", prices.instanceHour)] },
-        {
-          what: "Database storage",
-          terms: [term(assumed.databaseGb * copies, "GB", prices.instanceGbMonth)],
-        },
+  switch (kind) {
+    case "existing":
+      return [];
+    case "aurora":
+      return [
+        line("Database", monthly(databaseServers * 0.5, "capacity unit", prices.auroraUnitHour)),
+        line("Database storage", term(assumed.databaseGb, "GB", prices.auroraGbMonth)),
       ];
+    case "instance":
+      return [
+        line("Database", monthly(copies, "db.t4g.micro", prices.instanceHour)),
+        line("Database storage", term(assumed.databaseGb * copies, "GB", prices.instanceGbMonth)),
+      ];
+  }
 };
 
 /** Estimates the monthly cost of a stage without requests. */
 export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
-  const { publicAddresses, natGateways, secrets, keys, alarmMetrics, figures } = inventory;
-  const { dashboards, firewalls, firewallRules, zones } = inventory;
+  const { natGateways, figures } = inventory;
   const { idleStarts, idleSeconds, idleGb, idleLogGb, insightFigures } = assumed;
   return [
     ...server(kind, inventory),
-    {
-      what: "Messenger (Fargate, ARM)",
-      terms: [monthly(0.25, "vCPU", prices.fargateArmCpuHour), monthly(0.5, "GB", prices.fargateArmGbHour)],
-    },
-    { what: "Public IPv4 addresses", terms: [monthly(publicAddresses, "address", prices.publicAddressHour)] },
+    line(
+      "Messenger (Fargate, ARM)",
+      monthly(0.25, "vCPU", prices.fargateArmCpuHour),
+      monthly(0.5, "GB", prices.fargateArmGbHour),
+    ),
+    line("Public IPv4 addresses", monthly(inventory.publicAddresses, "address", prices.publicAddressHour)),
     ...(natGateways > 0
-      ? [{ what: "NAT gateways", terms: [monthly(natGateways, "gateway", prices.natGatewayHour)] }]
+      ? [line("NAT gateways", monthly(natGateways, "gateway", prices.natGatewayHour))]
       : []),
-    {
-      what: "Firewalls (WAF)",
-      terms: [
-        term(firewalls, "firewalls", prices.firewallMonth),
-        term(firewallRules, "rules", prices.firewallRuleMonth),
-      ],
-    },
-    { what: "Secrets", terms: [term(secrets, "secrets", prices.secretMonth)] },
-    { what: "Keys (KMS)", terms: [term(keys, "keys", prices.keyMonth)] },
-    { what: "Alarms", terms: [term(alarmMetrics, "metrics", prices.alarmMetricMonth)] },
-    { what: "Metrics", terms: [term(figures + insightFigures, "metrics", prices.figureMonth)] },
-    { what: "Dashboard", terms: [term(dashboards, "dashboard", prices.dashboardMonth)] },
-    { what: "Logs", terms: [term(idleLogGb, "GB", prices.logGb)] },
-    { what: "Service discovery (Cloud Map)", terms: [term(zones, "zone", prices.zoneMonth)] },
-    {
-      what: "Maintenance and jobs (Lambda, Scheduler)",
-      terms: [
-        term(idleStarts * idleSeconds * idleGb, "GB-seconds", prices.lambdaArmGbSecond),
-        term(idleStarts / 1_000_000, "million invocations", prices.lambdaMillion),
-      ],
-    },
+    line(
+      "Firewalls (WAF)",
+      term(inventory.firewalls, "firewalls", prices.firewallMonth),
+      term(inventory.firewallRules, "rules", prices.firewallRuleMonth),
+    ),
+    line("Secrets", term(inventory.secrets, "secrets", prices.secretMonth)),
+    line("Keys (KMS)", term(inventory.keys, "keys", prices.keyMonth)),
+    line("Alarms", term(inventory.alarmMetrics, "metrics", prices.alarmMetricMonth)),
+    line("Metrics", term(figures + insightFigures, "metrics", prices.figureMonth)),
+    line("Dashboard", term(inventory.dashboards, "dashboard", prices.dashboardMonth)),
+    line("Logs", term(idleLogGb, "GB", prices.logGb)),
+    line("Service discovery (Cloud Map)", term(inventory.zones, "zone", prices.zoneMonth)),
+    line(
+      "Maintenance and jobs (Lambda, Scheduler)",
+      term(idleStarts * idleSeconds * idleGb, "GB-seconds", prices.lambdaArmGbSecond),
+      term(idleStarts / 1_000_000, "million invocations", prices.lambdaMillion),
+    ),
   ];
 };
 
@@ -103,30 +100,21 @@ export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
 export const requestLines = (kind: Kind): Line[] => {
   const { functionSeconds, authorizerSeconds, logBytes, answerBytes, storageAccesses } = assumed;
   const gbSeconds = (memoryMb: number, seconds: number) => 1_000_000 * (memoryMb / 1_024) * seconds;
+  const seconds =
+    gbSeconds(listResidents.memoryMb, functionSeconds) +
+    gbSeconds(apiKeyAuthorizer.memoryMb, authorizerSeconds);
   return [
-    { what: "API Gateway (REST)", terms: [term(1, "million", prices.restMillion)] },
-    { what: "Firewall (WAF)", terms: [term(1, "million", prices.firewallMillion)] },
-    {
-      what: "Function and authorizer (Lambda, arm64)",
-      terms: [
-        term(2, "million invocations", prices.lambdaMillion),
-        term(
-          gbSeconds(listResidents.memoryMb, functionSeconds) +
-            gbSeconds(apiKeyAuthorizer.memoryMb, authorizerSeconds),
-          "GB-seconds",
-          prices.lambdaArmGbSecond,
-        ),
-      ],
-    },
-    { what: "Logs", terms: [term(logBytes / 1_000, "GB", prices.logGb)] },
-    { what: "Outbound traffic", terms: [term(answerBytes / 1_000, "GB", prices.trafficGb)] },
+    line("API Gateway (REST)", term(1, "million", prices.restMillion)),
+    line("Firewall (WAF)", term(1, "million", prices.firewallMillion)),
+    line(
+      "Function and authorizer (Lambda, arm64)",
+      term(2, "million invocations", prices.lambdaMillion),
+      term(seconds, "GB-seconds", prices.lambdaArmGbSecond),
+    ),
+    line("Logs", term(logBytes / 1_000, "GB", prices.logGb)),
+    line("Outbound traffic", term(answerBytes / 1_000, "GB", prices.trafficGb)),
     ...(kind === "aurora"
-      ? [
-          {
-            what: "Database I/O",
-            terms: [term(storageAccesses, "million", prices.auroraMillionReadsAndWrites)],
-          },
-        ]
+      ? [line("Database I/O", term(storageAccesses, "million", prices.auroraMillionReadsAndWrites))]
       : []),
   ];
 };

@@ -6,17 +6,14 @@ export interface AlarmRow {
   readonly name: string;
   /** What is wrong and who is affected, for the operator on call. */
   readonly says: string;
-  /** Anchor in `infra/RUNBOOK.md`: meaning, where to look, how to fix it. */
-  readonly section: string;
+  /** Anchor in `infra/RUNBOOK.md`: meaning, where to look, how to fix it. The name by default. */
+  readonly section?: string;
   /** The metric's period is the alarm's period. */
   readonly metric: IMetric;
   /** The threshold: at least, or below. */
   readonly rings: { readonly atLeast: number } | { readonly below: number };
   /** Number of consecutive periods; 1 by default. */
   readonly periods?: number;
-  /**
-   * How missing data counts. `bad` for a heartbeat, once for each thing that can stop reporting; `good` for
-   * metrics that exist only when something went wrong.
-   */
-  readonly silence: "bad" | "good";
+  /** Missing data rings: for a heartbeat, once for each thing that can stop reporting. By default it is good. */
+  readonly silence?: "bad";
 }

@@ -49,7 +49,6 @@ const apiFails = (stage: string, api: Api): AlarmRow => ({
   rings: { atLeast: 5 },
   // ten minutes: a deployment or a failover of the database is over within five
   periods: 2,
-  silence: "good",
 });
 
 const upstreamDown = (stage: string, system: OldSystem): AlarmRow => ({
@@ -59,7 +58,6 @@ const upstreamDown = (stage: string, system: OldSystem): AlarmRow => ({
   metric: figureOf(stage, upstreamFailures(system), "Sum", minutes),
   rings: { atLeast: 5 },
   periods: 2,
-  silence: "good",
 });
 
 /** One run may fail, because the next one makes up for it; repeated failures have their own alarms. */
@@ -87,7 +85,6 @@ const functionFails = ({ fn, lambda }: NodeFunction): AlarmRow => ({
       }),
   // a caller retries; a scheduled function has nobody who would
   rings: { atLeast: isCalled(fn) ? 3 : 1 },
-  silence: "good",
 });
 
 /** The alarms of the APIs: what callers notice. */
@@ -99,11 +96,9 @@ export const doorAlarms = (
   ...apis.map((api) => apiFails(stage, api)),
   {
     name: "authorizers-fail",
-    section: "authorizers-fail",
     says: "Callers with valid credentials are rejected, because the credentials cannot be checked.",
     metric: figureOf(stage, authorizerFailures, "Sum", minutes),
     rings: { atLeast: 3 },
-    silence: "good",
   },
   ...(Object.keys(oldSystems) as OldSystem[]).map((system) => upstreamDown(stage, system)),
   ...functions.filter(({ fn }) => !forgiven.includes(fn)).map(functionFails),

@@ -9,7 +9,6 @@ export const certificateAlarms = ({ domain }: Config): AlarmRow[] =>
     ? [
         {
           name: "certificate-expires",
-          section: "certificate-expires",
           says: "The certificate of the public addresses expires within 30 days and has not been renewed.",
           metric: new Metric({
             namespace: "AWS/CertificateManager",
@@ -20,7 +19,6 @@ export const certificateAlarms = ({ domain }: Config): AlarmRow[] =>
           }),
           // ACM renews 60 days ahead while its DNS record exists, and publishes this metric twice a day
           rings: { below: 30 },
-          silence: "good",
         },
       ]
     : [];

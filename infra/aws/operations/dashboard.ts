@@ -1,11 +1,4 @@
-import {
-  type Alarm,
-  AlarmStatusWidget,
-  GraphWidget,
-  type IMetric,
-  type IWidget,
-  TextWidget,
-} from "aws-cdk-lib/aws-cloudwatch";
+import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Api } from "../api.ts";
@@ -16,7 +9,7 @@ import { messengerMetric } from "./messenger-alarms.ts";
 
 export interface DashboardParts {
   readonly stage: string;
-  readonly alarms: readonly Alarm[];
+  readonly alarms: readonly cloudwatch.Alarm[];
   readonly apis: readonly Api[];
   readonly server: Server;
   readonly maintenance: IFunction;
@@ -26,11 +19,16 @@ export interface DashboardParts {
 const pageWidth = 24;
 
 /** A heading with its graphs side by side. */
-const section = (heading: string, graphs: Readonly<Record<string, readonly IMetric[]>>): IWidget[][] => {
+const section = (
+  heading: string,
+  graphs: Readonly<Record<string, readonly cloudwatch.IMetric[]>>,
+): cloudwatch.IWidget[][] => {
   const width = Math.floor(pageWidth / Object.keys(graphs).length);
   return [
-    [new TextWidget({ markdown: `## ${heading}`, width: pageWidth, height: 1 })],
-    Object.entries(graphs).map(([title, left]) => new GraphWidget({ title, left: [...left], width })),
+    [new cloudwatch.TextWidget({ markdown: `## ${heading}`, width: pageWidth, height: 1 })],
+    Object.entries(graphs).map(
+      ([title, left]) => new cloudwatch.GraphWidget({ title, left: [...left], width }),
+    ),
   ];
 };
 
@@ -52,7 +50,7 @@ const doorGraphs = ({ stage, apis }: DashboardParts) =>
     ]),
   );
 
-const serverGraphs = (server: Server): Readonly<Record<string, readonly IMetric[]>> => {
+const serverGraphs = (server: Server): Readonly<Record<string, readonly cloudwatch.IMetric[]>> => {
   if (server.kind === "existing") return {};
   const database = server.kind === "aurora" ? server.cluster : server.instance;
   const load =
@@ -67,12 +65,12 @@ const serverGraphs = (server: Server): Readonly<Record<string, readonly IMetric[
 };
 
 /** One page in the order in which an operator looks: what callers notice first, then possible causes. */
-export const dashboardRows = (parts: DashboardParts): IWidget[][] => {
+export const dashboardRows = (parts: DashboardParts): cloudwatch.IWidget[][] => {
   const { stage, alarms, server, maintenance, deadLetters } = parts;
   const messenger = (figure: Parameters<typeof messengerMetric>[1], statistic: string) =>
-    messengerMetric(stage, figure, statistic, 5);
+    messengerMetric(stage, figure, statistic);
   return [
-    [new AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: pageWidth, height: 6 })],
+    [new cloudwatch.AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: pageWidth, height: 6 })],
     ...section("Doors", doorGraphs(parts)),
     ...section("Database", {
       "Requests that it failed": [figureOf(stage, databaseFailures, "Sum", 5)],

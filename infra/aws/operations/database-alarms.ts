@@ -62,21 +62,17 @@ const capacity = ({ load, connections, memoryGib }: Watched): AlarmRow[] => [
   },
   {
     name: "database-busy",
-    section: "database-busy",
     says: "The database has been at its capacity limit for 15 minutes; responses are getting slow.",
     metric: load,
     rings: { atLeast: 90 },
     periods: 3,
-    silence: "good",
   },
   {
     name: "database-connections",
-    section: "database-connections",
     says: "The database is close to its connection limit; new requests will soon be rejected.",
     metric: connections,
     rings: { atLeast: crowded(memoryGib) },
     periods: 2,
-    silence: "good",
   },
 ];
 
@@ -86,12 +82,10 @@ const storage = (server: Server, { database }: Config): AlarmRow[] =>
     ? [
         {
           name: "database-storage",
-          section: "database-storage",
           says: "The database's disk is nearly full; once it is full, nothing can be stored.",
           metric: server.instance.metricFreeStorageSpace({ period, statistic: "Minimum" }),
           // RDS extends storage below 10 %, but not twice within six hours: this is below that
           rings: { below: 0.07 * database.storageGb * gib },
-          silence: "good",
         },
       ]
     : [];
@@ -106,7 +100,6 @@ export const databaseAlarms = (server: Server, config: Config): AlarmRow[] => {
       says: "Requests fail because the database does not respond: residents, tourism, logins and keys are affected.",
       metric: figureOf(config.stage, databaseFailures, "Sum", minutes),
       rings: { atLeast: 5 },
-      silence: "good",
     },
     ...(watched ? capacity(watched) : []),
     ...storage(server, config),

@@ -1,15 +1,7 @@
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { maintain, notify } from "#lib/routes/internal.ts";
 import type { OldSystem, Upstream } from "#lib/routes/route.ts";
-import {
-  authorizerFailures,
-  badBoundaries,
-  databaseFailures,
-  type LogMetric,
-  pendingChanges,
-  requestFailures,
-  upstreamFailures,
-} from "./log-metric.ts";
+import * as metrics from "./log-metric.ts";
 
 /** Display names of the legacy systems. */
 export const oldSystems: Readonly<Record<OldSystem, string>> = {
@@ -20,23 +12,20 @@ export const oldSystems: Readonly<Record<OldSystem, string>> = {
 const isOldSystem = (upstream: Upstream): upstream is OldSystem => upstream in oldSystems;
 
 /** The metrics extracted from the log of a function. */
-export const figuresOf = (fn: string): LogMetric[] => {
-  if (fn === notify.fn) return [requestFailures];
-  if (fn === maintain.fn) return [pendingChanges];
+export const figuresOf = (fn: string): metrics.LogMetric[] => {
+  if (fn === notify.fn) return [metrics.requestFailures];
+  if (fn === maintain.fn) return [metrics.pendingChanges];
   const route = routes.find((row) => row.fn === fn);
   const authorizer = authorizers.find((row) => row.fn === fn);
   const { secrets = {} } = route ?? authorizer ?? {};
   return [
-    ...("DATABASE_SECRET_ID" in secrets ? [databaseFailures] : []),
-    ...(route?.encoding === "multipart" ? [badBoundaries] : []),
-    ...(route?.upstreams ?? []).filter(isOldSystem).map(upstreamFailures),
-    ...(authorizer ? [authorizerFailures] : []),
+    ...("DATABASE_SECRET_ID" in secrets ? [metrics.databaseFailures] : []),
+    ...(route?.encoding === "multipart" ? [metrics.badBoundaries] : []),
+    ...(route?.upstreams ?? []).filter(isOldSystem).map(metrics.upstreamFailures),
+    ...(authorizer ? [metrics.authorizerFailures] : []),
   ];
 };
 
 /** Whether this metric explains a 5xx: it has its own alarm, or is the caller's mistake. */
-export const isExplained = ({ name }: LogMetric): boolean =>
-  [
-    badBoundaries.name,
-    ...Object.keys(oldSystems).map((system) => upstreamFailures(system as OldSystem).name),
-  ].includes(name);
+export const isExplained = (figure: metrics.LogMetric): boolean =>
+  figure === metrics.badBoundaries || figure.name.startsWith(metrics.upstreamFailuresPrefix);

@@ -10,16 +10,13 @@ const quarter = { period: Duration.minutes(15) };
 export const jobAlarms = (stage: string, maintenance: IFunction, deadLetters: IQueue): AlarmRow[] => [
   {
     name: "maintenance-fails",
-    section: "maintenance-fails",
     says: "Database maintenance keeps failing: old personal data is not deleted, or a check has found an error.",
     metric: maintenance.metricErrors(quarter),
     // three runs within 15 minutes; a single one may meet a failover or a password rotation
     rings: { atLeast: 2 },
-    silence: "good",
   },
   {
     name: "maintenance-missing",
-    section: "maintenance-missing",
     says: "Database maintenance has not run for half an hour.",
     metric: maintenance.metricInvocations(quarter),
     rings: { below: 1 },
@@ -29,31 +26,25 @@ export const jobAlarms = (stage: string, maintenance: IFunction, deadLetters: IQ
   },
   {
     name: "changes-wait",
-    section: "changes-wait",
     says: "Residents change faster than maintenance folds the changes: lists and searches get slow, and then fail.",
     metric: figureOf(stage, pendingChanges, "Maximum", 5),
     // a list adds them up in about 0.2 s; at 2 million it exceeds its limit of 2 s
     rings: { atLeast: 200_000 },
-    silence: "good",
   },
   {
     name: "notifications-fail",
-    section: "notifications-fail",
     says: "Notifications that other systems ask for, such as one-time codes, are not sent.",
     metric: figureOf(stage, requestFailures, "Sum", 5),
     rings: { atLeast: 1 },
-    silence: "good",
   },
   {
     name: "dead-letters",
-    section: "dead-letters",
     says: "A notification job failed, including its retries; recipients were not notified.",
     metric: deadLetters.metricApproximateNumberOfMessagesVisible({
       period: Duration.minutes(5),
       statistic: "Maximum",
     }),
-    rings: { atLeast: 1 },
     // SQS publishes metrics of a queue that has messages or was used in the last six hours
-    silence: "good",
+    rings: { atLeast: 1 },
   },
 ];

@@ -32,9 +32,10 @@ export const badBoundaries = count("BadBoundaries", `{ $.error.code = "${badBoun
 /** Not Lambda's Errors metric, which counts rejected callers too, as API Gateway requires (`lib/http/authorizer.ts`). */
 export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "authorizer failed" }');
 
+export const upstreamFailuresPrefix = "UpstreamFailures-";
 /** Requests that a legacy system did not answer, or answered with nonsense (`lib/employee/upstream.ts`). */
 export const upstreamFailures = (system: OldSystem): LogMetric =>
-  count(`UpstreamFailures-${system}`, `{ $.error.cause.message = "${system}*" }`);
+  count(`${upstreamFailuresPrefix}${system}`, `{ $.error.cause.message = "${system}*" }`);
 
 /** Requested single notifications that were not sent (`lib/notification/request.ts`); runs have their own alarm. */
 export const requestFailures = count("RequestFailures", '{ $.level = "error" && $.request = "*" }');
@@ -66,7 +67,6 @@ export const extract = (scope: Construct, id: string, stage: string, logGroup: I
     metricValue: of.value,
   });
 
-/** Returns the metric, for alarms and the dashboard. */
 export const figureOf = (stage: string, { name }: LogMetric, statistic: string, minutes: number): Metric =>
   new Metric({
     namespace: namespace(stage),

@@ -9,26 +9,21 @@ export const usedFigures = [
   ...(["connected", "unlinked", "limited", "paused", "pending"] as const),
   ...(["oldest_seconds", "oldest_urgent_seconds", "sent", "failed"] as const),
 ] satisfies (keyof Figures)[];
+type UsedFigure = (typeof usedFigures)[number];
 
-/** Returns a metric of the messenger. */
-export const messengerMetric = (
-  stage: string,
-  figure: (typeof usedFigures)[number],
-  statistic: string,
-  minutes: number,
-) => figureOf(stage, messengerFigure(figure), statistic, minutes);
+export const messengerMetric = (stage: string, figure: UsedFigure, statistic: string, minutes = 5) =>
+  figureOf(stage, messengerFigure(figure), statistic, minutes);
 
 /**
  * The alarms of messaging. The leading task publishes its metrics once a minute, so a period of five minutes has five
  * data points. One alarm watches for missing data; the others treat it as good, or all of them would ring.
  */
 export const messengerAlarms = (stage: string): AlarmRow[] => {
-  const of = (figure: (typeof usedFigures)[number], statistic: string, minutes = 5) =>
+  const of = (figure: UsedFigure, statistic: string, minutes?: number) =>
     messengerMetric(stage, figure, statistic, minutes);
   return [
     {
       name: "messenger-silent",
-      section: "messenger-silent",
       says: "No messenger holds the connection to WhatsApp: messages are queued or rejected, none is sent.",
       metric: of("connected", "SampleCount"),
       rings: { below: 1 },
@@ -37,15 +32,12 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
     },
     {
       name: "phone-unlinked",
-      section: "phone-unlinked",
       says: "No phone is linked: no message is sent until an operator links one.",
       metric: of("unlinked", "Maximum"),
       rings: { atLeast: 1 },
-      silence: "good",
     },
     {
       name: "messenger-disconnected",
-      section: "messenger-disconnected",
       says: "WhatsApp has been unreachable for 15 minutes: no message is sent.",
       // neither connected nor unlinked, which has its own alarm
       metric: new MathExpression({
@@ -56,45 +48,35 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
       }),
       rings: { atLeast: 1 },
       periods: 3,
-      silence: "good",
     },
     {
       name: "number-limited",
-      section: "number-limited",
       says: "WhatsApp rejects messages to new contacts; they wait in the queue.",
       metric: of("limited", "Maximum"),
       rings: { atLeast: 1 },
-      silence: "good",
     },
     {
       name: "queue-old",
-      section: "queue-old",
       says: "One-time codes and transactional messages have waited for more than ten minutes.",
       // the pace alone takes seconds; the minimum of five data points, so that a message just sent is no alarm
       metric: of("oldest_urgent_seconds", "Minimum"),
       rings: { atLeast: 600 },
-      silence: "good",
     },
     {
       name: "queue-long",
-      section: "queue-long",
       says: "Reminders or bulk messages have waited for a day; they expire after three.",
       metric: of("oldest_seconds", "Minimum", 60),
       rings: { atLeast: Duration.days(1).toSeconds() },
-      silence: "good",
     },
     {
       name: "sending-paused",
-      section: "sending-paused",
       says: "Sending has been paused for two hours.",
       metric: of("paused", "Minimum", 60),
       rings: { atLeast: 1 },
       periods: 2,
-      silence: "good",
     },
     {
       name: "sends-fail",
-      section: "sends-fail",
       says: "More messages fail than arrive.",
       // some always fail: numbers without an account
       metric: new MathExpression({
@@ -104,7 +86,6 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
         period: Duration.minutes(15),
       }),
       rings: { atLeast: 1 },
-      silence: "good",
     },
   ];
 };

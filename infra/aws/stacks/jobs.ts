@@ -4,7 +4,7 @@ import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { ContextAttribute, ScheduleGroup, ScheduleTargetInput } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
-import { requestedType, scheduleInput } from "#lib/notification/event.ts";
+import { requestedType, type ScheduleInput } from "#lib/notification/event.ts";
 import { jobs } from "#lib/notification/jobs.ts";
 import { maintain, notify } from "#lib/routes/internal.ts";
 import { DeadLetters } from "../constructs/dead-letters.ts";
@@ -59,7 +59,10 @@ export class JobsStack extends Stack {
         description: summary,
         expression: schedule,
         timeZone,
-        input: ScheduleTargetInput.fromObject(scheduleInput(name, ContextAttribute.scheduledTime)),
+        input: ScheduleTargetInput.fromObject({
+          job: name,
+          scheduled_time: ContextAttribute.scheduledTime,
+        } satisfies ScheduleInput),
       });
     this.#listen(new LambdaFunction(lambda, { deadLetterQueue: deadLetters.queue, maxEventAge }));
     return lambda;

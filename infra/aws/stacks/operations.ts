@@ -6,7 +6,6 @@ import { maintain } from "#lib/routes/internal.ts";
 import type { Config } from "../config.ts";
 import { Alarms } from "../constructs/alarms.ts";
 import { Budget } from "../constructs/budget.ts";
-import type { Server } from "../constructs/database.ts";
 import { NodeFunction } from "../constructs/node-function.ts";
 import { doorAlarms } from "../operations/api-alarms.ts";
 import { certificateAlarms } from "../operations/certificate-alarms.ts";
@@ -17,16 +16,16 @@ import { jobAlarms } from "../operations/job-alarms.ts";
 import { extract, messengerFigure } from "../operations/log-metric.ts";
 import { messengerAlarms, usedFigures } from "../operations/messenger-alarms.ts";
 import type { ApiStack } from "./api.ts";
+import type { DataStack } from "./data.ts";
 import type { JobsStack } from "./jobs.ts";
+import type { MessagingStack } from "./messaging.ts";
 
 export interface OperationsStackProps {
   readonly config: Config;
-  readonly server: Server;
+  readonly data: DataStack;
+  readonly messaging: MessagingStack;
   readonly apis: readonly ApiStack[];
   readonly jobs: JobsStack;
-  /** The APIs whose functions are monitored. */
-  readonly watched: readonly IConstruct[];
-  readonly messengerLog: ILogGroup;
 }
 
 const functionsIn = (scopes: readonly IConstruct[]): NodeFunction[] =>
@@ -38,11 +37,14 @@ export class OperationsStack extends Stack {
     super(scope, id);
     // an alarm must not block the removal of the function that it watches
     CrossStackReferences.of(this).consume(ReferenceStrength.WEAK);
-    const { config, server, jobs, watched, messengerLog } = props;
+    const { config, data, messaging, jobs } = props;
     const { stage } = config;
+    const { server } = data.database;
+    const watched = [data, messaging, ...props.apis, jobs];
+    for (const stack of watched) this.addStackDependency(stack);
     const apis = props.apis.map(({ api }) => api);
     const functions = functionsIn(watched);
-    this.#count(stage, functions, messengerLog);
+    this.#count(stage, functions, messaging.task.logGroup);
 
     const maintenance = functions.find(({ fn }) => fn === maintain.fn)?.lambda;
     if (!maintenance) throw new Error("no function does the upkeep");

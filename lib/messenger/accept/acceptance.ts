@@ -1,13 +1,7 @@
 import type postgres from "postgres";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import type { Accepted, Submission } from "#lib/messaging/submission.ts";
-import {
-  digestClaim,
-  getClaimedMessage,
-  getClaimedMessages,
-  releaseClaim,
-  takeClaim,
-} from "../outbox/idempotency.ts";
+import * as idempotency from "../outbox/idempotency.ts";
 import { type MediaInfo, storeMedia } from "../outbox/media.ts";
 import { findState } from "../outbox/state.ts";
 import { type NewMessage, storeOnce } from "../outbox/store.ts";
@@ -70,14 +64,14 @@ export const acceptBatch = async (
     id: newId(),
     submission,
     mediaId: null,
-    claim: digestClaim(submission.idempotency_key ?? "", submission, undefined),
+    claim: idempotency.digestClaim(submission.idempotency_key ?? "", submission, undefined),
   }));
   const stored = await storeOnce(sql, messages);
   if (stored.size > 0) notify();
   const others = messages.filter(({ id }) => !stored.has(id));
   const first =
     others.length > 0
-      ? await getClaimedMessages(
+      ? await idempotency.getClaimedMessages(
           sql,
           others.map(({ claim }) => claim),
         )
@@ -105,11 +99,11 @@ const acceptText = async (
   const message = { id: newId(), submission, mediaId: null };
   const { idempotency_key: key } = submission;
   if (key === undefined) return newAnswer(message.id, await store(message));
-  const claim = digestClaim(key, submission, undefined);
+  const claim = idempotency.digestClaim(key, submission, undefined);
   const acceptedAt = (await storeOnce(sql, [{ ...message, claim }])).get(message.id);
   return acceptedAt
     ? newAnswer(message.id, acceptedAt)
-    : repeatedAnswer(sql, await getClaimedMessage(sql, claim));
+    : repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
 };
 
 /** Claims the key first, so that a concurrent retry is rejected while the media are being fetched. */
@@ -119,21 +113,19 @@ const acceptMedia = async (
   inline: Uint8Array | undefined,
 ): Promise<Answer> => {
   const { idempotency_key: key } = submission;
-  const claim = key === undefined ? undefined : digestClaim(key, submission, inline);
-  if (claim && !(await takeClaim(sql, claim)))
-    return repeatedAnswer(sql, await getClaimedMessage(sql, claim));
+  const claim = key === undefined ? undefined : idempotency.digestClaim(key, submission, inline);
+  if (claim && !(await idempotency.takeClaim(sql, claim)))
+    return repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
   try {
-    const mediaId = await storeSource(sql, await fetchMedia(submission, inline));
+    const { body, ...info } = await fetchMedia(submission, inline);
+    const mediaId = await storeMedia(sql, info, body);
     const id = newId();
     return newAnswer(id, await store({ id, submission, mediaId, keyDigest: claim?.keyDigest }));
   } catch (error) {
-    if (claim) await releaseClaim(sql, claim).catch(() => {});
+    if (claim) await idempotency.releaseClaim(sql, claim).catch(() => {});
     throw error;
   }
 };
-
-const storeSource = async (sql: postgres.Sql, { body, ...info }: Source): Promise<number> =>
-  (await storeMedia(sql, info, body)).id;
 
 /** Repeats the first answer, whatever the state of the message is now. */
 const repeatedAnswer = async (sql: postgres.Sql, id: string): Promise<Answer> => {

@@ -1,4 +1,3 @@
-import { addAbortListener } from "node:events";
 import { pipeline } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
@@ -30,8 +29,6 @@ const decoders = {
 interface DownloadOptions {
   /** Of the content after decompression. */
   readonly maxBytes: number;
-  /** Aborts the download with its reason. */
-  readonly signal?: AbortSignal | undefined;
   /** Which addresses are allowed; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
   /** From the first lookup to the last byte. */
@@ -151,22 +148,18 @@ const findContentType = (response: Dispatcher.ResponseData): string | undefined 
  * @throws Fault 400 for a URL that is not allowed, cannot be fetched, does not answer 200, or
  *   takes longer than 20 s in all; the message says how to fix it.
  * @throws Fault 413 PAYLOAD_TOO_LARGE as soon as it is known that there are more than `maxBytes`.
- * @throws the signal's reason once the signal is aborted.
  */
 export const openDownload = async (
   url: string,
-  { maxBytes, signal, connector = guardConnector(), timeoutMs = 20_000 }: DownloadOptions,
+  { maxBytes, connector = guardConnector(), timeoutMs = 20_000 }: DownloadOptions,
 ): Promise<Download> => {
-  signal?.throwIfAborted();
   const first = parseUrl(url);
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(tooSlow(timeoutMs)), timeoutMs);
-  const listener = signal && addAbortListener(signal, () => stop.abort(signal.reason));
   // one agent per download: no connection is reused by another download
   const agent = new Agent({ connect: connector, allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
   const close = async () => {
     clearTimeout(timer);
-    listener?.[Symbol.dispose]();
     await agent.destroy();
   };
   const toFault = (error: unknown): unknown => {

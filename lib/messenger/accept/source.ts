@@ -5,17 +5,13 @@ import { findImageHeader } from "#lib/messaging/image-type.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";
 import { compressImage } from "./compress-image.ts";
-import { openDownload } from "./download.ts";
+import { type Download, openDownload } from "./download.ts";
 import { sanitizeFileName } from "./file-name.ts";
 
 const maxImageBytes = 16 * 1024 * 1024;
 const maxFileBytes = 50 * 1024 * 1024;
 
-interface Raw {
-  readonly body: AsyncIterable<Uint8Array>;
-  readonly contentType: string | undefined;
-  readonly fileName: string | undefined;
-}
+type Raw = Pick<Source, "body"> & Pick<Download, "contentType" | "fileName">;
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;

@@ -1,3 +1,5 @@
+import { type Html, html } from "#lib/html.ts";
+
 const units: readonly [seconds: number, name: string][] = [
   [86_400, "d"],
   [3_600, "h"],
@@ -12,6 +14,8 @@ export const formatSeconds = (seconds: number): string => {
   return `${Math.floor(whole / size)} ${name}`;
 };
 
-/** Formats the time since a moment: `3 min ago`. */
-export const formatAge = (then: Date, now: Date): string =>
-  `${formatSeconds((now.getTime() - then.getTime()) / 1_000)} ago`;
+/** Renders the age of a moment, such as `3 min ago`, with the moment itself as a tooltip. */
+export const renderAge = (then: Date, now: Date): Html => {
+  const age = formatSeconds((now.getTime() - then.getTime()) / 1_000);
+  return html`<time datetime="${then.toISOString()}" title="${then.toISOString()}">${age} ago</time>`;
+};

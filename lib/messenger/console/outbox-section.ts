@@ -1,9 +1,8 @@
 import { type Html, html } from "#lib/html.ts";
 import type { State } from "#lib/messaging/submission.ts";
 import type { MessageSummary } from "../outbox/message.ts";
-import { formatSeconds } from "./age.ts";
+import { formatSeconds, renderAge } from "./age.ts";
 import type { ConsoleState } from "./state.ts";
-import { renderTime } from "./time.ts";
 
 const queueNames: Record<string, string> = { PENDING: "Waiting", SENDING: "Sending" };
 
@@ -43,8 +42,8 @@ const renderMessage = (message: MessageSummary, now: Date): Html => {
 <td role="cell" data-label="To" class="phone">${phone}</td>
 <td role="cell" data-label="Kind">${kind}</td>
 <td role="cell" data-label="Sends">${attempts}</td>
-<td role="cell" data-label="Accepted">${renderTime(acceptedAt, now)}</td>
-<td role="cell" data-label="Changed">${renderTime(changedAt, now)}</td>
+<td role="cell" data-label="Accepted">${renderAge(acceptedAt, now)}</td>
+<td role="cell" data-label="Changed">${renderAge(changedAt, now)}</td>
 <td role="cell" data-label="Id"><code>${id}</code></td>
 </tr>`;
 };

@@ -1,7 +1,8 @@
 import { type Html, html } from "#lib/html.ts";
+import { states } from "#lib/messaging/submission.ts";
+import { renderAge } from "./age.ts";
 import type { RunSummary } from "./runs.ts";
 import type { ConsoleState } from "./state.ts";
-import { renderTime } from "./time.ts";
 
 const tones: Record<RunSummary["state"], string> = { running: "waiting", done: "good", failed: "bad" };
 
@@ -11,9 +12,8 @@ const renderCounts = (counts: Readonly<Record<string, number>>): Html => {
   return html`<ul class="counts">${present.map(([name, count]) => html`<li>${count} ${name}</li>`)}</ul>`;
 };
 
-const stateOrder = ["PENDING", "SENDING", "SENT", "DELIVERED", "READ", "FAILED", "EXPIRED", "UNCERTAIN"];
 const inOrder = (messages: RunSummary["messages"]) =>
-  Object.fromEntries(stateOrder.map((state) => [state, messages[state] ?? 0]));
+  Object.fromEntries(states.map((state) => [state, messages[state] ?? 0]));
 
 // explicit roles as in outbox-section.ts
 const renderRun = (run: RunSummary, now: Date): Html => {
@@ -22,7 +22,7 @@ const renderRun = (run: RunSummary, now: Date): Html => {
   return html`<tr id="run-${id}" role="row">
 <td role="cell"><span class="state ${tones[state]}">${state}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
 <td role="cell" data-label="Job">${job}</td>
-<td role="cell" data-label="Scheduled">${renderTime(scheduledAt, now)}</td>
+<td role="cell" data-label="Scheduled">${renderAge(scheduledAt, now)}</td>
 <td role="cell" data-label="Recipients">${renderCounts(recipients)}</td>
 <td role="cell" data-label="Messages">${renderCounts(inOrder(messages))}</td>
 </tr>`;

@@ -7,7 +7,7 @@ export interface MediaInfo {
   readonly fileName: string | undefined;
 }
 
-export interface StoredMedia extends MediaInfo {
+interface StoredMedia extends MediaInfo {
   readonly id: number;
   readonly sizeBytes: number;
 }
@@ -33,12 +33,14 @@ async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 /**
  * Stores a stream with one chunk in memory at a time. No message refers to it yet: `deleteUnusedMedia` deletes
  * incomplete ones.
+ *
+ * @returns its id.
  */
 export const storeMedia = async (
   sql: postgres.Sql,
   { contentType, fileName }: MediaInfo,
   source: AsyncIterable<Uint8Array>,
-): Promise<StoredMedia> => {
+): Promise<number> => {
   const [row] = await sql<{ id: number }[]>`
     insert into messaging.media (content_type, file_name) values (${contentType}, ${fileName ?? null}) returning id`;
   if (!row) throw new Error("the media was not stored");
@@ -51,7 +53,7 @@ export const storeMedia = async (
     part += 1;
   }
   await sql`update messaging.media set size_bytes = ${sizeBytes} where id = ${id}`;
-  return { id, contentType, fileName, sizeBytes };
+  return id;
 };
 
 /** @throws Error for media that were deleted. */

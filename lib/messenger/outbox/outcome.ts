@@ -34,35 +34,29 @@ const requeued = (sql: postgres.Sql) => sql`
   state = case when attempts >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
   reason = case when attempts >= ${maxAttempts} then 'the platform gave no answer' end`;
 
+const setPending = async (
+  sql: postgres.Sql,
+  { id, epoch }: Outgoing,
+  delaySeconds: number,
+  state: postgres.Fragment,
+): Promise<void> => {
+  await sql`
+    update messaging.message
+    set ${state}, not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
+    where ${isBeingSent(sql, id, epoch)}`;
+};
+
 /**
  * Requeues a message whose outcome is unknown. After too many sends it is UNCERTAIN instead.
  *
  * @param delaySeconds before it may be taken again.
  */
-export const requeue = async (
-  sql: postgres.Sql,
-  { id, epoch }: Outgoing,
-  delaySeconds: number,
-): Promise<void> => {
-  await sql`
-    update messaging.message
-    set ${requeued(sql)},
-      not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
-    where ${isBeingSent(sql, id, epoch)}`;
-};
+export const requeue = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
+  setPending(sql, message, delaySeconds, requeued(sql));
 
 /** Requeues a message whose frame has not left: the attempt does not count. */
-export const requeueUnsent = async (
-  sql: postgres.Sql,
-  { id, epoch }: Outgoing,
-  delaySeconds: number,
-): Promise<void> => {
-  await sql`
-    update messaging.message
-    set state = 'PENDING', attempts = attempts - 1,
-      not_before = now() + ${delaySeconds} * interval '1 second', changed_at = now()
-    where ${isBeingSent(sql, id, epoch)}`;
-};
+export const requeueUnsent = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
+  setPending(sql, message, delaySeconds, sql`state = 'PENDING', attempts = attempts - 1`);
 
 /** Defers a message that was taken within its quiet hours, and all others with the same hours, to their end. */
 export const deferUntilQuietEnd = async (

@@ -1,27 +1,19 @@
 import type postgres from "postgres";
 import type { MessageState, State } from "#lib/messaging/submission.ts";
 
-interface StateRow {
-  id: string;
-  state: State;
-  reason: string | null;
-  acceptedAt: Date;
-  changedAt: Date;
-}
-
 export const findState = async (sql: postgres.ISql, id: string): Promise<MessageState | undefined> => {
-  const [row] = await sql<StateRow[]>`
-    select id, state, reason, accepted_at as "acceptedAt", changed_at as "changedAt"
+  const [row] = await sql<{ status: State; reason: string | null; acceptedAt: Date; changedAt: Date }[]>`
+    select state as status, reason, accepted_at as "acceptedAt", changed_at as "changedAt"
     from messaging.message where id = ${id}`;
-  return (
-    row && {
-      id: row.id,
-      status: row.state,
-      ...(row.reason !== null && { reason: row.reason }),
-      accepted_at: row.acceptedAt.toISOString(),
-      changed_at: row.changedAt.toISOString(),
-    }
-  );
+  if (!row) return undefined;
+  const { status, reason, acceptedAt, changedAt } = row;
+  return {
+    id,
+    status,
+    ...(reason !== null && { reason }),
+    accepted_at: acceptedAt.toISOString(),
+    changed_at: changedAt.toISOString(),
+  };
 };
 
 /**

@@ -12,11 +12,11 @@ export interface NewMessage {
 }
 
 const contentOf = ({ text, view_once, is_forwarded, duration_seconds, reply_to }: Submission): Content => ({
+  text,
   view_once,
   is_forwarded,
-  ...(text !== undefined && { text }),
-  ...(duration_seconds !== undefined && { duration_seconds }),
-  ...(reply_to !== undefined && { reply_to }),
+  duration_seconds,
+  reply_to,
 });
 
 /** Passes messages to SQL as rows, each with its Idempotency-Key. */

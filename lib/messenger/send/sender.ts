@@ -6,14 +6,7 @@ import type { Channel } from "../channels/channel.ts";
 import { ChannelFailure, errorCode } from "../channels/channel-failure.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import { takeNext } from "../outbox/next.ts";
-import {
-  deferUntilQuietEnd,
-  markFailed,
-  markSent,
-  recover,
-  requeue,
-  requeueUnsent,
-} from "../outbox/outcome.ts";
+import * as outcome from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { isRegistered } from "./number-check.ts";
@@ -81,24 +74,24 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
   if (typeof verdict === "string") {
     const seconds = channel.isOpen() ? delaysSeconds[verdict] : 0;
     holdBack(options, message, seconds);
-    const again = verdict === "unknown" ? requeue : requeueUnsent;
+    const again = verdict === "unknown" ? outcome.requeue : outcome.requeueUnsent;
     await retryUntilDone(() => again(sql, message, seconds), options.signal);
     return onOutcome?.("retried", ms);
   }
   pacing.recordSend(message.phone, message.isNewContact && verdict.outcome === "acked", Date.now());
   if (verdict.outcome === "acked") {
-    await retryUntilDone(() => markSent(sql, message), options.signal);
+    await retryUntilDone(() => outcome.markSent(sql, message), options.signal);
     return onOutcome?.("sent", ms);
   }
   if (verdict.code === newContactsRejected) {
     log.warn("platform rejects new contacts; pausing them for an hour", { id: message.id });
     pacing.pauseNewContacts(Date.now() + newContactPauseMs);
     const delaySeconds = message.isNewContact ? 0 : newContactPauseMs / 1_000;
-    await retryUntilDone(() => requeueUnsent(sql, message, delaySeconds), options.signal);
+    await retryUntilDone(() => outcome.requeueUnsent(sql, message, delaySeconds), options.signal);
     return onOutcome?.("retried", ms);
   }
   const reason = `rejected by the platform, code ${verdict.code}`;
-  await retryUntilDone(() => markFailed(sql, message, reason), options.signal);
+  await retryUntilDone(() => outcome.markFailed(sql, message, reason), options.signal);
   onOutcome?.("failed", ms);
 };
 
@@ -106,7 +99,7 @@ const deliver = async (options: SenderOptions, message: Outgoing): Promise<void>
   const { sql, channel, onOutcome } = options;
   try {
     if (!(await isRegistered(sql, channel, message.phone))) {
-      await markFailed(sql, message, "the number is not registered on the platform");
+      await outcome.markFailed(sql, message, "the number is not registered on the platform");
       return onOutcome?.("failed", 0);
     }
     const payload = await prepare(options, message);
@@ -125,15 +118,18 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
   if (isLost || !channel.isOpen()) {
     const seconds = isLost ? lostDatabaseDelaySeconds : 0;
     holdBack(options, message, seconds);
-    await retryUntilDone(() => requeueUnsent(sql, message, seconds), options.signal);
+    await retryUntilDone(() => outcome.requeueUnsent(sql, message, seconds), options.signal);
     return onOutcome?.("retried", 0);
   }
   if (attempts >= maxPreparations) {
-    await retryUntilDone(() => markFailed(sql, message, "the message could not be prepared"), options.signal);
+    await retryUntilDone(
+      () => outcome.markFailed(sql, message, "the message could not be prepared"),
+      options.signal,
+    );
     return onOutcome?.("failed", 0);
   }
   holdBack(options, message, delayAfter(attempts));
-  await retryUntilDone(() => requeue(sql, message, delayAfter(attempts)), options.signal);
+  await retryUntilDone(() => outcome.requeue(sql, message, delayAfter(attempts)), options.signal);
   onOutcome?.("retried", 0);
 };
 
@@ -147,7 +143,7 @@ const step = async (options: SenderOptions): Promise<void> => {
     resting: pacing.coolingDown(now),
     newContacts: pacing.allowsNewContacts(now),
   });
-  if (message?.quietUntil) return deferUntilQuietEnd(sql, message);
+  if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
   if (message) return deliver(options, message);
   // limits the queries while many messages are accepted but none may be sent
   await setTimeout(minIdleMs);
@@ -159,7 +155,7 @@ export const runSender = async (options: SenderOptions): Promise<void> => {
   const { sql, epoch, signal, wakeup } = options;
   const work = async () => {
     // sends that an earlier leader, or an earlier error, interrupted
-    await recover(sql, epoch);
+    await outcome.recover(sql, epoch);
     while (!signal.aborted) await step(options);
   };
   while (!signal.aborted)

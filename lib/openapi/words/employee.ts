@@ -30,19 +30,15 @@ export const employeeWords: AreaWords = {
   "employee/login": {
     operationId: "login",
     summaryInIndonesian: "Menukar kredensial akun dengan token akses dan refresh token",
-    text: {
-      en: "Logs in with an account of the city's legacy system. All failures return the same 401, so that responses do not reveal which accounts exist. Five failures within 15 minutes for an account, or ten per minute from one IP address, return 429 until `Retry-After` has passed; accounts are never locked permanently.",
-      id: "Login dengan akun sistem lama kota. Semua kegagalan menghasilkan 401 yang sama, agar respons tidak mengungkapkan akun mana yang ada. Lima kegagalan dalam 15 menit untuk satu akun, atau sepuluh per menit dari satu alamat IP, menghasilkan 429 sampai `Retry-After` berlalu; akun tidak pernah dikunci permanen.",
-    },
+    en: "Logs in with an account of the city's legacy system. All failures return the same 401, so that responses do not reveal which accounts exist. Five failures within 15 minutes for an account, or ten per minute from one IP address, return 429 until `Retry-After` has passed; accounts are never locked permanently.",
+    id: "Login dengan akun sistem lama kota. Semua kegagalan menghasilkan 401 yang sama, agar respons tidak mengungkapkan akun mana yang ada. Lima kegagalan dalam 15 menit untuk satu akun, atau sepuluh per menit dari satu alamat IP, menghasilkan 429 sampai `Retry-After` berlalu; akun tidak pernah dikunci permanen.",
     fields: {
       username: {
-        text: {
-          en: "A platform user or a NIP, depending on the account.",
-          id: "Pengguna platform atau NIP, tergantung akunnya.",
-        },
+        en: "A platform user or a NIP, depending on the account.",
+        id: "Pengguna platform atau NIP, tergantung akunnya.",
         example: "demo",
       },
-      password: { text: { en: "The account's password.", id: "Kata sandi akun." }, example: "correct horse" },
+      password: { en: "The account's password.", id: "Kata sandi akun.", example: "correct horse" },
     },
     examples: { login: { username: "demo", password: "correct horse" } },
     mistake: { where: "body", input: { username: "demo user", password: "" } },
@@ -50,7 +46,8 @@ export const employeeWords: AreaWords = {
   -d "{\\"username\\": \\"$USERNAME\\", \\"password\\": \\"$PASSWORD\\"}"`,
     reply: {
       name: "LoginToken",
-      text: { en: "The first tokens of the session.", id: "Token pertama sesi ini." },
+      en: "The first tokens of the session.",
+      id: "Token pertama sesi ini.",
       fields: loginFields,
       examples: { login },
     },
@@ -58,21 +55,17 @@ export const employeeWords: AreaWords = {
   "employee/refresh": {
     operationId: "refresh",
     summaryInIndonesian: "Menukar refresh token dengan token akses dan refresh token berikutnya",
-    text: {
-      en: "Compatible with OAuth clients (RFC 6749); other fields, such as `client_id`, are ignored. Each refresh token can be used once. Reused within 30 seconds, it returns the same successor, so lost responses and parallel tabs are harmless. Reused after that, it revokes the session: someone else may hold a copy.",
-      id: "Kompatibel dengan klien OAuth (RFC 6749); field lain, seperti `client_id`, diabaikan. Setiap refresh token hanya dapat dipakai satu kali. Bila dipakai ulang dalam 30 detik, token pengganti yang sama dikembalikan, sehingga respons yang hilang atau tab paralel tidak menimbulkan masalah. Pemakaian ulang setelah itu mencabut sesi: salinannya mungkin dipegang orang lain.",
-    },
+    en: "Compatible with OAuth clients (RFC 6749); other fields, such as `client_id`, are ignored. Each refresh token can be used once. Reused within 30 seconds, it returns the same successor, so lost responses and parallel tabs are harmless. Reused after that, it revokes the session: someone else may hold a copy.",
+    id: "Kompatibel dengan klien OAuth (RFC 6749); field lain, seperti `client_id`, diabaikan. Setiap refresh token hanya dapat dipakai satu kali. Bila dipakai ulang dalam 30 detik, token pengganti yang sama dikembalikan, sehingga respons yang hilang atau tab paralel tidak menimbulkan masalah. Pemakaian ulang setelah itu mencabut sesi: salinannya mungkin dipegang orang lain.",
     fields: {
       grant_type: {
-        text: form("refresh_token"),
+        ...form("refresh_token"),
         example: "refresh_token",
         schema: { type: "string", const: "refresh_token" },
       },
       refresh_token: {
-        text: {
-          en: "The refresh token from the last login or refresh.",
-          id: "Refresh token dari login atau refresh terakhir.",
-        },
+        en: "The refresh token from the last login or refresh.",
+        id: "Refresh token dari login atau refresh terakhir.",
         example: login.refresh_token,
       },
     },
@@ -81,10 +74,8 @@ export const employeeWords: AreaWords = {
     curl: `curl -s "{base}/v1/simpeg/auth/refresh" -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"`,
     reply: {
       name: "RefreshedToken",
-      text: {
-        en: "The next tokens, with the field names of login and of OAuth.",
-        id: "Token berikutnya, dengan nama field dari login dan dari OAuth.",
-      },
+      en: "The next tokens, with the field names of login and of OAuth.",
+      id: "Token berikutnya, dengan nama field dari login dan dari OAuth.",
       fields: {
         ...loginFields,
         access_token: { en: "Same as `token`.", id: "Sama dengan `token`." },
@@ -96,27 +87,24 @@ export const employeeWords: AreaWords = {
   "employee/ticket": {
     operationId: "getTicket",
     summaryInIndonesian: "Menerbitkan tiket sesi untuk seorang pegawai",
-    text: {
-      en: "A ticket gives access to the profile of the employee with this NIP and passphrase. A wrong NIP or passphrase returns 403; repeated attempts are rate-limited like logins, per NIP and per requesting account.",
-      id: "Tiket memberi akses ke profil pegawai dengan NIP dan frasa sandi ini. NIP atau frasa sandi yang salah menghasilkan 403; percobaan berulang dibatasi seperti login, per NIP dan per akun yang meminta.",
-    },
+    en: "A ticket gives access to the profile of the employee with this NIP and passphrase. A wrong NIP or passphrase returns 403; repeated attempts are rate-limited like logins, per NIP and per requesting account.",
+    id: "Tiket memberi akses ke profil pegawai dengan NIP dan frasa sandi ini. NIP atau frasa sandi yang salah menghasilkan 403; percobaan berulang dibatasi seperti login, per NIP dan per akun yang meminta.",
     fields: {
-      user: { text: form("servicelogin"), example: "servicelogin" },
+      user: { ...form("servicelogin"), example: "servicelogin" },
       username: {
-        text: { en: "NIP of the employee, 18 digits.", id: "NIP pegawai, 18 digit." },
+        en: "NIP of the employee, 18 digits.",
+        id: "NIP pegawai, 18 digit.",
         example: "209905172120011001",
       },
-      pass: {
-        text: { en: "Passphrase of that NIP.", id: "Frasa sandi NIP tersebut." },
-        example: "correct horse",
-      },
+      pass: { en: "Passphrase of that NIP.", id: "Frasa sandi NIP tersebut.", example: "correct horse" },
     },
     mistake: { where: "query", input: { user: "servicelogin", username: "1234", pass: "p" } },
     curl: `curl -sG "{base}/v1/simpeg/tiket" -H "Authorization: Bearer $TOKEN" \\
   -d user=servicelogin -d username="$NIP" --data-urlencode pass="$PASS"`,
     reply: {
       name: "Ticket",
-      text: { en: "The ticket.", id: "Tiketnya." },
+      en: "The ticket.",
+      id: "Tiketnya.",
       fields: { tiket: { en: "The session ticket.", id: "Tiket sesi." } },
       examples: { ticket: { tiket: "5f1d7a84c3e94b2f9c0a7b6d5e4f3a21" } },
     },
@@ -124,30 +112,25 @@ export const employeeWords: AreaWords = {
   "employee/employees": {
     operationId: "readEmployees",
     summaryInIndonesian: "Mencari pegawai, atau dengan tiket mengambil profil seorang pegawai",
-    text: {
-      en: "The parameters select one of two forms, which cannot be mixed.\n\n- **list**: returns all employees; `nip` and `nama` filter them, and blank values are ignored. `pagetype`, `page` and `action` are optional.\n- **detail**, a profile: `page=sso&action=getDataPegawai&tiket=…`, without other parameters.",
-      id: "Parameter menentukan salah satu dari dua bentuk, yang tidak dapat digabungkan.\n\n- **list**, daftar: mengembalikan semua pegawai; `nip` dan `nama` menyaringnya, dan nilai kosong diabaikan. `pagetype`, `page`, dan `action` opsional.\n- **detail**, profil: `page=sso&action=getDataPegawai&tiket=…`, tanpa parameter lain.",
-    },
+    en: "The parameters select one of two forms, which cannot be mixed.\n\n- **list**: returns all employees; `nip` and `nama` filter them, and blank values are ignored. `pagetype`, `page` and `action` are optional.\n- **detail**, a profile: `page=sso&action=getDataPegawai&tiket=…`, without other parameters.",
+    id: "Parameter menentukan salah satu dari dua bentuk, yang tidak dapat digabungkan.\n\n- **list**, daftar: mengembalikan semua pegawai; `nip` dan `nama` menyaringnya, dan nilai kosong diabaikan. `pagetype`, `page`, dan `action` opsional.\n- **detail**, profil: `page=sso&action=getDataPegawai&tiket=…`, tanpa parameter lain.",
     fields: {
-      pagetype: { text: form("serviceauth"), example: "serviceauth" },
+      pagetype: { ...form("serviceauth"), example: "serviceauth" },
       page: {
-        text: {
-          en: "`Web-Service-WBS` for the list, `sso` for the detail.",
-          id: "`Web-Service-WBS` untuk daftar, `sso` untuk detail.",
-        },
+        en: "`Web-Service-WBS` for the list, `sso` for the detail.",
+        id: "`Web-Service-WBS` untuk daftar, `sso` untuk detail.",
         example: "sso",
       },
       action: {
-        text: {
-          en: "`getPegawai` for the list, `getDataPegawai` for the detail.",
-          id: "`getPegawai` untuk daftar, `getDataPegawai` untuk detail.",
-        },
+        en: "`getPegawai` for the list, `getDataPegawai` for the detail.",
+        id: "`getPegawai` untuk daftar, `getDataPegawai` untuk detail.",
         example: "getDataPegawai",
       },
-      nip: { text: { en: "The full NIP.", id: "NIP lengkap." }, example: "209905172120011001" },
-      nama: { text: { en: "Part of the name.", id: "Bagian dari nama." }, example: "siti" },
+      nip: { en: "The full NIP.", id: "NIP lengkap.", example: "209905172120011001" },
+      nama: { en: "Part of the name.", id: "Bagian dari nama.", example: "siti" },
       tiket: {
-        text: { en: "From `GET /v1/simpeg/tiket`.", id: "Dari `GET /v1/simpeg/tiket`." },
+        en: "From `GET /v1/simpeg/tiket`.",
+        id: "Dari `GET /v1/simpeg/tiket`.",
         example: "5f1d7a84c3e94b2f9c0a7b6d5e4f3a21",
       },
     },
@@ -160,10 +143,8 @@ export const employeeWords: AreaWords = {
 curl -s "{base}/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=$TICKET" -H "Authorization: Bearer $TOKEN"`,
     reply: {
       name: "Employees",
-      text: {
-        en: "The matching employees (an empty list if there are none), or the profile.",
-        id: "Pegawai yang cocok (daftar kosong bila tidak ada), atau profil.",
-      },
+      en: "The matching employees (an empty list if there are none), or the profile.",
+      id: "Pegawai yang cocok (daftar kosong bila tidak ada), atau profil.",
       fields: {
         status: form("success"),
         message: { en: "Message of the employee system.", id: "Pesan dari sistem kepegawaian." },

@@ -2,85 +2,77 @@ import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
 
 const phonePattern = "[1-9]\\d{7,14}";
 const phone: FieldWords = {
-  text: {
-    en: "Phone number with country code: 8 to 15 digits, without + or leading 0.",
-    id: "Nomor telepon dengan kode negara: 8 sampai 15 digit, tanpa + atau 0 di depan.",
-  },
+  en: "Phone number with country code: 8 to 15 digits, without + or leading 0.",
+  id: "Nomor telepon dengan kode negara: 8 sampai 15 digit, tanpa + atau 0 di depan.",
   example: "6281234567890",
   schema: { type: "string", pattern: `^${phonePattern}$` },
 };
 const suffixedPhone: FieldWords = {
   ...phone,
-  text: {
-    en: `${phone.text.en} The suffix \`@s.whatsapp.net\` is accepted; groups are not supported.`,
-    id: `${phone.text.id} Akhiran \`@s.whatsapp.net\` diterima; grup tidak didukung.`,
-  },
+  en: `${phone.en} The suffix \`@s.whatsapp.net\` is accepted; groups are not supported.`,
+  id: `${phone.id} Akhiran \`@s.whatsapp.net\` diterima; grup tidak didukung.`,
   schema: {
     type: "string",
     pattern: `^${phonePattern}(@[sS]\\.[wW][hH][aA][tT][sS][aA][pP][pP]\\.[nN][eE][tT])?$`,
   },
 };
 const idempotencyKey: FieldWords = {
-  text: {
-    en: "Within 24 hours, the same request with the same key returns the same response and sends nothing. Up to 255 visible ASCII characters.",
-    id: "Dalam 24 jam, permintaan yang sama dengan kunci yang sama menghasilkan respons yang sama dan tidak mengirim apa pun. Paling banyak 255 karakter ASCII yang terlihat.",
-  },
+  en: "Within 24 hours, the same request with the same key returns the same response and sends nothing. Up to 255 visible ASCII characters.",
+  id: "Dalam 24 jam, permintaan yang sama dengan kunci yang sama menghasilkan respons yang sama dan tidak mengirim apa pun. Paling banyak 255 karakter ASCII yang terlihat.",
   example: "receipt-2025-000123",
 };
 const caption: FieldWords = {
-  text: {
-    en: "Text below it. A form made by a browser or by `fetch` sends its line ends as CRLF.",
-    id: "Teks di bawahnya. Formulir dari browser atau `fetch` mengirim akhir barisnya sebagai CRLF.",
-  },
+  en: "Text below it. A form made by a browser or by `fetch` sends its line ends as CRLF.",
+  id: "Teks di bawahnya. Formulir dari browser atau `fetch` mengirim akhir barisnya sebagai CRLF.",
   example: "*Bukti* pembayaran",
 };
 const flag = (en: string, id: string): FieldWords => ({
-  text: { en: `${en} \`1\` and \`0\` are also accepted.`, id: `${id} \`1\` dan \`0\` juga diterima.` },
+  en: `${en} \`1\` and \`0\` are also accepted.`,
+  id: `${id} \`1\` dan \`0\` juga diterima.`,
   example: false,
   schema: { type: "boolean", default: false },
 });
 const isForwarded = flag("Marks the message as forwarded.", "Menandai pesan sebagai diteruskan.");
 const duration: FieldWords = {
-  text: {
-    en: "Seconds until the message disappears from the chat; by default, or with 0, it stays.",
-    id: "Detik sampai pesan hilang dari percakapan; secara bawaan, atau dengan 0, pesan tetap ada.",
-  },
+  en: "Seconds until the message disappears from the chat; by default, or with 0, it stays.",
+  id: "Detik sampai pesan hilang dari percakapan; secara bawaan, atau dengan 0, pesan tetap ada.",
   example: 86_400,
   schema: { type: "integer", minimum: 0, maximum: 31_536_000 },
 };
 const address = (en: string, id: string): FieldWords => ({
-  text: {
-    en: `URL of the ${en}: http or https, on a public host, port 80 or 443. It is downloaded within 20 seconds.`,
-    id: `URL ${id}: http atau https, pada host publik, port 80 atau 443. Pengunduhannya paling lama 20 detik.`,
-  },
+  en: `URL of the ${en}: http or https, on a public host, port 80 or 443. It is downloaded within 20 seconds.`,
+  id: `URL ${id}: http atau https, pada host publik, port 80 atau 443. Pengunduhannya paling lama 20 detik.`,
   example: "https://files.city.example/receipt.png",
   schema: { type: "string", format: "uri", maxLength: 2_048 },
 });
 const upload = (mediaType: string, en: string, id: string): FieldWords => ({
-  text: { en, id },
+  en,
+  id,
   example: "(bytes)",
   schema: { type: "string", format: "binary" },
   mediaType,
 });
 
-const queuedExample = (what: string) => ({
-  status: true,
-  data: { id: "3EB0C767D26A1B2E5A9F", status: "PENDING", message: `The ${what} is queued for sending` },
-});
+const messageFields = {
+  status: { en: "Always `true`.", id: "Selalu `true`." },
+  data: { en: "The message.", id: "Pesan." },
+  "data.id": { en: "ID of the message.", id: "ID pesan." },
+};
 const queued = (what: string): RouteWords["reply"] => ({
   name: "QueuedMessage",
-  text: {
-    en: "Accepted and stored: the message survives a crash. `GET /messages/{id}` shows whether it arrived.",
-    id: "Diterima dan tersimpan: pesan tidak hilang bila terjadi crash. `GET /messages/{id}` menunjukkan apakah pesan sampai.",
-  },
+  en: "Accepted and stored: the message survives a crash. `GET /messages/{id}` shows whether it arrived.",
+  id: "Diterima dan tersimpan: pesan tidak hilang bila terjadi crash. `GET /messages/{id}` menunjukkan apakah pesan sampai.",
   fields: {
-    status: { en: "Always `true`.", id: "Selalu `true`." },
-    data: { en: "The message.", id: "Pesan." },
-    "data.id": { en: "ID of the message.", id: "ID pesan." },
+    ...messageFields,
     "data.status": { en: "Always `PENDING`.", id: "Selalu `PENDING`." },
     "data.message": { en: "The result in words.", id: "Hasilnya dalam kata-kata." },
   },
-  examples: { queued: queuedExample(what) },
+  examples: {
+    queued: {
+      status: true,
+      data: { id: "3EB0C767D26A1B2E5A9F", status: "PENDING", message: `The ${what} is queued for sending` },
+    },
+  },
 });
 
 const queuedFile =
@@ -103,14 +95,12 @@ export const messagingWords: AreaWords = {
   "messaging/send-message": {
     operationId: "sendMessage",
     summaryInIndonesian: "Mengirim pesan teks",
-    text: {
-      en: "The text is delivered byte for byte. WhatsApp formats `*bold*`, `_italic_`, `~strikethrough~` and `` `monospace` ``. At most 65,536 characters. Messages are accepted at once and sent slowly.",
-      id: "Teks sampai persis seperti yang dikirim. WhatsApp memformat `*tebal*`, `_miring_`, `~coret~`, dan `` `monospace` ``. Paling banyak 65.536 karakter. Pesan langsung diterima dan dikirim perlahan.",
-    },
+    en: "The text is delivered byte for byte. WhatsApp formats `*bold*`, `_italic_`, `~strikethrough~` and `` `monospace` ``. At most 65,536 characters. Messages are accepted at once and sent slowly.",
+    id: "Teks sampai persis seperti yang dikirim. WhatsApp memformat `*tebal*`, `_miring_`, `~coret~`, dan `` `monospace` ``. Paling banyak 65.536 karakter. Pesan langsung diterima dan dikirim perlahan.",
     fields: {
       "idempotency-key": idempotencyKey,
       phone,
-      message: { text: { en: "The text.", id: "Teksnya." }, example: "Kode Anda: *123456*" },
+      message: { en: "The text.", id: "Teksnya.", example: "Kode Anda: *123456*" },
     },
     examples: { text: { phone: "6281234567890", message: "Kode Anda: *123456*" } },
     mistake: { where: "body", input: { phone: "+62 812-3456-7890", message: "" } },
@@ -121,10 +111,8 @@ export const messagingWords: AreaWords = {
   "messaging/send-image": {
     operationId: "sendImage",
     summaryInIndonesian: "Mengirim gambar, diunggah atau dari URL",
-    text: {
-      en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. Blank fields are ignored.",
-      id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. Field kosong diabaikan.",
-    },
+    en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. Blank fields are ignored.",
+    id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. Field kosong diabaikan.",
     fields: {
       "idempotency-key": idempotencyKey,
       phone: suffixedPhone,
@@ -154,10 +142,8 @@ export const messagingWords: AreaWords = {
   "messaging/send-file": {
     operationId: "sendFile",
     summaryInIndonesian: "Mengirim berkas, diunggah atau dari URL",
-    text: {
-      en: "Send exactly one of `file` (at most 4 MiB) and `file_url` (at most 50 MiB). Blank fields are ignored.",
-      id: "Kirim tepat satu dari `file` (paling besar 4 MiB) dan `file_url` (paling besar 50 MiB). Field kosong diabaikan.",
-    },
+    en: "Send exactly one of `file` (at most 4 MiB) and `file_url` (at most 50 MiB). Blank fields are ignored.",
+    id: "Kirim tepat satu dari `file` (paling besar 4 MiB) dan `file_url` (paling besar 50 MiB). Field kosong diabaikan.",
     fields: {
       "idempotency-key": idempotencyKey,
       phone: suffixedPhone,
@@ -165,10 +151,8 @@ export const messagingWords: AreaWords = {
       file_url: address("file", "berkas"),
       caption,
       reply_message_id: {
-        text: {
-          en: "ID of the message to reply to: one sent earlier, or one written by the recipient.",
-          id: "ID pesan yang dibalas: pesan yang dikirim sebelumnya, atau yang ditulis penerima.",
-        },
+        en: "ID of the message to reply to: one sent earlier, or one written by the recipient.",
+        id: "ID pesan yang dibalas: pesan yang dikirim sebelumnya, atau yang ditulis penerima.",
         example: "3EB0C767D26A1B2E5A9F",
       },
       is_forwarded: isForwarded,
@@ -186,8 +170,8 @@ export const messagingWords: AreaWords = {
     curl: `curl -s "{base}/send/file" -u "$AUTH" -H "Idempotency-Key: letter-$(date +%s%N)" \\
   -F phone=$PHONE -F file=@letter.txt -F duration=86400`,
     reply: {
+      ...queued("file"),
       name: "QueuedFile",
-      text: queued("file").text,
       fields: {
         code: { en: "Always `SUCCESS`.", id: "Selalu `SUCCESS`." },
         message: {
@@ -210,13 +194,11 @@ export const messagingWords: AreaWords = {
   "messaging/message-status": {
     operationId: "readMessage",
     summaryInIndonesian: "Menampilkan status sebuah pesan",
-    text: states,
+    ...states,
     fields: {
       id: {
-        text: {
-          en: "The ID returned when the message was sent.",
-          id: "ID dari respons saat pesan dikirim.",
-        },
+        en: "The ID returned when the message was sent.",
+        id: "ID dari respons saat pesan dikirim.",
         example: "3EB0C767D26A1B2E5A9F",
       },
     },
@@ -224,11 +206,10 @@ export const messagingWords: AreaWords = {
     curl: `curl -s "{base}/messages/$MESSAGE_ID" -u "$AUTH"`,
     reply: {
       name: "MessageStatus",
-      text: { en: "The state of the message.", id: "Status pesan." },
+      en: "The state of the message.",
+      id: "Status pesan.",
       fields: {
-        status: { en: "Always `true`.", id: "Selalu `true`." },
-        data: { en: "The message.", id: "Pesan." },
-        "data.id": { en: "ID of the message.", id: "ID pesan." },
+        ...messageFields,
         "data.status": states,
         "data.reason": {
           en: "Reason for FAILED, EXPIRED or UNCERTAIN.",

@@ -31,10 +31,7 @@ export const tags: Readonly<Record<string, Text>> = {
     en: "Masked civil records for partner agencies, newest first, with an exact total.",
     id: "Data kependudukan yang disamarkan untuk instansi mitra, dari yang terbaru, dengan total pasti.",
   },
-  tourism: {
-    en: "Categories and photo galleries, public.",
-    id: "Kategori dan galeri foto, publik.",
-  },
+  tourism: { en: "Categories and photo galleries, public.", id: "Kategori dan galeri foto, publik." },
   messaging: {
     en: "Texts, images and files to a phone number. For backends only (no CORS), on a separate host without a version segment.",
     id: "Teks, gambar, dan berkas ke nomor telepon. Hanya untuk backend (tanpa CORS), di host terpisah tanpa segmen versi.",
@@ -47,53 +44,45 @@ export const securitySchemes = {
     type: "apiKey",
     in: "header",
     name: "apikey",
-    description: {
-      en: "API key of a partner agency; never send it in the URL.",
-      id: "Kunci API instansi mitra; jangan dikirim di URL.",
-    },
+    en: "API key of a partner agency; never send it in the URL.",
+    id: "Kunci API instansi mitra; jangan dikirim di URL.",
   },
   bearer: {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: {
-      en: "Access token from the employee login, valid for 15 minutes.",
-      id: "Token akses dari login pegawai, berlaku 15 menit.",
-    },
+    en: "Access token from the employee login, valid for 15 minutes.",
+    id: "Token akses dari login pegawai, berlaku 15 menit.",
   },
   basic: {
     type: "http",
     scheme: "basic",
-    description: {
-      en: "Credentials of a backend; never use them in a web page or an app.",
-      id: "Kredensial backend; jangan dipakai di halaman web atau aplikasi.",
-    },
+    en: "Credentials of a backend; never use them in a web page or an app.",
+    id: "Kredensial backend; jangan dipakai di halaman web atau aplikasi.",
   },
 } as const;
 
 export const headers = {
   "X-Request-Id": {
     schema: { type: "string" },
-    description: { en: "Request ID, for problem reports.", id: "ID permintaan, untuk laporan masalah." },
+    en: "Request ID, for problem reports.",
+    id: "ID permintaan, untuk laporan masalah.",
   },
   "Retry-After": {
     schema: { type: "integer" },
-    description: { en: "Seconds to wait before retrying.", id: "Jeda sebelum mencoba lagi, dalam detik." },
+    en: "Seconds to wait before retrying.",
+    id: "Jeda sebelum mencoba lagi, dalam detik.",
   },
   "WWW-Authenticate": {
     schema: { type: "string" },
-    description: { en: "The required authentication scheme.", id: "Skema autentikasi yang diperlukan." },
+    en: "The required authentication scheme.",
+    id: "Skema autentikasi yang diperlukan.",
   },
-  ETag: {
-    schema: { type: "string" },
-    description: { en: "Version tag of this response.", id: "Penanda versi respons ini." },
-  },
+  ETag: { schema: { type: "string" }, en: "Version tag of this response.", id: "Penanda versi respons ini." },
   "Cache-Control": {
     schema: { type: "string" },
-    description: {
-      en: "How long the response may be cached.",
-      id: "Berapa lama respons boleh disimpan di cache.",
-    },
+    en: "How long the response may be cached.",
+    id: "Berapa lama respons boleh disimpan di cache.",
   },
 } as const;
 

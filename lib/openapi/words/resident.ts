@@ -2,27 +2,21 @@ import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
 
 const paging: Readonly<Record<string, FieldWords>> = {
   page_number: {
-    text: {
-      en: "Page to return, a JSON number without quotes.",
-      id: "Halaman yang diminta, angka JSON tanpa tanda kutip.",
-    },
+    en: "Page to return, a JSON number without quotes.",
+    id: "Halaman yang diminta, angka JSON tanpa tanda kutip.",
     example: 1,
   },
   page_size: {
-    text: {
-      en: "Rows per page, a JSON number without quotes.",
-      id: "Baris per halaman, angka JSON tanpa tanda kutip.",
-    },
+    en: "Rows per page, a JSON number without quotes.",
+    id: "Baris per halaman, angka JSON tanpa tanda kutip.",
     example: 10,
   },
 };
 
 const reply: RouteWords["reply"] = {
   name: "ResidentPage",
-  text: {
-    en: "The page. Beyond the last page `data` is empty and `total` is still exact.",
-    id: "Halaman yang diminta. Setelah halaman terakhir, `data` kosong dan `total` tetap pasti.",
-  },
+  en: "The page. Beyond the last page `data` is empty and `total` is still exact.",
+  id: "Halaman yang diminta. Setelah halaman terakhir, `data` kosong dan `total` tetap pasti.",
   fields: {
     data: { en: "Residents, newest first.", id: "Penduduk, dari yang terbaru." },
     "data.nik_alt": {
@@ -88,10 +82,8 @@ export const residentWords: AreaWords = {
   "resident/list": {
     operationId: "listResidents",
     summaryInIndonesian: "Menampilkan penduduk, dari yang terbaru",
-    text: {
-      en: `With an empty body, the defaults apply. ${masked.en} The key can also be sent in \`x-api-key\`.`,
-      id: `Bila body kosong, nilai bawaan berlaku. ${masked.id} Kunci juga dapat dikirim di \`x-api-key\`.`,
-    },
+    en: `With an empty body, the defaults apply. ${masked.en} The key can also be sent in \`x-api-key\`.`,
+    id: `Bila body kosong, nilai bawaan berlaku. ${masked.id} Kunci juga dapat dikirim di \`x-api-key\`.`,
     fields: paging,
     examples: { page: { page_number: 1, page_size: 10 } },
     mistake: { where: "body", input: { page_number: 1, page_size: "10" } },
@@ -102,23 +94,17 @@ export const residentWords: AreaWords = {
   "resident/search": {
     operationId: "searchResidents",
     summaryInIndonesian: "Mencari penduduk menurut NIK, nama, atau keduanya",
-    text: {
-      en: `At least one of \`p_nik\` and \`p_nama\` is required; blank values are ignored. If both are sent, both must match. \`%\` and \`_\` in a name are literal. ${masked.en}`,
-      id: `Minimal salah satu dari \`p_nik\` dan \`p_nama\` wajib diisi; nilai kosong diabaikan. Bila keduanya dikirim, keduanya harus cocok. \`%\` dan \`_\` dalam nama dibaca apa adanya. ${masked.id}`,
-    },
+    en: `At least one of \`p_nik\` and \`p_nama\` is required; blank values are ignored. If both are sent, both must match. \`%\` and \`_\` in a name are literal. ${masked.en}`,
+    id: `Minimal salah satu dari \`p_nik\` dan \`p_nama\` wajib diisi; nilai kosong diabaikan. Bila keduanya dikirim, keduanya harus cocok. \`%\` dan \`_\` dalam nama dibaca apa adanya. ${masked.id}`,
     fields: {
       p_nik: {
-        text: {
-          en: "Identity number: a string of exactly 16 digits.",
-          id: "NIK: string tepat 16 digit.",
-        },
+        en: "Identity number: a string of exactly 16 digits.",
+        id: "NIK: string tepat 16 digit.",
         example: "9971012345670004",
       },
       p_nama: {
-        text: {
-          en: "Any part of the name, case-insensitive.",
-          id: "Bagian mana pun dari nama, tanpa membedakan huruf besar dan kecil.",
-        },
+        en: "Any part of the name, case-insensitive.",
+        id: "Bagian mana pun dari nama, tanpa membedakan huruf besar dan kecil.",
         example: "siti",
       },
       ...paging,

@@ -10,12 +10,13 @@ export const tourismWords: AreaWords = {
   "tourism/categories": {
     operationId: "listCategories",
     summaryInIndonesian: "Menampilkan kategori pariwisata",
-    text: cached,
+    ...cached,
     fields: {},
     curl: `curl -s "{base}/v1/pariwisata/kategori"`,
     reply: {
       name: "Categories",
-      text: { en: "All categories, as stored.", id: "Semua kategori, sesuai data tersimpan." },
+      en: "All categories, as stored.",
+      id: "Semua kategori, sesuai data tersimpan.",
       fields: {
         data: { en: "The categories.", id: "Kategori." },
         "data.ktipe_id": { en: "ID of the category.", id: "ID kategori." },
@@ -31,16 +32,12 @@ export const tourismWords: AreaWords = {
   "tourism/gallery": {
     operationId: "listGallery",
     summaryInIndonesian: "Menampilkan foto satu destinasi",
-    text: {
-      en: `Returns a JSON array without envelope; it is empty for an unknown destination. ${cached.en}`,
-      id: `Mengembalikan array JSON tanpa pembungkus; kosong untuk destinasi yang tidak dikenal. ${cached.id}`,
-    },
+    en: `Returns a JSON array without envelope; it is empty for an unknown destination. ${cached.en}`,
+    id: `Mengembalikan array JSON tanpa pembungkus; kosong untuk destinasi yang tidak dikenal. ${cached.id}`,
     fields: {
       where: {
-        text: {
-          en: "The only supported filter: `(pr_id,eq,<destination id>)`.",
-          id: "Satu-satunya filter yang didukung: `(pr_id,eq,<id destinasi>)`.",
-        },
+        en: "The only supported filter: `(pr_id,eq,<destination id>)`.",
+        id: "Satu-satunya filter yang didukung: `(pr_id,eq,<id destinasi>)`.",
         example: "(pr_id,eq,1)",
         schema: { type: "string", pattern: "^\\(pr_id,eq,[\\p{L}\\p{N}_.\\-]{1,64}\\)$" },
       },
@@ -49,7 +46,8 @@ export const tourismWords: AreaWords = {
     curl: `curl -s "{base}/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)"`,
     reply: {
       name: "Gallery",
-      text: { en: "The photos.", id: "Foto-fotonya." },
+      en: "The photos.",
+      id: "Foto-fotonya.",
       fields: {
         id: { en: "ID of the photo.", id: "ID foto." },
         pr_id: { en: "ID of the destination.", id: "ID destinasi." },

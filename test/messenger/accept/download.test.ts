@@ -154,18 +154,6 @@ test("fails with that error when the connection is refused", async () => {
   await expect(download("http://127.0.0.1:1/")).rejects.toMatchObject(unreachable);
 });
 
-test("throws the reason of the caller's abort before, during and after the headers", async () => {
-  const silent = await serve(() => {});
-  const begun = await serve((_request, response) => void response.write("a"));
-  const reason = new Error("the task stops");
-  await expect(download(silent, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-  for (const url of [silent, begun]) {
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(reason), 50);
-    await expect(download(url, { signal: controller.signal })).rejects.toBe(reason);
-  }
-});
-
 test("closes the connection when it is closed unread, and can be closed again", async () => {
   let closed = false;
   const url = await serve((_request, response) => {

@@ -32,8 +32,8 @@ export const infrastructure: readonly Mutant[] = [
   {
     breaks: "Functions may leave by plain HTTP, too",
     file: "infra/aws/constructs/network.ts",
-    find: "for (const port of new Set([https, ...upstreamPorts]))",
-    replace: "for (const port of new Set([https, http, ...upstreamPorts]))",
+    find: "for (const port of new Set([https, ...upstreamPorts(config)]))",
+    replace: "for (const port of new Set([https, http, ...upstreamPorts(config)]))",
     tests: on("network"),
   },
   {

@@ -43,8 +43,8 @@ export const operations: readonly Mutant[] = [
   {
     breaks: "Silence that is good leaves an alarm without data instead of ending it",
     file: alarms,
-    find: "good: TreatMissingData.NOT_BREACHING",
-    replace: "good: TreatMissingData.MISSING",
+    find: ": TreatMissingData.NOT_BREACHING",
+    replace: ": TreatMissingData.MISSING",
     tests: alarmsTest,
   },
   {

@@ -102,8 +102,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "A send that has not left counts against the message",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "attempts = attempts - 1,\n      not_before = now()",
-    replace: "not_before = now()",
+    find: "sql`state = 'PENDING', attempts = attempts - 1`",
+    replace: "sql`state = 'PENDING'`",
     tests: ofOutbox,
   },
   {
@@ -211,7 +211,7 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "An Idempotency-Key stays claimed when its media are rejected",
     file: "lib/messenger/accept/acceptance.ts",
-    find: "if (claim) await releaseClaim(sql, claim).catch(() => {});",
+    find: "if (claim) await idempotency.releaseClaim(sql, claim).catch(() => {});",
     replace:
       "if (claim) await releaseClaim(sql, { ...claim, keyDigest: claim.payloadDigest }).catch(() => {});",
     tests: ofAcceptance,

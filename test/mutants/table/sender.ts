@@ -68,7 +68,7 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message that the platform has is sent again when the database fails before it is noted",
     file: senderFile,
-    find: "await retryUntilDone(() => markSent(sql, message), options.signal);",
+    find: "await retryUntilDone(() => outcome.markSent(sql, message), options.signal);",
     replace: "await markSent(sql, message);",
     tests: ofSender,
     only: "when the database fails",
@@ -165,7 +165,7 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A send that the database broke off before anything left counts as an attempt",
     file: senderFile,
-    find: 'const again = verdict === "unknown" ? requeue : requeueUnsent;',
+    find: 'const again = verdict === "unknown" ? outcome.requeue : outcome.requeueUnsent;',
     replace: 'const again = verdict === "not-sent" ? requeueUnsent : requeue;',
     tests: ofSender,
     only: "the loss of the database",

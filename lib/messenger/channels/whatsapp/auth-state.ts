@@ -1,12 +1,4 @@
-import {
-  type AuthenticationCreds,
-  type AuthenticationState,
-  BufferJSON,
-  initAuthCreds,
-  proto,
-  type SignalDataSet,
-  type SignalDataTypeMap,
-} from "baileys";
+import * as baileys from "baileys";
 import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
@@ -23,7 +15,7 @@ export interface AuthStateOptions {
 
 /** Credentials and keys for the lifetime of one connection. */
 export interface Lease {
-  readonly state: AuthenticationState;
+  readonly state: baileys.AuthenticationState;
   /** Stores the credentials as they are now. */
   saveCreds(): Promise<void>;
   /** Rejects every later write and waits for those in progress. */
@@ -100,27 +92,27 @@ const read = async (
   return Object.fromEntries(
     rows.map(({ id, value }) => {
       const text = encryption.decrypt(contextOf(type, id), value).toString("utf8");
-      return [id, JSON.parse(text, BufferJSON.reviver)];
+      return [id, JSON.parse(text, baileys.BufferJSON.reviver)];
     }),
   );
 };
 
 const toChange = ({ encryption }: AuthStateOptions, type: string, id: string, value: unknown): Change => {
   if (value === null || value === undefined) return { type, id, value: null };
-  const plaintext = Buffer.from(JSON.stringify(value, BufferJSON.replacer));
+  const plaintext = Buffer.from(JSON.stringify(value, baileys.BufferJSON.replacer));
   return { type, id, value: encryption.encrypt(contextOf(type, id), plaintext).toString("base64") };
 };
 
-const readKeys = async <T extends keyof SignalDataTypeMap>(
+const readKeys = async <T extends keyof baileys.SignalDataTypeMap>(
   options: AuthStateOptions,
   type: T,
   ids: readonly string[],
-): Promise<Record<string, SignalDataTypeMap[T]>> => {
+): Promise<Record<string, baileys.SignalDataTypeMap[T]>> => {
   const values = await read(options, type, ids);
   if (type === "app-state-sync-key")
     for (const [id, value] of Object.entries(values))
-      values[id] = proto.Message.AppStateSyncKeyData.fromObject(value as Record<string, unknown>);
-  return values as Record<string, SignalDataTypeMap[T]>;
+      values[id] = baileys.proto.Message.AppStateSyncKeyData.fromObject(value as Record<string, unknown>);
+  return values as Record<string, baileys.SignalDataTypeMap[T]>;
 };
 
 /**
@@ -130,7 +122,7 @@ const readKeys = async <T extends keyof SignalDataTypeMap>(
  */
 export const openAuthState = async (options: AuthStateOptions): Promise<AuthState> => {
   const stored = await read(options, credsKey.type, [credsKey.id]);
-  let creds = (stored[credsKey.id] as AuthenticationCreds | undefined) ?? initAuthCreds();
+  let creds = (stored[credsKey.id] as baileys.AuthenticationCreds | undefined) ?? baileys.initAuthCreds();
 
   const acquire = (): Lease => {
     const leased = creds;
@@ -148,7 +140,7 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
         creds: leased,
         keys: {
           get: (type, ids) => readKeys(options, type, ids),
-          set: (data: SignalDataSet) =>
+          set: (data: baileys.SignalDataSet) =>
             change(
               Object.entries(data).flatMap(([type, values]) =>
                 Object.entries(values).map(([id, value]) => toChange(options, type, id, value)),
@@ -183,7 +175,7 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
         }
         await tx`delete from messaging.auth_key`;
       });
-      creds = initAuthCreds();
+      creds = baileys.initAuthCreds();
     },
   };
 };

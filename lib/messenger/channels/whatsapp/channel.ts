@@ -24,23 +24,10 @@ export const whatsAppChannel = (
     isOpen: () => platform.state().kind === "open",
     isRegistered: (phone) => platform.isRegistered(phone),
     async compose({ id, phone, kind, content, mediaId }: Outgoing) {
-      const { text, view_once, is_forwarded, duration_seconds, reply_to } = content;
+      const { reply_to, ...shown } = content;
       const quoted =
         reply_to === undefined ? undefined : { id: reply_to, payload: await payloads.find(reply_to) };
-      return platform.compose(
-        {
-          id,
-          phone,
-          kind,
-          text,
-          media: await openMedia(mediaId),
-          quoted,
-          viewOnce: view_once,
-          isForwarded: is_forwarded,
-          durationSeconds: duration_seconds,
-        },
-        signal,
-      );
+      return platform.compose({ ...shown, id, phone, kind, media: await openMedia(mediaId), quoted }, signal);
     },
     send: (payload) => platform.send(payload, signal),
   };

@@ -1,20 +1,6 @@
 import { EventEmitter } from "node:events";
 import { Agent } from "node:https";
-import {
-  areJidsSameUser,
-  Curve,
-  DEFAULT_CONNECTION_CONFIG,
-  isJidBroadcast,
-  isJidGroup,
-  isJidNewsletter,
-  isLidUser,
-  jidDecode,
-  makeWASocket,
-  proto,
-  type UserFacingSocketConfig,
-  WA_CERT_DETAILS,
-  type WASocket,
-} from "baileys";
+import * as baileys from "baileys";
 import type { Lease } from "./auth-state.ts";
 import { libraryLog, muteLibsignal } from "./library-log.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
@@ -27,7 +13,7 @@ const connectTimeoutMs = 15_000;
 /** `ws` itself waits 30 s for an unresponsive server to close a connection. */
 const closeTimeoutMs = 1_000;
 
-const realRootKey = Buffer.from(WA_CERT_DETAILS.PUBLIC_KEY);
+const realRootKey = Buffer.from(baileys.WA_CERT_DETAILS.PUBLIC_KEY);
 
 export interface ConnectionOptions {
   readonly settings: WhatsAppSettings;
@@ -44,7 +30,7 @@ export interface Disconnection {
 }
 
 export interface Connection {
-  readonly socket: WASocket;
+  readonly socket: baileys.WASocket;
   /** Resolves once the socket is closed and pending writes of keys are done. */
   readonly ended: Promise<Disconnection>;
   /** Closes the socket; nothing is sent after this call. */
@@ -79,16 +65,16 @@ const watch = (raw: RawSocket): void => {
  */
 const findMessage = async (
   { findPayload }: ConnectionOptions,
-  socket: WASocket,
-  { id, remoteJid }: proto.IMessageKey,
-): Promise<proto.IMessage | undefined> => {
+  socket: baileys.WASocket,
+  { id, remoteJid }: baileys.proto.IMessageKey,
+): Promise<baileys.proto.IMessage | undefined> => {
   const payload = id ? await findPayload(id) : undefined;
   if (!payload || !remoteJid) return undefined;
-  const { key, message } = proto.WebMessageInfo.decode(payload);
-  const requester = isLidUser(remoteJid)
+  const { key, message } = baileys.proto.WebMessageInfo.decode(payload);
+  const requester = baileys.isLidUser(remoteJid)
     ? await socket.signalRepository.lidMapping.getPNForLID(remoteJid)
     : remoteJid;
-  return areJidsSameUser(requester ?? undefined, key?.remoteJid ?? undefined)
+  return baileys.areJidsSameUser(requester ?? undefined, key?.remoteJid ?? undefined)
     ? (message ?? undefined)
     : undefined;
 };
@@ -117,16 +103,16 @@ const capturingRejections = <T>(make: () => T): T => {
 export const connect = (options: ConnectionOptions): Connection => {
   const { settings, lease, onQr, onOpen, onReceipt } = options;
   muteLibsignal();
-  Curve.verify = verifySignature; // baileys' own accepts every signature
-  WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
+  baileys.Curve.verify = verifySignature; // baileys' own accepts every signature
+  baileys.WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
   let isClosed = false;
-  const config: UserFacingSocketConfig = {
+  const config: baileys.UserFacingSocketConfig = {
     auth: lease.state,
     logger: libraryLog(() => isClosed),
     ...(settings.url && { waWebSocketUrl: settings.url }),
     ...(settings.mediaCa && { fetchAgent: new Agent({ ca: settings.mediaCa }) }),
-    version: settings.version ?? DEFAULT_CONNECTION_CONFIG.version,
-    browser: [settings.browserName ?? "Mac OS", "Chrome", "14.4.1"],
+    // WhatsApp may reject pairing codes for names that it does not know
+    browser: ["Mac OS", "Chrome", "14.4.1"],
     countryCode: "ID",
     connectTimeoutMs,
     defaultQueryTimeoutMs: queryTimeoutMs,
@@ -140,9 +126,10 @@ export const connect = (options: ConnectionOptions): Connection => {
     emitOwnEvents: false,
     generateHighQualityLinkPreview: false,
     // receipts from persons are needed: they request messages again
-    shouldIgnoreJid: (jid) => Boolean(isJidGroup(jid) || isJidBroadcast(jid) || isJidNewsletter(jid)),
+    shouldIgnoreJid: (jid) =>
+      Boolean(baileys.isJidGroup(jid) || baileys.isJidBroadcast(jid) || baileys.isJidNewsletter(jid)),
   };
-  const socket: WASocket = capturingRejections(() => makeWASocket(config));
+  const socket: baileys.WASocket = capturingRejections(() => baileys.makeWASocket(config));
   watch((socket.ws as unknown as { socket: RawSocket }).socket);
 
   const { promise: closed, resolve: close } = Promise.withResolvers<Disconnection>();
@@ -156,7 +143,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   });
   socket.ev.on("connection.update", ({ qr, connection, lastDisconnect }) => {
     if (qr) onQr(qr);
-    if (connection === "open") onOpen(jidDecode(socket.user?.id)?.user ?? "");
+    if (connection === "open") onOpen(baileys.jidDecode(socket.user?.id)?.user ?? "");
     if (connection !== "close") return;
     isClosed = true;
     close({ code: codeOf(lastDisconnect?.error) });

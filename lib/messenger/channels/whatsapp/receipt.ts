@@ -4,7 +4,6 @@ import { areJidsSameUser, type BinaryNode, getBinaryNodeChild, getBinaryNodeChil
 export interface Receipt {
   readonly id: string;
   readonly kind: "delivered" | "read" | "played";
-  readonly at: Date;
 }
 
 /** `inactive`: delivered to a device that is not in use at the moment. */
@@ -22,7 +21,5 @@ export const receiptsOf = (node: BinaryNode, own: readonly (string | undefined)[
   const from = attrs.participant ?? attrs.from;
   if (!kind || !attrs.id || own.some((jid) => jid && areJidsSameUser(from, jid))) return [];
   const more = getBinaryNodeChildren(getBinaryNodeChild(node, "list"), "item").map((item) => item.attrs.id);
-  const seconds = Number(attrs.t);
-  const at = seconds > 0 ? new Date(seconds * 1_000) : new Date();
-  return [attrs.id, ...more].flatMap((id) => (id ? [{ id, kind, at }] : []));
+  return [attrs.id, ...more].flatMap((id) => (id ? [{ id, kind }] : []));
 };

@@ -23,17 +23,13 @@ const maxImmediateRestarts = 3;
 
 /** Decides when to reconnect: at once after a requested restart, otherwise with exponential backoff and jitter. */
 export class Reconnection {
-  readonly #minMs: number;
-  readonly #maxMs: number;
-  readonly #stableMs: number;
+  readonly #options: Required<ReconnectionOptions>;
   readonly #random: () => number;
   #failures = 0;
   #openSince: number | undefined;
 
   constructor(options: ReconnectionOptions = {}, random: () => number = Math.random) {
-    this.#minMs = options.minMs ?? 1_000;
-    this.#maxMs = options.maxMs ?? 60_000;
-    this.#stableMs = options.stableMs ?? 30_000;
+    this.#options = { minMs: 1_000, maxMs: 60_000, stableMs: 30_000, ...options };
     this.#random = random;
   }
 
@@ -43,7 +39,7 @@ export class Reconnection {
 
   /** @param code of the disconnection, if known. */
   next(code: number | undefined, now: number): NextStep {
-    const wasStable = this.#openSince !== undefined && now - this.#openSince >= this.#stableMs;
+    const wasStable = this.#openSince !== undefined && now - this.#openSince >= this.#options.stableMs;
     this.#openSince = undefined;
     if (wasStable) this.#failures = 0;
     if (code === REPLACED) return { step: "yield" };
@@ -55,7 +51,8 @@ export class Reconnection {
   }
 
   #backoff(): number {
-    const cap = Math.min(this.#maxMs, this.#minMs * 2 ** Math.min(this.#failures - 1, 16));
+    const { minMs, maxMs } = this.#options;
+    const cap = Math.min(maxMs, minMs * 2 ** Math.min(this.#failures - 1, 16));
     return cap * (0.5 + this.#random() / 2);
   }
 }

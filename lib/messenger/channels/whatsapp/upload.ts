@@ -12,16 +12,6 @@ export interface MediaSource {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** The reference to uploaded media that a message contains. */
-export interface UploadedMedia {
-  readonly url: string;
-  readonly directPath: string;
-  readonly mediaKey: Uint8Array;
-  readonly fileSha256: Uint8Array;
-  readonly fileEncSha256: Uint8Array;
-  readonly fileLength: number;
-}
-
 const silenceMs = 30_000;
 const maxReplyBytes = 65_536;
 
@@ -109,6 +99,7 @@ const post = async ({ url, bytes, agent, signal }: Post, body: AsyncIterable<Buf
  * once for the bytes. baileys writes a temporary file instead; on a full or read-only disk its write stream
  * emits an error without a listener, which ends the process.
  *
+ * @returns the reference that a message contains.
  * @throws ChannelFailure "upload-failed" when no media server accepts them.
  */
 export const uploadMedia = async (
@@ -116,7 +107,7 @@ export const uploadMedia = async (
   media: MediaSource,
   kind: "image" | "document",
   signal: AbortSignal,
-): Promise<UploadedMedia> => {
+) => {
   const mediaKey = randomBytes(32);
   const { cipherKey, iv, macKey } = await getMediaKeys(mediaKey, kind);
   if (!macKey) throw new Error("no key for the media's authentication");

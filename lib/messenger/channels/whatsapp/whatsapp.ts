@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { setTimeout } from "node:timers/promises";
-import type { WASocket, WAVersion } from "baileys";
+import type { WASocket } from "baileys";
 import { log } from "#lib/log.ts";
 import type { SendOutcome } from "../channel.ts";
 import { ChannelFailure } from "../channel-failure.ts";
@@ -19,10 +19,6 @@ export interface WhatsAppSettings {
   readonly rootKey?: Uint8Array;
   /** PEM of the certificate authority of that platform's media servers. */
   readonly mediaCa?: string;
-  /** The name of the linked device on the phone. WhatsApp may reject pairing codes for names that it does not know. */
-  readonly browserName?: string;
-  /** The version of WhatsApp Web to announce, when the library's is rejected as too old (405). */
-  readonly version?: WAVersion;
   readonly answerTimeoutMs?: number;
   readonly reconnection?: ReconnectionOptions;
 }

@@ -27,7 +27,7 @@ describe("a message", () => {
     const platform = await openPaired(scene);
     const first = await sendNew(platform, text("Halo *warga*"));
     expect(first.answer).toEqual({ outcome: "acked" });
-    const options = { isForwarded: true, durationSeconds: 86_400 };
+    const options = { is_forwarded: true, duration_seconds: 86_400 };
     const second = text("Balasan", { ...options, quoted: { id: first.id, payload: first.payload } });
     expect((await sendNew(platform, second)).answer).toEqual({ outcome: "acked" });
     const third = text("Jawaban", { quoted: { id: "3AUNKNOWN" } });
@@ -70,13 +70,12 @@ describe("a message", () => {
     const open = async function* () {
       for (let at = 0; at < image.length; at += 9_999) yield image.subarray(at, at + 9_999);
     };
-    const thumbnail = randomBytes(300);
     const picture = text("Peta", {
       kind: "image",
-      media: { open, contentType: "image/png", thumbnail, width: 640, height: 480 },
-      viewOnce: true,
-      isForwarded: true,
-      durationSeconds: 604_800,
+      media: { open, contentType: "image/png" },
+      view_once: true,
+      is_forwarded: true,
+      duration_seconds: 604_800,
     });
     const sent = await sendNew(platform, picture);
     const pdf = Buffer.from("%PDF-1.7 surat");
@@ -100,11 +99,8 @@ describe("a message", () => {
     expect(seen?.message.viewOnceMessage?.message?.imageMessage).toMatchObject({
       viewOnce: true,
       mimetype: "image/png",
-      width: 640,
-      height: 480,
       contextInfo: { isForwarded: true, expiration: 604_800 },
     });
-    expect(seen?.message.viewOnceMessage?.message?.imageMessage?.jpegThumbnail).toEqual(thumbnail);
     expect(file?.media?.bytes.equals(pdf)).toBe(true);
     expect(file?.message.documentMessage).toMatchObject({
       fileName: "surat.pdf",
@@ -180,7 +176,6 @@ describe("a message", () => {
         { id, kind: "delivered" },
         { id, kind: "read" },
       ]);
-    expect(Math.abs(Date.now() - (receipts[0]?.at.getTime() ?? 0))).toBeLessThan(5_000);
   });
 
   test("counts as acked when its receipt overtakes the ack", async () => {
