@@ -74,7 +74,9 @@ const sendFault = (error: unknown, reply: FastifyReply) => {
   const fault = toFault(error);
   if (fault.status >= 500) log.error("request failed", { status: fault.status, error });
   const { status, code, message, retryAfterSeconds } = fault;
-  return reply.code(status).send({ code, message, retry_after_seconds: retryAfterSeconds } satisfies Rejected);
+  return reply
+    .code(status)
+    .send({ code, message, retry_after_seconds: retryAfterSeconds } satisfies Rejected);
 };
 
 /** Errors of Fastify below 500 retain their status; any other error comes from the database. */

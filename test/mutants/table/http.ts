@@ -80,8 +80,8 @@ export const http: readonly Mutant[] = [
   {
     breaks: "The base64 of a body is measured in place of its bytes",
     file: "lib/http/body.ts",
-    find: 'isBase64Encoded ? "base64" : "utf8"',
-    replace: 'isBase64Encoded ? "ascii" : "utf8"',
+    find: 'byteLength(body, isBase64Encoded ? "base64" : "utf8")',
+    replace: 'byteLength(body, isBase64Encoded ? "ascii" : "utf8")',
     tests: endpoint,
   },
   {
