@@ -1,7 +1,7 @@
 import { prepareDatabase } from "#lib/db/database.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { listCategories as route } from "#lib/routes/tourism.ts";
-import { listCategories } from "#lib/tourism/categories.ts";
+import { listCategories } from "#lib/tourism/reader.ts";
 
 prepareDatabase();
 

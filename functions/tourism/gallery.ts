@@ -1,7 +1,7 @@
 import { prepareDatabase } from "#lib/db/database.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { listGallery as route } from "#lib/routes/tourism.ts";
-import { listPhotos } from "#lib/tourism/gallery.ts";
+import { listPhotos } from "#lib/tourism/reader.ts";
 
 prepareDatabase();
 

@@ -7,8 +7,7 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { explainAwsError } from "./aws-error.ts";
-import { CommandError, runCommand, verbCommand } from "./command.ts";
+import { CommandError, explainAwsError, runCommand, verbCommand } from "./command.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 const usage = `Usage:

@@ -14,9 +14,8 @@ import {
 } from "@aws-sdk/client-api-gateway";
 import type { PartnerPlan } from "#lib/partner/directory.ts";
 import { integrationApi } from "../aws/integration-api.ts";
-import { usagePlanName } from "../aws/usage-plan-name.ts";
-import { explainAwsError } from "./aws-error.ts";
-import { CommandError } from "./command.ts";
+import { usagePlanName } from "../aws/stage-names.ts";
+import { CommandError, explainAwsError } from "./command.ts";
 
 /** The largest page size of API Gateway. */
 const pageSize = 500;

@@ -10,7 +10,7 @@ import { mintedSecrets, type Secrets, secretTable } from "#lib/secrets/table/tab
 import type { Api } from "../aws/api.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
-import { secretsPrefix } from "../aws/secret-name.ts";
+import { secretsPrefix } from "../aws/stage-names.ts";
 import { bundleFolder, functionName } from "../build/build.ts";
 import { type LocalDatabase, startDatabase } from "./database.ts";
 import { localStage } from "./dev-file.ts";

@@ -7,7 +7,7 @@ import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
 import { driverOptions, types } from "./credentials.ts";
 import { isLostConnection } from "./lost-connection.ts";
-import { readCredentials } from "./role-secret.ts";
+import { readCredentials } from "./role-login.ts";
 
 /** A caller gets a response within 3 s even when the database hangs; the rest is for sending the response. */
 const deadlineMs = 2_600;

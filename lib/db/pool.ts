@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { getSetting } from "#lib/config.ts";
 import { driverOptions, types } from "#lib/db/credentials.ts";
-import { readWorkingCredentials } from "#lib/db/role-secret.ts";
+import { readWorkingCredentials } from "#lib/db/role-login.ts";
 
 const readNow = () => readWorkingCredentials(getSetting("DATABASE_SECRET_ID"));
 

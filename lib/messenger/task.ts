@@ -13,7 +13,7 @@ import { openAuthState } from "./channels/whatsapp/auth-state.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { WhatsApp, type WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import { registerConsole } from "./console/console.ts";
-import type { Credential } from "./console/credential.ts";
+import type { Credential } from "./console/operator-login.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
 import { runLeaderElection } from "./leader.ts";

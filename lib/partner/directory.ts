@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
-import { digestToken } from "#lib/opaque-token.ts";
+import { digestToken, mintToken } from "#lib/opaque-token.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
-import { mintKey } from "./api-key.ts";
+
+/** Generates an API key. It is shown once; only its digest is stored. */
+export const mintKey = (): string => mintToken("mia_");
 
 export interface KeyTerms {
   readonly scopes: readonly PartnerScope[];

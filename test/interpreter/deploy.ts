@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { partnerDirectory } from "#lib/partner/directory.ts";
-import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
+import { usagePlanName } from "../../infra/aws/stage-names.ts";
 import type { City } from "../../infra/local/city.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";

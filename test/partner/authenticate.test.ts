@@ -1,7 +1,6 @@
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { digestToken } from "#lib/opaque-token.ts";
-import { mintKey } from "#lib/partner/api-key.ts";
-import { partnerDirectory } from "#lib/partner/directory.ts";
+import { mintKey, partnerDirectory } from "#lib/partner/directory.ts";
 import { connectFor } from "../steps/connections.ts";
 
 /** The authorizer's own module with the authorizer's settings and an empty cache. */

@@ -3,7 +3,7 @@ import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Route } from "#lib/routes/route.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
-import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
+import { usagePlanName } from "../../infra/aws/stage-names.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import { readAssembly } from "../interpreter/assembly.ts";

@@ -1,5 +1,5 @@
 import type { Api } from "../../infra/aws/api.ts";
-import { usagePlanName } from "../../infra/aws/usage-plan-name.ts";
+import { usagePlanName } from "../../infra/aws/stage-names.ts";
 import { localStage } from "../../infra/local/dev-file.ts";
 import { startGateway as startLocalGateway } from "../../infra/local/gateway/gateway.ts";
 import type { Outcome } from "../../infra/local/lambda/environment.ts";

@@ -6,7 +6,7 @@ import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import type { DatabaseChoice } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
-import { secretName } from "../secret-name.ts";
+import { secretName } from "../stage-names.ts";
 import type { Surroundings } from "./node-function.ts";
 
 type Choice<K extends DatabaseChoice["kind"]> = Extract<DatabaseChoice, { kind: K }>;

@@ -2,7 +2,7 @@ import { Duration, Stack, Validations } from "aws-cdk-lib";
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Trigger } from "aws-cdk-lib/triggers";
 import { Construct } from "constructs";
-import { secretsPrefix } from "../secret-name.ts";
+import { secretsPrefix } from "../stage-names.ts";
 import { NodeFunction, type NodeFunctionProps, type Surroundings } from "./node-function.ts";
 
 /** The provider function waits no longer than this for the result. */

@@ -4,7 +4,7 @@ import { Construct } from "constructs";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Address, Rate, Route } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
-import { usagePlanName } from "../usage-plan-name.ts";
+import { usagePlanName } from "../stage-names.ts";
 import { accessLog } from "./access-log.ts";
 import { findPlace, type Place } from "./custom-domain.ts";
 import { NodeFunction, type Surroundings } from "./node-function.ts";

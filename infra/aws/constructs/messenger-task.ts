@@ -5,7 +5,7 @@ import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { messengerSecrets } from "#lib/routes/internal.ts";
 import type { Config } from "../config.ts";
-import { secretName } from "../secret-name.ts";
+import { secretName } from "../stage-names.ts";
 import { messengerPort } from "../upstream-urls.ts";
 import { messengerImage } from "./messenger-image.ts";
 

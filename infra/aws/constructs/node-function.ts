@@ -8,7 +8,7 @@ import { Construct } from "constructs";
 import type { InternalFunction } from "#lib/routes/internal.ts";
 import { bundleFolder, functionName } from "../../build/build.ts";
 import type { Config } from "../config.ts";
-import { secretName } from "../secret-name.ts";
+import { secretName } from "../stage-names.ts";
 import { upstreamUrls } from "../upstream-urls.ts";
 import type { Network } from "./network.ts";
 

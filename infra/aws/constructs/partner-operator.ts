@@ -3,7 +3,7 @@ import type { UsagePlan } from "aws-cdk-lib/aws-apigateway";
 import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
-import { secretName } from "../secret-name.ts";
+import { secretName } from "../stage-names.ts";
 
 /** The permissions that `npm run partner` needs for this stage; the output `PartnerOperatorPolicy` is its ARN. */
 export class PartnerOperator extends Construct {

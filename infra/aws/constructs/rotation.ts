@@ -4,7 +4,7 @@ import { CfnRotationSchedule } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct, type IDependable } from "constructs";
 import { rotate } from "#lib/routes/internal.ts";
 import { type SecretName, secretTable } from "#lib/secrets/table/table.ts";
-import { secretsPrefix } from "../secret-name.ts";
+import { secretsPrefix } from "../stage-names.ts";
 import { NodeFunction, type Surroundings } from "./node-function.ts";
 
 export interface RotationProps extends Surroundings {

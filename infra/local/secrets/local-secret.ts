@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { type SecretName, type SecretValue, secretTable } from "#lib/secrets/table/table.ts";
-import { secretsPrefix } from "../../aws/secret-name.ts";
+import { secretsPrefix } from "../../aws/stage-names.ts";
 import { localFolder, localStage } from "../dev-file.ts";
 import { openStore } from "./store.ts";
 

@@ -1,4 +1,20 @@
 import { digestToken, mintToken } from "#lib/opaque-token.ts";
+import { isSameText } from "#lib/same-text.ts";
+
+export interface Credential {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Whether any of the credentials matches, in constant time. */
+export const matches = (credentials: readonly Credential[], presented: Credential): boolean =>
+  credentials
+    .map(({ username, password }) => {
+      const sameName = isSameText(username, presented.username);
+      const samePassword = isSameText(password, presented.password);
+      return sameName && samePassword;
+    })
+    .includes(true);
 
 /** A working day. There is no idle timeout: the page polls every two seconds. */
 const lifetimeMs = 8 * 60 * 60 * 1_000;

@@ -59,7 +59,7 @@ export const tourism: Section = {
     {
       name: "lists the photos of a destination as a bare array",
       needs: [],
-      fix: "Search the log of tourism-gallery for the request id; check the field types in lib/tourism/gallery.ts.",
+      fix: "Search the log of tourism-gallery for the request id; check the field types in lib/tourism/reader.ts.",
       check: async (system) => {
         for (const query of ["?where=(pr_id,eq,1)", "?where=%28pr_id%2Ceq%2C1%29"]) {
           const answer = await get(system, galleryPath, query);
@@ -73,7 +73,7 @@ export const tourism: Section = {
     {
       name: "returns an empty array for an unknown destination",
       needs: [],
-      fix: "Check lib/tourism/gallery.ts: an unknown destination is not an error.",
+      fix: "Check lib/tourism/reader.ts: an unknown destination is not an error.",
       check: async (system) => {
         const answer = await get(system, galleryPath, "?where=(pr_id,eq,no-such-destination)");
         expectStatus(answer, 200);

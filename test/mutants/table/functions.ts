@@ -64,7 +64,7 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "The upkeep and the task connect by the current password alone while one is rotated",
-    file: "lib/db/role-secret.ts",
+    file: "lib/db/role-login.ts",
     find: "return (await logsIn(current)) ? current : coming;",
     replace: "return current;",
     tests: rotation,
