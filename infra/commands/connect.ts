@@ -4,7 +4,7 @@ import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
-import { readLocalSecret } from "../local/secrets/local-secret.ts";
+import { readLocalSecret } from "../local/secrets/store.ts";
 import { CommandError } from "./command.ts";
 
 const noDatabase = `No database was found. To start a local one, run npm run dev in another terminal.

@@ -5,7 +5,7 @@ import { digestTerm, digestWith } from "#lib/secrets/pepper.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
-import { readLocalSecret } from "../local/secrets/local-secret.ts";
+import { readLocalSecret } from "../local/secrets/store.ts";
 import { CommandError } from "./command.ts";
 import { withConnection } from "./connect.ts";
 

@@ -11,7 +11,7 @@ import { maxAgeSeconds } from "#lib/employee/token-key.ts";
 import { tokenKeySchema } from "#lib/secrets/schemas.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
-import { localSecretName } from "../local/secrets/local-secret.ts";
+import { localSecretName } from "../local/secrets/store.ts";
 import { CommandError, runCommand, verbCommand } from "./command.ts";
 
 const usage = `Usage:

@@ -5,8 +5,7 @@ import { setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { mintToken } from "#lib/opaque-token.ts";
 import { startServer } from "./postgres/server.ts";
-import { localSecretName, readLocalSecret } from "./secrets/local-secret.ts";
-import type { SecretStore } from "./secrets/store.ts";
+import { localSecretName, readLocalSecret, type SecretStore } from "./secrets/store.ts";
 
 export type LocalDatabase = Awaited<ReturnType<typeof startDatabase>>;
 

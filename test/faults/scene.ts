@@ -7,9 +7,13 @@ import { secretTable } from "#lib/secrets/table/table.ts";
 import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
-import { localSecretName, readLocalSecret } from "../../infra/local/secrets/local-secret.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";
-import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts";
+import {
+  localSecretName,
+  openStore,
+  readLocalSecret,
+  type SecretStore,
+} from "../../infra/local/secrets/store.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { Fleet } from "./fleet.ts";
 

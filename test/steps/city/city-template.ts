@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { startCity } from "../../../infra/local/city.ts";
-import { localSecretName } from "../../../infra/local/secrets/local-secret.ts";
+import { localSecretName } from "../../../infra/local/secrets/store.ts";
 
 const run = promisify(execFile);
 
