@@ -6,7 +6,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest, invalidField, repeatedField } from "#lib/faults/invalid-input.ts";
 import { badBoundary, uploadTooLarge } from "#lib/faults/table.ts";
 import type { Upload } from "#lib/routes/upload.ts";
-import { findParameters } from "./header-parameters.ts";
+import { findParameters } from "./multipart-headers.ts";
 import { type Part, readStructure, type Structure } from "./multipart-structure.ts";
 
 /** Limits of a file and of the whole body, which is 5.7 MB in base64: Lambda accepts 6 MB in all. */

@@ -8,7 +8,7 @@ import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { consoleSchema, messengerKeySchema, messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
-import { errorCode, errorName } from "./channels/channel-failure.ts";
+import { errorCode, errorName } from "./channels/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import { carefulPace, noPace } from "./send/pacing.ts";
 import { startTask } from "./task.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
-import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
+import { ChannelFailure, type SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";

@@ -1,6 +1,6 @@
 import type { SocketConfig } from "baileys";
 import { log } from "#lib/log.ts";
-import { errorCode, errorName } from "../channel-failure.ts";
+import { errorCode, errorName } from "../channel.ts";
 
 type Logger = SocketConfig["logger"];
 

@@ -1,7 +1,6 @@
 import type { BinaryNode, WASocket } from "baileys";
 import { deadline } from "#lib/deadline.ts";
-import type { SendOutcome } from "../channel.ts";
-import { ChannelFailure } from "../channel-failure.ts";
+import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import { decompose } from "./composition.ts";
 import { type SendProgress, sendProgress } from "./signal-repository.ts";
 

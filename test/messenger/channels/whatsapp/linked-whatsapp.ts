@@ -1,7 +1,7 @@
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { onTestFinished } from "vitest";
-import { ChannelFailure } from "#lib/messenger/channels/channel-failure.ts";
+import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
 import {
