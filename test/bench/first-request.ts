@@ -48,7 +48,7 @@ const sendMessage = async ({ messagingBaseUrl, basic }: City): Promise<string> =
 };
 
 /** For each route one request that takes the whole way to its database or old system and back. */
-const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>> = {
+export const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>> = {
   "employee/login": (city) => ({ body: credentialsOf(city) }),
   "employee/refresh": async (city) => ({
     body: { grant_type: "refresh_token", refresh_token: (await login(city)).refresh_token },
@@ -65,6 +65,9 @@ const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>
   "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
   "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
   "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
+  "docs/openapi": () => ({}),
+  "docs/page": () => ({}),
+  "docs/file": () => ({ params: { name: "reference.js" } }),
 };
 
 const encode = async ({ encoding }: Route, body: Record<string, unknown>) => {
