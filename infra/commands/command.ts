@@ -8,6 +8,19 @@ export class CommandError extends Error {
 const isParseArgsError = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 
+/** Returns what the operator can fix, or undefined for any other error. */
+const explain = (error: unknown): string | undefined => {
+  if (error instanceof CommandError) return error.message;
+  // Node adds advice on how to pass a value that begins with a dash
+  if (isParseArgsError(error)) return error.message.replace(/\. To specify .*|\nDid you forget .*/s, "");
+  const { name, message, code } = error as Error & { code?: string };
+  if (code === "28P01") return "The database rejected the username or the password.";
+  if (message.startsWith("environment variable")) return `The ${message}.`;
+  return message === "Region is missing" || name === "CredentialsProviderError"
+    ? `AWS cannot be called: ${explainAwsError(error)}.`
+    : undefined;
+};
+
 /** Runs with the command-line arguments. @returns the exit code. */
 export type Command = (args: string[]) => Promise<number>;
 
@@ -26,24 +39,26 @@ type Call<O extends Options> = ReturnType<
  *
  * @param usage printed for `--help`, without arguments, and after an invalid option.
  * @param work returns the exit code, if it is not 0.
+ * @param needsArguments whether a call without arguments prints the usage.
  */
 export const command =
   <O extends Options>(
     usage: string,
     options: O,
     work: (call: Call<O>) => Promise<number> | Promise<void>,
+    { needsArguments = true } = {},
   ): Command =>
   async (args) => {
-    if (args.length === 0 || args.includes("--help") || args.includes("-h")) {
+    if ((needsArguments && args.length === 0) || args.includes("--help") || args.includes("-h")) {
       console.log(usage);
       return args.length === 0 ? 1 : 0;
     }
     try {
       return (await work(parseArgs({ args, allowPositionals: true, options }))) ?? 0;
     } catch (error) {
-      if (isParseArgsError(error)) console.error(`${styleText("red", error.message)}\n\n${usage}`);
-      else if (error instanceof CommandError) console.error(styleText("red", error.message));
-      else console.error(error);
+      const explained = explain(error);
+      if (explained === undefined) console.error(error);
+      else console.error(styleText("red", explained) + (isParseArgsError(error) ? `\n\n${usage}` : ""));
       return 1;
     }
   };
@@ -66,10 +81,10 @@ export const verbCommand = <O extends Options>(
   command(usage, options, ({ positionals: [name, ...names], values }) => {
     const table = Object.entries(verbs).map(([signature, work]) => ({ words: signature.split(" "), work }));
     const verb = table.find(({ words }) => words[0] === name);
-    if (!verb)
-      throw new CommandError(
-        `Unknown command: ${name}. Use ${table.map(({ words }) => words[0]).join(", ")}.`,
-      );
+    if (!verb) {
+      const known = table.map(({ words }) => words[0]).join(", ");
+      throw new CommandError(`${name ? `Unknown command: ${name}` : "A command is missing"}. Use ${known}.`);
+    }
     if (!verb.words.at(-1)?.endsWith("…")) rejectExtra(names.slice(verb.words.length - 1));
     return verb.work(values, ...names);
   });

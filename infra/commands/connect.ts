@@ -56,7 +56,9 @@ export const withConnection = async <T>(
   } catch (error) {
     const { code } = error as { code?: string };
     if (code && unreachable.has(code))
-      throw new CommandError(`The database cannot be reached (${code}).\n${noDatabase}`);
+      throw new CommandError(
+        `The database cannot be reached (${code}).${findSetting("DATABASE_URL") ? "" : `\n${noDatabase}`}`,
+      );
     throw error;
   } finally {
     // after a failure a query may still be pending on a broken connection, so do not wait for long

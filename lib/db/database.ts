@@ -63,12 +63,12 @@ const attempt = async <T>(work: Work<T>, isExpired: () => boolean): Promise<T> =
     try {
       return await work(await connection());
     } catch (error) {
-      if (isExpired() || made === maxAttempts || !mend(error)) throw error;
+      if (isExpired() || made === maxAttempts || !recover(error)) throw error;
     }
 };
 
 /** Prepares a retry. @returns false for an error that a retry cannot fix. */
-const mend = (error: unknown): boolean => {
+const recover = (error: unknown): boolean => {
   const code = codeOf(error);
   if (code !== INVALID_PASSWORD && !isLostConnection(code)) return false;
   log.warn("database connection renewed", { code });

@@ -4,25 +4,25 @@ import { Credentials } from "./credentials.ts";
 import { logsIn, setPassword } from "./password.ts";
 
 /*
- * A rotation gives the server the coming password before Secrets Manager calls it the current one. Whoever
- * connects in between, or after a rotation that broke off there, needs the coming one.
+ * A rotation sets the pending password on the server before Secrets Manager makes it the current one. A client that
+ * connects in between, or after a rotation that failed there, needs the pending one.
  */
 
-/** A role's credentials: the current ones, or the coming ones when the server has refused the current password. */
-export const readCredentials = async (id: string, refusedPassword?: string): Promise<Credentials> => {
+/** Returns a role's credentials: the pending ones if the server has rejected the current password. */
+export const readCredentials = async (id: string, rejectedPassword?: string): Promise<Credentials> => {
   const current = await readSecret(id, Credentials);
-  if (current.password !== refusedPassword) return current;
+  if (current.password !== rejectedPassword) return current;
   return (await findSecret(id, Credentials, "AWSPENDING")) ?? current;
 };
 
-/** A role's credentials that the server takes now, for whoever is not told that it refused others. */
+/** Returns the credentials that the server accepts now, for a client that does not learn of a rejection. */
 export const readWorkingCredentials = async (id: string): Promise<Credentials> => {
-  const [current, coming] = await Promise.all([
+  const [current, pending] = await Promise.all([
     readSecret(id, Credentials),
     findSecret(id, Credentials, "AWSPENDING"),
   ]);
-  if (!coming || coming.password === current.password) return current;
-  return (await logsIn(current)) ? current : coming;
+  if (!pending || pending.password === current.password) return current;
+  return (await logsIn(current)) ? current : pending;
 };
 
 /**
@@ -41,8 +41,8 @@ export const ensureRoleLogin = async (
   const current = await readSecret(secretId, Credentials);
   if (current.username !== role) throw new Error(`secret ${secretId} belongs to another role than ${role}`);
   if (await logsIn(current)) return false;
-  const coming = await findSecret(secretId, Credentials, "AWSPENDING");
-  if (coming && coming.password !== current.password && (await logsIn(coming))) return false;
+  const pending = await findSecret(secretId, Credentials, "AWSPENDING");
+  if (pending && pending.password !== current.password && (await logsIn(pending))) return false;
   await setPassword(sql, role, current.password);
   if (await logsIn(current)) return true;
   throw new Error(`role ${role} cannot log in with the password that was set`);

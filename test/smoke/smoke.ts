@@ -36,17 +36,23 @@ const options = {
   json: { type: "boolean", default: false },
 } as const;
 
-export const run = command(usage, options, async ({ values, positionals }) => {
-  rejectExtra(positionals);
-  const started = performance.now();
-  const target = readTarget(values);
-  const signal = AbortSignal.timeout(readTimeoutMs(values.timeout));
-  const results = await checkStage(target, signal, values.json ? () => {} : startReport(target));
-  const summary = summarize(results, started);
-  if (values.json) console.log(JSON.stringify({ ...target.addresses, ...summary, cases: results }, null, 2));
-  else printSummary(summary, results);
-  if (summary.failed > 0) return 2;
-  return signal.aborted ? 1 : 0;
-});
+export const run = command(
+  usage,
+  options,
+  async ({ values, positionals }) => {
+    rejectExtra(positionals);
+    const started = performance.now();
+    const target = readTarget(values);
+    const signal = AbortSignal.timeout(readTimeoutMs(values.timeout));
+    const results = await checkStage(target, signal, values.json ? () => {} : startReport(target));
+    const summary = summarize(results, started);
+    if (values.json)
+      console.log(JSON.stringify({ ...target.addresses, ...summary, cases: results }, null, 2));
+    else printSummary(summary, results);
+    if (summary.failed > 0) return 2;
+    return signal.aborted ? 1 : 0;
+  },
+  { needsArguments: false },
+);
 
 if (import.meta.main) await runCommand(run);

@@ -28,7 +28,7 @@ const assumed = {
   databaseGb: 20,
   /** ECS Container Insights metrics of one cluster and one service: AWS publishes no number. */
   insightFigures: 30,
-  /** The session task's, the upkeep's and the jobs', and what the network refuses. */
+  /** Logs of the messenger, maintenance and jobs, and of rejected connections. */
   idleLogGb: 1,
   /** Maintenance every five minutes, and the jobs of `lib/notification/jobs.ts`. */
   idleStarts: 45_000,

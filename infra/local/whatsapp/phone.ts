@@ -123,6 +123,8 @@ export class Phone {
     try {
       if (type !== "pkmsg" && type !== "msg") throw new Error(`unknown encryption ${type}`);
       const padded = await this.#signal.decryptMessage({ jid: from, type, ciphertext });
+      const padding = padded.at(-1) ?? 0;
+      if (padding < 1 || padding > 16) throw new Error("the message is not padded");
       const plain = Buffer.from(unpadRandomMax16(padded));
       const message = proto.Message.decode(plain);
       const earlier = this.find(id);

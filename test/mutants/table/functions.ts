@@ -65,7 +65,7 @@ export const functions: readonly Mutant[] = [
   {
     breaks: "The upkeep and the task connect by the current password alone while one is rotated",
     file: "lib/db/role-login.ts",
-    find: "return (await logsIn(current)) ? current : coming;",
+    find: "return (await logsIn(current)) ? current : pending;",
     replace: "return current;",
     tests: rotation,
     only: "messenger connects",
@@ -96,8 +96,8 @@ export const functions: readonly Mutant[] = [
   {
     breaks: "A deployment sets back the password of a rotation that is under way",
     file: "lib/db/role-login.ts",
-    find: "coming.password !== current.password && (await logsIn(coming))) return false;",
-    replace: "coming.password === current.password && (await logsIn(coming))) return false;",
+    find: "pending.password !== current.password && (await logsIn(pending))) return false;",
+    replace: "pending.password === current.password && (await logsIn(pending))) return false;",
     tests: migrate,
     only: "in progress",
   },

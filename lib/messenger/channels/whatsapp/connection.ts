@@ -111,6 +111,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     logger: libraryLog(() => isClosed),
     ...(settings.url && { waWebSocketUrl: settings.url }),
     ...(settings.mediaCa && { fetchAgent: new Agent({ ca: settings.mediaCa }) }),
+    ...(settings.version && { version: settings.version }),
     // WhatsApp may reject pairing codes for names that it does not know
     browser: ["Mac OS", "Chrome", "14.4.1"],
     countryCode: "ID",

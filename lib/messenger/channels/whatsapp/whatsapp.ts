@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { setTimeout } from "node:timers/promises";
-import type { WASocket } from "baileys";
+import type { WASocket, WAVersion } from "baileys";
 import { log } from "#lib/log.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import type { AuthState } from "./auth-state.ts";
@@ -18,6 +18,8 @@ export interface WhatsAppSettings {
   readonly rootKey?: Uint8Array;
   /** PEM of the certificate authority of that platform's media servers. */
   readonly mediaCa?: string;
+  /** The version of WhatsApp Web to announce, when the library's is rejected as too old (405). */
+  readonly version?: WAVersion;
   readonly answerTimeoutMs?: number;
   readonly reconnection?: ReconnectionOptions;
 }
