@@ -13,24 +13,15 @@ const send = async (sql: postgres.Sql, copy: Writable, text: readonly Buffer[]):
 };
 
 /**
- * Copies rows into a table, within a transaction. The stream of postgres 3.4.9 reports no error when the server
- * rejects the last data or the connection is lost, so a statement after it checks the outcome.
+ * Copies rows into a table, within a transaction that notices a lost connection: the stream of postgres 3.4.9 reports
+ * no error when the server rejects the last data or the connection is lost, so a statement after it checks the outcome.
  *
- * @param sql one connection (`max: 1`). @param target table and columns, such as `staging (a, b)`.
+ * @param sql one connection (`max: 1`). @param target table and columns, such as `resident.resident (nik, name)`.
  * @throws PostgresError from the server, or 25P02 (in_failed_sql_transaction), which does not name the cause.
  */
 export const copyRows = async (sql: postgres.Sql, target: string, rows: Batch): Promise<void> => {
-  const broken = Promise.withResolvers<never>();
-  sql.options.onclose = () =>
-    broken.reject(
-      Object.assign(new Error("the connection broke during COPY"), { code: "CONNECTION_CLOSED" }),
-    );
-  try {
-    const copy = await sql.unsafe(`copy ${target} from stdin`).writable();
-    copy.on("error", broken.reject);
-    await Promise.race([send(sql, copy, rows.text), broken.promise]);
-  } finally {
-    sql.options.onclose = () => {};
-    broken.promise.catch(() => {});
-  }
+  const failed = Promise.withResolvers<never>();
+  const copy = await sql.unsafe(`copy ${target} from stdin`).writable();
+  copy.on("error", failed.reject);
+  await Promise.race([send(sql, copy, rows.text), failed.promise]);
 };

@@ -30,7 +30,9 @@ const upsert = (target: ImportTable): string => {
   const changed = names.filter((name) => name !== key);
   const tuple = (alias: string) => `(${changed.map((name) => `${alias}.${name}`).join(", ")})`;
   return `
-    with written as (
+    with staging as materialized (
+      select * from json_to_recordset($1::text::json) as staging (${names.map((name) => `${name} text`).join(", ")})
+    ), written as (
       insert into ${table} as target (${names.join(", ")})
       select ${columns.map(value).join(", ")}
       from staging left join ${table} known on known.${key} = staging.${key}::${keyType}
@@ -45,19 +47,24 @@ const upsert = (target: ImportTable): string => {
 
 /**
  * Runs work in a transaction, without `sql.begin`: that of postgres 3.4.9 sends its rollback to a closed socket,
- * which ends the process. If the connection is lost, the staging table is lost too, so a new connection cannot
- * store part of the batch.
+ * which ends the process. The driver reconnects in silence: if it did, the transaction is lost, and the work fails.
  */
 const inTransaction = async <T>(sql: postgres.Sql, work: () => Promise<T>): Promise<T> => {
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => {});
   await sql`begin`;
+  sql.options.onclose = () =>
+    lost.reject(Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" }));
   try {
-    const result = await work();
-    await sql`commit`;
+    const result = await Promise.race([lost.promise, work()]);
+    await Promise.race([lost.promise, sql`commit`]);
     return result;
   } catch (error) {
     // only a failed statement leaves an open transaction; any other error means that the connection is lost
     if (error instanceof postgres.PostgresError && error.severity === "ERROR") await sql`rollback`;
     throw error;
+  } finally {
+    sql.options.onclose = () => {};
   }
 };
 
@@ -94,10 +101,11 @@ const insertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): 
 
 const upsertRows = async (sql: postgres.Sql, target: ImportTable, rows: Batch): Promise<Counts> => {
   if (rows.size === 0) return { inserted: 0, updated: 0 };
-  const staged = namesOf(target).map((name) => `${name} text`);
-  await sql.unsafe(`create temp table staging (${staged.join(", ")}) on commit drop`);
-  await copyRows(sql, "staging", rows);
-  const [counts] = await sql.unsafe<Counts[]>(upsert(target));
+  const names = namesOf(target);
+  const objects = [...rows].map(({ values }) =>
+    Object.fromEntries(names.map((name, i) => [name, values[i]])),
+  );
+  const [counts] = await sql.unsafe<Counts[]>(upsert(target), [JSON.stringify(objects)]);
   if (!counts) throw new Error("the upsert returned no counts");
   return counts;
 };

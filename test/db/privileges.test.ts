@@ -204,6 +204,36 @@ test.each([...(["tourism", "gatekeeper", "partner-admin", "employee", "employee-
   },
 );
 
+test("every function that runs as its owner has a search path that ends in pg_temp", async () => {
+  const functions = await connectFor("adminUrl")<{ name: string; path: string | null }[]>`
+    select p.oid::regprocedure::text as name,
+      (select setting from unnest(p.proconfig) setting where setting like 'search_path=%') as path
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where p.prosecdef and n.nspname not in ('pg_catalog', 'information_schema')`;
+  expect(functions.length).toBeGreaterThan(30);
+  expect(functions.filter(({ path }) => !path?.endsWith(", pg_temp"))).toEqual([]);
+});
+
+test.each(Object.values(loginRoles))(
+  "%s may not create temporary objects, schemas, or anything in a schema",
+  async (role) => {
+    const [row] = await connectFor("adminUrl")`
+      select has_database_privilege(${role}, current_database(), 'TEMP, CREATE') as database,
+        coalesce(bool_or(has_schema_privilege(${role}, oid, 'CREATE')), false) as schema
+      from pg_namespace where nspname not like 'pg_temp%' and nspname not like 'pg_toast_temp%'`;
+    expect(row).toEqual({ database: false, schema: false });
+  },
+);
+
+test("the importer cannot give a type of its own to the function that counts its rows", async () => {
+  const sql = connectFor("importerUrl");
+  for (const statement of [
+    "create domain pg_temp.text as pg_catalog.text check (current_user <> 'municipal_owner')",
+    "create temp table new_rows (created_at timestamp, id bigint)",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
+
 test("the importer may write residents but not the audit, keys or the schema", async () => {
   const sql = connectFor("importerUrl");
   for (const statement of [

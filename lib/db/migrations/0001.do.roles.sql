@@ -29,7 +29,6 @@ begin
     execute format('alter role %I login', role);
     execute format('grant connect on database %I to %I', current_database(), role);
   end loop;
-  execute format('grant temporary on database %I to municipal_importer', current_database());
 end
 $$;
 
