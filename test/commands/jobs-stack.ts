@@ -20,10 +20,13 @@ export interface JobsStack {
 const stackName = "municipal-test-jobs";
 
 /**
- * Starts the parts of three AWS services that `npm run dead-letters` uses, on loopback, until the test ends.
+ * Starts the parts of four AWS services that `npm run dead-letters` and `npm run audit` use, on loopback, until the test ends.
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/
  */
-export const startJobsStack = async (content: readonly Letter[] = []): Promise<JobsStack> => {
+export const startJobsStack = async (
+  content: readonly Letter[] = [],
+  maintenanceLog: readonly string[] = [],
+): Promise<JobsStack> => {
   const letters = content.map(({ id, body }) => ({ id, body: JSON.stringify(body), hidden: false }));
   const invoked: string[] = [];
 
@@ -32,7 +35,11 @@ export const startJobsStack = async (content: readonly Letter[] = []): Promise<J
       const error = `<Code>ValidationError</Code><Message>Stack with id ${form.get("StackName")} does not exist</Message>`;
       return { status: 400, body: `<ErrorResponse><Error>${error}</Error></ErrorResponse>` };
     }
-    const outputs = Object.entries({ DeadLetterQueue: `${url}/1/dead`, NotifyFunction: "notify-function" })
+    const outputs = Object.entries({
+      DeadLetterQueue: `${url}/1/dead`,
+      NotifyFunction: "notify-function",
+      MaintenanceLog: "maintenance-log",
+    })
       .map(
         ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
       )
@@ -49,7 +56,16 @@ export const startJobsStack = async (content: readonly Letter[] = []): Promise<J
   };
 
   // biome-ignore lint/suspicious/noExplicitAny: JSON as the SDK's own client writes it
-  const queue: Readonly<Record<string, (input: any) => object>> = {
+  const operations: Readonly<Record<string, (input: any) => object>> = {
+    // one line a page, as a page may have few lines or none
+    "Logs_20140328.FilterLogEvents": ({ logGroupName, nextToken = "0" }) => {
+      if (logGroupName !== "maintenance-log") throw new Error(`unknown log group ${logGroupName}`);
+      const at = Number(nextToken);
+      return {
+        events: maintenanceLog.slice(at, at + 1).map((message) => ({ message })),
+        ...(at + 1 < maintenanceLog.length && { nextToken: String(at + 1) }),
+      };
+    },
     "AmazonSQS.ReceiveMessage": () => {
       const next = letters.find(({ hidden }) => !hidden);
       if (!next) return {};
@@ -70,7 +86,7 @@ export const startJobsStack = async (content: readonly Letter[] = []): Promise<J
 
   const url = await serve(async (request, response) => {
     const body = await text(request);
-    const operation = queue[String(request.headers["x-amz-target"])];
+    const operation = operations[String(request.headers["x-amz-target"])];
     if (operation) {
       const reply = operation(JSON.parse(body));
       response.writeHead(200, { "content-type": "application/x-amz-json-1.0" }).end(JSON.stringify(reply));

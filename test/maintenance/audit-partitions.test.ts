@@ -55,8 +55,21 @@ const sealAcross = async () => {
   await sealReads(maintenance, 1);
 };
 
+/** As if the first seals had been made so long ago: the time is part of each digest. */
 const age = (interval: string, seals: number) =>
-  sql`update audit.seal set sealed_at = now() - ${interval}::interval where id <= ${seals}`;
+  sql.unsafe(`
+    do $$
+    declare
+      entry audit.seal;
+      previous bytea;
+    begin
+      update audit.seal set sealed_at = now() - interval '${interval}' where id <= ${seals};
+      for entry in select * from audit.seal order by id loop
+        entry.digest := audit.digest_seal(previous, entry);
+        update audit.seal set digest = entry.digest where id = entry.id;
+        previous := entry.digest;
+      end loop;
+    end $$`);
 
 test("the next partition is created ahead, and readers need no privilege on it", async () => {
   const reader = database.connect("residentUrl");

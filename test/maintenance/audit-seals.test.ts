@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -52,7 +55,9 @@ describe("a chain of more seals than are read at a time", () => {
       code: 0,
       out: expect.stringMatching(`^All ${seals} seals are valid`),
     });
-    expect(await verify("--seal", `${seals}`, "--digest", "00")).toMatchObject({
+    const log = join(tmpdir(), `${database.name}.log`);
+    writeFileSync(log, JSON.stringify({ message: "audit sealed", seal: `${seals}`, digest: "00" }));
+    expect(await verify("--log", log)).toMatchObject({
       errors: `seal ${seals}: its digest differs from the log`,
     });
   });

@@ -1,7 +1,8 @@
-import { CfnOutput, Duration, Stack } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { EventBus, Rule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { ContextAttribute, ScheduleGroup, ScheduleTargetInput } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
 import { requestedType, type ScheduleInput } from "#lib/notification/event.ts";
@@ -36,7 +37,15 @@ export class JobsStack extends Stack {
 
   /** The next run makes up for a failed one, so there are no retries and no dead letters. */
   #maintain(group: ScheduleGroup) {
-    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...maintain });
+    const { config } = this.#surroundings;
+    const { lambda } = new NodeFunction(this, {
+      ...this.#surroundings,
+      ...maintain,
+      // as long as the audit itself: it holds the digests of the seals
+      config: { ...config, logRetention: RetentionDays.FIVE_YEARS },
+    });
+    if (config.keepsData) lambda.logGroup.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    new CfnOutput(this, "MaintenanceLog", { value: lambda.logGroup.logGroupName });
     lambda.configureAsyncInvoke({ retryAttempts: 0 });
     new Timetable(this, "Maintenance", { group, lambda }).add("Schedule", {
       description: "Database maintenance",

@@ -91,10 +91,12 @@ begin atomic
   from audit.resident_read r where id between digest_rows.first_id and digest_rows.last_id;
 end;
 
+-- Covers everything that verify_seals believes; only whether the rows have expired is stored beside it.
 create function audit.digest_seal(previous bytea, seal audit.seal) returns bytea
 language sql immutable
 return sha256(coalesce(previous, '') || (seal).rows_digest || convert_to(
-  json_build_array((seal).id, (seal).first_id, (seal).last_id, (seal).row_count)::text, 'UTF8'));
+  json_build_array((seal).id, (seal).first_id, (seal).last_id, (seal).row_count,
+    to_char((seal).sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'))::text, 'UTF8'));
 
 -- Returns the id up to which no more rows can appear. A transaction locks the table before it takes an id from the
 -- sequence, and holds the lock until it ends. Rows before the newest visible one can therefore only come from
@@ -137,6 +139,7 @@ begin
   select * into previous from audit.seal order by id desc limit 1;
   fresh.id := coalesce(previous.id, 0) + 1;
   fresh.first_id := coalesce(previous.last_id, 0) + 1;
+  fresh.sealed_at := now();
   select count(*), max(id), min(read_at) into waiting, fresh.last_id, since
   from (
     select id, read_at from audit.resident_read
@@ -147,9 +150,8 @@ begin
   end if;
   select d.row_count, d.rows_digest into fresh.row_count, fresh.rows_digest
   from audit.digest_rows(fresh.first_id, fresh.last_id) d;
-  insert into audit.seal (id, first_id, last_id, row_count, rows_digest, digest)
-  values (fresh.id, fresh.first_id, fresh.last_id, fresh.row_count, fresh.rows_digest,
-    audit.digest_seal(previous.digest, fresh));
+  fresh.digest := audit.digest_seal(previous.digest, fresh);
+  insert into audit.seal select fresh.*;
   return query select s.id, s.row_count, encode(s.digest, 'hex') from audit.seal s where s.id = fresh.id;
 end
 $$;
@@ -204,7 +206,7 @@ begin atomic
   select (c.seal).id, encode((c.seal).digest, 'hex'), case
     when (c.seal).id <> c.next_id or (c.seal).first_id <> c.next_first_id then 'the seal before it is missing'
     when (c.seal).digest <> audit.digest_seal(c.previous, c.seal) then 'the seal was changed'
-    when (c.seal).expired_at is not null and (c.seal).expired_at < (c.seal).sealed_at + audit.age_limit()
+    when (c.seal).expired_at is not null and now() < (c.seal).sealed_at + audit.age_limit()
       then 'its rows were removed before their time'
     when (c.seal).expired_at is null and d.row_count <> (c.seal).row_count
       then format('it sealed %s rows, there are %s', (c.seal).row_count, d.row_count)

@@ -64,6 +64,22 @@ export const resident: readonly Mutant[] = [
     tests: sealsTest,
   },
   {
+    breaks: "When a seal was made is not part of its digest",
+    file: seals,
+    find: "json_build_array((seal).id, (seal).first_id, (seal).last_id, (seal).row_count,",
+    replace: "json_build_array((seal).id, (seal).first_id, (seal).last_id, (seal).row_count, '' || null ||",
+    tests: ["test/commands/audit.test.ts"],
+    only: "made older",
+  },
+  {
+    breaks: "Rows are believed to have expired by the time that stands beside their seal",
+    file: seals,
+    find: "(c.seal).expired_at is not null and now() < (c.seal).sealed_at",
+    replace: "(c.seal).expired_at is not null and (c.seal).expired_at < (c.seal).sealed_at",
+    tests: ["test/commands/audit.test.ts"],
+    only: "by then",
+  },
+  {
     breaks: "A partition of the audit goes with rows that are younger than five years",
     file: seals,
     find: "    or newest.sealed_at > now() - audit.age_limit() is not false\n",
@@ -130,7 +146,7 @@ export const resident: readonly Mutant[] = [
   {
     breaks: "Blocks are split under a writer of many rows",
     file: counting,
-    find: "    perform pg_catalog.pg_advisory_xact_lock_shared(7206307);\n",
+    find: "    perform pg_advisory_xact_lock_shared(7206307);\n",
     replace: "",
     tests: ["test/resident/waiting.test.ts"],
   },
