@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { getSetting } from "#lib/config.ts";
+import { requireLogSettings } from "#lib/db/log-settings.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { withLogin } from "#lib/db/password.ts";
 import { ensureRoleLogin } from "#lib/db/role-login.ts";
@@ -22,6 +23,7 @@ export const handler = async (): Promise<void> => {
     dbname: getSetting("DATABASE_NAME"),
   };
   await withLogin({ ...address, ...admin }, async (sql) => {
+    await requireLogSettings(sql);
     const ran = await migrate(sql);
     log.info("the schema is up to date", { ran });
     for (const [name, role] of Object.entries(loginRoles)) {

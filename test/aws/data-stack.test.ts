@@ -30,12 +30,14 @@ describe.each([
     expect([DeletionProtection, StorageEncrypted, BackupRetentionPeriod]).toEqual([true, true, 30]);
   });
 
-  test("accepts only encrypted connections, and logs no statement parameters", () => {
+  test("accepts only encrypted connections, and logs neither rows nor parameters", () => {
     const [, group] =
       [...stage.list("RDS::DBClusterParameterGroup"), ...stage.list("RDS::DBParameterGroup")][0] ?? [];
     expect(group?.Properties.Parameters).toEqual({
       "rds.force_ssl": "1",
       password_encryption: "scram-sha-256",
+      log_error_verbosity: "terse",
+      log_min_error_statement: "panic",
       log_parameter_max_length: "0",
       log_parameter_max_length_on_error: "0",
     });
@@ -179,10 +181,17 @@ describe.each([
   });
 });
 
-test("every log has a retention time, and every function has its own group", () => {
+test("every log has a retention time, that of maintenance five years, and every function has its own group", () => {
   for (const stage of [onAurora, inDev]) {
-    for (const [id, { Properties }] of stage.list("Logs::LogGroup"))
-      expect([id, Properties.RetentionInDays]).toEqual([id, stage === inDev ? 30 : 90]);
+    for (const [id, { Properties, DeletionPolicy }] of stage.list("Logs::LogGroup")) {
+      const days = stage === inDev ? 30 : 90;
+      // it holds the digests by which the audit is verified
+      const expected = id.startsWith("maintain") ? [1827, stage === inDev ? "Delete" : "Retain"] : [days];
+      expect([id, Properties.RetentionInDays, ...(expected.length > 1 ? [DeletionPolicy] : [])]).toEqual([
+        id,
+        ...expected,
+      ]);
+    }
     const groups = stage
       .list("Lambda::Function")
       .map(([, { Properties }]) => Properties.LoggingConfig.LogGroup.Ref);

@@ -4,6 +4,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import * as rds from "aws-cdk-lib/aws-rds";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
+import { logSettings } from "#lib/db/log-settings.ts";
 import type { DatabaseChoice } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
 import { secretName } from "../stage-names.ts";
@@ -28,9 +29,7 @@ export const databasePort = (choice: DatabaseChoice): number =>
 const parameters = {
   "rds.force_ssl": "1",
   password_encryption: "scram-sha-256",
-  // keeps personal data out of the log, even if statement logging is turned on
-  log_parameter_max_length: "0",
-  log_parameter_max_length_on_error: "0",
+  ...logSettings,
 };
 
 const forgottenOnPurpose =

@@ -4,6 +4,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { logSettings } from "#lib/db/log-settings.ts";
 import { findPort } from "../loopback.ts";
 import { choosePlace, type Place, removeData } from "./place.ts";
 
@@ -77,9 +78,7 @@ const launch = async (
     unix_socket_directories: "",
     max_connections: "200",
     log_min_messages: "warning",
-    // statements and rows in error messages may contain personal data
-    log_min_error_statement: "panic",
-    log_error_verbosity: "terse",
+    ...logSettings,
     ...(!durable && { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
     ...more,
   };

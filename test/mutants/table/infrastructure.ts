@@ -54,8 +54,7 @@ export const infrastructure: readonly Mutant[] = [
   {
     breaks: "The parameters of a statement that fails are written to the database's log",
     file: "infra/aws/constructs/database.ts",
-    find: `  log_parameter_max_length_on_error: "0",
-`,
+    find: "  ...logSettings,\n",
     replace: "",
     tests: on("data-stack"),
   },
