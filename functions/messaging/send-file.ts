@@ -5,9 +5,10 @@ import { sendFile as route } from "#lib/routes/messaging.ts";
 prepareMessenger();
 
 /** Queues a file, uploaded or from a URL that the messenger downloads. */
-export const handler = multipartEndpoint(route).handler(async ({ body, headers }) => {
+export const handler = multipartEndpoint(route).handler(async ({ body, headers, sender }) => {
   const { id, accepted_at } = await submit(
     {
+      sender: `api:${sender().username}`,
       kind: "file",
       phone: body.phone,
       text: body.caption,

@@ -5,9 +5,10 @@ import { sendImage as route } from "#lib/routes/messaging.ts";
 prepareMessenger();
 
 /** Queues an image, uploaded or from a URL that the messenger downloads. */
-export const handler = multipartEndpoint(route).handler(async ({ body, headers }) => {
+export const handler = multipartEndpoint(route).handler(async ({ body, headers, sender }) => {
   const { id } = await submit(
     {
+      sender: `api:${sender().username}`,
       kind: "image",
       phone: body.phone,
       text: body.caption,

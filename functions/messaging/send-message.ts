@@ -5,8 +5,9 @@ import { sendMessage as route } from "#lib/routes/messaging.ts";
 prepareMessenger();
 
 /** Queues a text message. It is stored before the answer; `GET /messages/{id}` returns its state. */
-export const handler = endpoint(route).handler(async ({ body, headers }) => {
+export const handler = endpoint(route).handler(async ({ body, headers, sender }) => {
   const { id } = await submit({
+    sender: `api:${sender().username}`,
     kind: "text",
     phone: body.phone,
     text: body.message,

@@ -119,6 +119,9 @@ export const messengerAway = unavailable("The messaging service is unavailable; 
 export const notAccepted = unavailable(
   "The messaging service is unavailable; the message was not accepted. Send it again.",
 );
+export const overloaded = unavailable(
+  "The messaging service is busy; the message was not accepted. Send it again in a moment.",
+);
 export const outcomeUnknown = (hasKey: boolean) =>
   retryable(
     503,

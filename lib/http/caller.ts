@@ -75,16 +75,24 @@ export const getAccount = (context: unknown): Account => {
 };
 
 /**
+ * Returns the caller of a route with `auth.kind: "basic"`.
+ *
+ * @throws Fault 401 when no authorizer ran.
+ */
+export const getSender = (context: unknown): Sender => {
+  const parsed = SenderContext.safeParse(context);
+  if (!parsed.success) throw new Fault(noCredentials);
+  return { username: parsed.data.sender };
+};
+
+/**
  * Throws unless the caller may use this route.
  *
  * @throws Fault 401 when no authorizer of the route's kind ran, 403 when the caller lacks its scope.
  */
 export const authorize = (auth: Auth, context: unknown): void => {
   if (auth.kind === "public") return;
-  if (auth.kind === "basic") {
-    if (!SenderContext.safeParse(context).success) throw new Fault(noCredentials);
-    return;
-  }
+  if (auth.kind === "basic") return void getSender(context);
   const { scopes } = auth.kind === "apiKey" ? getPartner(context) : getAccount(context);
   if (!scopes.includes(auth.scope)) throw new Fault(noScope(auth.scope));
 };

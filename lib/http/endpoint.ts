@@ -7,7 +7,15 @@ import type { Encoding, Route } from "#lib/routes/route.ts";
 import { TextReply } from "#lib/routes/route.ts";
 import { bodyLimit, formBody, jsonBody } from "./body.ts";
 import { entityTag, matches } from "./cache.ts";
-import { type Account, authorize, getAccount, getPartner, type Partner } from "./caller.ts";
+import {
+  type Account,
+  authorize,
+  getAccount,
+  getPartner,
+  getSender,
+  type Partner,
+  type Sender,
+} from "./caller.ts";
 import { check, lowerCaseNames, readHeaders, readQuery } from "./input.ts";
 import type { Middleware } from "./middleware.ts";
 
@@ -21,6 +29,8 @@ export interface Call<Q, B, P, H> {
   readonly partner: () => Partner;
   /** The account of a route with `auth.kind: "bearer"`. @throws Fault 401 on any other route. */
   readonly account: () => Account;
+  /** The backend of a route with `auth.kind: "basic"`. @throws Fault 401 on any other route. */
+  readonly sender: () => Sender;
   /** The caller's address, as seen by the gateway. */
   readonly sourceIp: string;
   readonly requestId: string;
@@ -148,6 +158,7 @@ export const endpointReading = <Q, B, R, P, H>(
           ...input,
           partner: () => getPartner(authorizer),
           account: () => getAccount(authorizer),
+          sender: () => getSender(authorizer),
           sourceIp: identity.sourceIp,
           requestId,
         });

@@ -37,6 +37,8 @@ export type State = (typeof states)[number];
 
 /** A message to send. The endpoints have validated the caller's input; the messenger validates it again. */
 export const Submission = z.object({
+  /** Who sends it, such as `api:<username>` or `notification`: idempotency keys belong to their sender. */
+  sender: z.string().check(z.minLength(1), z.maxLength(300)),
   kind: z.enum(["text", "image", "file"]),
   /** Digits with country code, without suffix. */
   phone: z.string().check(z.regex(/^[1-9]\d{7,14}$/)),

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type * as z from "zod/mini";
 import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
-import { internal, invalidRequest, messageNotFound } from "#lib/faults/table.ts";
+import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import {
   type Accepted,
@@ -12,9 +12,14 @@ import {
   Submission,
 } from "#lib/messaging/submission.ts";
 import { isSameText } from "#lib/same-text.ts";
+import { ByteBudget } from "./accept/byte-budget.ts";
 
 /** An upload of 4 MiB, the limit of the Lambda function, and its headers. */
 const maxBodyBytes = 5 * 1024 * 1024;
+/** A request's body takes twice its size while it is read and stored; decoding an image takes up to 270 MiB more. */
+const maxBytesInFlight = 40 * 1024 * 1024;
+/** An image from a URL is read as a whole, a file in pieces. */
+const maxImageDownloadBytes = 16 * 1024 * 1024;
 
 export interface Health {
   readonly database: boolean;
@@ -30,7 +35,12 @@ export interface ServerOptions {
    * @param refresh whether the cached ones did not match.
    */
   readonly findTokens: (refresh: boolean) => Promise<readonly string[]>;
-  readonly accept: (submission: Submission, inline: Uint8Array | undefined) => Promise<Accepted>;
+  /** @param signal aborted when the caller has gone. */
+  readonly accept: (
+    submission: Submission,
+    inline: Uint8Array | undefined,
+    signal: AbortSignal,
+  ) => Promise<Accepted>;
   /** @returns the ids, in the order of the submissions. */
   readonly acceptBatch: (submissions: readonly Submission[]) => Promise<string[]>;
   readonly findState: (id: string) => Promise<MessageState | undefined>;
@@ -100,10 +110,33 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
   );
 
   server.register(async (internal) => {
+    const budget = new ByteBudget(maxBytesInFlight);
+    const take = (bytes: number) => {
+      const give = budget.take(bytes);
+      if (give) return give;
+      throw new Fault(overloaded);
+    };
+    /** Gives a body's bytes back when its caller goes, or later when its handler has ended. */
+    const held = new WeakMap<FastifyRequest, () => void>();
     internal.addHook("onRequest", (request) => requireToken(options, request));
+    internal.addHook("onRequest", async (request, reply) => {
+      held.set(request, take(Number(request.headers["content-length"] ?? maxBodyBytes)));
+      reply.raw.once("close", () => held.get(request)?.());
+    });
     internal.post("/messages", async (request, reply) => {
-      const { submission, inline } = readSubmission(request);
-      return reply.code(201).send(await options.accept(submission, inline));
+      const giveBody = held.get(request);
+      held.delete(request);
+      const caller = new AbortController();
+      reply.raw.once("close", () => caller.abort());
+      try {
+        const { submission, inline } = readSubmission(request);
+        const { kind, url } = submission;
+        const giveDownload = take(kind === "image" && url !== undefined ? maxImageDownloadBytes : 0);
+        const accepted = await options.accept(submission, inline, caller.signal).finally(giveDownload);
+        return reply.code(201).send(accepted);
+      } finally {
+        giveBody?.();
+      }
     });
     internal.post("/messages/batch", async ({ body }, reply) => {
       const { submissions } = read(Batch, body);

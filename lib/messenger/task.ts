@@ -185,7 +185,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   const metrics = startMetrics(sql, () => leadership.whatsApp !== undefined);
   const server = buildServer({
     findTokens,
-    accept: (submission, inline) =>
+    accept: (submission, inline, signal) =>
       accept(
         {
           sql,
@@ -196,6 +196,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
         },
         submission,
         inline,
+        signal,
       ),
     acceptBatch: (submissions) => acceptBatch({ sql, newId: newMessageId, notify }, submissions),
     findState: (id) => findState(sql, id),

@@ -33,6 +33,7 @@ export const createDraft = ({ template, phone, values, expiresAt, key, run }: Dr
   try {
     const { text, file } = render(template, values);
     const draft: Draft = {
+      sender: "notification",
       kind: file ? "file" : "text",
       phone,
       text,

@@ -65,7 +65,12 @@ export const benchAccept = async (args: string[]) => {
           method: "POST",
           path: "/messages",
           headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-          body: JSON.stringify({ kind: "text", phone: demoPhone, text: `Halo ${index}` }),
+          body: JSON.stringify({
+            sender: "api:bench",
+            kind: "text",
+            phone: demoPhone,
+            text: `Halo ${index}`,
+          }),
         });
         await body.dump();
         if (statusCode !== 201) throw new Error(`the task answered ${statusCode}`);

@@ -83,7 +83,7 @@ export class Load {
   /** Retries at any running task with the same key. */
   async #submit(phone: string, text: string): Promise<Accepted> {
     const { fleet, token } = this.#scene;
-    const body = JSON.stringify({ kind: "text", phone, text, idempotency_key: text });
+    const body = JSON.stringify({ sender: "api:load", kind: "text", phone, text, idempotency_key: text });
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     for (let attempt = 0; ; attempt++) {
       const urls = fleet.urls();

@@ -40,7 +40,13 @@ beforeEach(() => {
 
 test("a text arrives with its options and the defaults for the others", async () => {
   const { submit } = await start();
-  const text = { kind: "text", phone: "6281234567890", text: "*é* 👍", idempotency_key: "k" } as const;
+  const text = {
+    sender: "api:test",
+    kind: "text",
+    phone: "6281234567890",
+    text: "*é* 👍",
+    idempotency_key: "k",
+  } as const;
   expect(await submit(text)).toEqual(accepted);
   expect(taken).toEqual([
     { submission: expect.objectContaining({ ...text, view_once: false }), bytes: undefined },
@@ -51,6 +57,7 @@ test("the largest upload arrives unchanged, with the longest description", async
   const { submit } = await start();
   const bytes = Buffer.alloc(4 * 1024 * 1024, "0123456789");
   const described = {
+    sender: "api:test",
     kind: "file",
     phone: "6281234567890",
     text: "あ".repeat(1_024),
@@ -70,7 +77,9 @@ test("an error arrives with its status, message and retry time", async () => {
       throw new Fault(keyInUse);
     },
   });
-  await expect(submit({ kind: "text", phone: "6281234567890", text: "x" })).rejects.toMatchObject({
+  await expect(
+    submit({ sender: "api:test", kind: "text", phone: "6281234567890", text: "x" }),
+  ).rejects.toMatchObject({
     ...keyInUse,
   });
 });
@@ -85,6 +94,7 @@ test("a batch arrives completely, and its ids return in order", async () => {
   });
   const quiet_hours = { from: "20:00", to: "07:00", time_zone: "Asia/Jakarta" };
   const drafts = Array.from({ length: 500 }, (_, n) => ({
+    sender: "api:test",
     kind: "text" as const,
     phone: "6281234567890",
     text: "あ".repeat(1_000),
@@ -108,7 +118,13 @@ test.each([
   ],
 ])("a batch that %s is rejected as a whole", async (_, drafts) => {
   const { submitBatch } = await start({ acceptBatch: async () => expect.fail("it was taken") });
-  const draft = { kind: "text", phone: "6281234567890", text: "x", idempotency_key: "k" } as const;
+  const draft = {
+    sender: "api:test",
+    kind: "text",
+    phone: "6281234567890",
+    text: "x",
+    idempotency_key: "k",
+  } as const;
   await expect(submitBatch(drafts.map((more) => ({ ...draft, ...more })))).rejects.toMatchObject({
     status: 400,
   });
@@ -117,7 +133,9 @@ test.each([
 test("nothing is submitted with a token that the task does not know", async () => {
   token = "x".repeat(32);
   const { submit } = await start();
-  await expect(submit({ kind: "text", phone: "6281234567890", text: "x" })).rejects.toMatchObject({
+  await expect(
+    submit({ sender: "api:test", kind: "text", phone: "6281234567890", text: "x" }),
+  ).rejects.toMatchObject({
     status: 503,
     code: "session_unavailable",
   });

@@ -6,7 +6,7 @@ import { listen, startDeafServer } from "../steps/http-server.ts";
 import { startSecrets } from "../steps/secrets.ts";
 
 const token = "t".repeat(32);
-const text = { kind: "text", phone: "6281234567890", text: "PLANTED *text* é" } as const;
+const text = { sender: "api:test", kind: "text", phone: "6281234567890", text: "PLANTED *text* é" } as const;
 const withKey = { ...text, idempotency_key: "k-1" };
 const accepted = { id: "3EB0PLAYED", status: "PENDING", accepted_at: acceptedAt };
 const printed: string[] = [];
@@ -53,6 +53,7 @@ describe("a message", () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 256));
     // the longest values that an endpoint accepts, in characters of three bytes
     const described = {
+      sender: "api:test",
       kind: "file",
       phone: "6281234567890",
       text: "あ".repeat(1_024),
@@ -190,8 +191,13 @@ test("a submission with a URL times out after 25 s, others after 8 s", async () 
   const timeout = vi.spyOn(AbortSignal, "timeout");
   onTestFinished(() => timeout.mockRestore());
   const { submit } = await load();
-  await submit({ kind: "image", phone: "6281234567890", url: "https://example.com/a.png" });
-  await submit({ kind: "image", phone: "6281234567890" }, Buffer.from("x"));
+  await submit({
+    sender: "api:test",
+    kind: "image",
+    phone: "6281234567890",
+    url: "https://example.com/a.png",
+  });
+  await submit({ sender: "api:test", kind: "image", phone: "6281234567890" }, Buffer.from("x"));
   await submit(text);
   expect(timeout.mock.calls).toEqual([[25_000], [8_000], [8_000]]);
 });

@@ -80,7 +80,8 @@ const startProcess = async (platform: Platform) => {
   return {
     url: url as string,
     ask,
-    sendFile: (address: string) => ask("/messages", { kind: "file", phone: citizen, url: address }),
+    sendFile: (address: string) =>
+      ask("/messages", { sender: "api:test", kind: "file", phone: citizen, url: address }),
     async peakBytes(): Promise<number> {
       child.stdin.write("\n");
       return (await readLine()).peakBytes;

@@ -5,6 +5,7 @@ set role municipal_owner;
 -- An image or a file, in chunks of at most 1 MiB. Without a message, the upload was interrupted or the message ended.
 create table messaging.media (
   id bigint generated always as identity primary key,
+  sender text not null,
   content_type text not null,
   file_name text,
   size_bytes bigint not null default 0,

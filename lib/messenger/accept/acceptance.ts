@@ -1,8 +1,9 @@
 import type postgres from "postgres";
+import { deadline } from "#lib/deadline.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import type { Accepted, Submission } from "#lib/messaging/submission.ts";
 import * as idempotency from "../outbox/idempotency.ts";
-import { type MediaInfo, storeMedia } from "../outbox/media.ts";
+import { discardMedia, type MediaInfo, storeMedia } from "../outbox/media.ts";
 import { findState } from "../outbox/state.ts";
 import { type NewMessage, storeOnce } from "../outbox/store.ts";
 
@@ -34,18 +35,20 @@ const requireValid = ({ kind, text, url }: Submission, inline: Uint8Array | unde
 /**
  * Accepts a message: once this resolves it is in the database, with its media, and will be sent.
  *
- * @throws Fault 400, 409, 413, 422; then nothing is stored.
+ * @param signal aborted when the caller has gone: media that nobody was answered for are not sent.
+ * @throws Fault 400, 409, 413, 422, 503; then nothing is stored.
  */
 export const accept = async (
   options: AcceptanceOptions,
   submission: Submission,
   inline: Uint8Array | undefined,
+  signal?: AbortSignal,
 ): Promise<Accepted> => {
   requireValid(submission, inline);
   const { accepted, isNew } =
     submission.kind === "text"
       ? await acceptText(options, submission)
-      : await acceptMedia(options, submission, inline);
+      : await acceptMedia(options, submission, inline, signal);
   if (isNew) options.notify();
   return accepted;
 };
@@ -106,23 +109,35 @@ const acceptText = async (
     : repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
 };
 
+/** Shorter than a claim without a message is held (`idempotency.isFree`): nobody else may have taken it since. */
+const maxMediaMs = 90_000;
+
 /** Claims the key first, so that a concurrent retry is rejected while the media are being fetched. */
 const acceptMedia = async (
   { sql, newId, store, fetchMedia }: AcceptanceOptions,
   submission: Submission,
   inline: Uint8Array | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<Answer> => {
   const { idempotency_key: key } = submission;
   const claim = key === undefined ? undefined : idempotency.digestClaim(key, submission, inline);
   if (claim && !(await idempotency.takeClaim(sql, claim)))
     return repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
-  try {
+  let mediaId: number | undefined;
+  const storeSource = async () => {
     const { body, ...info } = await fetchMedia(submission, inline);
-    const mediaId = await storeMedia(sql, info, body);
+    mediaId = await storeMedia(sql, submission.sender, info, body);
+    return mediaId;
+  };
+  try {
+    const stored = await deadline(storeSource(), maxMediaMs);
+    signal?.throwIfAborted();
     const id = newId();
-    return newAnswer(id, await store({ id, submission, mediaId, keyDigest: claim?.keyDigest }));
+    return newAnswer(id, await store({ id, submission, mediaId: stored, keyDigest: claim?.keyDigest }));
   } catch (error) {
     if (claim) await idempotency.releaseClaim(sql, claim).catch(() => {});
+    // fails if the message was stored, which is not known when the connection broke at its commit
+    if (mediaId !== undefined) await discardMedia(sql, mediaId).catch(() => {});
     throw error;
   }
 };

@@ -12,8 +12,8 @@ const output = { quality: 75, chromaSubsampling: "4:4:4" };
 const maxWholeBytes = 128 * 1024 * 1024;
 /** PNG is decoded in strips of rows: 40 megapixels take up to 130 MiB at this width, and 370 MiB at 65,500. */
 const maxPngWidth = 16_384;
-/** The send functions wait 8 s for an upload; 40 megapixels take 2 to 5 s on a quarter of a core. */
-const maxMs = 6_000;
+/** The send functions wait 8 s for an upload: 2 s for its turn, 5 s for the work. */
+const limits = { waitMs: 2_000, workMs: 5_000 };
 
 // one thread and no cache: the container is small, and images rarely repeat
 sharp.concurrency(1);
@@ -54,11 +54,19 @@ const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> 
 let last: Promise<unknown> = Promise.resolve();
 
 /** Rejects after the timeout, but the next turn starts only when libvips stops: it checks the time between strips. */
-const reencodeInTurn = (bytes: Buffer, timeoutMs: number): Promise<Buffer> => {
+const reencodeInTurn = async (bytes: Buffer, { waitMs, workMs }: typeof limits): Promise<Buffer> => {
   const turn = last;
-  const work = turn.then(() => reencode(bytes, Math.ceil(timeoutMs / 1_000)));
+  const leaving = new AbortController();
+  const work = turn.then(() => {
+    leaving.signal.throwIfAborted();
+    return reencode(bytes, Math.ceil(workMs / 1_000));
+  });
   last = work.catch(() => {});
-  return turn.then(() => deadline(work, timeoutMs));
+  await deadline(turn, waitMs, () => {
+    leaving.abort();
+    return new Error("other images are being compressed");
+  });
+  return deadline(work, workMs);
 };
 
 /**
@@ -68,14 +76,14 @@ const reencodeInTurn = (bytes: Buffer, timeoutMs: number): Promise<Buffer> => {
  *
  * @throws Fault 400 if it is neither JPG nor PNG, or has more than 40 megapixels.
  */
-export const compressImage = async (bytes: Buffer, timeoutMs = maxMs): Promise<CompressedImage> => {
+export const compressImage = async (bytes: Buffer, most = limits): Promise<CompressedImage> => {
   const header = findImageHeader(bytes);
   if (!header) throw badRequest("The image must be a JPG or PNG");
   if (header.width * header.height > maxPixels)
     throw badRequest("The image must have at most 40 megapixels to be compressed");
   const original = { bytes, type: header.type };
   try {
-    const jpeg = await reencodeInTurn(bytes, timeoutMs);
+    const jpeg = await reencodeInTurn(bytes, most);
     return jpeg.length < bytes.length ? { bytes: jpeg, type: "image/jpeg" } : original;
   } catch (error) {
     log.warn("image left unchanged", { reason: error instanceof Error ? error.message : "unknown" });

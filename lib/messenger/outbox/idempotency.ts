@@ -16,10 +16,16 @@ const digest = (...parts: (string | Uint8Array)[]): Buffer => {
   return hash.digest();
 };
 
-/** Digests a request, uploaded media included, so that reuse of a key for another request is detected. */
+/**
+ * Digests a request: its key, which belongs to its sender, and its content with uploaded media, so that reuse of a key
+ * for another request is detected.
+ */
 export const digestClaim = (key: string, submission: Submission, media: Uint8Array | undefined): Claim => {
   const { idempotency_key: _, ...rest } = submission;
-  return { keyDigest: digest(key), payloadDigest: digest(JSON.stringify(rest), media ?? "") };
+  return {
+    keyDigest: digest(submission.sender, key),
+    payloadDigest: digest(JSON.stringify(rest), media ?? ""),
+  };
 };
 
 /** A key expires after 24 hours, or after two minutes without a message: the task that claimed it has crashed. */

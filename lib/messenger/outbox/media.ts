@@ -1,6 +1,12 @@
 import type postgres from "postgres";
+import { Fault } from "#lib/faults/fault.ts";
+import { overloaded } from "#lib/faults/table.ts";
 
 const chunkBytes = 1024 * 1024;
+
+/** Bytes of stored media: of one sender, and in all. */
+const maxBytesOfSender = 1024 ** 3;
+const maxBytesInAll = 4 * 1024 ** 3;
 
 export interface MediaInfo {
   readonly contentType: string;
@@ -31,19 +37,28 @@ async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 }
 
 /**
- * Stores a stream with one chunk in memory at a time. No message refers to it yet: `deleteUnusedMedia` deletes
- * incomplete ones.
+ * Stores a stream with one chunk in memory at a time. No message refers to it yet: `deleteMedia` deletes incomplete
+ * ones.
  *
  * @returns its id.
+ * @throws Fault 503 while too many bytes are stored, of this sender or in all.
  */
 export const storeMedia = async (
   sql: postgres.Sql,
+  sender: string,
   { contentType, fileName }: MediaInfo,
   source: AsyncIterable<Uint8Array>,
 ): Promise<number> => {
   const [row] = await sql<{ id: number }[]>`
-    insert into messaging.media (content_type, file_name) values (${contentType}, ${fileName ?? null}) returning id`;
-  if (!row) throw new Error("the media was not stored");
+    insert into messaging.media (sender, content_type, file_name)
+    select ${sender}, ${contentType}, ${fileName ?? null}
+    from (
+      select coalesce(sum(size_bytes), 0) as in_all, coalesce(sum(size_bytes) filter (where sender = ${sender}), 0) as own
+      from messaging.media
+    ) stored
+    where own < ${maxBytesOfSender} and in_all < ${maxBytesInAll}
+    returning id`;
+  if (!row) throw new Fault(overloaded);
   const { id } = row;
   let sizeBytes = 0;
   let part = 0;
@@ -73,6 +88,11 @@ export async function* readMedia(sql: postgres.Sql, id: number): AsyncGenerator<
     yield row.bytes;
   }
 }
+
+/** Deletes media that no message will refer to. */
+export const discardMedia = async (sql: postgres.Sql, id: number): Promise<void> => {
+  await sql`delete from messaging.media where id = ${id}`;
+};
 
 /** Detaches the media of messages that ended over an hour ago. @returns how many; there may be more. */
 export const releaseMedia = async (sql: postgres.Sql, limit: number): Promise<number> => {

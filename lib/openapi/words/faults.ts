@@ -131,6 +131,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "The messaging service is unavailable; the message was not accepted. Send it again after `Retry-After` seconds.",
     id: "Layanan pengiriman pesan tidak tersedia; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik.",
   },
+  overloaded: {
+    en: "There are too many uploads at once, or too much media waits to be sent; the message was not accepted. Send it again after `Retry-After` seconds.",
+    id: "Terlalu banyak unggahan sekaligus, atau terlalu banyak media menunggu dikirim; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik.",
+  },
   outcomeUnknown: {
     en: "The response of the messaging service was lost; it may have accepted the message. Send it again with the same Idempotency-Key; without one it may arrive twice.",
     id: "Respons layanan pengiriman pesan hilang; pesan mungkin sudah diterima. Kirim lagi dengan Idempotency-Key yang sama; tanpa itu pesan bisa terkirim dua kali.",

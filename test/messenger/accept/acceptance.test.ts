@@ -8,9 +8,9 @@ import { findState } from "#lib/messenger/outbox/state.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
 const text = (more: Record<string, unknown> = {}): Submission =>
-  Submission.parse({ kind: "text", phone: "6281200000001", text: "hello", ...more });
+  Submission.parse({ sender: "api:test", kind: "text", phone: "6281200000001", text: "hello", ...more });
 const file = (more: Record<string, unknown> = {}): Submission =>
-  Submission.parse({ kind: "file", phone: "6281200000001", ...more });
+  Submission.parse({ sender: "api:test", kind: "file", phone: "6281200000001", ...more });
 
 async function* streamOf(...pieces: (Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
@@ -34,7 +34,7 @@ beforeEach(async () => {
   notified = 0;
 });
 
-const take = (submission: Submission, inline?: Uint8Array) =>
+const take = (submission: Submission, inline?: Uint8Array, signal?: AbortSignal) =>
   accept(
     {
       sql,
@@ -48,6 +48,7 @@ const take = (submission: Submission, inline?: Uint8Array) =>
     },
     submission,
     inline,
+    signal,
   );
 const count = async (table: "message" | "media" | "idempotency") =>
   Number((await sql`select count(*) as count from ${sql(`messaging.${table}`)}`)[0]?.count);
@@ -79,6 +80,24 @@ test("stores media in chunks, unchanged", async () => {
   for await (const piece of readMedia(sql, 1)) pieces.push(piece);
   expect(pieces.map(({ length }) => length)).toEqual([1_048_576, 1_048_576, 402_848]);
   expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+});
+
+test("keeps nothing of media whose caller has gone before the answer, and its key is free", async () => {
+  const gone = AbortSignal.abort();
+  await expect(take(file({ idempotency_key: "k" }), Buffer.from("a"), gone)).rejects.toThrow("aborted");
+  expect([await count("message"), await count("media"), await count("idempotency")]).toEqual([0, 0, 0]);
+});
+
+test.each([
+  ["1 GiB of its own", "api:test", 1024 ** 3, "notification"],
+  ["4 GiB in all", "api:other", 4 * 1024 ** 3, undefined],
+])("rejects the media of a sender while %s are stored", async (_, sender, bytes, other) => {
+  await sql`insert into messaging.media (sender, content_type, size_bytes) values (${sender}, 'x/y', ${bytes})`;
+  await expect(take(file(), Buffer.from("a"))).rejects.toMatchObject({ status: 503, retryAfterSeconds: 5 });
+  expect([await count("message"), await count("media")]).toEqual([0, 1]);
+  if (other) await take(file({ sender: other }), Buffer.from("a"));
+  await sql`update messaging.media set size_bytes = size_bytes - 1`;
+  await take(file(), Buffer.from("a"));
 });
 
 test("accepts nothing when the media stream breaks, and later deletes the incomplete media", async () => {
@@ -123,6 +142,12 @@ describe("an Idempotency-Key", () => {
     expect(new Set(ids).size).toBe(1);
     expect(rejections.every((status) => status === 409)).toBe(true);
     expect(await count("message")).toBe(1);
+  });
+
+  test("belongs to its sender: the same key of another one is for another message", async () => {
+    const ids = [await take(keyed()), await take(keyed({ sender: "notification" }))].map(({ id }) => id);
+    expect([new Set(ids).size, await count("message")]).toEqual([2, 2]);
+    expect((await take(keyed())).id).toBe(ids[0]);
   });
 
   test("of a text is free when the connection is lost before the message is stored", async () => {
@@ -226,7 +251,7 @@ describe("a batch", () => {
     const holder = database.connect(1);
     const claim = (key: string) => holder`
       insert into messaging.idempotency (key_digest, payload_digest)
-      values (sha256(${`${key.length} ${key}`}::text::bytea), sha256(''))`;
+      values (sha256(${`8 api:test${key.length} ${key}`}::text::bytea), sha256(''))`;
     await holder`begin`;
     await claim("k5"); // both wait for it with half of their own claims made
     const answers = Promise.all([takeBatch(batch(0, 10)), takeBatch(batch(0, 10).toReversed())]);
@@ -243,7 +268,7 @@ describe("a batch", () => {
     source = { contentType: "text/plain", fileName: undefined, body: streamOf(Buffer.from("a")) };
     await sql`
       insert into messaging.idempotency (key_digest, payload_digest)
-      select sha256('2 k1'::bytea), sha256('')`;
+      select sha256('8 api:test2 k1'::bytea), sha256('')`;
     await expect(takeBatch(batch(0, 3))).rejects.toMatchObject({ status: 409 });
     await sql`update messaging.idempotency set created_at = now() - interval '3 minutes' where message_id is null`;
     expect(new Set(await takeBatch(batch(0, 3))).size).toBe(3);

@@ -18,7 +18,7 @@ const open = async (
   more = {},
 ) => {
   const url = await serve((_request, response) => void response.writeHead(200, headers).end(bytes));
-  const submission = { kind, phone: "6281234567890", url: `${url}/a.png`, ...more };
+  const submission = { sender: "api:test", kind, phone: "6281234567890", url: `${url}/a.png`, ...more };
   return openSource(Submission.parse(submission), undefined, loopback);
 };
 
@@ -59,7 +59,10 @@ describe("the type", () => {
 describe("the name of a file", () => {
   const hostile = "folder/annex\u202efdp.exe";
   const named = (file_name: string) =>
-    openSource(Submission.parse({ kind: "file", phone: "6281234567890", file_name }), png);
+    openSource(
+      Submission.parse({ sender: "api:test", kind: "file", phone: "6281234567890", file_name }),
+      png,
+    );
 
   test("has no folder and no mark that turns the direction of writing, uploaded or downloaded", async () => {
     const header = `attachment; filename*=UTF-8''${encodeURIComponent(hostile)}`;

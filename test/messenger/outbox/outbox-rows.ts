@@ -10,7 +10,13 @@ export const putMessage = async (
   id: string,
   more: Partial<Submission> = {},
 ): Promise<void> => {
-  const submission = Submission.parse({ kind: "text", phone: "6281200000001", text: "x", ...more });
+  const submission = Submission.parse({
+    sender: "api:test",
+    kind: "text",
+    phone: "6281200000001",
+    text: "x",
+    ...more,
+  });
   await storeMessages(sql, [{ id, submission, mediaId: null }]);
 };
 

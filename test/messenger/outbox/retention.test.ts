@@ -54,8 +54,8 @@ test("deletes a backlog of several batches at once", async () => {
     insert into messaging.number_check (phone, registered, checked_at)
     select i, true, now() - interval '31 days' from generate_series(1, ${rows}) i`;
   await sql`
-    insert into messaging.media (content_type, created_at)
-    select 'x/y', now() - interval '2 hours' from generate_series(1, ${rows}) i`;
+    insert into messaging.media (sender, content_type, created_at)
+    select 'api:test', 'x/y', now() - interval '2 hours' from generate_series(1, ${rows}) i`;
   await sweep(sql, new AbortController().signal);
   const count = async (table: string) => (await sql`select from ${sql(`messaging.${table}`)}`).length;
   const left = ["message", "payload", "idempotency", "number_check", "media"].map(async (table) => [

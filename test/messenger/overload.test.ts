@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import type { Accepted } from "#lib/messaging/submission.ts";
+import { buildServer } from "#lib/messenger/server.ts";
+
+const accepted: Accepted = { id: "1", status: "PENDING", accepted_at: "2026-01-05T02:00:00.000Z" };
+const token = "token";
+
+let url: URL;
+/** The requests in progress; each ends when its function is called. */
+let pending: (() => void)[];
+let gone: number;
+
+beforeEach(async () => {
+  pending = [];
+  gone = 0;
+  const server = buildServer({
+    findTokens: async () => [token],
+    accept: async (_submission, _inline, signal) => {
+      signal.addEventListener("abort", () => {
+        gone += 1;
+      });
+      await new Promise<void>((resolve) => pending.push(resolve));
+      return accepted;
+    },
+    acceptBatch: async () => [],
+    findState: async () => undefined,
+    findConnection: () => ({}),
+    checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
+    renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
+  });
+  url = new URL(await server.listen({ host: "127.0.0.1", port: 0 }));
+  onTestFinished(async () => {
+    for (const end of pending) end();
+    await server.close();
+  });
+});
+
+const header = Buffer.from(
+  JSON.stringify({ sender: "api:test", kind: "image", phone: "6281234567890" }),
+).toString("base64url");
+
+const upload = (bytes: number, signal?: AbortSignal) =>
+  fetch(new URL("/messages", url), {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/octet-stream",
+      "x-submission": header,
+    },
+    body: Buffer.alloc(bytes),
+    ...(signal && { signal }),
+  });
+
+const download = (kind: "image" | "file") =>
+  fetch(new URL("/messages", url), {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ sender: "api:test", kind, phone: "6281234567890", url: "https://example.com/a" }),
+  });
+
+const untilPending = (count: number) => expect.poll(() => pending.length).toBe(count);
+const endAll = () => {
+  for (const end of pending.splice(0)) end();
+};
+const mib = 1024 * 1024;
+
+test("takes 40 MiB of uploads at a time, and rejects the next at once with a time to try again", async () => {
+  const first = Array.from({ length: 10 }, () => upload(4 * mib));
+  await untilPending(10);
+  const next = await upload(4 * mib);
+  expect(next.status).toBe(503);
+  expect(await next.json()).toMatchObject({ code: "session_unavailable", retry_after_seconds: 5 });
+  endAll();
+  expect((await Promise.all(first)).map(({ status }) => status)).toEqual(Array(10).fill(201));
+  const later = upload(4 * mib);
+  await untilPending(1);
+  endAll();
+  expect((await later).status).toBe(201);
+});
+
+test("counts 16 MiB for an image from a URL, and nothing for a file, which is read in pieces", async () => {
+  const images = [download("image"), download("image")];
+  await untilPending(2);
+  expect((await download("image")).status).toBe(503);
+  const file = download("file");
+  await untilPending(3);
+  endAll();
+  expect((await Promise.all([...images, file])).map(({ status }) => status)).toEqual([201, 201, 201]);
+});
+
+test("the bytes of a caller who has gone stay counted until the work for him ends", async () => {
+  const leaving = new AbortController();
+  const first = Array.from({ length: 10 }, () => upload(4 * mib, leaving.signal).catch(() => {}));
+  await untilPending(10);
+  leaving.abort();
+  await Promise.all(first);
+  await expect.poll(() => gone).toBe(10);
+  expect((await upload(4 * mib)).status).toBe(503);
+  endAll();
+  const next = upload(4 * mib);
+  await untilPending(1);
+  endAll();
+  expect((await next).status).toBe(201);
+});
+
+test("a caller who leaves while his body is read gives its bytes back", async () => {
+  const sockets = Array.from({ length: 8 }, () => connect(Number(url.port), url.hostname));
+  for (const socket of sockets)
+    socket.write(
+      `POST /messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\nx-submission: ${header}\r\n` +
+        `content-type: application/octet-stream\r\ncontent-length: ${5 * mib}\r\n\r\nbegun`,
+    );
+  await expect.poll(async () => (await upload(1)).status).toBe(503);
+  for (const socket of sockets) {
+    socket.destroy();
+    await once(socket, "close");
+  }
+  const next = expect.poll(async () => {
+    const response = upload(4 * mib);
+    await expect.poll(() => pending.length).toBe(1);
+    endAll();
+    return (await response).status;
+  });
+  await next.toBe(201);
+});
