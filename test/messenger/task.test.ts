@@ -54,12 +54,10 @@ const json = (body: unknown) => ({
   headers: { "content-type": "application/json" },
   body: JSON.stringify(body),
 });
+const to = { sender: "api:test", phone };
+const text = { ...to, kind: "text", text: "hello" };
 const submit = async (task: Task, submission: Record<string, unknown>): Promise<Accepted> => {
-  const answer = await ask(
-    task,
-    "/messages",
-    json({ sender: "api:test", kind: "text", phone, text: "hello", ...submission }),
-  );
+  const answer = await ask(task, "/messages", json({ ...text, ...submission }));
   expect(answer.status).toBe(201);
   return answer.json;
 };
@@ -68,7 +66,7 @@ const upload = (task: Task, submission: Record<string, unknown>, bytes: Buffer) 
     method: "POST",
     headers: {
       "content-type": "application/octet-stream",
-      "x-submission": Buffer.from(JSON.stringify({ phone, ...submission })).toString("base64url"),
+      "x-submission": Buffer.from(JSON.stringify({ ...to, ...submission })).toString("base64url"),
     },
     body: new Uint8Array(bytes),
   });
@@ -133,11 +131,7 @@ describe("a message", () => {
     const task = await startOpen();
     const first = await submit(task, { text: "first" });
     const options = { view_once: true, is_forwarded: true, duration_seconds: 86_400, reply_to: first.id };
-    const { json: accepted } = await upload(
-      task,
-      { sender: "api:test", kind: "image", text: "caption", ...options },
-      png,
-    );
+    const { json: accepted } = await upload(task, { kind: "image", text: "caption", ...options }, png);
     const { id } = accepted as Accepted;
     await eventually(task, id, "READ");
     const received = platform.phone(phone).find(id);
@@ -152,7 +146,7 @@ describe("a message", () => {
     const bytes = randomBytes(4 * 1024 * 1024);
     const answer = await upload(
       task,
-      { sender: "api:test", kind: "file", file_name: "Laporan é.pdf", content_type: "application/pdf" },
+      { kind: "file", file_name: "Laporan é.pdf", content_type: "application/pdf" },
       bytes,
     );
     const { id } = answer.json as Accepted;
@@ -170,7 +164,7 @@ describe("a message", () => {
     ["an empty image", "image", Buffer.alloc(0)],
   ])("with %s is rejected, and nothing is stored", async (_, kind, bytes) => {
     const task = await start();
-    expect((await upload(task, { sender: "api:test", kind }, bytes)).status).toBe(400);
+    expect((await upload(task, { kind }, bytes)).status).toBe(400);
     expect((await sql`select 1 from messaging.message`).length).toBe(0);
   });
 
@@ -181,11 +175,7 @@ describe("a message", () => {
     ["no text", { text: "" }],
   ])("with %s is 400", async (_, change) => {
     const task = await start();
-    const { status } = await ask(
-      task,
-      "/messages",
-      json({ sender: "api:test", kind: "text", phone, text: "x", ...change }),
-    );
+    const { status } = await ask(task, "/messages", json({ ...text, ...change }));
     expect(status).toBe(400);
   });
 
