@@ -94,6 +94,10 @@ export const keyReused = row(
 export const tooManyAttempts = (retryAfterSeconds: number) =>
   tooMany(`Too many attempts. Try again in ${retryAfterSeconds} seconds.`, retryAfterSeconds);
 export const throttled = tooMany("Too many requests at once. Try again in a second.", 1);
+export const tooManyMisses = tooMany(
+  "Too many searches today for numbers that do not exist. Check the source of the numbers, and try again in an hour.",
+  60 * 60,
+);
 export const overQuota = tooMany(
   "The daily quota of this key is used up. Ask the operator for a larger plan.",
   3_600,

@@ -1,5 +1,7 @@
 import type postgres from "postgres";
 import { withDatabase } from "#lib/db/database.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { tooManyMisses } from "#lib/faults/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
 import type { ResidentRecord } from "#lib/routes/resident.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
@@ -52,8 +54,13 @@ const toWire = (resident: MaskedResident): ResidentRecord => ({
   created_at: resident.createdAt,
 });
 
+/** SQLSTATE of a partner that has searched for too many numbers that no resident has. */
+const tooManyMissesState = "MI429";
+
 const readPage = async (page: Page, query: (sql: postgres.Sql) => Promise<Found[]>) => {
-  const [found] = await withDatabase(query);
+  const [found] = await withDatabase(query).catch((error: { cause?: { code?: string } }) => {
+    throw error.cause?.code === tooManyMissesState ? new Fault(tooManyMisses) : error;
+  });
   if (!found) throw new Error("the reading function returned no row");
   return { data: found.residents.map(toWire), total: found.total, page: page.number };
 };

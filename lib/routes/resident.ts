@@ -103,4 +103,5 @@ export const searchResidents = route({
   path: "/v1/penduduk/search",
   summary: "Searches residents by identity number, name or both",
   body: Criteria,
+  faults: ["tooManyMisses"],
 });

@@ -119,6 +119,37 @@ begin
 end
 $$;
 
+-- Searches for numbers that no resident has, by partner and hour. Whoever guesses the masked digits of a number misses
+-- some thousand times; an agency that looks up numbers it was given rarely does.
+create table resident.missed_search (
+  partner_id text not null,
+  hour timestamptz not null,
+  count integer not null,
+  primary key (partner_id, hour)
+);
+
+create function resident.daily_misses() returns integer language sql immutable return 200;
+
+-- Fails if the partner has missed too often within a day.
+create function resident.check_misses(partner text) returns void
+language plpgsql stable as $$
+begin
+  if (select sum(count) from resident.missed_search
+      where partner_id = partner and hour > now() - interval '1 day') >= resident.daily_misses() then
+    raise exception using errcode = 'MI429', message = 'too many searches for numbers that do not exist';
+  end if;
+end
+$$;
+
+create function resident.count_miss(partner text) returns void
+language sql volatile
+begin atomic
+  delete from resident.missed_search where hour < now() - interval '2 days';
+  insert into resident.missed_search as known (partner_id, hour, count)
+  values (partner, date_trunc('hour', now()), 1)
+  on conflict (partner_id, hour) do update set count = known.count + 1;
+end;
+
 create function resident.search(
   nik text, name text, page_number bigint, page_size integer,
   partner_id text, key_id text, request_id text,
@@ -136,7 +167,13 @@ begin
   if (nik is null) <> (nik_digest is null) or (name is null) <> (name_digest is null) then
     raise exception using errcode = 'invalid_parameter_value', message = 'each searched term needs its digest';
   end if;
+  if nik is not null then
+    perform resident.check_misses(partner_id);
+  end if;
   page := resident.read_search(nik, name, page_number, page_size);
+  if nik is not null and page.total = 0 then
+    perform resident.count_miss(partner_id);
+  end if;
   insert into audit.resident_read
     (partner_id, key_id, request_id, route, nik_digest, name_digest, pepper_version, row_count)
   values

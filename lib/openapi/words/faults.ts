@@ -99,6 +99,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "There are too many requests at once. Retry after `Retry-After` seconds, at a lower rate.",
     id: "Terlalu banyak permintaan sekaligus. Coba lagi setelah `Retry-After` detik, dengan frekuensi lebih rendah.",
   },
+  tooManyMisses: {
+    en: "The partner has searched for 200 numbers within a day that no resident has. Check the source of the numbers; searches by name still work.",
+    id: "Mitra telah mencari 200 nomor dalam sehari yang tidak dimiliki penduduk mana pun. Periksa sumber nomornya; pencarian nama tetap berfungsi.",
+  },
   overQuota: {
     en: "The daily quota of the key's plan is used up. Ask the operator for a larger plan.",
     id: "Kuota harian untuk paket kunci ini sudah habis. Minta paket yang lebih besar kepada pengelola.",

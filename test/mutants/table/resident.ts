@@ -158,4 +158,11 @@ export const resident: readonly Mutant[] = [
     tests: ["test/db/keys.test.ts", "test/maintenance/maintain.test.ts"],
     only: "published|every table has a key",
   },
+  {
+    breaks: "A number that nobody has is no miss",
+    file: "lib/db/migrations/0009.do.resident-reading.sql",
+    find: "if nik is not null and page.total = 0 then",
+    replace: "if nik is not null and page.total is null then",
+    tests: ["test/system/missed-searches.test.ts"],
+  },
 ];

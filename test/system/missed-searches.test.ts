@@ -1,0 +1,47 @@
+import postgres from "postgres";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { useOwnCity } from "../steps/city/own-city.ts";
+
+const own = useOwnCity();
+/** No resident has it. */
+const unknown = "9971011234567890";
+
+let sql: postgres.Sql;
+beforeEach(async () => {
+  sql = postgres(own.city.database.adminUrl, { max: 1, onnotice: () => {} });
+  onTestFinished(() => sql.end());
+  await sql`delete from resident.missed_search`;
+});
+
+const search = (criteria: Record<string, string>) => own.ask("/v1/penduduk/search", criteria);
+const miss = (partner: string, count: number, since = "0 hours") => sql`
+  insert into resident.missed_search (partner_id, hour, count)
+  values (${partner}, date_trunc('hour', now()) - ${since}::text::interval, ${count})`;
+const countMisses = async () =>
+  (
+    await sql<{ count: number }[]>`select coalesce(sum(count), 0)::int as count from resident.missed_search`
+  )[0]?.count;
+
+test("after 200 searches for numbers that nobody has, a partner waits, but searches names", async () => {
+  await miss("demo", 150, "20 hours");
+  await miss("demo", 49);
+  expect((await search({ p_nik: unknown })).status).toBe(200);
+  const rejection = await search({ p_nik: unknown });
+  expect([rejection.status, rejection.headers.get("retry-after")]).toEqual([429, "3600"]);
+  expect(await rejection.json()).toMatchObject({ code: "too_many_requests" });
+  expect((await search({ p_nama: "siti" })).status).toBe(200);
+});
+
+test("neither other partners nor the day before count", async () => {
+  await miss("other", 200);
+  await miss("demo", 200, "25 hours");
+  expect((await search({ p_nik: unknown })).status).toBe(200);
+});
+
+test("a number that a resident has is no miss, one with another name is", async () => {
+  const [{ nik = "" } = {}] = await sql<{ nik: string }[]>`select nik from resident.resident limit 1`;
+  await search({ p_nik: nik });
+  expect(await countMisses()).toBe(0);
+  await search({ p_nik: nik, p_nama: "zzqy" });
+  expect(await countMisses()).toBe(1);
+});
