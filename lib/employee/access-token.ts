@@ -49,7 +49,7 @@ export const issueAccessToken = async ({
  */
 export const verifyAccessToken = async (token: string): Promise<Account | undefined> => {
   const findKey = async ({ kid }: { kid?: unknown }) => {
-    const key = await findVerifyingKey(String(kid));
+    const key = typeof kid === "string" ? await findVerifyingKey(kid) : undefined;
     if (!key) throw new errors.JWSSignatureVerificationFailed();
     return bytesOf(key);
   };

@@ -75,7 +75,7 @@ const leadTerm = (
   const payloads = payloadStore(sql, encryption);
   return async (epoch: number, signal: AbortSignal) => {
     const auth = await openAuthState({ sql, encryption, epoch });
-    const whatsApp = new WhatsApp({ settings, auth, findPayload: payloads.find });
+    const whatsApp = new WhatsApp({ settings, auth, findPayload: (id) => payloads.find(id) });
     const pacing = new Pacing(pace, await loadHistory(sql));
     const counter = new SendCounter();
     let connections = 0;

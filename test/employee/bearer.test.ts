@@ -79,6 +79,7 @@ describe("a token", () => {
     ["without scope", () => sign({ claims: { scope: undefined } as never })],
     ["with a list as scope", () => sign({ claims: { scope: ["employee:read"] } })],
     ["of an unknown key id", () => sign({ header: { kid: randomUUID() } })],
+    ["whose key id is an object", () => sign({ header: { kid: { toString: 1 } } as never })],
     ["without key id", () => sign({ header: { kid: undefined } as never })],
     ["of another type", () => sign({ header: { typ: "JWT" } })],
     [

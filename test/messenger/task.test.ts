@@ -141,6 +141,17 @@ describe("a message", () => {
       expect(shown).toContain(part);
   });
 
+  test("shows a quoted message only to the number that it was sent to", async () => {
+    const task = await startOpen();
+    const first = await submit(task, { text: "for one citizen" });
+    await eventually(task, first.id, "READ");
+    const other = "6281200000077";
+    platform.register(other);
+    const { id } = await submit(task, { phone: other, text: "reply", reply_to: first.id });
+    await eventually(task, id, "READ");
+    expect(JSON.stringify(platform.phone(other).find(id)?.message)).not.toContain("for one citizen");
+  });
+
   test("with a file of 4 MiB arrives unchanged, with its name", async () => {
     const task = await startOpen();
     const bytes = randomBytes(4 * 1024 * 1024);

@@ -10,7 +10,10 @@ import { badRequest } from "#lib/faults/invalid-input.ts";
 export type Policy = (address: string, port: number) => string | undefined;
 
 const globalUnicast = ipaddr.parseCIDR("2000::/3");
+/** Of the 6bone, returned in 2006 (RFC 3701), which ipaddr.js counts as unicast. */
+const returned = ipaddr.parseCIDR("3ffe::/16");
 const webPorts = [80, 443];
+const otherPort = "The URL must use port 80 or 443";
 
 /**
  * Whether this is an address of the public internet. Private, loopback, link-local, shared, reserved,
@@ -25,11 +28,11 @@ export const isPublic = (address: string): boolean => {
   const parsed = ipaddr.process(address);
   if (parsed.range() !== "unicast") return false;
   // ipaddr.js counts unassigned addresses as unicast; IANA assigns 2000::/3 only (RFC 4291, 2.4)
-  return parsed.kind() === "ipv4" || parsed.match(globalUnicast);
+  return parsed.kind() === "ipv4" || (parsed.match(globalUnicast) && !parsed.match(returned));
 };
 
 const publicWeb: Policy = (address, port) => {
-  if (!webPorts.includes(port)) return "The URL must use port 80 or 443";
+  if (!webPorts.includes(port)) return otherPort;
   if (isPublic(address)) return undefined;
   return "The URL's address is not public; use one that anyone on the internet can open";
 };
@@ -66,7 +69,8 @@ interface GuardOptions {
  *
  * The policy is a parameter of this function only: no setting can open the internal network.
  *
- * @returns a connector that rejects with Fault 400; other errors come from the network.
+ * @returns a connector that rejects with Fault 400; other errors come from the network, or from a name whose address is
+ * not allowed.
  */
 export const guardConnector = ({
   policy = publicWeb,
@@ -80,14 +84,16 @@ export const guardConnector = ({
     if (addresses.length === 0) throw new Error("the host name has no address");
     for (const { address } of addresses) {
       const reason = policy(address, port);
-      if (reason) throw badRequest(reason);
+      // a name gets the answer of one that does not exist: callers must not find the names of the internal network
+      if (reason)
+        throw family || reason === otherPort ? badRequest(reason) : new Error("a forbidden address");
     }
     return addresses;
   };
 
   return (options, callback) => {
     const startedAt = performance.now();
-    const port = Number(options.port) || (options.protocol === "https:" ? 443 : 80);
+    const port = Number(options.port || (options.protocol === "https:" ? 443 : 80));
     findAddresses(options.hostname, port).then(
       (addresses) => {
         // at least 1: for undici 0 means no limit

@@ -17,9 +17,14 @@ export const storePayload = async (
   return count === 1;
 };
 
-const findEncrypted = async (sql: postgres.Sql, id: string): Promise<Uint8Array | undefined> => {
+const findEncrypted = async (
+  sql: postgres.Sql,
+  id: string,
+  phone: string | undefined,
+): Promise<Uint8Array | undefined> => {
   const [row] = await sql<{ bytes: Uint8Array }[]>`
-    select bytes from messaging.message join messaging.payload using (seq) where id = ${id}`;
+    select bytes from messaging.message join messaging.payload using (seq)
+    where id = ${id} and phone = coalesce(${phone ?? null}, phone)`;
   return row?.bytes;
 };
 
@@ -28,8 +33,9 @@ const contextOf = (id: string) => `message/${id}`;
 export const payloadStore = (sql: postgres.Sql, encryption: Encryption) => ({
   encrypt: (id: string, payload: Uint8Array): Uint8Array => encryption.encrypt(contextOf(id), payload),
   decrypt: (id: string, encrypted: Uint8Array): Uint8Array => encryption.decrypt(contextOf(id), encrypted),
-  async find(id: string): Promise<Uint8Array | undefined> {
-    const encrypted = await findEncrypted(sql, id);
+  /** @param phone finds only a message to this number. */
+  async find(id: string, phone?: string): Promise<Uint8Array | undefined> {
+    const encrypted = await findEncrypted(sql, id, phone);
     return encrypted && encryption.decrypt(contextOf(id), encrypted);
   },
 });

@@ -25,8 +25,9 @@ export const whatsAppChannel = (
     isRegistered: (phone) => platform.isRegistered(phone),
     async compose({ id, phone, kind, content, mediaId }: Outgoing) {
       const { reply_to, ...shown } = content;
+      // the content of a message to another number must not be shown to this one
       const quoted =
-        reply_to === undefined ? undefined : { id: reply_to, payload: await payloads.find(reply_to) };
+        reply_to === undefined ? undefined : { id: reply_to, payload: await payloads.find(reply_to, phone) };
       return platform.compose({ ...shown, id, phone, kind, media: await openMedia(mediaId), quoted }, signal);
     },
     send: (payload) => platform.send(payload, signal),
