@@ -47,11 +47,17 @@ const verify = async (sql: postgres.Sql, logged: readonly LoggedSeal[]): Promise
 
 const options = { stage: { type: "string" }, log: { type: "string" } } as const;
 
+const readLines = (file: string): string[] => {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch {
+    throw new CommandError(`The file ${file} cannot be read`);
+  }
+};
+
 const readLog = async (stage: string | undefined, file: string | undefined): Promise<LoggedSeal[]> => {
   if (stage !== undefined && file !== undefined) throw new CommandError("Give either --stage or --log");
-  const logged = stage
-    ? await readLoggedSeals(stage)
-    : file && findLoggedSeals(readFileSync(file, "utf8").split("\n"));
+  const logged = stage ? await readLoggedSeals(stage) : file && findLoggedSeals(readLines(file));
   if (logged && logged.length === 0) throw new CommandError('The log has no line "audit sealed".');
   return logged || [];
 };

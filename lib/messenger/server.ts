@@ -16,6 +16,8 @@ import { ByteBudget } from "./accept/byte-budget.ts";
 
 /** An upload of 4 MiB, the limit of the Lambda function, and its headers. */
 const maxBodyBytes = 5 * 1024 * 1024;
+/** For a request to arrive as a whole: the send functions give up after 8 s. Fastify has no limit by default. */
+const receiveTimeoutMs = 10_000;
 /** A request's body takes twice its size while it is read and stored; decoding an image takes up to 270 MiB more. */
 const maxBytesInFlight = 40 * 1024 * 1024;
 /** An image from a URL is read as a whole, a file in pieces. */
@@ -100,7 +102,13 @@ const toFault = (error: unknown): Fault => {
 
 /** Builds the HTTP server for the send endpoints, the health check and the metrics. It does not listen yet. */
 export const buildServer = (options: ServerOptions): FastifyInstance => {
-  const server = Fastify({ bodyLimit: maxBodyBytes, forceCloseConnections: "idle" });
+  const server = Fastify({
+    bodyLimit: maxBodyBytes,
+    forceCloseConnections: "idle",
+    requestTimeout: receiveTimeoutMs,
+    // Node exchanges the two if that of the headers, 60 s by default, is longer
+    http: { headersTimeout: receiveTimeoutMs, connectionsCheckingInterval: 1_000 },
+  });
   server.addContentTypeParser("application/octet-stream", { parseAs: "buffer" }, (_, body, done) =>
     done(null, body),
   );

@@ -20,7 +20,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   ],
   seed: ["--residents x", {}, 1, /^--residents must be a whole number/],
   partner: ["list", { DATABASE_URL: city.partnerAdminUrl }, 0, /^partner +plan +key/],
-  audit: ["verify --seal 1", {}, 1, /^Give --seal and --digest together/],
+  audit: ["verify --stage test --log none", {}, 1, /^Give either --stage or --log/],
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^Residents: \d+ in \d+ blocks/],
   sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   notify: ["jobs", {}, 0, /^job +schedule/],

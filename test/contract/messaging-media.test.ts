@@ -55,6 +55,7 @@ describe("POST /send/image", () => {
   test("hands over what the form says, and defaults for the rest", async () => {
     const plain = await handOver("image", { phone, image: png, note: "unknown" });
     expect(plain.submission).toEqual({
+      sender: expect.stringMatching(/^api:./),
       ...{ kind: "image", phone, class: "transactional" },
       ...{ view_once: false, compress: false, is_forwarded: false, expires_in_seconds: 259_200 },
     });

@@ -105,6 +105,19 @@ test("the bytes of a caller who has gone stay counted until the work for him end
   expect((await next).status).toBe(201);
 });
 
+test("a body that is sent slowly is cut off", async () => {
+  const socket = connect(Number(url.port), url.hostname);
+  socket.write(
+    `POST /messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\nx-submission: ${header}\r\n` +
+      "content-type: application/octet-stream\r\ncontent-length: 100\r\n\r\n",
+  );
+  const drip = setInterval(() => socket.write("."), 500);
+  onTestFinished(() => clearInterval(drip));
+  const [answer] = await once(socket, "data");
+  expect(String(answer)).toMatch(/^HTTP\/1.1 408 /);
+  await once(socket, "close");
+});
+
 test("a caller who leaves while his body is read gives its bytes back", async () => {
   const sockets = Array.from({ length: 8 }, () => connect(Number(url.port), url.hostname));
   for (const socket of sockets)

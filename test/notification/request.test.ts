@@ -59,6 +59,7 @@ describe("a notification request", () => {
     expect(path).toBe("/messages/batch");
     expect(submission).toMatchObject({
       ...{ kind: "text", phone: planted.phone, class: "otp", idempotency_key: "request|b9d4c3a0-0001" },
+      sender: "notification",
       text: expect.stringContaining(`masuk ke Layanan Warga: *${planted.code}*`),
     });
     expect(submission?.quiet_hours).toBeUndefined();

@@ -264,4 +264,20 @@ export const media: readonly Mutant[] = [
     tests: ["test/messenger/accept/acceptance.test.ts"],
     only: "belongs to its sender",
   },
+  {
+    breaks: "A body may arrive as slowly as its sender likes",
+    file: "lib/messenger/server.ts",
+    find: "    requestTimeout: receiveTimeoutMs,\n",
+    replace: "",
+    tests: ["test/messenger/overload.test.ts"],
+    only: "slowly",
+  },
+  {
+    breaks: "A reply quotes what was sent to another number",
+    file: "lib/messenger/channels/whatsapp/channel.ts",
+    find: "await payloads.find(reply_to, phone)",
+    replace: "await payloads.find(reply_to)",
+    tests: ["test/messenger/task.test.ts"],
+    only: "shows a quoted message",
+  },
 ];
