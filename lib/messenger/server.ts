@@ -128,7 +128,9 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     const held = new WeakMap<FastifyRequest, () => void>();
     internal.addHook("onRequest", (request) => requireToken(options, request));
     internal.addHook("onRequest", async (request, reply) => {
-      held.set(request, take(Number(request.headers["content-length"] ?? maxBodyBytes)));
+      const { "content-length": length = 0, "transfer-encoding": encoding } = request.headers;
+      // a longer one is rejected with 413 before it is read
+      held.set(request, take(encoding ? maxBodyBytes : Math.min(Number(length), maxBodyBytes)));
       reply.raw.once("close", () => held.get(request)?.());
     });
     internal.post("/messages", async (request, reply) => {

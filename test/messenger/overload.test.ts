@@ -71,9 +71,13 @@ test("takes 40 MiB of uploads at a time, and rejects the next at once with a tim
   await untilPending(10);
   const next = await upload(4 * mib);
   expect(next.status).toBe(503);
+  expect((await upload(6 * mib)).status).toBe(503);
+  const state = new URL("/messages/unknown", url);
+  expect((await fetch(state, { headers: { authorization: `Bearer ${token}` } })).status).toBe(404);
   expect(await next.json()).toMatchObject({ code: "session_unavailable", retry_after_seconds: 5 });
   endAll();
   expect((await Promise.all(first)).map(({ status }) => status)).toEqual(Array(10).fill(201));
+  expect((await upload(6 * mib)).status).toBe(413);
   const later = upload(4 * mib);
   await untilPending(1);
   endAll();
