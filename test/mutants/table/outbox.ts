@@ -209,15 +209,6 @@ export const outbox: readonly Mutant[] = [
     only: "an Idempotency-Key",
   },
   {
-    breaks: "An Idempotency-Key stays claimed when its media are rejected",
-    file: "lib/messenger/accept/acceptance.ts",
-    find: "if (claim) await idempotency.releaseClaim(sql, claim).catch(() => {});",
-    replace:
-      "if (claim) await releaseClaim(sql, { ...claim, keyDigest: claim.payloadDigest }).catch(() => {});",
-    tests: ofAcceptance,
-    only: "media stream breaks",
-  },
-  {
     breaks: "A batch that was taken in part is answered with the ids of other messages",
     file: "lib/messenger/accept/acceptance.ts",
     find: "new Map(others.map(({ id }, index)",
