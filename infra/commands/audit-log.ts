@@ -1,7 +1,7 @@
-import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { CloudWatchLogsClient, paginateFilterLogEvents } from "@aws-sdk/client-cloudwatch-logs";
 import * as z from "zod/mini";
 import { CommandError, explainAwsError } from "./command.ts";
+import { findJobsStack } from "./jobs-stack.ts";
 
 /** A seal as the maintenance function logged it, out of the reach of whoever changes the database. */
 const LoggedSeal = z.object({ message: z.literal("audit sealed"), seal: z.string(), digest: z.string() });
@@ -21,11 +21,7 @@ export const findLoggedSeals = (lines: readonly string[]): LoggedSeal[] =>
 export const readLoggedSeals = async (stage: string): Promise<LoggedSeal[]> => {
   const lines: string[] = [];
   try {
-    const { Stacks } = await new CloudFormationClient({}).send(
-      new DescribeStacksCommand({ StackName: `municipal-${stage}-jobs` }),
-    );
-    const outputs = Stacks?.[0]?.Outputs ?? [];
-    const logGroupName = outputs.find(({ OutputKey }) => OutputKey === "MaintenanceLog")?.OutputValue;
+    const { maintenanceLog: logGroupName } = await findJobsStack(stage);
     const pages = paginateFilterLogEvents(
       { client: new CloudWatchLogsClient({}) },
       { logGroupName, filterPattern: '"audit sealed"' },

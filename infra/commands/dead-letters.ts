@@ -1,4 +1,3 @@
-import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import {
   ChangeMessageVisibilityCommand,
@@ -8,6 +7,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { CommandError, explainAwsError, runCommand, verbCommand } from "./command.ts";
+import { findJobsStack, type JobsStack } from "./jobs-stack.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 const usage = `Usage:
@@ -18,26 +18,11 @@ const usage = `Usage:
 Needs AWS_REGION and credentials for the account of the stage.
 Exit code: 0 done, 2 some events failed again, 1 error.`;
 
-/** The parts of a stage's jobs stack that this command uses. */
-interface JobsStack {
-  readonly queueUrl: string;
-  readonly functionName: string;
-}
-
 /** The longest run of a function, so that no one else receives a message while it is retried. */
 const visibilityTimeoutSeconds = 900;
 
 const sqs = new SQSClient({});
 const lambda = new LambdaClient({});
-
-const findJobsStack = async (stage: string): Promise<JobsStack> => {
-  const { Stacks } = await new CloudFormationClient({}).send(
-    new DescribeStacksCommand({ StackName: `municipal-${stage}-jobs` }),
-  );
-  const output = (key: string) =>
-    Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === key)?.OutputValue ?? "";
-  return { queueUrl: output("DeadLetterQueue"), functionName: output("NotifyFunction") };
-};
 
 const receive = async (queueUrl: string): Promise<Message | undefined> => {
   const { Messages } = await sqs.send(

@@ -131,6 +131,16 @@ test("finds seals that were recreated, and removed ones at the end, by the log",
   });
 });
 
+test("finds a seal that was recreated and logged again by its first digest in the log", async () => {
+  const log = await sealIntoLog();
+  const first = JSON.stringify({ message: "audit sealed", seal: "2", digest: "00" });
+  writeFileSync(log, `${first}\n${readFileSync(log, "utf8")}`);
+  expect(await verify("--log", log)).toMatchObject({
+    status: 1,
+    errors: "seal 2: its digest differs from the log\n",
+  });
+});
+
 test("reads the log of a stage from CloudWatch, page by page", async () => {
   const lines = readFileSync(await sealIntoLog(), "utf8").split("\n");
   const { url } = await startJobsStack([], lines);
