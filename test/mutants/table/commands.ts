@@ -145,7 +145,7 @@ export const commands: readonly Mutant[] = [
     find: "expected.get(id)?.some((entry)",
     replace: "expected.get(id)?.slice(-1).every((entry)",
     tests: ["test/commands/audit.test.ts"],
-    only: "by the log",
+    only: "digest in the log",
   },
   {
     breaks: "A stage of which one answer is wrong passes the smoke test",
