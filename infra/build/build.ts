@@ -87,6 +87,34 @@ export const silenceLibsignal = (): esbuild.Plugin => ({
   },
 });
 
+/**
+ * postgres.js 3.4.9 may write to a connection after it has closed. The write comes from a callback, so its TypeError
+ * ends the process. Rejects the queries of that connection instead, and lets the pool open it again.
+ *
+ * @see https://github.com/porsager/postgres/issues/1208
+ */
+export const guardPostgres = (): esbuild.Plugin => ({
+  name: "guard-postgres",
+  setup(build) {
+    const unguarded = "const x = socket.write(chunk, fn)";
+    const guard = `if (socket === null) {
+      const lost = Errors.connection("CONNECTION_CLOSED", options)
+      chunk = nextWriteTimer = null
+      query && queryError(query, lost)
+      while (sent.length) queryError(sent.shift(), lost)
+      query = null
+      connection.queue === queues.connecting || onclose(connection, lost)
+      return true
+    }`;
+    build.onLoad({ filter: /[\\/]postgres[\\/]src[\\/]connection\.js$/ }, ({ path }) => {
+      const contents = readFileSync(path, "utf8");
+      return contents.split(unguarded).length === 2
+        ? { contents: contents.replace(unguarded, `${guard}\n${unguarded}`), loader: "js" }
+        : { errors: [{ text: `${path} writes in an unknown way` }] };
+    });
+  },
+});
+
 /** Inlines the text of the console's files, because the messenger is deployed as a single bundle. */
 const inlineConsole: esbuild.Plugin = {
   name: "inline-console",
@@ -139,7 +167,7 @@ const functions = (): esbuild.BuildOptions => ({
     in: `functions/${fn}.ts`,
     out: `${functionName(fn)}/index`,
   })),
-  plugins: [builtinHttp, leaveOut, documentation],
+  plugins: [builtinHttp, leaveOut, guardPostgres(), documentation],
 });
 
 /** Optional packages that Baileys would load for features that are not used. */
@@ -150,7 +178,7 @@ const messenger = (): esbuild.BuildOptions => ({
   entryPoints: [{ in: `functions/${messengerEntry}.ts`, out: "messenger/messenger" }],
   // native code: installed separately for the image's and the developer's platform
   external: ["sharp", ...optionalOfLibrary],
-  plugins: [leaveOut, silenceLibsignal(), inlineConsole],
+  plugins: [leaveOut, silenceLibsignal(), guardPostgres(), inlineConsole],
 });
 
 /**

@@ -1,0 +1,53 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import * as esbuild from "esbuild";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { guardPostgres } from "../../infra/build/build.ts";
+
+/** Loses the connection of a transaction that goes on, then uses the pool. */
+const program = `
+  import { once } from "node:events";
+  import { connect, createServer } from "node:net";
+  import postgres from "postgres";
+  const url = new URL(process.argv[2]);
+  const port = Number(url.port);
+  let last;
+  const proxy = createServer((near) => {
+    last = near.on("error", () => {});
+    near.pipe(connect(port, url.hostname).on("error", () => {})).pipe(near);
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  url.port = proxy.address().port;
+  const closed = Promise.withResolvers();
+  const sql = postgres(url.href, { max: 1, fetch_types: false, onclose: () => closed.resolve() });
+  const afterwards = Promise.withResolvers();
+  const code = await sql.begin(async (transaction) => {
+    last.destroy();
+    await closed.promise;
+    afterwards.resolve(await transaction\`select 1\`.catch((error) => error.code));
+  }).catch((error) => error.code);
+  const [{ one }] = await sql\`select 1 as one\`;
+  console.log(code, await afterwards.promise, one);
+  process.exit();`;
+
+test("a query on a connection that has closed is rejected, and does not end the process of a bundle", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents: program, resolveDir: process.cwd() },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+    plugins: [guardPostgres()],
+  });
+  writeFileSync(join(folder, "program.mjs"), outputFiles[0]?.contents ?? "");
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    join(folder, "program.mjs"),
+    inject("city").residentUrl,
+  ]);
+  expect(stdout).toBe("CONNECTION_CLOSED CONNECTION_CLOSED 1\n");
+});
