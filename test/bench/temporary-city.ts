@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type City, startCity } from "../../infra/local/city.ts";
+import { type City, type CityOptions, startCity } from "../../infra/local/city.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 
 /**
@@ -12,7 +12,7 @@ import { destroyServer } from "../../infra/local/postgres/server.ts";
 export const withCity = async <T>(
   residents: number,
   work: (city: City, folder: string, signal: AbortSignal) => Promise<T>,
-  { durable = false }: { durable?: boolean } = {},
+  options: Partial<CityOptions> = {},
 ): Promise<T> => {
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Error("interrupted"));
@@ -26,10 +26,11 @@ export const withCity = async <T>(
       port: 0,
       messagingPort: 0,
       residents,
-      durable,
+      durable: false,
       onAccess: () => {},
       onLog: () => {},
       onStep: (step) => console.log(`${step} …`),
+      ...options,
     });
     return await work(city, folder, interruption.signal);
   } finally {

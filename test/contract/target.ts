@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import { findSetting } from "#lib/config.ts";
 import { CommandError } from "../../infra/commands/command.ts";
-import type { ApiName, Credentials, Need } from "../contract/system.ts";
+import type { ApiName, Credentials, Need } from "./system.ts";
 
 /** Some fields of `.local/dev.json`. */
 const Given = z.object({

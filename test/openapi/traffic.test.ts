@@ -1,4 +1,3 @@
-import { SignJWT } from "jose";
 import postgres from "postgres";
 import { beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { partnerDirectory } from "#lib/partner/directory.ts";
@@ -9,6 +8,7 @@ import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { contract } from "../contract/contract.ts";
 import { type Credentials, openSystem, overHttp, type System } from "../contract/system.ts";
+import { signAccessToken } from "../steps/access-tokens.ts";
 import { startAnswerProxy } from "../steps/answer-proxy.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
 import { setMood } from "../steps/employee.ts";
@@ -44,16 +44,6 @@ const sends = ["messaging/send-message", "messaging/send-image", "messaging/send
 const callers = { apiKey: "partner", bearer: "account", basic: "backend", public: undefined } as const;
 const described = ({ routes }: Api) => routes.filter(({ fn }) => !fn.startsWith("docs/"));
 
-const signFor = (claims: { scope: string; exp: number }) => {
-  const { k, kid } = JSON.parse(own.city.secrets.find("municipal/local/token-key")?.value ?? "{}");
-  const now = Math.floor(Date.now() / 1_000);
-  return new SignJWT({
-    ...{ iss: "municipal-integration-api", aud: "municipal-integration-api/v1", sub: "1" },
-    ...{ jti: "traffic", iat: now, nbf: now - 5, ...claims },
-  })
-    .setProtectedHeader({ alg: "HS256", typ: "at+jwt", kid })
-    .sign(Buffer.from(k, "base64url"));
-};
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
@@ -109,10 +99,10 @@ describe("traffic is recorded of", () => {
     const partner = openOwn({ apiKey: key });
     for (const fn of ["resident/list", "resident/search"])
       expect((await partner.ask({ ...question(fn), as: "partner" })).status).toBe(403);
-    const headers = bearer(await signFor({ scope: "other", exp: inSeconds(900) }));
+    const headers = bearer(await signAccessToken(own.city, { scope: "other", exp: inSeconds(900) }));
     for (const fn of ["employee/ticket", "employee/employees"])
       expect((await openOwn().ask({ ...question(fn), headers })).status).toBe(403);
-    const short = bearer(await signFor({ scope: "employee:read", exp: inSeconds(2) }));
+    const short = bearer(await signAccessToken(own.city, { scope: "employee:read", exp: inSeconds(2) }));
     const ask = () => openOwn().ask({ ...question("employee/employees"), headers: short });
     expect((await ask()).status).toBe(200);
     await expect.poll(async () => (await ask()).json.message, { timeout: 8_000 }).toMatch(/has expired/);

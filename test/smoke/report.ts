@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
+import type { Target } from "../contract/target.ts";
 import type { Result } from "./run.ts";
-import type { Target } from "./target.ts";
 
 const width = 100;
 

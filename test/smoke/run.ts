@@ -12,7 +12,7 @@ import {
   type Send,
   type System,
 } from "../contract/system.ts";
-import { howToProvide, type Target } from "./target.ts";
+import { howToProvide, type Target } from "../contract/target.ts";
 
 /** The result of one case. Contains no credentials and no personal data. */
 export interface Result {

@@ -1,7 +1,7 @@
 import { CommandError, command, rejectExtra, runCommand } from "../../infra/commands/command.ts";
+import { readTarget } from "../contract/target.ts";
 import { printSummary, startReport, summarize } from "./report.ts";
 import { checkStage } from "./run.ts";
-import { readTarget } from "./target.ts";
 
 const usage = `Usage: npm run smoke -- --base-url URL --messaging-base-url URL [options]
 

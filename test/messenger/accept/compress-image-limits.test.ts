@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { crc32, deflateSync } from "node:zlib";
+import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { compressImage } from "#lib/messenger/accept/compress-image.ts";
+import { pngChunk as chunk, pngEnd as end, pngHeader as header, pngSignature as signature } from "../../steps/png.ts";
 import { photo, picture, pixelsOf } from "./pictures.ts";
 
 /** The logged reasons for unchanged images. */
@@ -16,22 +17,6 @@ const reasons = () => {
   return () => write.mock.calls.map(([line]) => JSON.parse(String(line)).reason);
 };
 
-const chunk = (type: string, content: Buffer) => {
-  const body = Buffer.concat([Buffer.from(type), content]);
-  const out = Buffer.alloc(body.length + 8);
-  out.writeUInt32BE(content.length, 0);
-  body.copy(out, 4);
-  out.writeUInt32BE(crc32(body), body.length + 4);
-  return out;
-};
-const header = (width: number, height: number, { depth = 8, interlace = 0 } = {}) => {
-  const content = Buffer.from([...Array(8).fill(0), depth, 2, 0, 0, interlace]);
-  content.writeUInt32BE(width, 0);
-  content.writeUInt32BE(height, 4);
-  return chunk("IHDR", content);
-};
-const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
-const end = chunk("IEND", Buffer.alloc(0));
 const bomb = chunk("IDAT", deflateSync(Buffer.alloc(200_000_000), { level: 1 }));
 
 /** A progressive JPG whose header claims another size. */

@@ -8,6 +8,8 @@ import { cityDefaults, copyCity } from "./city-template.ts";
 
 export interface OwnCity {
   city: City;
+  /** Of its database and secrets. */
+  folder: string;
   /** What the functions have logged since the city started, one JSON object per line. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
   logged(): any[];
@@ -33,15 +35,14 @@ const served = (city: City, { baseUrl, messagingBaseUrl, renew }: Deployment): C
  * @param findSettings returns the settings; called before the city starts.
  */
 export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})): OwnCity => {
-  let folder: string;
   const lines: string[] = [];
   const { assembly, template } = inject("city");
   const own = { lines, logged: () => lines.map((line) => JSON.parse(line)) } as OwnCity;
   beforeAll(async () => {
-    folder = await copyCity(template);
+    own.folder = await copyCity(template);
     const city = await startCity({
       ...cityDefaults,
-      folder,
+      folder: own.folder,
       onAccess: (line) => lines.push(JSON.stringify({ access: line })),
       onLog: (_, line) => lines.push(line),
       ...findSettings(),
@@ -59,8 +60,8 @@ export const useOwnCity = (findSettings: () => Partial<CityOptions> = () => ({})
   afterAll(async () => {
     await own.deployment?.stop();
     await own.city.stop();
-    await destroyServer(`${folder}/postgres`);
-    rmSync(folder, { recursive: true, force: true });
+    await destroyServer(`${own.folder}/postgres`);
+    rmSync(own.folder, { recursive: true, force: true });
   });
   return own;
 };

@@ -1,0 +1,78 @@
+import { createServer } from "node:http";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { serveHttp } from "../../infra/local/loopback.ts";
+import { useOwnCity } from "../steps/city/own-city.ts";
+import { callCommand } from "../steps/command.ts";
+import { attackAccess } from "./access.ts";
+import { marker } from "./arbitrary.ts";
+import type { Finding } from "./finding.ts";
+import { attackDownloads } from "./forbidden-downloads.ts";
+import { attackInputs } from "./inputs.ts";
+import { LeakWatch } from "./leaks.ts";
+import { attackCity, watchedBy } from "./suite.ts";
+import type { Target } from "./target.ts";
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const watch = new LeakWatch();
+const own = useOwnCity(() => ({ messenger: "fake", ...watchedBy(watch) }));
+const effort = { inputs: 20, seed: 1 };
+
+const fallen = (findings: readonly Finding[]) => findings.filter(({ fell }) => fell.length > 0);
+
+test("nothing falls in a short attack on the whole system", async () => {
+  const scale = { ...effort, uploads: 8, slowClients: 30, flood: 3_000 };
+  const findings = await attackCity(own.city, own.folder, watch, scale);
+  expect(fallen(findings)).toEqual([]);
+  expect(findings.filter(({ tried }) => tried === 0)).toEqual([]);
+});
+
+/** A system that answers every request alike. */
+const startWrongSystem = async (status: number, body: string): Promise<Target> => {
+  const server = createServer((request, response) => {
+    request
+      .resume()
+      .on("end", () => response.writeHead(status, { "content-type": "application/json" }).end(body));
+  });
+  const { url, stop } = await serveHttp(server, 0, 0);
+  onTestFinished(stop);
+  const addresses = { integration: url, messaging: url };
+  return { addresses, unlimited: addresses, credentials: {}, pace: async () => {} };
+};
+
+test.each([
+  ["a failure", 500, '{"status":"error","code":"internal_error","message":"","request_id":"1"}'],
+  ["an undocumented status", 418, '{"status":"error","code":"teapot","message":"","request_id":"1"}'],
+  ["another body than the documented one", 200, "[1]"],
+])("generated inputs notice %s of every route", async (_, status, body) => {
+  const findings = await attackInputs(await startWrongSystem(status, body), effort);
+  expect(findings.length).toBeGreaterThan(10);
+  expect(fallen(findings)).toEqual(findings);
+});
+
+test("the access matrix notices routes that are open to anyone", async () => {
+  const [finding] = await attackAccess(await startWrongSystem(200, "{}"));
+  expect(finding?.fell).toContainEqual("POST /v1/penduduk with nothing is 200, not 401");
+});
+
+test("the forbidden addresses notice a download that may connect anywhere", async () => {
+  const [finding] = await attackDownloads({ inputs: 200, seed: 1 }, () => undefined);
+  expect(finding?.fell).toEqual([expect.stringContaining("it connects to")]);
+});
+
+test("the watch notices planted data, tokens and secrets in a log", () => {
+  const watched = new LeakWatch();
+  watched.forbid(["correct horse battery"]);
+  const basic = Buffer.from("correct horse battery").toString("base64");
+  const lines = ["fine", marker, `Bearer mir_${"a".repeat(30)}`, "correct horse battery", `Basic ${basic}`];
+  for (const line of lines) watched.read("a function", line);
+  const [logs] = watched.finish(own.folder);
+  expect([logs?.tried, logs?.fell.length]).toEqual([5, 4]);
+});
+
+test("a stage is not attacked without consent to its host", async () => {
+  const addresses = ["--base-url", "https://api.example.go.id", "--messaging-base-url", "http://127.0.0.1:1"];
+  const call = [...addresses, "--consent", "example.go.id"];
+  const { status, errors } = await callCommand(() => import("./attack.ts"), {}, ...call);
+  expect([status, errors]).toEqual([1, expect.stringContaining("needs --consent api.example.go.id")]);
+});
