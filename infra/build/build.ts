@@ -5,7 +5,9 @@ import * as esbuild from "esbuild";
 import { listGuideFiles } from "../docs/guide.ts";
 import { writeDocumentation } from "../docs/write.ts";
 import { writeLicences } from "./licences.ts";
+import { listBundlePackages, listImagePackages } from "./packages.ts";
 import { listAuthorities } from "./rds-authorities.ts";
+import { writeSbom } from "./sbom.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -182,15 +184,17 @@ const messenger = (): esbuild.BuildOptions => ({
 });
 
 /**
- * Builds the messenger, with the licences of its packages and the CAs of RDS, which Node does not trust by default.
+ * Builds the messenger, with the licences of its image's packages and the CAs of RDS, which Node does not trust by default.
  *
  * @throws esbuild.BuildFailure
  */
 export const buildMessenger = async () => {
   const built = await esbuild.build({ ...messenger(), metafile: true });
   const folder = dirname(messengerBundle);
-  const files = [...Object.keys(built.metafile.inputs), "node_modules/idiomorph/"];
-  writeLicences(files, root, `${folder}/LICENSES.txt`);
+  const packages = listBundlePackages(built.metafile).flatMap(([, folders]) => folders);
+  const inImage = [...packages, ...listImagePackages(root)];
+  writeLicences(`${folder}/LICENSES.txt`, root, inImage);
+  writeSbom(root, "messenger-image", inImage);
   writeFileSync(`${folder}/rds-ca.pem`, listAuthorities().join(""));
   return built;
 };
@@ -206,6 +210,8 @@ const copyMigrations = (): void => {
 export const build = async (): Promise<Record<string, number>> => {
   const built = await Promise.all([esbuild.build({ ...functions(), metafile: true }), buildMessenger()]);
   copyMigrations();
+  for (const [fn, packages] of built.flatMap(({ metafile }) => listBundlePackages(metafile)))
+    writeSbom(root, functionName(fn), packages);
   const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
   return Object.fromEntries(outputs.map(([file, { bytes }]) => [file, bytes]));
 };

@@ -18,6 +18,7 @@ export const guidesByReader: Readonly<Record<Reader, readonly string[]>> = {
     "residents",
     "rotation",
     "personal-data",
+    "security",
     "cost",
   ],
   contributor: ["contributor", "tests"],

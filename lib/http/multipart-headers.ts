@@ -69,7 +69,7 @@ const readLines = (block: string, where: string): ReadonlyMap<string, string> =>
 };
 
 /** Decodes `UTF-8''%e2%82%ac.png` (RFC 8187). */
-const findExtended = (text: string): string | undefined => {
+const findExtended = (text = ""): string | undefined => {
   const encoded = /^utf-8'[\w-]*'(.*)$/i.exec(text)?.[1];
   try {
     return encoded === undefined ? undefined : decodeURIComponent(encoded);
@@ -88,7 +88,8 @@ const readFileName = (parameters: ReadonlyMap<string, string>, where: string): s
   const plain = parameters.get("filename");
   const extended = parameters.get("filename*");
   if (plain === undefined && extended === undefined) return undefined;
-  const path = extended === undefined ? unquote(plain ?? "") : findExtended(extended);
+  // plain is the fallback for an extended one that cannot be decoded (RFC 6266, 4.3)
+  const path = findExtended(extended) ?? (plain === undefined ? undefined : unquote(plain));
   if (path === undefined)
     throw badRequest(`${where} has an invalid filename*; use UTF-8'' and percent-encoding`);
   if (/\p{Cc}/u.test(path)) throw badRequest(`${where} has control characters in its filename; remove them`);

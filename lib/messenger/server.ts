@@ -18,6 +18,8 @@ import { ByteBudget } from "./accept/byte-budget.ts";
 const maxBodyBytes = 5 * 1024 * 1024;
 /** For a request to arrive as a whole: the send functions give up after 8 s. Fastify has no limit by default. */
 const receiveTimeoutMs = 10_000;
+/** For the next request of a connection. */
+const idleTimeoutMs = 72_000;
 /** A request's body takes twice its size while it is read and stored; decoding an image takes up to 270 MiB more. */
 const maxBytesInFlight = 40 * 1024 * 1024;
 /** An image from a URL is read as a whole, a file in pieces. */
@@ -50,6 +52,7 @@ export interface ServerOptions {
   readonly findConnection: () => Record<string, unknown>;
   readonly checkHealth: () => Promise<Health>;
   readonly renderMetrics: () => Promise<{ contentType: string; text: string }>;
+  readonly timeouts?: { readonly receiveMs: number; readonly idleMs: number };
 }
 
 const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyRequest): Promise<void> => {
@@ -102,12 +105,14 @@ const toFault = (error: unknown): Fault => {
 
 /** Builds the HTTP server for the send endpoints, the health check and the metrics. It does not listen yet. */
 export const buildServer = (options: ServerOptions): FastifyInstance => {
+  const { receiveMs, idleMs } = options.timeouts ?? { receiveMs: receiveTimeoutMs, idleMs: idleTimeoutMs };
   const server = Fastify({
     bodyLimit: maxBodyBytes,
     forceCloseConnections: "idle",
-    requestTimeout: receiveTimeoutMs,
+    requestTimeout: receiveMs,
+    keepAliveTimeout: idleMs,
     // Node exchanges the two if that of the headers, 60 s by default, is longer
-    http: { headersTimeout: receiveTimeoutMs, connectionsCheckingInterval: 1_000 },
+    http: { headersTimeout: receiveMs, connectionsCheckingInterval: 1_000 },
   });
   server.addContentTypeParser("application/octet-stream", { parseAs: "buffer" }, (_, body, done) =>
     done(null, body),

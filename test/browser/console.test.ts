@@ -256,6 +256,20 @@ test("reports that the task is not responding until it responds again", async ()
   seen.errors.length = 0;
 });
 
+test("a poll prolongs the login only after a key or a click", async () => {
+  const { page } = await openLoggedIn(connected());
+  const poll = (isIdle: boolean) =>
+    page.waitForRequest(
+      (request) =>
+        request.resourceType() === "fetch" && (request.headers()["x-idle"] !== undefined) === isIdle,
+    );
+  for (const act of [() => page.keyboard.press("Shift"), () => page.locator("#status").click()]) {
+    await poll(true);
+    await Promise.all([poll(false), act()]);
+  }
+  await poll(true);
+});
+
 test("goes to the login after a logout in another window", async () => {
   const { page } = await openLoggedIn(connected());
   await page.evaluate("fetch('/console/logout', { method: 'POST' }).then(() => undefined)");

@@ -176,6 +176,10 @@ test.each([
   ["filename*=utf-8'id'it's.png", "it's.png"],
   ["filename=\"EURO.png\"; filename*=UTF-8''%e2%82%ac.png", "€.png"],
   ["filename*=UTF-8''%e2%82%ac.png; filename=EURO.png", "€.png"],
+  ["filename*=\"UTF-8''%e2%82%ac.png\"", "€.png"],
+  ["filename=\"100%.png\"; filename*=UTF-8''100%.png", "100%.png"],
+  ["filename=EURO.png; filename*=UTF-8''%ff.png", "EURO.png"],
+  ["filename*=%e2%82%ac.png; filename=EURO.png", "EURO.png"],
 ])("a file with %s is called %s", async (parameter, name) =>
   expect((await parse(write([disposition(`; name="f"; ${parameter}`)]))).files.f?.fileName).toBe(name),
 );

@@ -1,5 +1,5 @@
 import { basename } from "node:path/posix";
-import { parse } from "content-disposition";
+import { decodeExtended, parse } from "content-disposition";
 
 const maxCharacters = 200;
 
@@ -45,10 +45,17 @@ export const sanitizeFileName = (name: string): string | undefined => {
   return /^\.*$/.test(last) ? undefined : shorten(last);
 };
 
+/** Some servers quote `filename*`, which is then not decoded by the parser, or leave a `%` in it unencoded. */
+const readDisposition = (disposition: string): string => {
+  const { filename, "filename*": extended = "" } = parse(disposition).parameters;
+  const decoded = decodeExtended(extended.replace(/%(?![\da-f]{2})/gi, "%25"));
+  return decoded ?? filename ?? extended.replace(/^[\w-]*'[\w-]*'/, "");
+};
+
 /**
  * Returns the name of a downloaded file, from its Content-Disposition (RFC 6266: `filename*` before `filename`) or the
  * last segment of its URL's path.
  */
 export const findFileName = (disposition: string | undefined, url: URL): string | undefined =>
-  (disposition && sanitizeFileName(fromUtf8(parse(disposition).parameters.filename ?? ""))) ||
+  (disposition && sanitizeFileName(fromUtf8(readDisposition(disposition)))) ||
   sanitizeFileName(url.pathname.endsWith("/") ? "" : decodePercent(url.pathname));

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
@@ -6,7 +7,7 @@ import { log } from "#lib/log.ts";
 import { type Actions, perform } from "./action.ts";
 import { icon, idiomorph, script, style } from "./assets.ts";
 import { type Credential, matches, type OperatorLogin, OperatorLogins } from "./operator-login.ts";
-import { isFromOwnPage } from "./origin.ts";
+import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./origin.ts";
 import { renderError, renderLogin, renderPage } from "./page.ts";
 import type { ConsoleState } from "./state.ts";
 import { Throttle } from "./throttle.ts";
@@ -17,6 +18,8 @@ export interface ConsoleOptions extends Actions {
   readonly readState: () => Promise<ConsoleState>;
   /** The clock, in Unix milliseconds. */
   readonly now?: () => number;
+  /** Delays a login. */
+  readonly wait?: (ms: number) => Promise<unknown>;
 }
 
 const maxBodyBytes = 4_096;
@@ -47,14 +50,14 @@ const fieldOf = ({ body }: FastifyRequest, name: string): string =>
 
 /** @throws Fault 401, 429 or 503 with the message for the login page. */
 const logIn = async (
-  { findCredentials }: ConsoleOptions,
+  { findCredentials, wait = setTimeout }: ConsoleOptions,
   throttle: Throttle,
   request: FastifyRequest,
 ): Promise<void> => {
-  const waitSeconds = throttle.begin(request.ip);
-  if (waitSeconds > 0) throw new Fault(tooManyAttempts(waitSeconds));
+  const waitMs = throttle.reserve();
+  if (waitMs === undefined) throw new Fault(tooManyAttempts(Throttle.retryAfterSeconds));
+  if (waitMs > 0) await wait(waitMs);
   const credentials = await findCredentials().catch((cause: unknown) => {
-    throttle.forgive(request.ip);
     log.error("the console's credentials cannot be read", { error: cause });
     const message =
       "The credentials cannot be checked: Secrets Manager is not responding. Try again in a moment.";
@@ -65,7 +68,6 @@ const logIn = async (
     log.warn("console login rejected", { source: request.ip });
     throw new Fault(wrongLogin);
   }
-  throttle.forgive(request.ip);
 };
 
 const findState = ({ readState }: ConsoleOptions): Promise<ConsoleState | undefined> =>
@@ -91,6 +93,10 @@ const answerInPages = (scope: FastifyInstance): void => {
   );
   scope.addHook("onRequest", async (request, reply) => {
     reply.headers(headers);
+    if (!isAddressedToConsole(request.headers)) {
+      const text = "The console has no such address. Open it as http://localhost with the forwarded port.";
+      return sendPage(reply, 403, renderError("Rejected", text));
+    }
     if (request.method === "GET" || request.method === "HEAD" || isFromOwnPage(request.headers)) return;
     const text = "The request did not come from a page of this console. Open the console and try again.";
     return sendPage(reply, 403, renderError("Rejected", text));
@@ -128,11 +134,13 @@ const serveLogin = (
     }
     const username = fieldOf(request, "username");
     log.info("operator logged in", { operator: username });
-    logins.end(request.headers.cookie);
-    return reply.header("set-cookie", logins.begin(username)).redirect("/console", 303);
+    logins.end(request.headers.cookie, false);
+    return reply.header("set-cookie", logins.begin(username, isOverTls(request))).redirect("/console", 303);
   });
   scope.post("/logout", (request, reply) =>
-    reply.header("set-cookie", logins.end(request.headers.cookie)).redirect("/console/login", 303),
+    reply
+      .header("set-cookie", logins.end(request.headers.cookie, isOverTls(request)))
+      .redirect("/console/login", 303),
   );
 };
 
@@ -145,7 +153,7 @@ const serveConsole = (
   const asOperator =
     (answer: (login: OperatorLogin, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
-      const login = logins.find(request.headers.cookie);
+      const login = logins.find(request.headers.cookie, request.headers["x-idle"] === "1");
       return login ? answer(login, request, reply) : reply.redirect("/console/login", 303);
     };
 

@@ -16,7 +16,8 @@ export const matches = (credentials: readonly Credential[], presented: Credentia
     })
     .includes(true);
 
-/** A working day. There is no idle timeout: the page polls every two seconds. */
+const idleTimeoutMs = 15 * 60 * 1_000;
+/** A working day. */
 const lifetimeMs = 8 * 60 * 60 * 1_000;
 const maxLogins = 100;
 const cookieName = "console";
@@ -29,15 +30,16 @@ export interface Notice {
 export interface OperatorLogin {
   readonly username: string;
   readonly endsAt: number;
+  activeAt: number;
   notice: Notice | undefined;
 }
 
 /*
- * No `Secure`: the task serves plain HTTP behind a forwarded port, where some browsers reject such a cookie.
+ * `Secure` only over TLS: at http://localhost, the forwarded port, some browsers reject such a cookie.
  * Cookies are shared between ports, so origin.ts checks the origin as well.
  */
-const formatCookie = (value: string, maxAgeSeconds: number): string =>
-  `${cookieName}=${value}; Path=/console; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}`;
+const formatCookie = (value: string, maxAgeSeconds: number, isSecure: boolean): string =>
+  `${cookieName}=${value}; Path=/console; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${isSecure ? "; Secure" : ""}`;
 
 const findToken = (cookies: string | undefined): string | undefined =>
   cookies
@@ -55,29 +57,38 @@ export class OperatorLogins {
     this.#now = now;
   }
 
-  begin(username: string): string {
+  /** @returns the cookie. */
+  begin(username: string, isSecure: boolean): string {
     const token = mintToken("");
     const [oldest] = this.#logins.keys();
     if (this.#logins.size >= maxLogins && oldest !== undefined) this.#logins.delete(oldest);
-    const login = { username, endsAt: this.#now() + lifetimeMs, notice: undefined };
+    const activeAt = this.#now();
+    const login = { username, activeAt, endsAt: activeAt + lifetimeMs, notice: undefined };
     this.#logins.set(digestToken(token).toString("hex"), login);
-    return formatCookie(token, lifetimeMs / 1_000);
+    return formatCookie(token, lifetimeMs / 1_000, isSecure);
   }
 
-  /** @param cookies the request's `Cookie` header. */
-  find(cookies: string | undefined): OperatorLogin | undefined {
+  /**
+   * @param cookies the request's `Cookie` header.
+   * @param isIdle whether the page sent the request, and not the operator.
+   */
+  find(cookies: string | undefined, isIdle: boolean): OperatorLogin | undefined {
     const token = findToken(cookies);
     if (token === undefined) return undefined;
     const key = digestToken(token).toString("hex");
     const login = this.#logins.get(key);
-    if (login && login.endsAt > this.#now()) return login;
+    const now = this.#now();
+    if (login && login.endsAt > now && login.activeAt + idleTimeoutMs > now) {
+      if (!isIdle) login.activeAt = now;
+      return login;
+    }
     this.#logins.delete(key);
     return undefined;
   }
 
   /** @returns a cookie that deletes the login's. */
-  end(cookies: string | undefined): string {
+  end(cookies: string | undefined, isSecure: boolean): string {
     this.#logins.delete(digestToken(findToken(cookies) ?? "").toString("hex"));
-    return formatCookie("", 0);
+    return formatCookie("", 0, isSecure);
   }
 }

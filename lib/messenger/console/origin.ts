@@ -1,5 +1,15 @@
 import type { IncomingHttpHeaders } from "node:http";
 
+/** The operator forwards a port of their own machine to the task (infra/RUNBOOK.md); its number varies. */
+const names = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * Whether the request has a name of the console. With another name, which its owner can resolve to 127.0.0.1, pages of
+ * that name could read the console (DNS rebinding).
+ */
+export const isAddressedToConsole = ({ host }: IncomingHttpHeaders): boolean =>
+  URL.canParse(`http://${host}`) && names.includes(new URL(`http://${host}`).hostname);
+
 const hostOf = (origin: string): string | undefined =>
   URL.canParse(origin) ? new URL(origin).host : undefined;
 
@@ -11,3 +21,12 @@ export const isFromOwnPage = ({ origin, host, "sec-fetch-site": site }: Incoming
   if (origin === undefined && site === undefined) return false;
   return (origin === undefined || hostOf(origin) === host) && (site === undefined || site === "same-origin");
 };
+
+/** Whether the browser uses TLS, which something in front of the task may terminate: the task itself serves HTTP. */
+export const isOverTls = ({
+  headers,
+  protocol,
+}: {
+  headers: IncomingHttpHeaders;
+  protocol: string;
+}): boolean => (headers.origin ?? `${protocol}:`).startsWith("https:");

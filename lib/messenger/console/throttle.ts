@@ -1,38 +1,28 @@
-const windowMs = 5 * 60 * 1_000;
-const maxFailures = 5;
-const maxAddresses = 1_000;
+/** With random passwords, five checks per second are useless to guess: 158 million a year. */
+const intervalMs = 200;
+const burst = 5;
+const maxWaitMs = 30_000;
 
 /**
- * Rate-limits failed logins by address. There is no limit over all addresses: anyone who can reach the port could
- * lock the operator out with it, and the passwords are random.
+ * Rate-limits logins. All operators share the address of the forwarded port, so a lock after failures would keep
+ * the right password out: each attempt is delayed instead, until it is its turn.
  */
 export class Throttle {
   readonly #now: () => number;
-  readonly #failures = new Map<string, number[]>();
+  #next = 0;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /**
-   * Counts an attempt as failed until `forgive` is called, so that concurrent attempts are limited too.
-   *
-   * @returns the seconds to wait; 0 if the attempt is allowed.
-   */
-  begin(address: string): number {
+  /** @returns the milliseconds until the attempt may be checked; undefined if too many others wait. */
+  reserve(): number | undefined {
     const now = this.#now();
-    const recent = (this.#failures.get(address) ?? []).filter((at) => at > now - windowMs);
-    const first = recent.at(-maxFailures);
-    if (first !== undefined) return Math.ceil((first + windowMs - now) / 1_000);
-    this.#failures.delete(address);
-    const [oldest] = this.#failures.keys();
-    if (this.#failures.size >= maxAddresses && oldest !== undefined) this.#failures.delete(oldest);
-    this.#failures.set(address, [...recent, now]);
-    return 0;
+    const at = Math.max(this.#next, now - (burst - 1) * intervalMs);
+    if (at - now > maxWaitMs) return undefined;
+    this.#next = at + intervalMs;
+    return Math.max(0, at - now);
   }
 
-  /** Uncounts the last attempt: it succeeded, or could not be checked. */
-  forgive(address: string): void {
-    this.#failures.get(address)?.pop();
-  }
+  static readonly retryAfterSeconds = maxWaitMs / 1_000;
 }

@@ -20,27 +20,25 @@ export const captureLog = (): string[] => {
 /** Starts a console with a simulated browser, which stores `browser.cookie`; `lines` are its log. */
 export const open = (more: Partial<ConsoleOptions> = {}) => {
   const lines = captureLog();
-  const { server, messenger } = createConsole(more);
+  const { server, messenger } = createConsole({ wait: async () => {}, ...more });
   onTestFinished(() => server.close());
   const browser = { cookie: "" };
   const storeCookie = (setCookie: string) => {
     const [pair = ""] = setCookie.split(";");
     browser.cookie = /Max-Age=0/.test(setCookie) ? "" : pair;
   };
-  const get = (path = "") =>
-    server.inject({ url: `/console${path}`, headers: { host, cookie: browser.cookie } });
+  const get = (path = "", headers: Record<string, string> = {}) =>
+    server.inject({ url: `/console${path}`, headers: { host, cookie: browser.cookie, ...headers } });
   const post = async (
     path: string,
     fields: Record<string, string> = {},
     headers: Record<string, string> = ownPage,
-    remoteAddress = "127.0.0.1",
   ) => {
     const response = await server.inject({
       method: "POST",
       url: `/console${path}`,
       headers: { cookie: browser.cookie, "content-type": "application/x-www-form-urlencoded", ...headers },
       payload: new URLSearchParams(fields).toString(),
-      remoteAddress,
     });
     if (response.headers["set-cookie"]) storeCookie(String(response.headers["set-cookie"]));
     return response;

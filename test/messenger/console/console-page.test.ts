@@ -5,7 +5,9 @@ import { host, openLoggedIn } from "./console-browser.ts";
 test("every answer has the security headers", async () => {
   const { get, post } = await openLoggedIn();
   const answers = [
-    ...(await Promise.all(["", "/login", "/console.css", "/console.js", "/nowhere"].map(get))),
+    ...(await Promise.all(
+      ["", "/login", "/console.css", "/console.js", "/nowhere"].map((path) => get(path)),
+    )),
     await post("/pause"),
     await post("/pause", {}, { host }),
     await post("/login", {}),

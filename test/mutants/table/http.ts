@@ -121,6 +121,14 @@ export const http: readonly Mutant[] = [
     tests: multipart,
   },
   {
+    breaks: "A filename* that cannot be decoded hides the readable filename beside it",
+    file: "lib/http/multipart-headers.ts",
+    find: "findExtended(extended) ?? (plain === undefined ? undefined : unquote(plain))",
+    replace: 'extended === undefined ? unquote(plain ?? "") : findExtended(extended)',
+    tests: ["test/http/multipart-part.test.ts"],
+    only: "a file with",
+  },
+  {
     breaks: "A field may have the name of something that every object has",
     file: "lib/http/multipart-headers.ts",
     find: 'name === "prototype" || name in {}',

