@@ -1,4 +1,5 @@
 import { prepareDatabase } from "#lib/db/database.ts";
+import { requireScope } from "#lib/http/caller.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { searchResidents } from "#lib/resident/reader.ts";
 import { searchResidents as route } from "#lib/routes/resident.ts";
@@ -8,10 +9,11 @@ prepareDatabase();
 preparePepper();
 
 /** Returns one page of masked residents by NIK, part of a name or both; the database audits the read. */
-export const handler = endpoint(route).handler(async ({ body, partner, requestId }) =>
-  searchResidents(
+export const handler = endpoint(route).handler(async ({ body, partner, requestId }) => {
+  if (body.p_nik !== undefined) requireScope(partner(), "resident:number");
+  return searchResidents(
     { nik: body.p_nik, name: body.p_nama },
     { number: body.page_number, size: body.page_size },
     { ...partner(), requestId },
-  ),
-);
+  );
+});

@@ -17,15 +17,15 @@ export interface UsagePlan extends Rate {
   readonly requestsPerDay: number;
 }
 
-/** Requests per minute that one client address may send to a route. */
+/** Requests per minute that one client address may send to a route, or to all paths of the API together. */
 export interface AddressLimit {
-  readonly route: Route;
+  readonly route?: Route;
   readonly requestsPerMinute: number;
 }
 
-/** What AWS WAF does in front of the gateway. The local city has no WAF. */
+/** What AWS WAF does in front of the gateway. The local gateway has the limits per address, and no other rule. */
 export interface Firewall {
-  readonly perAddress?: { readonly limits: readonly AddressLimit[]; readonly refusal: GatewayResponse };
+  readonly perAddress: { readonly limits: readonly AddressLimit[]; readonly refusal: GatewayResponse };
   /** Whether bodies may contain anything, such as a text about an exploit: none is blocked for its content. */
   readonly takesAnyBody: boolean;
 }

@@ -26,16 +26,25 @@ export const integrationApi: Api = {
   routes: integrationRoutes,
   envelope: integrationEnvelope,
   authorizers: integrationAuthorizers,
-  binaryMediaTypes: ["multipart/form-data"],
+  // a browser accepts "*/*" for a script, which the gateway decodes only if this is one of the binary types; bodies
+  // then reach the functions in base64
+  binaryMediaTypes: ["*/*"],
   throttle: { requestsPerSecond: 1_000, burst: 2_000 },
   usagePlans: {
-    standard: { requestsPerSecond: 500, burst: 1_000, requestsPerDay: 5_000_000 },
+    // an agency with 50 clerks: each serves a citizen every minute of an 8-hour day, with a search and the next page,
+    // which makes 48,000 a day and 2 per second
+    standard: { requestsPerSecond: 10, burst: 50, requestsPerDay: 50_000 },
+    // a developer's trials, and a few users
     trial: { requestsPerSecond: 5, burst: 10, requestsPerDay: 10_000 },
+    // a portal of the city that serves 20 agencies: its server may send as much as one address may
+    portal: { requestsPerSecond: 100, burst: 1_000, requestsPerDay: 1_000_000 },
   },
   firewall: {
     perAddress: {
-      // one address may serve an office, or an app's server; the functions limit each account
+      // one address may serve an office of 1,000 employees who open the app at eight, each with five requests in a
+      // minute, or a partner's server; the functions limit each account. 6,000 are a tenth of the throttle's rate
       limits: [
+        { requestsPerMinute: 6_000 },
         { route: login, requestsPerMinute: 120 },
         { route: refresh, requestsPerMinute: 300 },
         { route: getTicket, requestsPerMinute: 300 },

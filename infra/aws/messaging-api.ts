@@ -1,7 +1,7 @@
 import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
 import { noCredentials, noEndpoint } from "#lib/faults/table.ts";
 import { messagingAuthorizers, messagingRoutes } from "#lib/routes/index.ts";
-import { type Api, gatewayResponses, responder } from "./api.ts";
+import { type Api, gatewayResponses, responder, tooManyFromAddress } from "./api.ts";
 
 /** No CORS: the credentials belong in a backend, never in a web page. */
 const respond = responder(messagingEnvelope, {});
@@ -22,9 +22,14 @@ export const messagingApi: Api = {
   envelope: messagingEnvelope,
   authorizers: messagingAuthorizers,
   binaryMediaTypes: ["multipart/form-data"],
-  // some hundred sends may arrive at once: the messenger paces them
-  throttle: { requestsPerSecond: 100, burst: 500 },
+  // some hundred sends may arrive at once: the messenger paces them. The burst is larger than what one address may
+  // send in a minute, so that an address without credentials cannot use it up
+  throttle: { requestsPerSecond: 100, burst: 2_000 },
   usagePlans: {},
-  firewall: { takesAnyBody: true },
+  firewall: {
+    // a backend sends all its messages from one address, and reads the status of each
+    perAddress: { limits: [{ requestsPerMinute: 1_200 }], refusal: tooManyFromAddress(respond) },
+    takesAnyBody: true,
+  },
   responses: gatewayResponses(respond, { notFound, challenge }),
 };

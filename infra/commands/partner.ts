@@ -1,23 +1,23 @@
 import { findSetting } from "#lib/config.ts";
 import { type IssuedKey, type KeySummary, partnerDirectory } from "#lib/partner/directory.ts";
-import { routes } from "#lib/routes/index.ts";
-import type { PartnerScope } from "#lib/routes/route.ts";
+import { type PartnerScope, partnerScopes } from "#lib/routes/route.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { CommandError, runCommand, verbCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
 import { usageKeys } from "./usage-keys.ts";
 
-const scopes = [...new Set(routes.flatMap(({ auth }) => (auth.kind === "apiKey" ? [auth.scope] : [])))];
 const plans = Object.keys(integrationApi.usagePlans);
 const defaultOverlapHours = 24;
 
 const usage = `Usage:
-  npm run partner -- add PARTNER [--scopes ${scopes.join(",")}] [--plan ${plans.join("|")}] [--expires YYYY-MM-DD]
+  npm run partner -- add PARTNER [--scopes ${partnerScopes.join(",")}] [--plan ${plans.join("|")}] [--expires YYYY-MM-DD]
   npm run partner -- list
   npm run partner -- rotate PARTNER [--overlap HOURS]     issues a new key; old keys expire after ${defaultOverlapHours} hours
   npm run partner -- revoke KEY_ID|PARTNER                revokes keys; takes effect within 30 s
   npm run partner -- sync --stage NAME [--force]          updates the usage plans of API Gateway from the database
+
+Without resident:number, a key searches residents by name only. Without --scopes, a key has all scopes.
 
 PARTNER is a short name of lower-case letters, digits and dashes, such as health-office. A key is shown only once.
 For the database of a deployed stage, add --stage NAME: API Gateway has a usage key for each partner, which add,
@@ -32,8 +32,8 @@ const readPartner = (name: string | undefined): string => {
 
 const readScopes = (text: string): PartnerScope[] =>
   text.split(",").map((name) => {
-    const scope = scopes.find((known) => known === name.trim());
-    if (!scope) throw new CommandError(`Unknown scope: ${name}. Use ${scopes.join(", ")}.`);
+    const scope = partnerScopes.find((known) => known === name.trim());
+    if (!scope) throw new CommandError(`Unknown scope: ${name}. Use ${partnerScopes.join(", ")}.`);
     return scope;
   });
 
@@ -111,7 +111,7 @@ const change = async <T>(
 };
 
 const options = {
-  scopes: { type: "string", default: scopes.join(",") },
+  scopes: { type: "string", default: partnerScopes.join(",") },
   plan: { type: "string" },
   expires: { type: "string" },
   overlap: { type: "string", default: String(defaultOverlapHours) },

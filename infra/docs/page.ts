@@ -39,8 +39,16 @@ const words = {
   },
 } as const satisfies Readonly<Record<Language, object>>;
 
+/** Names of the script and the style sheets, with digests of their contents. */
+export interface Assets {
+  readonly pageStyle: string;
+  readonly referenceStyle: string;
+  readonly referenceScript: string;
+}
+
 interface Shell {
   readonly language: Language;
+  readonly assets: Assets;
   readonly title: string;
   /** Relative path of the folder `docs/`. */
   readonly files: string;
@@ -50,7 +58,7 @@ interface Shell {
   readonly main: Html;
 }
 
-const shell = ({ language, title, files, self, head, main }: Shell): string => {
+const shell = ({ language, assets, title, files, self, head, main }: Shell): string => {
   const { product, skip, language: choose } = words[language];
   const current = html` aria-current="true"`;
   const switches = languages.map(
@@ -64,7 +72,7 @@ const shell = ({ language, title, files, self, head, main }: Shell): string => {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${files}page.css">
+<link rel="stylesheet" href="${files}${assets.pageStyle}">
 ${head}</head>
 <body>
 <a class="skip" href="#content">${skip}</a>
@@ -79,12 +87,15 @@ ${main}</main>
 `.text;
 };
 
-const referenceFiles = html`<link rel="stylesheet" href="docs/reference.css">
-<script src="docs/reference.js" defer></script>
+const referenceFiles = ({
+  referenceStyle,
+  referenceScript,
+}: Assets) => html`<link rel="stylesheet" href="docs/${referenceStyle}">
+<script src="docs/${referenceScript}" defer></script>
 `;
 
 /** Renders the page at `/docs`: the guides by reader, and the reference, which its script renders. */
-export const renderIndex = (guides: readonly Guide[], language: Language): string => {
+export const renderIndex = (guides: readonly Guide[], language: Language, assets: Assets): string => {
   const { product, guides: heading, readers, reference, lead, document, noScript } = words[language];
   const link = html`<a href="openapi.json?lang=${language}">openapi.json</a>`;
   const item = ({ name, title, lead: about }: Guide) =>
@@ -96,10 +107,11 @@ ${guides.filter(({ name }) => guidesByReader[reader].includes(name)).map(item)}<
 `;
   return shell({
     language,
+    assets,
     title: product,
     files: "docs/",
     self: "docs",
-    head: referenceFiles,
+    head: referenceFiles(assets),
     main: html`<h1>${product}</h1>
 <p>${lead}</p>
 <nav aria-labelledby="guides"><h2 id="guides">${heading}</h2>
@@ -112,10 +124,11 @@ ${(Object.keys(guidesByReader) as Reader[]).map(group)}</nav>
 };
 
 /** Renders the page of a guide at `/docs/<name>`. */
-export const renderGuide = ({ name, title, body }: Guide, language: Language): string => {
+export const renderGuide = ({ name, title, body }: Guide, language: Language, assets: Assets): string => {
   const { product, back } = words[language];
   return shell({
     language,
+    assets,
     title: `${title} · ${product}`,
     files: "",
     self: name,

@@ -3,9 +3,9 @@ import { composeDocument } from "#lib/openapi/document.ts";
 import { type Language, languages } from "#lib/openapi/text.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
+import { composeAssets } from "./assets.ts";
 import { guideNames, readGuide } from "./guide.ts";
 import { renderGuide, renderIndex } from "./page.ts";
-import { referenceScript, referenceStyle } from "./reference.ts";
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
 
@@ -18,6 +18,7 @@ const composeOpenapi = (language: Language): string => {
 
 /** Returns the files of each documentation function, by name in its folder `docs/`. */
 const composeFiles = () => {
+  const { assets, files } = composeAssets();
   const documents = languages.map(
     (language) => [`openapi.${language}.json`, composeOpenapi(language)] as const,
   );
@@ -32,16 +33,18 @@ const composeFiles = () => {
         renderIndex(
           guides.filter((one) => one.language === language).map(({ guide }) => guide),
           language,
+          assets,
         ),
       ]),
     ),
     file: {
       ...Object.fromEntries(
-        guides.map(({ language, guide }) => [`${guide.name}.${language}.html`, renderGuide(guide, language)]),
+        guides.map(({ language, guide }) => [
+          `${guide.name}.${language}.html`,
+          renderGuide(guide, language, assets),
+        ]),
       ),
-      "page.css": read("page.css"),
-      "reference.css": `${referenceStyle()}\n${read("reference.css")}`,
-      "reference.js": referenceScript(),
+      ...files,
     },
   };
 };
@@ -56,7 +59,7 @@ export const writeDocumentation = (folderOf: (fn: string) => string, output: str
   for (const [name, files] of Object.entries(composeFiles())) {
     const folder = `${folderOf(`docs/${name}`)}/docs`;
     mkdirSync(folder, { recursive: true });
-    for (const [file, text] of Object.entries(files)) writeFileSync(`${folder}/${file}`, text);
+    for (const [file, content] of Object.entries(files)) writeFileSync(`${folder}/${file}`, content);
   }
   writeFileSync(`${output}/openapi.json`, composeOpenapi("en"));
 };

@@ -37,7 +37,7 @@ Messaging  ${messagingBaseUrl}
 Console    ${dev.consoleUrl}   ${dev.console.username}, password ${dev.console.password}
 Platform   ${phone ? `simulated; received messages: ${dev.platformUrl}/phones/${phone}` : "real: pair a phone in the console"}
 Database   ${dev.databaseUrl}
-API key    ${apiKey}   (partner demo, scope resident:read)
+API key    ${apiKey}   (partner demo, all scopes)
 Employee   ${employee.username}, password ${employee.password}
            NIP ${employee.nip}, passphrase ${employee.passphrase}   (for a ticket; also valid as a login)
 Upstreams  legacy authentication ${dev.legacyAuthUrl}, employee system ${dev.employeeSystemUrl}

@@ -5,7 +5,7 @@ import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions, messengerSecrets, rotate } from "#lib/routes/internal.ts";
-import type { Address, Upstream } from "#lib/routes/route.ts";
+import { type Address, partnerScopes, type Upstream } from "#lib/routes/route.ts";
 import { mintedSecrets, type Secrets, secretTable } from "#lib/secrets/table/table.ts";
 import type { Api } from "../aws/api.ts";
 import { integrationApi } from "../aws/integration-api.ts";
@@ -40,6 +40,8 @@ export interface CityOptions {
   readonly durable: boolean;
   /** Whether to run scheduled functions; by default they run only when invoked. */
   readonly scheduled?: boolean;
+  /** Whether each address has its rate limits, as on AWS. Tests send all their requests from one address. */
+  readonly limitsAddresses?: boolean;
   /** Receives one line per gateway response. */
   readonly onAccess: (line: string) => void;
   /** Receives each log line of a function. */
@@ -76,23 +78,31 @@ const readCredential = (store: SecretStore, name: "messenger-console" | "messagi
   return first;
 };
 
-/** Returns the demo partner's stored API key, or issues a new one if it was revoked or lost. */
+/** Returns the demo partner's stored API key, or issues a new one if it was revoked or lost, or lacks a scope. */
 const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Promise<string> => {
   const name = localSecretName("demo-api-key");
   const sql = database.connectAs("partner-admin");
   try {
     const stored = store.find(name)?.value;
     const [active] = stored
-      ? await sql`select from partner.api_key k where digest = ${digestToken(stored)} and partner.is_active(k)`
+      ? await sql`
+          select from partner.api_key k
+          where digest = ${digestToken(stored)} and partner.is_active(k)
+            and scopes @> string_to_array(${partnerScopes.join(" ")}, ' ')`
       : [];
     if (stored && active) return stored;
-    const { key } = await partnerDirectory(sql).add("demo", "standard", { scopes: ["resident:read"] });
+    const { key } = await partnerDirectory(sql).add("demo", "portal", { scopes: partnerScopes });
     store.put(name, key);
     return key;
   } finally {
     await sql.end();
   }
 };
+
+const withoutAddressLimits = (api: Api): Api => ({
+  ...api,
+  firewall: { ...api.firewall, perAddress: { ...api.firewall.perAddress, limits: [] } },
+});
 
 const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep }: CityOptions) => {
   const sql = database.connectAs("importer");
@@ -168,7 +178,8 @@ export const startCity = async (options: CityOptions) => {
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
     const findPlan = cachePlans(partnerDirectory(plans).findPlan);
-    const open = async (api: Api, port: number) => {
+    const open = async (defined: Api, port: number) => {
+      const api = options.limitsAddresses ? defined : withoutAddressLimits(defined);
       const gateway = await startGateway({ api, port, invoke, findPlan, onAccess });
       stops.push(() => gateway.stop());
       return gateway.url;
@@ -221,7 +232,7 @@ export const startCity = async (options: CityOptions) => {
       console: readCredential(secrets, "messenger-console"),
       /** Credentials of the messaging API. */
       basic: readCredential(secrets, "messaging-basic"),
-      /** API key of the partner `demo`, with the scope `resident:read`. */
+      /** API key of the partner `demo`, with all scopes. */
       apiKey,
       secretsUrl: secretsServer.url,
       database,

@@ -124,6 +124,7 @@ const main = async () => {
       residents: options.residents,
       durable: true,
       scheduled: true,
+      limitsAddresses: true,
       signal: interruption.signal,
       onAccess: (line) => console.log(line),
       onLog: (fn, line) => {

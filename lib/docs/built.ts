@@ -5,15 +5,18 @@ import { withAddresses } from "#lib/openapi/addresses.ts";
 /** The folder that the build writes beside the bundle of a documentation function. */
 const folder = new URL("./docs/", import.meta.url);
 
-/** Returns a file of that folder, or undefined. */
-export const findBuilt = (name: string): string | undefined => {
+/** Returns the bytes of a file of that folder, or undefined. */
+export const findBytes = (name: string): Buffer | undefined => {
   try {
-    return readFileSync(new URL(name, folder), "utf8");
+    return readFileSync(new URL(name, folder));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
 };
+
+/** Returns the text of a file of that folder, or undefined. */
+export const findBuilt = (name: string): string | undefined => findBytes(name)?.toString();
 
 /** Returns a file with the addresses of this stage, or undefined. */
 export const findAddressed = (name: string): string | undefined => {

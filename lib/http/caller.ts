@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Fault } from "#lib/faults/fault.ts";
 import { expiredToken, noCredentials, noKey, noScope, noToken } from "#lib/faults/table.ts";
-import type { Auth } from "#lib/routes/route.ts";
+import type { AccountScope, Auth, PartnerScope } from "#lib/routes/route.ts";
 
 /** The partner of a valid API key, from the api-key authorizer. */
 export interface Partner {
@@ -85,6 +85,14 @@ export const getSender = (context: unknown): Sender => {
   return { username: parsed.data.sender };
 };
 
+/** @throws Fault 403 when the caller lacks the scope. */
+export const requireScope = (
+  { scopes }: Pick<Partner | Account, "scopes">,
+  scope: PartnerScope | AccountScope,
+): void => {
+  if (!scopes.includes(scope)) throw new Fault(noScope(scope));
+};
+
 /**
  * Throws unless the caller may use this route.
  *
@@ -93,6 +101,5 @@ export const getSender = (context: unknown): Sender => {
 export const authorize = (auth: Auth, context: unknown): void => {
   if (auth.kind === "public") return;
   if (auth.kind === "basic") return void getSender(context);
-  const { scopes } = auth.kind === "apiKey" ? getPartner(context) : getAccount(context);
-  if (!scopes.includes(auth.scope)) throw new Fault(noScope(auth.scope));
+  requireScope(auth.kind === "apiKey" ? getPartner(context) : getAccount(context), auth.scope);
 };

@@ -4,7 +4,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { internal, tookTooLong } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import type { Encoding, Route } from "#lib/routes/route.ts";
-import { TextReply } from "#lib/routes/route.ts";
+import { PlainReply } from "#lib/routes/route.ts";
 import { bodyLimit, formBody, jsonBody } from "./body.ts";
 import { entityTag, matches } from "./cache.ts";
 import {
@@ -25,6 +25,8 @@ export interface Call<Q, B, P, H> {
   readonly headers: H;
   readonly query: Q;
   readonly body: B;
+  /** Not decoded. */
+  readonly path: string;
   /** The partner of a route with `auth.kind: "apiKey"`. @throws Fault 401 on any other route. */
   readonly partner: () => Partner;
   /** The account of a route with `auth.kind: "bearer"`. @throws Fault 401 on any other route. */
@@ -156,15 +158,18 @@ export const endpointReading = <Q, B, R, P, H>(
         };
         const reply = await handle({
           ...input,
+          path: event.path,
           partner: () => getPartner(authorizer),
           account: () => getAccount(authorizer),
           sender: () => getSender(authorizer),
           sourceIp: identity.sourceIp,
           requestId,
         });
-        if (!(reply instanceof TextReply)) return respond(route, requestId, 200, JSON.stringify(reply));
-        const { headers, ...response } = respond(route, requestId, 200, reply.text);
-        return { ...response, headers: { ...headers, ...reply.headers } };
+        if (!(reply instanceof PlainReply)) return respond(route, requestId, 200, JSON.stringify(reply));
+        const isBase64Encoded = typeof reply.content !== "string";
+        const body = isBase64Encoded ? reply.content.toString("base64") : reply.content;
+        const { headers, ...response } = respond(route, requestId, reply.status, body);
+        return { ...response, isBase64Encoded, headers: { ...headers, ...reply.headers } };
       }),
 });
 

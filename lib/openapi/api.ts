@@ -12,10 +12,7 @@ export interface PublishedApi {
     Record<string, { readonly body: string; readonly headers: Readonly<Record<string, string>> }>
   >;
   readonly firewall: {
-    /** Routes with a rate limit per address, and the response when it is exceeded. */
-    readonly perAddress?: {
-      readonly limits: readonly { readonly route: Route }[];
-      readonly refusal: { readonly body: string };
-    };
+    /** The response to an address over its rate limit, which each route has. */
+    readonly perAddress: { readonly refusal: { readonly body: string } };
   };
 }

@@ -3,7 +3,6 @@ import * as table from "#lib/faults/table.ts";
 import { defaultMaxBytes } from "#lib/http/body.ts";
 import { fileTooLarge } from "#lib/http/multipart.ts";
 import type { Route } from "#lib/routes/route.ts";
-import type { PublishedApi } from "./api.ts";
 
 /** A row of the table as a route answers it. */
 export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBytes }: Route): FaultRow => {
@@ -47,19 +46,16 @@ const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.FaultName[
 };
 
 /** Every fault that a route can answer, its own and the gateway's, by status. */
-export const listFaults = (route: Route, api: PublishedApi): table.FaultName[] => {
+export const listFaults = (route: Route): table.FaultName[] => {
   const { auth, body, query, params, headers, encoding, upstreams = [], faults = [] } = route;
   const isMultipart = encoding === "multipart";
   const callsOldSystem = upstreams.some((name) => name !== "MESSENGER_URL");
-  const isLimited = api.firewall.perAddress?.limits.some((limit) => limit.route === route);
   const found: [boolean, ...table.FaultName[]][] = [
     [Boolean(body ?? query ?? params ?? headers), "invalidRequest"],
     [true, ...refusals[auth.kind], ...faults, "firewall"],
     [body !== undefined, isMultipart ? "uploadTooLarge" : "bodyTooLarge", "requestTooLarge"],
     [isMultipart, "badBoundary"],
-    [true, "throttled"],
-    [Boolean(isLimited), "addressThrottled"],
-    [true, "internal", "serviceFailed", "tookTooLong"],
+    [true, "throttled", "addressThrottled", "internal", "serviceFailed", "tookTooLong"],
     [callsOldSystem, "oldSystemFailed", "oldSystemSlow"],
   ];
   return found

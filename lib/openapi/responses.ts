@@ -27,7 +27,7 @@ const mistakeOf = (route: Route, words: RouteWords): Fault => {
 
 /** What the gateway, or the firewall before it, answers by itself. */
 const gatewayBody = ({ responses, firewall }: PublishedApi, type: string): unknown => {
-  const body = type === "firewall" ? firewall.perAddress?.refusal.body : responses[type]?.body;
+  const body = type === "firewall" ? firewall.perAddress.refusal.body : responses[type]?.body;
   return body && JSON.parse(body.replaceAll("$context.requestId", requestId));
 };
 
@@ -98,7 +98,7 @@ const notModified = {
 
 /** Describes the responses of a route, by status. */
 export const responsesOf = (route: Route, api: PublishedApi, words: RouteWords, language: Language) => {
-  const byStatus = Object.groupBy(listFaults(route, api), (name) => rowOf(name, route).status);
+  const byStatus = Object.groupBy(listFaults(route), (name) => rowOf(name, route).status);
   return {
     200: successOf(route, words, language),
     ...(route.cache && {

@@ -3,6 +3,7 @@ import { withDatabase } from "#lib/db/database.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { tooManyMisses } from "#lib/faults/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
+import { log } from "#lib/log.ts";
 import type { ResidentRecord } from "#lib/routes/resident.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
 
@@ -57,9 +58,13 @@ const toWire = (resident: MaskedResident): ResidentRecord => ({
 /** SQLSTATE of a partner that has searched for too many numbers that no resident has. */
 const tooManyMissesState = "MI429";
 
-const readPage = async (page: Page, query: (sql: postgres.Sql) => Promise<Found[]>) => {
+const readPage = async (page: Page, reader: Reader, query: (sql: postgres.Sql) => Promise<Found[]>) => {
   const [found] = await withDatabase(query).catch((error: { cause?: { code?: string } }) => {
-    throw error.cause?.code === tooManyMissesState ? new Fault(tooManyMisses) : error;
+    if (error.cause?.code !== tooManyMissesState) throw error;
+    // an alarm counts these lines
+    const { partnerId, keyId, requestId } = reader;
+    log.warn("too many misses", { partner_id: partnerId, key_id: keyId, request_id: requestId });
+    throw new Fault(tooManyMisses);
   });
   if (!found) throw new Error("the reading function returned no row");
   return { data: found.residents.map(toWire), total: found.total, page: page.number };
@@ -69,6 +74,7 @@ const readPage = async (page: Page, query: (sql: postgres.Sql) => Promise<Found[
 export const listResidents = (page: Page, reader: Reader) =>
   readPage(
     page,
+    reader,
     (sql) => sql<Found[]>`
       select total, residents
       from resident.list(${page.number}, ${page.size}, ${reader.partnerId}, ${reader.keyId}, ${reader.requestId})`,
@@ -76,7 +82,7 @@ export const listResidents = (page: Page, reader: Reader) =>
 
 /** Returns one page of the residents that match all given criteria, newest first, with the exact total. */
 export const searchResidents = ({ nik, name }: Criteria, page: Page, reader: Reader) =>
-  readPage(page, async (sql) => {
+  readPage(page, reader, async (sql) => {
     const { version, digest } = await digestTerm();
     return sql<Found[]>`
       select total, residents

@@ -1,17 +1,18 @@
 import * as z from "zod/mini";
 import { integrationEnvelope } from "#lib/faults/envelope.ts";
-import { route, TextReply } from "./route.ts";
+import { PlainReply, route } from "./route.ts";
 
 const langError = "lang must be en or id";
 const lang = z._default(z.enum(["en", "id"], { error: langError }), "en");
 
-const nameError = "name must be 1 to 40 lower-case letters and dashes";
+const nameError =
+  "name must be 1 to 40 lower-case letters and dashes, or the name of a file that a page links";
 
 const shared = {
   method: "GET",
   auth: { kind: "public" },
   query: z.object({ lang }),
-  reply: z.instanceof(TextReply),
+  reply: z.instanceof(PlainReply),
   errors: integrationEnvelope,
   secrets: {},
   cache: { maxAgeSeconds: 300 },
@@ -42,7 +43,10 @@ export const readFile = route({
   fn: "docs/file",
   path: "/docs/{name}",
   summary: "A guide, or a file of the reference page",
-  params: z.object({ name: z.string().check(z.regex(/^[a-z-]{1,40}(\.(js|css))?$/, { error: nameError })) }),
+  params: z.object({
+    name: z.string().check(z.regex(/^[a-z-]{1,40}(\.[0-9a-f]{16}\.(js|css))?$/, { error: nameError })),
+  }),
+  headers: z.object({ "accept-encoding": z._default(z.string(), "") }),
   faults: ["noGuide"],
   addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
 });

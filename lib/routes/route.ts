@@ -4,7 +4,10 @@ import type { FaultName } from "#lib/faults/table.ts";
 import type { Secrets } from "#lib/secrets/table/table.ts";
 
 type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
-export type PartnerScope = "resident:read";
+
+/** `resident:number` adds searches by identity number, which answer whether a guessed number exists. */
+export const partnerScopes = ["resident:read", "resident:number"] as const;
+export type PartnerScope = (typeof partnerScopes)[number];
 export type AccountScope = "employee:read" | "employee:ticket";
 
 /**
@@ -87,12 +90,19 @@ export const route = <Q, B, R, P, H, E extends Encoding = "json">(
 ): Route<Q, B, R, E, P, H> => row;
 
 /** A reply that is sent as is, with its own headers. */
-export class TextReply {
-  readonly text: string;
+export class PlainReply {
+  /** Bytes are sent in base64, which the gateway decodes. */
+  readonly content: string | Buffer;
   readonly headers: Readonly<Record<string, string>>;
+  readonly status: number;
 
-  constructor(text: string, headers: Readonly<Record<string, string>> & { "content-type": string }) {
-    this.text = text;
+  constructor(
+    content: string | Buffer,
+    headers: Readonly<Record<string, string>> & { "content-type": string },
+    status = 200,
+  ) {
+    this.content = content;
     this.headers = headers;
+    this.status = status;
   }
 }

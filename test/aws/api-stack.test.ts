@@ -120,7 +120,7 @@ describe.each(apis)("the $api.name API", (stack) => {
   test("usage plans, binary types and key source match the definition", () => {
     template.hasResourceProperties("AWS::ApiGateway::RestApi", {
       ApiKeySourceType: "AUTHORIZER",
-      BinaryMediaTypes: ["multipart/form-data"],
+      BinaryMediaTypes: api.name === "messaging" ? ["multipart/form-data"] : ["*/*"],
       EndpointConfiguration: { Types: ["REGIONAL"] },
     });
     template.resourceCountIs("AWS::ApiGateway::UsagePlan", Object.keys(api.usagePlans).length);
@@ -156,7 +156,8 @@ describe.each(apis)("the $api.name API", (stack) => {
         AuthorizationType,
         headers["method.response.header.Access-Control-Allow-Origin"],
         headers["method.response.header.Access-Control-Allow-Methods"],
-      ]).toEqual(["NONE", "'*'", `'${method},OPTIONS'`]);
+        Integration.ContentHandling,
+      ]).toEqual(["NONE", "'*'", `'${method},OPTIONS'`, "CONVERT_TO_TEXT"]);
     }
   });
 
@@ -232,15 +233,13 @@ test("the partner operator's policy allows what the command does, for API keys a
         .flatMap((action) =>
           [Resource].flat().map((arn) => `${action} ${/(?:::\/|secret:)(.*)$/.exec(shown(arn))?.[1]}`),
         ),
-  ).map((line: string) => line.replaceAll(/<\w*?(standard|trial)Plan\w*>/g, "<$1>"));
-  const keysOf = (plan: string) => `usageplans/<${plan}>/keys`;
+  ).map((line: string) => line.replaceAll(/<\w*?(standard|trial|portal)Plan\w*>/g, "<$1>"));
+  const planKeys = ["standard", "trial", "portal"].map((plan) => `usageplans/<${plan}>/keys`);
   expect(granted.toSorted()).toEqual(
     [
-      ...["apikeys", "usageplans", keysOf("standard"), keysOf("trial")].map(
-        (path) => `apigateway:GET ${path}`,
-      ),
-      ...["apikeys", keysOf("standard"), keysOf("trial")].map((path) => `apigateway:POST ${path}`),
-      ...["apikeys", keysOf("standard"), keysOf("trial")].map((path) => `apigateway:DELETE ${path}/*`),
+      ...["apikeys", "usageplans", ...planKeys].map((path) => `apigateway:GET ${path}`),
+      ...["apikeys", ...planKeys].map((path) => `apigateway:POST ${path}`),
+      ...["apikeys", ...planKeys].map((path) => `apigateway:DELETE ${path}/*`),
       "apigateway:PATCH apikeys/*",
       "secretsmanager:DescribeSecret municipal/test/database/partner-admin-??????",
       "secretsmanager:GetSecretValue municipal/test/database/partner-admin-??????",

@@ -78,6 +78,7 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     const isIntegration = api.name === "integration";
     expect(rules.map(({ Name }) => Name)).toEqual([
       "AWSManagedRulesAmazonIpReputationList",
+      "all-paths",
       ...(isIntegration ? ["employee-login", "employee-refresh", "employee-ticket"] : []),
       "AWSManagedRulesCommonRuleSet",
       "AWSManagedRulesKnownBadInputsRuleSet",
@@ -111,9 +112,18 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
     expect([status, JSON.parse(body).status, JSON.parse(body).code]).toEqual([403, ...expected]);
   });
 
+  test("all paths together have a limit per address and minute", () => {
+    const own = limits.filter(({ Statement }) => !Statement.RateBasedStatement.ScopeDownStatement);
+    const counts = own.map(({ Statement: { RateBasedStatement: rate } }) => [
+      ...[rate.AggregateKeyType, rate.Limit, rate.EvaluationWindowSec],
+    ]);
+    expect(counts).toEqual([["IP", api.name === "messaging" ? 1_200 : 6_000, 60]]);
+  });
+
   test("each limited route has a limit per address and minute, for all spellings of its path", () => {
-    expect(limits.length).toBe(api.firewall.perAddress?.limits.length ?? 0);
-    for (const { route, requestsPerMinute } of api.firewall.perAddress?.limits ?? []) {
+    expect(limits.length).toBe(api.firewall.perAddress.limits.length);
+    for (const { route, requestsPerMinute } of api.firewall.perAddress.limits) {
+      if (!route) continue;
       const [, ...more] = route.path;
       const spellings = [
         `/test${route.path}`,
@@ -123,9 +133,10 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
         `/test/%${"v".charCodeAt(0).toString(16)}${more.slice(1).join("")}`,
         `/test/v1/.${route.path.slice(3)}`,
       ];
-      const own = limits.filter(({ Statement }) =>
-        matches(Statement.RateBasedStatement.ScopeDownStatement, route.path),
-      );
+      const own = limits.filter(({ Statement: { RateBasedStatement } }) => {
+        const { ScopeDownStatement } = RateBasedStatement;
+        return ScopeDownStatement && matches(ScopeDownStatement, route.path);
+      });
       expect(own.length).toBe(1);
       const { AggregateKeyType, Limit, EvaluationWindowSec, ScopeDownStatement } =
         own[0]?.Statement.RateBasedStatement ?? {};
@@ -140,8 +151,9 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
       const { ContentType, Content } = acl.CustomResponseBodies[CustomResponseBodyKey];
       expect([ResponseCode, ContentType]).toEqual([429, "APPLICATION_JSON"]);
       expect(JSON.parse(Content)).toEqual({
-        status: "error",
-        code: "too_many_requests",
+        ...(api.name === "messaging"
+          ? { status: false, code: "TOO_MANY_REQUESTS" }
+          : { status: "error", code: "too_many_requests" }),
         message: expect.stringContaining("from this address"),
       });
       expect(ResponseHeaders).toContainEqual({ Name: "retry-after", Value: "60" });
@@ -152,8 +164,8 @@ describe.each(apis)("in front of the $api.name API", (stack) => {
 
 test("login, refresh and ticket have a limit per address", () => {
   const limited = apis
-    .flatMap(({ api }) => api.firewall.perAddress?.limits ?? [])
-    .map(({ route, requestsPerMinute }) => [route.fn, requestsPerMinute]);
+    .flatMap(({ api }) => api.firewall.perAddress.limits)
+    .flatMap(({ route, requestsPerMinute }) => (route ? [[route.fn, requestsPerMinute]] : []));
   expect(limited).toEqual([
     ["employee/login", 120],
     ["employee/refresh", 300],

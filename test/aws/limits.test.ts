@@ -13,24 +13,34 @@ import { readTemplate } from "./template.ts";
 test("request limits for all callers together, and for a partner of each plan", () => {
   expect([integrationApi.throttle, messagingApi.throttle]).toEqual([
     { requestsPerSecond: 1_000, burst: 2_000 },
-    { requestsPerSecond: 100, burst: 500 },
+    { requestsPerSecond: 100, burst: 2_000 },
   ]);
   expect(integrationApi.usagePlans).toEqual({
-    standard: { requestsPerSecond: 500, burst: 1_000, requestsPerDay: 5_000_000 },
+    standard: { requestsPerSecond: 10, burst: 50, requestsPerDay: 50_000 },
     trial: { requestsPerSecond: 5, burst: 10, requestsPerDay: 10_000 },
+    portal: { requestsPerSecond: 100, burst: 1_000, requestsPerDay: 1_000_000 },
   });
   expect(messagingApi.usagePlans).toEqual({});
 });
 
-test("login attempts per address and minute", () => {
+test("requests per address and minute: on all paths together, and of login attempts", () => {
   const limits = (api: Api) =>
-    api.firewall.perAddress?.limits.map(({ route, requestsPerMinute }) => [route.fn, requestsPerMinute]);
+    api.firewall.perAddress.limits.map(({ route, requestsPerMinute }) => [route?.fn, requestsPerMinute]);
   expect(limits(integrationApi)).toEqual([
+    [undefined, 6_000],
     ["employee/login", 120],
     ["employee/refresh", 300],
     ["employee/ticket", 300],
   ]);
-  expect(limits(messagingApi)).toBeUndefined();
+  expect(limits(messagingApi)).toEqual([[undefined, 1_200]]);
+});
+
+test("one address can take at most a fifth of what the callers of a method share", () => {
+  for (const { name, throttle, firewall } of [integrationApi, messagingApi]) {
+    const [all] = firewall.perAddress.limits;
+    const share = (all?.requestsPerMinute ?? Number.POSITIVE_INFINITY) / (60 * throttle.requestsPerSecond);
+    expect([name, share <= 0.2]).toEqual([name, true]);
+  }
 });
 
 test("cache time and identity header of each authorizer", () =>

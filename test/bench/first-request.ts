@@ -67,7 +67,7 @@ export const samples: Readonly<Record<string, (city: City) => Sample | Promise<S
   "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
   "docs/openapi": () => ({}),
   "docs/page": () => ({}),
-  "docs/file": () => ({ params: { name: "reference.js" } }),
+  "docs/file": () => ({ params: { name: "paging" } }),
 };
 
 const encode = async ({ encoding }: Route, body: Record<string, unknown>) => {

@@ -23,7 +23,7 @@ test("an added key works, is shown once and stored as a digest", async () => {
   const [row] = await connectFor("adminUrl")`select digest from partner.api_key where partner_id = ${name}`;
   expect(row?.digest).toEqual(digestToken(key));
   const list = (await partner("list")).out;
-  expect(list).toMatch(new RegExp(`${name} +standard +key_\\w+ +resident:read +active`));
+  expect(list).toMatch(new RegExp(`${name} +standard +key_\\w+ +resident:read resident:number +active`));
   expect(list).not.toContain(key);
 });
 
@@ -87,8 +87,8 @@ test("a key is valid until the end of its expiry day in UTC", async () => {
 test.each<[string[], RegExp]>([
   [["add"], /PARTNER must be 1 to 40/],
   [["add", "Dinas Kesehatan"], /PARTNER must be/],
-  [["add", "x", "--scopes", "all"], /Unknown scope: all\. Use resident:read/],
-  [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial/],
+  [["add", "x", "--scopes", "all"], /Unknown scope: all\. Use resident:read, resident:number/],
+  [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial, portal/],
   [["add", "x", "--expires", "2020-01-01"], /a future date/],
   [["add", "x", "--expires", "2030-02-31"], /a future date/],
   [["rotate", "nobody"], /no active key/],

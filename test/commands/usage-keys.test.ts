@@ -5,9 +5,10 @@ import { callCommand } from "../steps/command.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 import { startUsagePlans, type UsagePlans } from "./usage-plans.ts";
 
-const [standard, trial, others] = [
+const [standard, trial, portal, others] = [
   "municipal-test-standard",
   "municipal-test-trial",
+  "municipal-test-portal",
   "municipal-prod-standard",
 ];
 
@@ -17,7 +18,7 @@ let gateway: UsagePlans;
 beforeEach(async () => {
   database = await createDatabase();
   await migrate(database.connect("adminUrl"));
-  gateway = await startUsagePlans("some-other-plan", others, trial, standard);
+  gateway = await startUsagePlans("some-other-plan", others, portal, trial, standard);
 });
 
 const run = (settings: Record<string, string>, ...args: string[]) =>
@@ -153,7 +154,7 @@ test("a stage that is not deployed is detected before the database changes", asy
 test("the error names a plan that the stage no longer has", async () => {
   await directory().add("agency", "gold", { scopes: ["resident:read"] });
   const { errors } = await partner("sync");
-  expect(errors).toContain("lacks the plan of agency (gold). Choose one of trial, standard");
+  expect(errors).toContain("lacks the plan of agency (gold). Choose one of portal, trial, standard");
 });
 
 test("the database of a deployed stage requires the stage, so that every partner is counted", async () => {

@@ -3,7 +3,7 @@ import { Skipped } from "./skipped.ts";
 
 /** What a case may use; cases whose credential is absent are skipped. */
 export interface Credentials {
-  /** A partner's key with the scope `resident:read`. */
+  /** A partner's key with all scopes. */
   readonly apiKey?: string | undefined;
   /** Of the messaging API. */
   readonly basic?: { readonly username: string; readonly password: string } | undefined;

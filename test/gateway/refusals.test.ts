@@ -66,6 +66,23 @@ test("answers 403 to a key without the scope, before it reads the body", async (
   expect([response.status, (await jsonOf(response)).code]).toEqual([403, "forbidden"]);
 });
 
+test("a key without the scope for numbers searches by name only", async () => {
+  const { key } = await addPartner();
+  const search = (criteria: object) =>
+    post(
+      "/v1/penduduk/search",
+      { apikey: key, "content-type": "application/json" },
+      JSON.stringify(criteria),
+    );
+  for (const criteria of [{ p_nik: "9971011234567890" }, { p_nik: "9971011234567890", p_nama: "siti" }]) {
+    const response = await search(criteria);
+    const { code, message } = await jsonOf(response);
+    expect([response.status, code]).toEqual([403, "forbidden"]);
+    expect(message).toContain("resident:number");
+  }
+  expect((await search({ p_nama: "siti" })).status).toBe(200);
+});
+
 describe("a body over a limit", () => {
   const big = (megabytes: number) => Buffer.alloc(megabytes * 1024 * 1024, "a");
   const headers = { apikey: apiKey, "content-type": "application/json" };

@@ -1,3 +1,4 @@
+import { withoutPageSlash } from "../../infra/local/gateway/path.ts";
 import type { Formation, Formed } from "./formation.ts";
 
 /** A header's or a parameter's value as a mapping of API Gateway spells it: `'fixed'` or `context.requestId`. */
@@ -230,6 +231,13 @@ export const readRestApis = (formation: Formation): RestApi[] =>
         ApiKeyRequired = false,
       } = method.properties;
       const path = pathOf(ResourceId) || "/";
+      const { Type, ContentHandling } = method.properties.Integration;
+      if (
+        Type === "MOCK" &&
+        properties.BinaryMediaTypes?.includes("*/*") &&
+        ContentHandling !== "CONVERT_TO_TEXT"
+      )
+        fail(`${method.id}: a mock whose request is binary answers 500`);
       const authorizer = authorizers.get(AuthorizerId);
       if (AuthorizationType !== "NONE" && !(AuthorizationType === "CUSTOM" && authorizer))
         fail(`${method.id}: the authorization ${AuthorizationType} is not understood`);
@@ -276,8 +284,8 @@ const rank = (wanted: string | undefined, given: string | undefined): number | u
  * segment where they differ. Undefined for an unknown path or another method.
  */
 export const findMethod = ({ methods }: RestApi, httpMethod: string, path: string): Method | undefined => {
-  const given = segmentsOf(path);
   const matching = methods.flatMap((method) => {
+    const given = segmentsOf(withoutPageSlash(method.path, path));
     const wanted = segmentsOf(method.path);
     const ranks = given.map((segment, i) => rank(wanted[i], segment));
     return wanted.length === given.length && !ranks.includes(undefined)

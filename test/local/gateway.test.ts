@@ -34,7 +34,12 @@ const route: Route = {
   memoryMb: 128,
 };
 
-const api: Api = { ...integrationApi, routes: [route], authorizers: [authorizer] };
+const api: Api = {
+  ...integrationApi,
+  routes: [route],
+  authorizers: [authorizer],
+  binaryMediaTypes: ["multipart/form-data"],
+};
 
 const policy = (effect = "Allow", resource = "arn:aws:execute-api:*/*") => ({
   principalId: "p",

@@ -73,7 +73,7 @@ const calls = (path: string): CfnWebACL.StatementProperty => ({
 const limited =
   ({ status, headers }: GatewayResponse) =>
   ({ route, requestsPerMinute }: AddressLimit): Rule => ({
-    name: functionName(route.fn),
+    name: route ? functionName(route.fn) : "all-paths",
     action: {
       block: {
         customResponse: {
@@ -88,7 +88,7 @@ const limited =
         aggregateKeyType: "IP",
         limit: requestsPerMinute,
         evaluationWindowSec: 60,
-        scopeDownStatement: calls(route.path),
+        ...(route && { scopeDownStatement: calls(route.path) }),
       },
     },
   });
@@ -115,7 +115,7 @@ export class Firewall extends Construct {
     super(scope, "Firewall");
     const rules = [
       managed("AWSManagedRulesAmazonIpReputationList"),
-      ...(perAddress ? perAddress.limits.map(limited(perAddress.refusal)) : []),
+      ...perAddress.limits.map(limited(perAddress.refusal)),
       managed("AWSManagedRulesCommonRuleSet", guessing),
       managed("AWSManagedRulesKnownBadInputsRuleSet", takesAnyBody ? exploitsInBody : []),
       // names with quotes are common; the count still shows attempts
@@ -133,11 +133,9 @@ export class Firewall extends Construct {
       rules: rules.map((rule, priority) => ({ ...rule, priority, visibilityConfig: metrics(rule.name) })),
       visibilityConfig: metrics(name),
       dataProtectionConfig: { dataProtections: unseen },
-      ...(perAddress && {
-        customResponseBodies: {
-          [bodyKey]: { contentType: "APPLICATION_JSON", content: perAddress.refusal.body },
-        },
-      }),
+      customResponseBodies: {
+        [bodyKey]: { contentType: "APPLICATION_JSON", content: perAddress.refusal.body },
+      },
     });
     new CfnWebACLAssociation(this, "Association", { resourceArn: stageArn, webAclArn: acl.attrArn });
   }

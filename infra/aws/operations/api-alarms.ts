@@ -8,7 +8,7 @@ import type { Api } from "../api.ts";
 import type { NodeFunction } from "../constructs/node-function.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { figuresOf, isExplained, oldSystems } from "./function-figures.ts";
-import { authorizerFailures, figureOf, upstreamFailures } from "./log-metric.ts";
+import { authorizerFailures, figureOf, tooManyMisses, upstreamFailures } from "./log-metric.ts";
 
 /** Long enough to ignore a single failing caller, short enough to notice an outage. */
 const minutes = 5;
@@ -99,6 +99,12 @@ export const doorAlarms = (
     says: "Callers with valid credentials are rejected, because the credentials cannot be checked.",
     metric: figureOf(stage, authorizerFailures, "Sum", minutes),
     rings: { atLeast: 3 },
+  },
+  {
+    name: "numbers-guessed",
+    says: "A partner has searched for 200 numbers within a day that no resident has, and may be guessing masked digits.",
+    metric: figureOf(stage, tooManyMisses, "Sum", minutes),
+    rings: { atLeast: 1 },
   },
   ...(Object.keys(oldSystems) as OldSystem[]).map((system) => upstreamDown(stage, system)),
   ...functions.filter(({ fn }) => !forgiven.includes(fn)).map(functionFails),

@@ -22,6 +22,7 @@ export const figuresOf = (fn: string): metrics.LogMetric[] => {
     ...("DATABASE_SECRET_ID" in secrets ? [metrics.databaseFailures] : []),
     ...(route?.encoding === "multipart" ? [metrics.badBoundaries] : []),
     ...(route?.upstreams ?? []).filter(isOldSystem).map(metrics.upstreamFailures),
+    ...(route?.faults?.includes("tooManyMisses") ? [metrics.tooManyMisses] : []),
     ...(authorizer ? [metrics.authorizerFailures] : []),
   ];
 };

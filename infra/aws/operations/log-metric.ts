@@ -32,6 +32,9 @@ export const badBoundaries = count("BadBoundaries", `{ $.error.code = "${badBoun
 /** Not Lambda's Errors metric, which counts rejected callers too, as API Gateway requires (`lib/http/authorizer.ts`). */
 export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "authorizer failed" }');
 
+/** Searches of a partner that has used up its budget of misses (`lib/resident/reader.ts`). */
+export const tooManyMisses = count("TooManyMisses", '{ $.message = "too many misses" }');
+
 export const upstreamFailuresPrefix = "UpstreamFailures-";
 /** Requests that a legacy system did not answer, or answered with nonsense (`lib/employee/upstream.ts`). */
 export const upstreamFailures = (system: OldSystem): LogMetric =>

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Route } from "#lib/routes/route.ts";
-import type { Api } from "../../aws/api.ts";
+import type { Api, GatewayResponse } from "../../aws/api.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { serveHttp } from "../loopback.ts";
 import { startAuthorization } from "./authorization.ts";
 import { answeredHeaders, findHeader, proxyEvent, type Request, readRequest, readResult } from "./event.ts";
 import { readPath } from "./path.ts";
-import { Quota, Throttle } from "./throttle.ts";
+import { AddressCounter, Quota, Throttle } from "./throttle.ts";
 
 export interface GatewayOptions {
   readonly api: Api;
@@ -37,16 +37,23 @@ interface Answer {
 /** API Gateway's statuses of gateway responses that do not set one. */
 const defaultStatus: Readonly<Record<string, number>> = { BAD_REQUEST_BODY: 400, MALFORMED_RESULT: 502 };
 
-const gatewayAnswer = ({ responses }: Api, type: string, requestId: string): Answer => {
-  const fallback = (defaultStatus[type] ?? 500) < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX";
-  const response = responses[type] ?? responses[fallback];
+const answerOf = (response: GatewayResponse | undefined, status: number, requestId: string): Answer => {
   const fill = (template: string) => template.replaceAll("$context.requestId", requestId);
   const headers = Object.entries(response?.headers ?? {}).map(([name, value]) => [name, fill(value)]);
   return {
-    status: response?.status ?? defaultStatus[type] ?? 500,
+    status: response?.status ?? status,
     headers: { "content-type": "application/json", ...Object.fromEntries(headers) },
     body: fill(response?.body ?? "{}"),
   };
+};
+
+const gatewayAnswer = ({ responses }: Api, type: string, requestId: string): Answer => {
+  const status = defaultStatus[type] ?? 500;
+  return answerOf(
+    responses[type] ?? responses[status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX"],
+    status,
+    requestId,
+  );
 };
 
 const preflight = (route: Route): Answer => ({
@@ -74,13 +81,23 @@ const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> =
 };
 
 /**
- * Starts a local REST API with API Gateway's routing, authorizers, usage plans, limits and gateway responses, in the
- * order in which API Gateway applies them.
+ * Starts a local REST API with the firewall's limits per address, and with API Gateway's routing, authorizers, usage
+ * plans, limits and gateway responses, in the order in which AWS applies them.
  */
 export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayOptions) => {
   const authorize = startAuthorization(invoke);
+  const { limits, refusal } = api.firewall.perAddress;
+  const addresses = new AddressCounter();
   const throttle = new Throttle();
   const quota = new Quota();
+
+  /** Counts a request against each limit of its address, up to the first that is exceeded. */
+  const isFromTooBusy = ({ path, sourceIp }: Request): boolean =>
+    limits.some(
+      ({ route, requestsPerMinute }) =>
+        (!route || readPath(route.path, path)) &&
+        !addresses.take(`${sourceIp} ${route?.path}`, requestsPerMinute),
+    );
 
   /** Counts a request against its usage plan. @returns the gateway response if it is rejected. */
   const meter = async (usageIdentifier: string | undefined) => {
@@ -103,8 +120,10 @@ export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayO
     return refused ? { refused } : { context };
   };
 
-  const isBinary = (mediaTypes: string | undefined) =>
-    api.binaryMediaTypes.includes(mediaTypes?.split(/[;,]/)[0]?.trim().toLowerCase() ?? "");
+  const isBinary = (mediaTypes: string | undefined) => {
+    const type = mediaTypes?.split(/[;,]/)[0]?.trim().toLowerCase() ?? "";
+    return api.binaryMediaTypes.some((binary) => binary === "*/*" || binary === type);
+  };
 
   const integrate = async (
     route: Route,
@@ -132,6 +151,7 @@ export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayO
   };
 
   const answer = async (request: Request, message: IncomingMessage): Promise<Answer> => {
+    if (isFromTooBusy(request)) return answerOf(refusal, 429, request.id);
     const atPath = api.routes.filter(({ path }) => readPath(path, request.path));
     const open = atPath.find(({ cors }) => cors);
     if (request.method === "OPTIONS" && open) return preflight(open);

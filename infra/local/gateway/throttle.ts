@@ -16,6 +16,20 @@ export class Throttle {
   }
 }
 
+/** Requests of each client address within a minute. Like AWS WAF, it counts rejected requests too. */
+export class AddressCounter {
+  readonly #minutes = new Map<string, { count: number; since: number }>();
+
+  /** Counts a request. @returns false if the address is over the limit. */
+  take(address: string, requestsPerMinute: number, now = Date.now()): boolean {
+    const known = this.#minutes.get(address);
+    const minute = known && now - known.since < 60_000 ? known : { count: 0, since: now };
+    minute.count += 1;
+    this.#minutes.set(address, minute);
+    return minute.count <= requestsPerMinute;
+  }
+}
+
 /** Request counts by name and UTC day. */
 export class Quota {
   readonly #counts = new Map<string, number>();

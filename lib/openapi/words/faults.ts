@@ -108,8 +108,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Kuota harian untuk paket kunci ini sudah habis. Minta paket yang lebih besar kepada pengelola.",
   },
   addressThrottled: {
-    en: "One IP address sent too many requests within a minute; only this response has no `request_id`. Wait a minute. A server that logs in many users needs a higher limit: ask the operator.",
-    id: "Satu alamat IP mengirim terlalu banyak permintaan dalam satu menit; hanya respons ini yang tanpa `request_id`. Tunggu satu menit. Server yang melayani login banyak pengguna perlu batas lebih tinggi: hubungi pengelola.",
+    en: "One IP address sent too many requests within a minute; only this response has no `request_id`. Wait a minute. A server that logs in many users, or an address that many offices share, needs a higher limit: ask the operator.",
+    id: "Satu alamat IP mengirim terlalu banyak permintaan dalam satu menit; hanya respons ini yang tanpa `request_id`. Tunggu satu menit. Server yang melayani login banyak pengguna, atau alamat yang dipakai banyak kantor, perlu batas lebih tinggi: hubungi pengelola.",
   },
   badBoundary: {
     en: "The Content-Type is not `multipart/form-data` with a boundary. Let the HTTP client set this header.",

@@ -98,8 +98,8 @@ export const residentWords: AreaWords = {
     id: `Minimal salah satu dari \`p_nik\` dan \`p_nama\` wajib diisi; nilai kosong diabaikan. Bila keduanya dikirim, keduanya harus cocok. \`%\` dan \`_\` dalam nama dibaca apa adanya. ${masked.id}`,
     fields: {
       p_nik: {
-        en: "Identity number: a string of exactly 16 digits.",
-        id: "NIK: string tepat 16 digit.",
+        en: "Identity number: a string of exactly 16 digits. Needs a key with the scope `resident:number`.",
+        id: "NIK: string tepat 16 digit. Membutuhkan kunci dengan scope `resident:number`.",
         example: "9971012345670004",
       },
       p_nama: {

@@ -1,3 +1,4 @@
+import postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { figuresOf } from "../../../infra/aws/operations/function-figures.ts";
 import {
@@ -8,6 +9,7 @@ import {
   messengerFigure,
   pendingChanges,
   requestFailures,
+  tooManyMisses,
   upstreamFailures,
 } from "../../../infra/aws/operations/log-metric.ts";
 import { usedFigures } from "../../../infra/aws/operations/messenger-alarms.ts";
@@ -18,7 +20,7 @@ import { matches } from "./filter-pattern.ts";
 const city = useDeliveringCity();
 const { own } = city;
 const counted = ({ pattern }: LogMetric) => own.logged().filter((line) => matches(pattern, line)).length;
-const failures = [badBoundaries, authorizerFailures, databaseFailures, requestFailures];
+const failures = [badBoundaries, authorizerFailures, databaseFailures, requestFailures, tooManyMisses];
 
 const setMood = (url: string, mood: string) => fetch(`${url}/mood`, { method: "PUT", body: mood });
 
@@ -91,9 +93,22 @@ test("maintenance logs the number of resident changes that were pending at its s
   expect(pendingChanges.value).toBe("$.pending_changes");
 });
 
+test("a search of a partner that has missed too often is counted", async () => {
+  const sql = postgres(own.city.database.adminUrl, { max: 1 });
+  await sql`insert into resident.missed_search values ('demo', date_trunc('hour', now()), 200)`;
+  await sql.end();
+  const answer = await own.ask("/v1/penduduk/search", { p_nik: "9971011234567890" });
+  expect(answer.status).toBe(429);
+  expect(counted(tooManyMisses)).toBe(1);
+  expect(own.logged().filter(({ message }) => message === "too many misses")).toMatchObject([
+    { level: "warn", partner_id: "demo", key_id: expect.stringMatching(/^key_/) },
+  ]);
+});
+
 test("each function's log has filters only for what it can contain", () => {
   const names = (fn: string) => figuresOf(fn).map(({ name }) => name);
   expect(names("tourism/gallery")).toEqual(["DatabaseFailures"]);
+  expect(names("resident/search")).toEqual(["DatabaseFailures", "TooManyMisses"]);
   expect(names("messaging/send-file")).toEqual(["BadBoundaries"]);
   expect(names("messaging/send-message")).toEqual([]);
   expect(names("employee/login")).toEqual(["DatabaseFailures", "UpstreamFailures-LEGACY_AUTH_URL"]);

@@ -26,6 +26,22 @@ export const gateway: readonly Mutant[] = [
     tests: on("limits"),
   },
   {
+    breaks: "An address may send ten times as many requests to the messaging API, and uses up what all share",
+    file: "infra/aws/messaging-api.ts",
+    find: "requestsPerMinute: 1_200 }",
+    replace: "requestsPerMinute: 12_000 }",
+    tests: ["test/gateway/flood.test.ts"],
+    only: "while one address floods the messaging API without credentials, every caller with credentials is served",
+  },
+  {
+    breaks: "A client that refuses brotli gets it",
+    file: "lib/docs/asset-reply.ts",
+    find: "name === coding && !/^q=0(\\.0*)?$/.test(weight)",
+    replace: 'name === coding && weight !== "x"',
+    tests: ["test/docs/assets.test.ts"],
+    only: "every client gets the same script, in a coding that it accepts",
+  },
+  {
     breaks: "A trial partner has the daily quota of a real one",
     file: "infra/aws/integration-api.ts",
     find: "requestsPerDay: 10_000 },",

@@ -92,10 +92,10 @@ export const operations: readonly Mutant[] = [
   {
     breaks: "Calls are counted only after the firewall has looked at what they hold",
     file: firewall,
-    find: `      ...(perAddress ? perAddress.limits.map(limited(perAddress.refusal)) : []),
+    find: `      ...perAddress.limits.map(limited(perAddress.refusal)),
       managed("AWSManagedRulesCommonRuleSet", guessing),`,
     replace: `      managed("AWSManagedRulesCommonRuleSet", guessing),
-      ...(perAddress ? perAddress.limits.map(limited(perAddress.refusal)) : []),`,
+      ...perAddress.limits.map(limited(perAddress.refusal)),`,
     tests: firewallTest,
   },
   {

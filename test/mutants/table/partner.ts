@@ -59,8 +59,16 @@ export const partner: readonly Mutant[] = [
   {
     breaks: "A key without the scope of a route is admitted",
     file: "lib/http/caller.ts",
-    find: "if (!scopes.includes(auth.scope))",
+    find: "if (!scopes.includes(scope))",
     replace: "if (scopes.length === 0)",
     tests: refusals,
+  },
+  {
+    breaks: "A key that reads residents may also ask whether a guessed number exists",
+    file: "functions/resident/search.ts",
+    find: 'requireScope(partner(), "resident:number")',
+    replace: 'requireScope(partner(), "resident:read")',
+    tests: refusals,
+    only: "a key without the scope for numbers searches by name only",
   },
 ];
