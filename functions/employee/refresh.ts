@@ -8,7 +8,7 @@ prepareDatabase();
 prepareSigning();
 
 /** Exchanges a refresh token for the next pair, in the names of both the contract and OAuth (RFC 6749, 5.1). */
-export const handler = endpoint(route).handler(async ({ body }) => {
-  const session = await continueSession(body.refresh_token);
+export const handler = endpoint(route).handler(async ({ body, sourceIp, userAgent }) => {
+  const session = await continueSession(body.refresh_token, { address: sourceIp, userAgent });
   return { ...session, access_token: session.token, token_type: "Bearer" };
 });

@@ -1,6 +1,5 @@
 import { prepareDatabase } from "#lib/db/database.ts";
-import { throttled } from "#lib/employee/attempt.ts";
-import { findTicket } from "#lib/employee/employee-system.ts";
+import { issueTicket } from "#lib/employee/ticket.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { ticketRefused } from "#lib/faults/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
@@ -11,9 +10,8 @@ prepareDatabase();
 preparePepper();
 
 /** Gets a session ticket from the employee system; wrong passphrases are rate-limited like wrong logins. */
-export const handler = endpoint(route).handler(async ({ query: { username, pass }, account }) => {
-  const subject = { kind: "ticket", account: username, from: account() } as const;
-  const ticket = await throttled(subject, () => findTicket(username, pass));
+export const handler = endpoint(route).handler(async ({ query: { username, pass }, account, sourceIp }) => {
+  const ticket = await issueTicket(username, pass, { accountId: account().accountId, address: sourceIp });
   if (!ticket) throw new Fault(ticketRefused);
   return ticket;
 });

@@ -1,3 +1,9 @@
+import { findSetting } from "#lib/config.ts";
+import { nameTerm } from "#lib/employee/name-term.ts";
+import { digestWith } from "#lib/secrets/pepper.ts";
+import { pepperSchema } from "#lib/secrets/schemas.ts";
+import { readSecret } from "#lib/secrets/secret.ts";
+import { readLocalSecret } from "../local/secrets/store.ts";
 import { CommandError, runCommand, verbCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
@@ -5,8 +11,10 @@ import { formatTable, formatTime } from "./listing.ts";
 const usage = `Usage:
   npm run sessions -- list                 lists the open sessions of employees
   npm run sessions -- end SESSION|ACCOUNT  ends one session, or all sessions of a legacy account
+  npm run sessions -- unlock NAME          forgets the failed logins for a username or NIP
 
-Access tokens that were already issued remain valid until they expire, for at most 15 minutes.`;
+Access tokens that were already issued remain valid until they expire, for at most 15 minutes. On a stage, unlock also
+needs PEPPER_SECRET_ID, the full name of the secret attempt-pepper.`;
 
 interface Session {
   id: string;
@@ -49,6 +57,25 @@ const end = async (idOrAccount: string | undefined) => {
   console.log(`${ended} ${ended === 1 ? "session" : "sessions"} ended`);
 };
 
-export const run = verbCommand(usage, {}, { list, "end SESSION|ACCOUNT": (_, name) => end(name) });
+const unlock = async (name: string | undefined) => {
+  if (!name) throw new CommandError("unlock needs the username or NIP that the account logs in with");
+  const secret = findSetting("PEPPER_SECRET_ID");
+  if (!secret && (findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID")))
+    throw new CommandError(
+      "unlock needs PEPPER_SECRET_ID, the full name of the stage's secret attempt-pepper",
+    );
+  const [row] = await withConnection("employee-admin", async (sql) => {
+    const pepper = secret ? await readSecret(secret, pepperSchema()) : readLocalSecret("attempt-pepper");
+    const digest = digestWith(pepper).digest(nameTerm(name));
+    return sql<{ forgotten: number }[]>`select employee.unlock_account(${digest})::int as forgotten`;
+  });
+  console.log(`${row?.forgotten ?? 0} failed attempts for "${name}" are forgotten`);
+};
+
+export const run = verbCommand(
+  usage,
+  {},
+  { list, "end SESSION|ACCOUNT": (_, name) => end(name), "unlock NAME": (_, name) => unlock(name) },
+);
 
 if (import.meta.main) await runCommand(run);

@@ -5,6 +5,7 @@ export const loginRoles = {
   gatekeeper: "municipal_gatekeeper",
   messenger: "municipal_messenger",
   employee: "municipal_employee",
+  "employee-ticket": "municipal_employee_ticket",
   "employee-admin": "municipal_employee_admin",
   importer: "municipal_importer",
   "partner-admin": "municipal_partner_admin",

@@ -3,15 +3,16 @@ import { withDatabase } from "#lib/db/database.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { tooManyAttempts } from "#lib/faults/table.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
+import { nameTerm } from "./name-term.ts";
 import { networkOf } from "./network.ts";
 
 /** An attempt to prove an identity: for which account, and from where. */
 interface Subject {
-  /** The system: each has its own accounts. */
-  readonly kind: "login" | "ticket";
-  readonly account: string;
-  /** The source: guesses from one source over many accounts are counted too. */
-  readonly from: { readonly address: string } | { readonly accountId: string };
+  /** Username or NIP, whose password is also the passphrase for a ticket; none for the use of a ticket. */
+  readonly name?: string;
+  readonly address: string;
+  /** The account that makes the attempt; at a login there is none, and the network counts as the source. */
+  readonly accountId?: string;
 }
 
 /**
@@ -26,18 +27,17 @@ interface Reservation {
   retryAfterSeconds: number | null;
 }
 
-const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
+const reserve = async ({ name, address, accountId }: Subject): Promise<number> => {
   const { digest } = await digestTerm();
-  // legacy systems compare names case-insensitively
-  const accountDigest = digest(`${kind} ${account.toLowerCase()}`);
-  const place = "address" in from ? `address ${networkOf(from.address)}` : `account ${from.accountId}`;
-  const addressDigest = digest(place);
+  const account = digest(name === undefined ? undefined : nameTerm(name));
+  const network = digest(`network ${networkOf(address)}`);
+  const source = accountId === undefined ? network : digest(`account ${accountId}`);
   const until = Date.now() + maxRetryMs;
   for (;;) {
     const [row] = await withDatabase(
       (sql) => sql<Reservation[]>`
         select attempt_id as "attemptId", retry_after_seconds as "retryAfterSeconds"
-        from employee.reserve_attempt(${accountDigest}, ${addressDigest})`,
+        from employee.reserve_attempt(${account}, ${network}, ${source})`,
     );
     if (row?.attemptId) return row.attemptId;
     // without failures, attempts that are under way fill the window
@@ -48,8 +48,9 @@ const reserve = async ({ kind, account, from }: Subject): Promise<number> => {
 };
 
 /**
- * Verifies an identity with a legacy system, rate-limited to 5 failures in 15 minutes per account and 10 a minute per
- * source. The attempt is reserved before the call, so that concurrent callers share the limit.
+ * Verifies an identity with a legacy system, rate-limited to 5 failures in 15 minutes per account and network, 30 an
+ * hour per account from networks that are new to it, and 10 a minute per source. The attempt is reserved before the
+ * call, so that concurrent callers share the limits.
  *
  * @param prove returns undefined when the system rejects the identity; an error of the system does not count.
  * @throws Fault 429 with Retry-After.

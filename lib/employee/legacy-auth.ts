@@ -17,8 +17,17 @@
  *   {"status": "failed"}
  *
  * Anything else is a failure of the system: the caller gets 502, and the attempt is not counted.
+ *
+ *   GET <LEGACY_AUTH_URL>?account=<id>
+ *
+ * asks at a refresh whether an account is still open, without its password. Open: 200 and the same as an accepted login.
+ * Closed, or no account has this ID: 200 and
+ *   {"status": "closed"}
+ * A system without this question answers 404, 405 or {"status": "failed"}: a session then lasts a day, because only a
+ * login can tell. Anything else is a failure of the system.
  */
 import * as z from "zod/mini";
+import type { Answer } from "#lib/http-client.ts";
 import type { AccountScope } from "#lib/routes/route.ts";
 import { invalidResponse, proofTimeoutMs, sendRequest } from "./upstream.ts";
 
@@ -37,6 +46,19 @@ const Accepted = z.object({
   user: z.object({ id: z.string().check(z.minLength(1)), access: z.array(z.string()) }),
 });
 const Rejected = z.object({ status: z.literal("failed") });
+const Closed = z.object({ status: z.literal("closed") });
+
+/** @throws Fault 502 unless the account is accepted. */
+const readAccount = ({ status, json }: Answer): LegacyAccount => {
+  const accepted = Accepted.safeParse(json);
+  if (status !== 200 || !accepted.success)
+    throw invalidResponse("LEGACY_AUTH_URL", `status ${status}, neither accepted nor rejected`);
+  const { id, access } = accepted.data.user;
+  return {
+    id,
+    scopes: Object.keys(scopeOf).flatMap((name) => (access.includes(name) ? (scopeOf[name] ?? []) : [])),
+  };
+};
 
 /**
  * Returns the account of a username and password, or undefined when the legacy system rejects them.
@@ -49,14 +71,25 @@ export const authenticate = async (
 ): Promise<LegacyAccount | undefined> => {
   const form = { username, password };
   const question = { method: "POST", form, timeoutMs: proofTimeoutMs } as const;
-  const { status, json } = await sendRequest("LEGACY_AUTH_URL", question);
-  if ([200, 401, 403].includes(status) && Rejected.safeParse(json).success) return undefined;
-  const accepted = Accepted.safeParse(json);
-  if (status !== 200 || !accepted.success)
-    throw invalidResponse("LEGACY_AUTH_URL", `status ${status}, neither accepted nor rejected`);
-  const { id, access } = accepted.data.user;
-  return {
-    id,
-    scopes: Object.keys(scopeOf).flatMap((name) => (access.includes(name) ? (scopeOf[name] ?? []) : [])),
-  };
+  const answer = await sendRequest("LEGACY_AUTH_URL", question);
+  if ([200, 401, 403].includes(answer.status) && Rejected.safeParse(answer.json).success) return undefined;
+  return readAccount(answer);
+};
+
+/** With the database, less than the 10 s that a caller waits; a check that fails is repeated at the next refresh. */
+const checkTimeoutMs = 2_500;
+
+/**
+ * Returns the account with this ID as it is now, "closed", or "unsupported" if the legacy system cannot tell.
+ *
+ * @throws Fault 502, 504 when the system fails or does not respond.
+ */
+export const checkAccount = async (id: string): Promise<LegacyAccount | "closed" | "unsupported"> => {
+  const question = { method: "GET", query: { account: id }, timeoutMs: checkTimeoutMs } as const;
+  const answer = await sendRequest("LEGACY_AUTH_URL", question);
+  if (answer.status === 200 && Closed.safeParse(answer.json).success) return "closed";
+  if ([404, 405].includes(answer.status) || Rejected.safeParse(answer.json).success) return "unsupported";
+  const account = readAccount(answer);
+  if (account.id !== id) throw invalidResponse("LEGACY_AUTH_URL", "the account has another id");
+  return account;
 };

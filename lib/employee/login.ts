@@ -21,9 +21,7 @@ interface Credentials {
  */
 export const login = async ({ username, password }: Credentials, address: string): Promise<LoginToken> => {
   const started = performance.now();
-  const account = await throttled({ kind: "login", account: username, from: { address } }, () =>
-    authenticate(username, password),
-  );
+  const account = await throttled({ name: username, address }, () => authenticate(username, password));
   if (account) return startSession(account);
   await setTimeout(rejectionDelayMs(performance.now() - started));
   throw new Fault(wrongLogin);

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { mintToken } from "#lib/opaque-token.ts";
+import { networkOf } from "./network.ts";
 
 /** Returns a new refresh token. Only its digest is stored. */
 export const mintRefreshToken = (): string => mintToken("mir_");
@@ -22,6 +23,21 @@ export const sealSuccessor = (token: string, successor: string): Buffer => {
   const cipher = createCipheriv(algorithm, keyFrom(token), nonce);
   return Buffer.concat([nonce, cipher.update(successor, "utf8"), cipher.final(), cipher.getAuthTag()]);
 };
+
+/** Who presents a refresh token. */
+export interface Client {
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+/**
+ * Digests the client's network and user agent with the token as key, which is not stored: a reader of the database
+ * cannot guess the address.
+ */
+export const digestClient = (token: string, { address, userAgent }: Client): Buffer =>
+  createHmac("sha256", token)
+    .update(`${networkOf(address)}\n${userAgent}`)
+    .digest();
 
 /** @throws Error when it was encrypted with another token, or changed. */
 export const openSuccessor = (token: string, sealed: Uint8Array): string => {

@@ -1,16 +1,22 @@
 import { withDatabase } from "#lib/db/database.ts";
 import { Fault } from "#lib/faults/fault.ts";
-import { spentToken } from "#lib/faults/table.ts";
+import { spentToken, unconfirmed } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import { digestToken } from "#lib/opaque-token.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";
 import { issueAccessToken, lifetimeSeconds } from "./access-token.ts";
-import type { LegacyAccount } from "./legacy-auth.ts";
-import { mintRefreshToken, openSuccessor, sealSuccessor } from "./refresh-token.ts";
+import { checkAccount, type LegacyAccount } from "./legacy-auth.ts";
+import {
+  type Client,
+  digestClient,
+  mintRefreshToken,
+  openSuccessor,
+  sealSuccessor,
+} from "./refresh-token.ts";
 
 interface Spent {
-  outcome: "rotated" | "replayed" | "reused" | "refused";
-  sessionId: string | null;
+  outcome: "rotated" | "replayed" | "reused" | "due" | "unconfirmed" | "refused";
+  sessionId: string;
   accountId: string;
   scope: string;
   sealedSuccessor: Uint8Array;
@@ -33,22 +39,52 @@ export const startSession = async ({ id, scopes }: LegacyAccount): Promise<Login
 };
 
 /**
- * Continues a session: exchanges a refresh token for the next pair. A token used within the last 30 s gets the same
- * successor again; reuse after that revokes the session.
- *
- * @throws Fault 400 `invalid_grant`
+ * Asks the legacy system whether the account of a session is still open. Without an answer the session continues, until a
+ * day has passed since the last one.
  */
-export const continueSession = async (presented: string): Promise<LoginToken> => {
+const checkSession = async (sessionId: string, accountId: string): Promise<void> => {
+  const found = await checkAccount(accountId).catch((cause: unknown) => {
+    // wrapped: as no request fails, the metric of failures of the legacy system must not count it
+    const error = new Error("the account check failed", { cause });
+    log.warn("the legacy system did not confirm an account", { session_id: sessionId, error });
+  });
+  if (!found) return;
+  await withDatabase((sql) => {
+    if (found === "closed") return sql`select employee.close_account(${accountId})`;
+    if (found === "unsupported") return sql`select employee.limit_session(${sessionId})`;
+    return sql`select employee.confirm_session(${sessionId}, ${found.scopes.join(" ")})`;
+  });
+  if (found === "closed") log.warn("an account is closed; its sessions are ended", { session_id: sessionId });
+};
+
+/**
+ * Continues a session: exchanges a refresh token for the next pair. A token that the same client used within the last
+ * 30 s gets the same successor again; any other reuse revokes the session.
+ *
+ * @throws Fault 400 `invalid_grant`; 503 when the legacy system has not confirmed the account for a day.
+ */
+export const continueSession = async (presented: string, client: Client): Promise<LoginToken> => {
   const successor = mintRefreshToken();
   const sealed = sealSuccessor(presented, successor);
-  const [spent] = await withDatabase(
-    (sql) => sql<Spent[]>`
-      select outcome, session_id as "sessionId", account_id as "accountId", scope,
-        sealed_successor as "sealedSuccessor"
-      from employee.spend_token(${digestToken(presented)}, ${digestToken(successor)}, ${sealed})`,
-  );
+  const spend = () =>
+    withDatabase(
+      (sql) => sql<Spent[]>`
+        select outcome, session_id as "sessionId", account_id as "accountId", scope,
+          sealed_successor as "sealedSuccessor"
+        from employee.spend_token(${digestToken(presented)}, ${digestToken(successor)}, ${sealed},
+          ${digestClient(presented, client)})`,
+    );
+  let [spent] = await spend();
+  if (spent?.outcome === "due") {
+    await checkSession(spent.sessionId, spent.accountId);
+    [spent] = await spend();
+  }
   if (spent?.outcome === "reused")
     log.warn("a refresh token was reused; its session is revoked", { session_id: spent.sessionId });
+  if (spent?.outcome === "unconfirmed")
+    throw new Fault(unconfirmed, {
+      cause: new Error("LEGACY_AUTH_URL has not confirmed the account for a day"),
+    });
   if (spent?.outcome !== "rotated" && spent?.outcome !== "replayed") throw new Fault(spentToken);
   return answer(spent.accountId, spent.scope, openSuccessor(presented, spent.sealedSuccessor));
 };

@@ -8,8 +8,11 @@ export type TokenKey = z.infer<ReturnType<typeof tokenKeySchema>>;
 
 /** A revoked key is used for at most this time. */
 export const maxAgeSeconds = 300;
-/** Rate-limits refetches caused by unknown key ids, per environment. */
-const minRefetchMs = 1_000;
+/**
+ * Unknown key ids, which cost an attacker nothing, cause at most one refetch in this time per environment. While that
+ * lasts, the first tokens of a key rotated just now may be rejected.
+ */
+const minRefetchMs = 10_000;
 
 const secretId = () => getSetting("TOKEN_KEY_SECRET_ID");
 
@@ -23,18 +26,21 @@ const verifying = cached("the verifying keys", maxAgeSeconds * 1_000, fetchBoth)
 /** Returns the signing key: the secret's AWSCURRENT, at most five minutes old. */
 export const getSigningKey = (): Promise<TokenKey> => signing.get();
 
-let lastMissAt = Number.NEGATIVE_INFINITY;
+/** The last refetch that an unknown key id caused, unless it found the key. */
+let refetch: { keys: Promise<TokenKey[]>; at: number } | undefined;
 
 /**
- * Returns the key with this id among AWSCURRENT and AWSPREVIOUS. An unknown id causes one refetch: the key may have
- * been rotated just now.
+ * Returns the key with this id among AWSCURRENT and AWSPREVIOUS. An unknown id causes a refetch: the key may have been
+ * rotated just now. Callers with a known id do not wait for it; those with unknown ids share it, also if it fails.
  */
 export const findVerifyingKey = async (kid: string): Promise<TokenKey | undefined> => {
   const byId = (keys: readonly TokenKey[]) => keys.find((key) => key.kid === kid);
   const known = byId(await verifying.get());
-  if (known || !kidPattern.test(kid) || Date.now() - lastMissAt < minRefetchMs) return known;
-  const found = byId(await verifying.refresh());
-  if (!found) lastMissAt = Date.now();
+  if (known || !kidPattern.test(kid)) return known;
+  if (!refetch || Date.now() - refetch.at >= minRefetchMs)
+    refetch = { keys: verifying.refresh(), at: Date.now() };
+  const found = byId(await refetch.keys);
+  if (found) refetch = undefined;
   return found;
 };
 

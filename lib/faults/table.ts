@@ -119,6 +119,12 @@ export const internal = row(
 export const oldSystemFailed = row(502, "bad_gateway", "A legacy system failed. Try again later.");
 export const serviceFailed = row(502, "bad_gateway", "The service failed. Report the request ID.");
 
+export const unconfirmed = retryable(
+  503,
+  "temporarily_unavailable",
+  "The legacy system cannot confirm the account at present. Try again in a minute.",
+  60,
+);
 export const messengerAway = unavailable("The messaging service is unavailable; try again.");
 export const notAccepted = unavailable(
   "The messaging service is unavailable; the message was not accepted. Send it again.",

@@ -35,6 +35,8 @@ export interface Call<Q, B, P, H> {
   readonly sender: () => Sender;
   /** The caller's address, as seen by the gateway. */
   readonly sourceIp: string;
+  /** Blank if the caller sends none. */
+  readonly userAgent: string;
   readonly requestId: string;
 }
 
@@ -163,6 +165,7 @@ export const endpointReading = <Q, B, R, P, H>(
           account: () => getAccount(authorizer),
           sender: () => getSender(authorizer),
           sourceIp: identity.sourceIp,
+          userAgent: identity.userAgent ?? "",
           requestId,
         });
         if (!(reply instanceof PlainReply)) return respond(route, requestId, 200, JSON.stringify(reply));

@@ -49,7 +49,9 @@ const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.FaultName[
 export const listFaults = (route: Route): table.FaultName[] => {
   const { auth, body, query, params, headers, encoding, upstreams = [], faults = [] } = route;
   const isMultipart = encoding === "multipart";
-  const callsOldSystem = upstreams.some((name) => name !== "MESSENGER_URL");
+  // where an unconfirmed account is a fault, a failure of the legacy system alone is none
+  const callsOldSystem =
+    upstreams.some((name) => name !== "MESSENGER_URL") && !faults.includes("unconfirmed");
   const found: [boolean, ...table.FaultName[]][] = [
     [Boolean(body ?? query ?? params ?? headers), "invalidRequest"],
     [true, ...refusals[auth.kind], ...faults, "firewall"],

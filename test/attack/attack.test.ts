@@ -15,7 +15,7 @@ import type { Target } from "./target.ts";
 vi.setConfig({ testTimeout: 240_000 });
 
 const watch = new LeakWatch();
-const own = useOwnCity(() => ({ messenger: "fake", ...watchedBy(watch) }));
+const own = useOwnCity(() => ({ messenger: "fake", limitsAddresses: true, ...watchedBy(watch) }));
 const effort = { inputs: 20, seed: 1 };
 
 const fallen = (findings: readonly Finding[]) => findings.filter(({ fell }) => fell.length > 0);

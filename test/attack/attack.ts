@@ -95,11 +95,8 @@ const attackStage = async (
 const attackOwnCity = async (scale: Scale, onFindings: (findings: readonly Finding[]) => void) => {
   await build();
   const watch = new LeakWatch();
-  return withCity(
-    1_000,
-    (city, folder) => attackCity(city, folder, watch, scale, onFindings),
-    watchedBy(watch),
-  );
+  const options = { limitsAddresses: true, ...watchedBy(watch) };
+  return withCity(1_000, (city, folder) => attackCity(city, folder, watch, scale, onFindings), options);
 };
 
 export const run = command(

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { Fault } from "#lib/faults/fault.ts";
 import { listFaults, rowOf } from "#lib/openapi/faults.ts";
 import { routes } from "#lib/routes/index.ts";
-import { type Route, TextReply } from "#lib/routes/route.ts";
+import { PlainReply, type Route } from "#lib/routes/route.ts";
 import type { Finding } from "./finding.ts";
 import { type GeneratedRequest, requestTo } from "./request.ts";
 import { apiOf, credentialOf, type Line, openLine, type Reaction, type Target } from "./target.ts";
@@ -12,7 +12,7 @@ const allowedFailures = ["badBoundary", "overloaded"];
 
 /** Status and code of every answer that a route may give while everything behind it works. */
 const listAllowed = (route: Route): Set<string> => {
-  const answers = listFaults(route, apiOf(route))
+  const answers = listFaults(route)
     .map((name) => ({ name, row: rowOf(name, route) }))
     .filter(({ name, row }) => row.status < 500 || allowedFailures.includes(name))
     .map(({ row }) => `${row.status} ${route.errors.body(new Fault(row), "").code}`);
@@ -35,7 +35,7 @@ const judge = (route: Route, allowed: ReadonlySet<string>, reaction: Reaction): 
   const body = parse(text);
   if (status === 200) {
     const isReply = isText(reaction) ? route.fn.startsWith("docs/") : route.reply.safeParse(body).success;
-    return isReply || route.reply.safeParse(new TextReply(text, { "content-type": "" })).success
+    return isReply || route.reply.safeParse(new PlainReply(text, { "content-type": "" })).success
       ? undefined
       : "a 200 without the documented body";
   }

@@ -34,7 +34,7 @@ const withoutLimits = (api: Api): Api => ({
   routes: api.routes.map(({ throttle: _, ...route }) => route),
   throttle: endless,
   usagePlans: { endless },
-  firewall: { takesAnyBody: true },
+  firewall: { ...api.firewall, perAddress: { ...api.firewall.perAddress, limits: [] } },
 });
 
 const openUnlimited = (api: Api, { invoke }: City) =>

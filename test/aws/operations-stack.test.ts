@@ -91,6 +91,7 @@ describe("the runbook", () => {
     "before-a-release",
     "budget",
     "postgresql-upgrade",
+    "employee-locked-out",
   ];
 
   test("has a section for every alarm, and an alarm for all but a few sections", () => {

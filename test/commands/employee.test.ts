@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { bundleFolder } from "../../infra/build/build.ts";
@@ -8,7 +10,7 @@ import { callCommand } from "../steps/command.ts";
 import { employeeClient } from "../steps/employee.ts";
 import { stopClock } from "../steps/secrets.ts";
 
-const { baseUrl, employee, employeeAdminUrl } = inject("city");
+const { baseUrl, employee, employeeAdminUrl, variables } = inject("city");
 
 describe("sessions", () => {
   const sessions = (...args: string[]) =>
@@ -30,12 +32,45 @@ describe("sessions", () => {
 
   test("of an account are ended and cannot be refreshed", async () => {
     const [first, second] = [await login(), await login()];
+    const issued = (await client.login("reader", employee.password)).json;
     expect((await sessions("end", "3")).out).toMatch(/^\d+ sessions ended/);
+    const ended = Date.now() / 1_000;
+    // nothing renews an access token: it expires at most 15 minutes after the end of its session
+    expect(decodeJwt(issued.token).exp).toBeLessThanOrEqual(ended + 900);
+    expect((await client.refresh(issued.refresh_token)).json.error).toBe("invalid_grant");
     for (const token of [first, second])
       expect((await client.refresh(token)).json.error).toBe("invalid_grant");
     expect(await sessions("end", "3")).toMatchObject({
       status: 1,
       errors: expect.stringContaining('No open session with ID or account "3"'),
+    });
+  });
+});
+
+describe("sessions unlock", () => {
+  const unlock = (settings: Record<string, string>, ...args: string[]) =>
+    callCommand(
+      () => import("../../infra/commands/sessions.ts"),
+      { DATABASE_URL: employeeAdminUrl, ...settings },
+      "unlock",
+      ...args,
+    );
+
+  test("forgets the failures of a name in any case, so that its next login is not rejected", async () => {
+    const client = employeeClient(baseUrl, { address: "127.0.55.1" });
+    const name = `nobody-${randomUUID()}`;
+    const attempt = async () => (await client.login(name, "wrong")).status;
+    for (let i = 0; i < 5; i++) expect(await attempt()).toBe(401);
+    expect(await attempt()).toBe(429);
+    const { out } = await unlock(variables["employee/login"] ?? {}, name.toUpperCase());
+    expect(out).toMatch(/^5 failed attempts for .* are forgotten/);
+    expect(await attempt()).toBe(401);
+  });
+
+  test("names the secret that it needs on a stage", async () => {
+    expect(await unlock({}, "someone")).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining("unlock needs PEPPER_SECRET_ID"),
     });
   });
 });

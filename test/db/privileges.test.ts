@@ -95,7 +95,10 @@ describe.each([
   [
     "employee",
     [
+      "employee.close_account",
+      "employee.confirm_session",
       "employee.fail_attempt",
+      "employee.limit_session",
       "employee.pass_attempt",
       "employee.release_attempt",
       "employee.reserve_attempt",
@@ -103,7 +106,18 @@ describe.each([
       "employee.start_session",
     ],
   ],
-  ["employee-admin", ["employee.end_sessions", "employee.list_sessions"]],
+  [
+    "employee-ticket",
+    [
+      "employee.fail_attempt",
+      "employee.owns_ticket",
+      "employee.pass_attempt",
+      "employee.release_attempt",
+      "employee.reserve_attempt",
+      "employee.store_ticket",
+    ],
+  ],
+  ["employee-admin", ["employee.end_sessions", "employee.list_sessions", "employee.unlock_account"]],
   [
     "maintenance",
     [
@@ -184,7 +198,10 @@ test("the employee role cannot read sessions or attempts by any statement", asyn
     "select count(*) from employee.attempt",
     "delete from employee.attempt",
     "update employee.session set ended_at = null",
-    "select employee.tally('', '', now())",
+    "select employee.tally('', '', '', now())",
+    "select employee.owns_ticket('', '')",
+    "select * from employee.ticket",
+    "select * from employee.known_network",
     "select resident.list(1, 1, 'p', 'k', 'r')",
     "select partner.authenticate('')",
     "create temp table t (x int)",
@@ -193,16 +210,23 @@ test("the employee role cannot read sessions or attempts by any statement", asyn
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test.each([...(["tourism", "gatekeeper", "partner-admin", "employee", "employee-admin", "notify"] as const)])(
-  "the role %s cannot read residents",
-  async (name) => {
-    const admin = connectFor("adminUrl");
-    const [row] = await admin`
+test.each([
+  ...([
+    "tourism",
+    "gatekeeper",
+    "partner-admin",
+    "employee",
+    "employee-ticket",
+    "employee-admin",
+    "notify",
+  ] as const),
+])("the role %s cannot read residents", async (name) => {
+  const admin = connectFor("adminUrl");
+  const [row] = await admin`
     select has_schema_privilege(${loginRoles[name]}, 'resident', 'USAGE') as schema,
       has_any_column_privilege(${loginRoles[name]}, 'resident.resident', 'SELECT') as columns`;
-    expect(row).toEqual({ schema: false, columns: false });
-  },
-);
+  expect(row).toEqual({ schema: false, columns: false });
+});
 
 test("every function that runs as its owner has a search path that ends in pg_temp", async () => {
   const functions = await connectFor("adminUrl")<{ name: string; path: string | null }[]>`

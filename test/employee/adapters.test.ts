@@ -153,6 +153,28 @@ describe("the legacy system's answer", () => {
     expect(await authenticate()).toBeUndefined();
   });
 
+  const check = async () => (await legacyAuth()).checkAccount("7");
+
+  test.each([
+    ["an open account", accepted(["pegawai"]), 200, { id: "7", scopes: ["employee:read"] }],
+    ["a closed account", { status: "closed" }, 200, "closed"],
+    ["no such question", { status: "failed" }, 200, "unsupported"],
+    ["no such page", null, 404, "unsupported"],
+    ["no such method", null, 405, "unsupported"],
+  ])("about an account can be %s", async (_, body, status, expected) => {
+    await answering(body, status);
+    expect(await check()).toEqual(expected);
+  });
+
+  test.each([
+    ["another account", accepted(["pegawai"], "8"), 200],
+    ["closed with 500", { status: "closed" }, 500],
+    ["nothing", null, 200],
+  ])("about an account that is %s is a failure, and closes nothing", async (_, body, status) => {
+    await answering(body, status);
+    await reasonOf(check);
+  });
+
   test.each([
     ["acceptance without account", { status: "success" }, 200],
     ["an account without id", accepted(["pegawai"], ""), 200],

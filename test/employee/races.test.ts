@@ -29,8 +29,8 @@ const meet = async (earlier: string, then: string): Promise<string | undefined> 
   return code;
 };
 
-const reserve = (account: string, address: string) =>
-  `select * from employee.reserve_attempt('\\x${account}', ${address === "" ? "null" : `'\\x${address}'`})`;
+const reserve = (account: string, network: string) =>
+  `select * from employee.reserve_attempt('\\x${account}', '\\x${network}', '\\x${network}')`;
 
 describe("two concurrent reservations", () => {
   test("wait for each other when they are for one account", async () =>
@@ -49,7 +49,7 @@ describe("two concurrent refreshes", () => {
     first.unsafe(`select employee.start_session('1', 's', ${digestOf(digit)})`);
   const spend = (digit: string, successor: string) =>
     `select outcome, encode(sealed_successor, 'escape') as sealed
-     from employee.spend_token(${digestOf(digit)}, ${digestOf(successor)}, 'for ${successor}')`;
+     from employee.spend_token(${digestOf(digit)}, ${digestOf(successor)}, 'for ${successor}', 'client')`;
 
   /** The answers when the second request arrives before the first one's transaction has ended. */
   const overlap = async (earlier: string, later: string) => {
@@ -87,9 +87,9 @@ describe("two concurrent refreshes", () => {
   });
 });
 
-const fail = (count: number, account: string, address: string, age = "0 s") => admin`
-  insert into employee.attempt (account_digest, address_digest, made_at, failed_at)
-  select decode(${account}, 'hex'), decode(${address}, 'hex'), now() - ${age}::interval, now()
+const fail = (count: number, account: string, network: string, age = "0 s") => admin`
+  insert into employee.attempt (account_digest, network_digest, source_digest, made_at, failed_at)
+  select decode(${account}, 'hex'), decode(${network}, 'hex'), decode(${network}, 'hex'), now() - ${age}::interval, now()
   from generate_series(1, ${count}::int)`;
 
 test("the longer of two limits is reported", async () => {
@@ -100,8 +100,9 @@ test("the longer of two limits is reported", async () => {
 });
 
 test.each([
-  ["an account", 5, "14 minutes", () => reserve("01", "0b")],
-  ["an address", 10, "0 s", () => reserve("02", "0a")],
+  ["an account", 5, "14 minutes", () => reserve("01", "0a")],
+  ["an account at a new network", 30, "59 minutes", () => reserve("01", "0b")],
+  ["a network", 10, "0 s", () => reserve("02", "0a")],
 ] as const)("%s waits until the oldest of its failures leaves the window", async (_, most, age, next) => {
   await fail(1, "01", "0a", age);
   await fail(most - 1, "01", "0a");
@@ -117,7 +118,7 @@ test("a success clears only the account's failures from the same network", async
   const [row] = await first.unsafe(reserve("01", "0a"));
   await first`select employee.pass_attempt(${row?.attempt_id})`;
   const left = await admin`
-    select encode(account_digest, 'hex') || encode(address_digest, 'hex') as who, count(*)::int as count
+    select encode(account_digest, 'hex') || encode(network_digest, 'hex') as who, count(*)::int as count
     from employee.attempt group by 1 order by 1`;
   expect(left.map(({ who, count }) => [who, count])).toEqual([
     ["010b", 2],

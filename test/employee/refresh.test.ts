@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
-import { employeeClient } from "../steps/employee.ts";
+import { closeAccounts, employeeClient, seenBy, setMood } from "../steps/employee.ts";
 
 const own = useOwnCity();
 const client = () => employeeClient(own.city.baseUrl);
@@ -10,7 +10,11 @@ const admin = withCityDatabase(own);
 
 let first: string;
 
+const legacyAuth = () => own.city.upstreams.legacyAuthUrl;
+
 beforeEach(async () => {
+  await setMood(legacyAuth(), "well");
+  await closeAccounts(legacyAuth());
   const { username, password } = own.city.upstreams.demo;
   first = (await client().login(username, password)).json.refresh_token;
 });
@@ -58,6 +62,33 @@ describe("a refresh token", () => {
     const warnings = own.logged().filter(({ message }) => /was reused/.test(message));
     expect(warnings.length).toBe(1);
   });
+
+  const clientAt = (address: string, userAgent?: string) =>
+    employeeClient(own.city.baseUrl, { address, ...(userAgent && { userAgent }) });
+
+  test("gives the same successor again to another address of the same network", async () => {
+    const second = await next(first);
+    const { json } = await clientAt("127.0.0.9").refresh(first);
+    expect(json.refresh_token).toBe(second);
+  });
+
+  test.each([
+    ["network", () => clientAt("127.0.66.1")],
+    ["user agent", () => clientAt("127.0.0.1", "stolen")],
+  ])(
+    "that another %s presents in step with its owner ends the session in the first round",
+    async (_, make) => {
+      const thief = make();
+      const second = await next(first);
+      const { status, json } = await thief.refresh(first);
+      expect([status, json.error]).toEqual([400, "invalid_grant"]);
+      expect(await refusal(second)).toEqual([400, "invalid_grant"]);
+      expect((await sessions())[0]?.end_reason).toBe("reuse");
+    },
+  );
+
+  test("works from a new network when nobody has used it", async () =>
+    expect((await clientAt("127.0.66.1").refresh(first)).status).toBe(200));
 
   test("that ends a session does not end the account's other sessions", async () => {
     const { username, password } = own.city.upstreams.demo;
@@ -115,6 +146,78 @@ describe("a session", () => {
         from employee.session`,
     );
     expect(row).toEqual({ old: 0, orphans: 0 });
+  });
+});
+
+describe("at a refresh, the legacy system", () => {
+  /** Lets time pass since the legacy system was asked, and since it last confirmed the accounts. */
+  const age = (asked: string, confirmed = asked) =>
+    admin(
+      (sql) => sql`
+        update employee.session
+        set asked_at = asked_at - ${asked}::interval, confirmed_at = confirmed_at - ${confirmed}::interval,
+          expires_at = expires_at - ${confirmed}::interval`,
+    );
+  const checks = async () => (await seenBy(legacyAuth())).filter(({ method }) => method === "GET").length;
+
+  test("is asked at most once a minute for a session", async () => {
+    const before = await checks();
+    const second = await next(first);
+    expect(await checks()).toBe(before);
+    await age("1 minute");
+    await Promise.all(Array.from({ length: 5 }, () => client().refresh(second)));
+    expect(await checks()).toBe(before + 1);
+  });
+
+  test("ends all sessions of a closed account within a minute", async () => {
+    const { username, password } = own.city.upstreams.demo;
+    const other = (await client().login(username, password)).json.refresh_token;
+    const reader = (await client().login("reader", password)).json.refresh_token;
+    await closeAccounts(legacyAuth(), "1");
+    await age("1 minute");
+    expect(await refusal(first)).toEqual([400, "invalid_grant"]);
+    await closeAccounts(legacyAuth());
+    expect(await refusal(other)).toEqual([400, "invalid_grant"]);
+    expect((await client().refresh(reader)).status).toBe(200);
+    const rows = await admin(
+      (sql) =>
+        sql`select distinct end_reason from employee.session where account_id = '1' and ended_at > started_at`,
+    );
+    expect(rows.map(({ end_reason }) => end_reason)).toContain("closed");
+  });
+
+  test("changes the scope of the session", async () => {
+    await admin((sql) => sql`update employee.session set scope = 'employee:read'`);
+    await age("1 minute");
+    expect((await client().refresh(first)).json.scope).toBe("employee:read employee:ticket");
+  });
+
+  test("may be unavailable for a day; then refreshes are 503 until it answers", async () => {
+    await setMood(legacyAuth(), "error");
+    await age("1 minute", "23 hours");
+    const second = await next(first);
+    await age("1 minute", "1 hour");
+    for (let i = 0; i < 2; i++) {
+      const { status, json, headers } = await client().refresh(second);
+      expect([status, json.error, headers.get("retry-after")]).toEqual([
+        503,
+        "temporarily_unavailable",
+        "60",
+      ]);
+    }
+    await setMood(legacyAuth(), "well");
+    await age("1 minute", "0");
+    expect((await client().refresh(second)).status).toBe(200);
+  });
+
+  test("that cannot tell whether an account is closed limits the session to a day", async () => {
+    await setMood(legacyAuth(), "missing");
+    await age("1 minute");
+    const second = await next(first);
+    await age("0", "23 hours 58 minutes");
+    const third = await next(second);
+    await age("0", "1 minute");
+    expect(await refusal(third)).toEqual([400, "invalid_grant"]);
   });
 });
 

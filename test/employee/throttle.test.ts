@@ -56,7 +56,7 @@ describe("the account", () => {
 
   test("is cleared of failures from the same address by a login, not of others", async () => {
     await times(4, () => wrong());
-    await admin((sql) => sql`update employee.attempt set address_digest = '\\x01' where id % 2 = 0`);
+    await admin((sql) => sql`update employee.attempt set network_digest = '\\x01' where id % 2 = 0`);
     expect((await client().login(demo().username, demo().password)).status).toBe(200);
     const [row] = await admin((sql) => sql`select count(*)::int as count from employee.attempt`);
     expect(row?.count).toBe(2);
@@ -70,6 +70,37 @@ describe("the account", () => {
   test("accepts concurrent logins with the right password", async () => {
     const answers = await times(30, () => client().login(demo().username, demo().password));
     expect(statuses(answers)).toEqual([[200, 30]]);
+  });
+});
+
+describe("a stranger's network", () => {
+  const from = (address: string) => employeeClient(own.city.baseUrl, { address });
+  const { username, password } = { username: () => demo().username, password: () => demo().password };
+
+  test("locks only itself by five failures, also for the right password", async () => {
+    const stranger = from("127.0.66.1");
+    const answers = await times(8, () => stranger.login(username(), "wrong"));
+    expect(statuses(answers)).toEqual([
+      [401, 5],
+      [429, 3],
+    ]);
+    expect((await from("127.0.66.2").login(username(), password())).status).toBe(429);
+    expect((await from("127.0.77.1").login(username(), password())).status).toBe(200);
+  });
+
+  test("locks the account with others at thirty failures an hour, but not at the owner's known network", async () => {
+    const [known, unknown] = [from("127.0.77.1"), from("127.0.78.1")];
+    expect((await known.login(username(), password())).status).toBe(200);
+    const strangers = await times(6, (i) =>
+      times(5, (n) => from(`127.0.${100 + i}.${n + 1}`).login(username(), "wrong")),
+    );
+    expect(statuses(strangers.flat())).toEqual([[401, 30]]);
+    const refused = await unknown.login(username(), password());
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_500);
+    expect((await known.login(username(), password())).status).toBe(200);
+    await age("1 hour");
+    expect((await unknown.login(username(), password())).status).toBe(200);
   });
 });
 
@@ -103,7 +134,7 @@ test("counts an attempt without an outcome for one minute only", async () => {
       insert into employee.attempt (account_digest) select '\\x01' from generate_series(1, 5)`,
   );
   const reserve = () =>
-    admin((sql) => sql`select * from employee.reserve_attempt('\\x01', null)`).then(([row]) => row);
+    admin((sql) => sql`select * from employee.reserve_attempt('\\x01', null, null)`).then(([row]) => row);
   expect(await reserve()).toEqual({ attempt_id: null, retry_after_seconds: null });
   await age("16 seconds");
   const later = await reserve();
@@ -165,12 +196,72 @@ test("wrong passphrases for a ticket are rate-limited per employee", async () =>
   expect((await ticket(demo().nip, demo().passphrase)).status).toBe(200);
 });
 
-test("failed logins and failed tickets are counted apart, also for the same name", async () => {
+test("failed logins and failed tickets for the same NIP share one limit", async () => {
   const { token } = (await client().login(demo().username, demo().password)).json;
   const ticket = (pass: string) =>
     client().get("tiket", { user: "servicelogin", username: demo().nip, pass }, token);
-  expect(statuses(await times(5, () => wrong(demo().nip)))).toEqual([[401, 5]]);
-  expect(statuses(await times(5, () => ticket("wrong")))).toEqual([[403, 5]]);
+  expect(statuses(await times(3, () => wrong(demo().nip)))).toEqual([[401, 3]]);
+  expect(statuses(await times(5, () => ticket("wrong")))).toEqual([
+    [403, 2],
+    [429, 3],
+  ]);
+  expect((await wrong(demo().nip)).status).toBe(429);
+});
+
+describe("a ticket", () => {
+  const login = async (username: string, password: string) =>
+    (await client().login(username, password)).json.token;
+  const issue = async (token: string) =>
+    (
+      await client().get(
+        "tiket",
+        { user: "servicelogin", username: demo().nip, pass: demo().passphrase },
+        token,
+      )
+    ).json.tiket;
+  const use = (tiket: string, token: string) =>
+    client().get("pegawai", { page: "sso", action: "getDataPegawai", tiket }, token);
+
+  test("works for the account that got it, and is unknown to another", async () => {
+    const [holder, other] = [
+      await login(demo().username, demo().password),
+      await login(demo().nip, demo().passphrase),
+    ];
+    const ticket = await issue(holder);
+    expect((await use(ticket, other)).json.code).toBe("ticket_not_found");
+    expect((await use(ticket, holder)).status).toBe(200);
+  });
+
+  test("is not accepted from an account without its scope", async () => {
+    const ticket = await issue(await login(demo().username, demo().password));
+    const { status, json } = await use(ticket, await login("reader", demo().password));
+    expect([status, json.code]).toEqual([403, "forbidden"]);
+    expect(json.message).toContain("employee:ticket");
+  });
+
+  test("is guessed at most ten times a minute, and never at the employee system", async () => {
+    const token = await login(demo().username, demo().password);
+    const before = (await seenBy(own.city.upstreams.employeeSystemUrl)).length;
+    const answers = await times(15, (i) => use(`guess-${i}`, token));
+    expect(statuses(answers)).toEqual([
+      [404, 10],
+      [429, 5],
+    ]);
+    expect((await seenBy(own.city.upstreams.employeeSystemUrl)).length).toBe(before);
+    await age("1 minute");
+    const mine = await issue(token);
+    expect(statuses(await times(30, () => use(mine, token)))).toEqual([[200, 30]]);
+  });
+
+  test("is stored as a digest, for a day", async () => {
+    const token = await login(demo().username, demo().password);
+    const ticket = await issue(token);
+    const rows = await admin((sql) => sql`select encode(digest, 'escape') as digest from employee.ticket`);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toContain(ticket);
+    await admin((sql) => sql`update employee.ticket set issued_at = issued_at - interval '1 day'`);
+    expect((await use(ticket, token)).status).toBe(404);
+  });
 });
 
 test("one account's failures for many employees are rate-limited, without affecting another account", async () => {

@@ -42,7 +42,7 @@ test("a new key is loaded for its first token", async () => {
   expect(await findVerifyingKey(fresh.kid)).toEqual(fresh);
 });
 
-test("unknown key ids cause at most one Secrets Manager call a second, and fail at once", async () => {
+test("unknown key ids cause at most one refetch in ten seconds, and fail at once", async () => {
   const key = rotate();
   const { findVerifyingKey } = await loadKeys();
   const find = vi.spyOn(secrets.store, "find");
@@ -51,10 +51,40 @@ test("unknown key ids cause at most one Secrets Manager call a second, and fail 
     expect(await findVerifyingKey(`${i}`)).toBeUndefined();
   }
   expect(find.mock.calls.length).toBe(4); // both stages, at the first key id and at the first unknown one
-  clock.pass(1_000);
+  clock.pass(9_999);
+  expect(await findVerifyingKey(mint().kid)).toBeUndefined();
+  expect(find.mock.calls.length).toBe(4);
+  clock.pass(1);
   const fresh = rotate();
   expect(await findVerifyingKey(fresh.kid)).toEqual(fresh);
   expect(await findVerifyingKey(key.kid)).toEqual(key);
+});
+
+test("concurrent unknown key ids share one refetch, which known ones do not wait for", async () => {
+  const key = rotate();
+  const { findVerifyingKey } = await loadKeys();
+  await findVerifyingKey(key.kid);
+  const find = vi.spyOn(secrets.store, "find");
+  let pending = true;
+  const unknown = Promise.all(Array.from({ length: 20 }, () => findVerifyingKey(mint().kid))).finally(() => {
+    pending = false;
+  });
+  expect([await findVerifyingKey(key.kid), pending]).toEqual([key, true]);
+  expect(new Set(await unknown)).toEqual(new Set([undefined]));
+  expect(find.mock.calls.length).toBe(2); // both stages
+});
+
+test("a refetch that fails is not repeated for ten seconds, and known key ids stay valid", async () => {
+  const key = rotate();
+  const { findVerifyingKey } = await loadKeys();
+  await findVerifyingKey(key.kid);
+  const find = vi.spyOn(secrets.store, "find").mockImplementation(() => {
+    throw new Error("unavailable");
+  });
+  await expect(findVerifyingKey(mint().kid)).rejects.toThrow("cannot be read");
+  const calls = find.mock.calls.length;
+  await expect(findVerifyingKey(mint().kid)).rejects.toThrow("cannot be read");
+  expect([find.mock.calls.length, await findVerifyingKey(key.kid)]).toEqual([calls, key]);
 });
 
 test("a key replaced twice is rejected within five minutes, also without newer tokens", async () => {

@@ -8,9 +8,11 @@ const upstreams = () => own.city.upstreams;
 const systems = () => [upstreams().legacyAuthUrl, upstreams().employeeSystemUrl];
 
 let token: string;
+let ticket: string;
 
 beforeAll(async () => {
   token = (await client().login(upstreams().demo.username, upstreams().demo.password)).json.token;
+  ticket = (await client().get("tiket", ticketQuery(), token)).json.tiket;
 });
 beforeEach(() => Promise.all(systems().map((url) => setMood(url, "well"))));
 
@@ -26,7 +28,7 @@ const askAll = (): Promise<Said[]> =>
     client().login(upstreams().demo.username, upstreams().demo.password),
     client().get("tiket", ticketQuery(), token),
     client().get("pegawai", { nama: "siti" }, token),
-    client().get("pegawai", { page: "sso", action: "getDataPegawai", tiket: "t" }, token),
+    client().get("pegawai", { page: "sso", action: "getDataPegawai", tiket: ticket }, token),
   ]);
 
 describe("a legacy system that", () => {

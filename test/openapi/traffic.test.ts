@@ -11,7 +11,7 @@ import { type Credentials, openSystem, overHttp, type System } from "../contract
 import { signAccessToken } from "../steps/access-tokens.ts";
 import { startAnswerProxy } from "../steps/answer-proxy.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
-import { setMood } from "../steps/employee.ts";
+import { employeeClient, setMood } from "../steps/employee.ts";
 import { acceptedAt, type FakeMessenger, reply, startFakeMessenger } from "../steps/fake-messenger.ts";
 import { listDocumented } from "./documented.ts";
 import { type Played, startPlayedGateway } from "./played-gateway.ts";
@@ -126,10 +126,26 @@ describe("traffic is recorded of", () => {
     await Promise.all([legacyAuthUrl, employeeSystemUrl].map((url) => setMood(url, "well")));
   });
 
-  test("guessed passwords and passphrases", async () => {
+  test("a refresh of an account that the legacy system has not confirmed for a day", async () => {
+    const { baseUrl, database, upstreams } = own.city;
+    const { username, password } = upstreams.demo;
+    const { refresh_token: token } = (await employeeClient(baseUrl).login(username, password)).json;
+    const admin = postgres(database.adminUrl, { max: 1 });
+    await admin`update employee.session set confirmed_at = confirmed_at - interval '1 day'`;
+    await admin.end();
+    const body = new URLSearchParams({ grant_type: "refresh_token", refresh_token: token });
+    expect((await openOwn().ask({ ...question("employee/refresh"), body })).status).toBe(503);
+  });
+
+  test("guessed passwords, passphrases and tickets", async () => {
     const system = openOwn();
-    for (const fn of ["employee/login", "employee/ticket"]) {
-      const ask = () => system.ask({ ...question(fn), ...(fn !== "employee/login" && { as: "account" }) });
+    const ticket = {
+      method: "GET",
+      path: "/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=t",
+    } as const;
+    for (const fn of ["employee/login", "employee/employees", "employee/ticket"]) {
+      const asked = fn === "employee/employees" ? ticket : question(fn);
+      const ask = () => system.ask({ ...asked, ...(fn !== "employee/login" && { as: "account" }) });
       await expect.poll(async () => (await ask()).status, { interval: 0, timeout: 30_000 }).toBe(429);
     }
   });

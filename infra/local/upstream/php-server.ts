@@ -52,6 +52,7 @@ const moods = {
   },
   html: (response) => sendHtml(response, 200, "Database connection failed"),
   error: (response) => sendHtml(response, 500, "500 Internal Server Error"),
+  missing: (response) => sendHtml(response, 404, "404 Not Found"),
   huge(response) {
     response.writeHead(200, { "content-type": "text/html" });
     response.end(`{"status":"success","result":["${"a".repeat(hugeBytes)}"]}`);

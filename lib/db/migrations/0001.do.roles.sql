@@ -3,8 +3,8 @@
 do $$
 declare
   login_roles constant text[] := array['municipal_resident', 'municipal_tourism', 'municipal_gatekeeper',
-    'municipal_importer', 'municipal_partner_admin', 'municipal_employee', 'municipal_employee_admin',
-    'municipal_messenger', 'municipal_maintenance', 'municipal_notify'];
+    'municipal_importer', 'municipal_partner_admin', 'municipal_employee', 'municipal_employee_ticket',
+    'municipal_employee_admin', 'municipal_messenger', 'municipal_maintenance', 'municipal_notify'];
   role text;
   others text;
 begin
@@ -47,6 +47,7 @@ begin
       ('municipal_tourism', '2s', '5s'),
       ('municipal_gatekeeper', '2s', '5s'),
       ('municipal_employee', '2s', '5s'),
+      ('municipal_employee_ticket', '2s', '5s'),
       -- an operator's commands, on few rows
       ('municipal_partner_admin', '20s', '30s'),
       ('municipal_employee_admin', '20s', '30s'),

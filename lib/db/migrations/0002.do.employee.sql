@@ -1,73 +1,90 @@
 -- Sessions of employees who log in with an account of the legacy system, and the rate limit of logins.
 set role municipal_owner;
 
--- Attempts to prove an identity to a legacy system. The address is a network, or the account that requests an
--- employee's ticket. Both are digests with a pepper from outside the database: a typed username may be a password.
+-- Attempts to prove an identity to a legacy system. The source is the network, or the account that requests or uses
+-- employees' tickets. All are digests with a pepper from outside the database: a typed username may be a password.
 create table employee.attempt (
   id bigint generated always as identity primary key,
-  account_digest bytea not null,
-  address_digest bytea,
+  -- null for the use of a ticket
+  account_digest bytea,
+  network_digest bytea,
+  source_digest bytea,
   made_at timestamptz not null default clock_timestamp(),
   -- null while pending
   failed_at timestamptz
 );
 create index attempt_by_account on employee.attempt (account_digest, made_at);
-create index attempt_by_address on employee.attempt (address_digest, made_at);
+create index attempt_by_source on employee.attempt (source_digest, made_at);
 create index attempt_by_age on employee.attempt (made_at);
+
+-- Networks from which an account has proved its identity.
+create table employee.known_network (
+  account_digest bytea,
+  network_digest bytea,
+  seen_at timestamptz not null default now(),
+  primary key (account_digest, network_digest)
+);
+create index known_network_by_age on employee.known_network (seen_at);
 
 -- The attempts in a window: failed, pending, and the time of the oldest.
 create type employee.tally as (failed bigint, awaited bigint, oldest timestamptz);
 
+-- Counts the attempts of a source, or those for an account: from one network, or from all if it is null.
+--
 -- An attempt that is pending for 15 s has lost its function or the database. It counts as failed for the rest of a
 -- minute and then expires, so that an outage on our side locks nobody out.
-create function employee.tally(account bytea, address bytea, since timestamptz) returns employee.tally
+create function employee.tally(account bytea, network bytea, source bytea, since timestamptz) returns employee.tally
 language sql volatile
 return (
   select row(count(*) filter (where not waits), count(*) filter (where waits), min(made_at))::employee.tally
   from (
     select made_at, failed_at is null and made_at > clock_timestamp() - interval '15 seconds' as waits
     from employee.attempt
-    where (account_digest = account or address_digest = address) and made_at > since
+    where (account_digest = account and (network is null or network_digest = network) or source_digest = source)
+      and made_at > since
       and (failed_at is not null or made_at > clock_timestamp() - interval '1 minute')
   ) attempts
 );
 
--- Reserves an attempt before the legacy system is called, so that concurrent callers share the limit. If there is no
--- id, the limit is reached: retry after `retry_after_seconds`, or soon if that is null, when pending attempts end.
+-- Reserves an attempt before the legacy system is called, so that concurrent callers share the limits. If there is no
+-- id, a limit is reached: retry after `retry_after_seconds`, or soon if that is null, when pending attempts end.
 create function employee.reserve_attempt(
-  account bytea, address bytea, out attempt_id bigint, out retry_after_seconds integer)
+  account bytea, network bytea, source bytea, out attempt_id bigint, out retry_after_seconds integer)
 language plpgsql volatile security definer
 set search_path = employee, pg_temp as $$
 declare
+  budget record;
   tallied employee.tally;
   refused boolean := false;
 begin
-  -- always in this order, so that callers do not deadlock
+  -- always in this order, so that callers do not deadlock; without account or source, nothing is locked
   perform pg_advisory_xact_lock(7206302, hashtext(encode(account, 'hex')));
-  if address is not null then
-    perform pg_advisory_xact_lock(7206303, hashtext(encode(address, 'hex')));
-  end if;
+  perform pg_advisory_xact_lock(7206303, hashtext(encode(source, 'hex')));
 
-  tallied := employee.tally(account, null, clock_timestamp() - interval '15 minutes');
-  if tallied.failed >= 5 then
-    retry_after_seconds := ceil(extract(epoch from tallied.oldest + interval '15 minutes' - clock_timestamp()));
-  end if;
-  refused := tallied.failed + tallied.awaited >= 5;
-
-  if address is not null then
-    tallied := employee.tally(null, address, clock_timestamp() - interval '1 minute');
-    if tallied.failed >= 10 then
-      retry_after_seconds := greatest(retry_after_seconds,
-        ceil(extract(epoch from tallied.oldest + interval '1 minute' - clock_timestamp())));
+  for budget in
+    select * from (values
+      -- an account from one network: a stranger's failures do not lock the owner out
+      (account, network, null::bytea, interval '15 minutes', 5),
+      -- an account from all networks together, against guesses from many; its known networks are exempt
+      (case when not exists (
+        select from employee.known_network k
+        where k.account_digest = account and k.network_digest = network and k.seen_at > now() - interval '30 days')
+        then account end, null, null, interval '1 hour', 30),
+      -- a source, for all accounts together
+      (null, null, source, interval '1 minute', 10)
+    ) list (account, network, source, span, most)
+  loop
+    tallied := employee.tally(budget.account, budget.network, budget.source, clock_timestamp() - budget.span);
+    if tallied.failed >= budget.most then
+      retry_after_seconds := greatest(retry_after_seconds, 1,
+        ceil(extract(epoch from tallied.oldest + budget.span - clock_timestamp())));
     end if;
-    refused := refused or tallied.failed + tallied.awaited >= 10;
-  end if;
-
+    refused := refused or tallied.failed + tallied.awaited >= budget.most;
+  end loop;
   if refused then
-    retry_after_seconds := greatest(retry_after_seconds, case when retry_after_seconds is not null then 1 end);
     return;
   end if;
-  insert into employee.attempt (account_digest, address_digest) values (account, address)
+  insert into employee.attempt (account_digest, network_digest, source_digest) values (account, network, source)
   returning id into attempt_id;
   -- deletes old rows with each new one, to bound the table; now() can use the index
   delete from employee.attempt where id in (
@@ -91,17 +108,57 @@ begin atomic
   delete from employee.attempt where id = attempt_id;
 end;
 
--- Deletes the account's failures from the same address only (NIST SP 800-63B, 5.2.2): otherwise each login of the owner
--- would give an attacker new attempts.
+-- Remembers the network, and deletes the account's failures from it only (NIST SP 800-63B, 5.2.2): otherwise each login
+-- of the owner would give an attacker new attempts.
 create function employee.pass_attempt(attempt_id bigint) returns void
 language sql volatile security definer
 set search_path = employee, pg_temp
 begin atomic
+  insert into employee.known_network (account_digest, network_digest)
+  select account_digest, network_digest from employee.attempt
+  where id = attempt_id and account_digest is not null and network_digest is not null
+  on conflict (account_digest, network_digest) do update set seen_at = excluded.seen_at;
   delete from employee.attempt gone using employee.attempt own
   where own.id = attempt_id and (gone.id = own.id or (
     gone.failed_at is not null and gone.account_digest = own.account_digest
-    and gone.address_digest is not distinct from own.address_digest));
+    and gone.network_digest is not distinct from own.network_digest));
 end;
+
+-- Deletes an account's failures from all networks, for the operator.
+create function employee.unlock_account(account bytea) returns bigint
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
+  with gone as (
+    delete from employee.attempt where account_digest = account and failed_at is not null returning 1
+  )
+  select count(*) from gone;
+end;
+
+-- Digests of the tickets of the last day, with the accounts that they were issued to.
+create table employee.ticket (
+  digest bytea,
+  account_id text,
+  issued_at timestamptz not null default now(),
+  primary key (digest, account_id)
+);
+create index ticket_by_age on employee.ticket (issued_at);
+
+create function employee.store_ticket(digest bytea, account_id text) returns void
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
+  insert into employee.ticket (digest, account_id) values (store_ticket.digest, store_ticket.account_id)
+  on conflict (digest, account_id) do update set issued_at = excluded.issued_at;
+end;
+
+create function employee.owns_ticket(digest bytea, account_id text) returns boolean
+language sql stable security definer
+set search_path = employee, pg_temp
+return exists (
+  select from employee.ticket t
+  where t.digest = owns_ticket.digest and t.account_id = owns_ticket.account_id and t.issued_at > now() - interval '1 day'
+);
 
 -- A login and its refreshes: a family of refresh tokens.
 create table employee.session (
@@ -110,8 +167,11 @@ create table employee.session (
   scope text not null,
   started_at timestamptz not null default now(),
   expires_at timestamptz not null default now() + interval '30 days',
+  -- when the legacy system last confirmed the account, and was last asked
+  confirmed_at timestamptz not null default now(),
+  asked_at timestamptz not null default now(),
   ended_at timestamptz,
-  end_reason text check (end_reason in ('reuse', 'operator'))
+  end_reason text check (end_reason in ('reuse', 'operator', 'closed'))
 );
 create index session_by_account on employee.session (account_id);
 create index session_by_expiry on employee.session (expires_at);
@@ -123,7 +183,9 @@ create table employee.refresh_token (
   spent_at timestamptz,
   -- the next token, encrypted with a key derived from this one, which is not stored
   sealed_successor bytea,
-  check ((spent_at is null) = (sealed_successor is null))
+  -- digest of the client that spent it
+  spent_by bytea,
+  check ((spent_at is null) = (sealed_successor is null) and (spent_at is null) = (spent_by is null))
 );
 create index refresh_token_by_session on employee.refresh_token (session_id);
 
@@ -141,12 +203,40 @@ begin
 end
 $$;
 
+-- Records that the legacy system knows the account of a session, and its present scope.
+create function employee.confirm_session(session_id uuid, scope text) returns void
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
+  update employee.session s set confirmed_at = clock_timestamp(), scope = confirm_session.scope where s.id = session_id;
+end;
+
+-- Limits a session to a day, because the legacy system cannot tell whether an account is closed: only a login can.
+create function employee.limit_session(session_id uuid) returns void
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
+  update employee.session s set expires_at = least(s.expires_at, s.confirmed_at + interval '1 day')
+  where s.id = session_id;
+end;
+
+-- Ends all sessions of an account that is closed in the legacy system.
+create function employee.close_account(account_id text) returns void
+language sql volatile security definer
+set search_path = employee, pg_temp
+begin atomic
+  update employee.session s set ended_at = clock_timestamp(), end_reason = 'closed'
+  where s.account_id = close_account.account_id and s.ended_at is null;
+end;
+
 -- Exchanges a refresh token for its successor. Outcomes:
---   rotated   the successor is stored
---   replayed  spent within the last 30 s: returns the same successor, in case the answer was lost
---   reused    spent before that, so there is a copy: the session is ended (RFC 9700, 4.14)
---   refused   unknown, expired, or of an ended session
-create function employee.spend_token(presented bytea, successor bytea, sealed bytea)
+--   rotated      the successor is stored
+--   replayed     spent by the same client within the last 30 s: returns the same successor, in case the answer was lost
+--   reused       spent before that or by another client, so there is a copy: the session is ended (RFC 9700, 4.14)
+--   due          the legacy system is to be asked about the account, at most once a minute: then exchange the token again
+--   unconfirmed  the legacy system has not confirmed the account for a day: the token remains valid
+--   refused      unknown, expired, or of an ended session
+create function employee.spend_token(presented bytea, successor bytea, sealed bytea, client bytea)
 returns table (outcome text, session_id uuid, account_id text, scope text, sealed_successor bytea)
 language plpgsql volatile security definer
 set search_path = employee, pg_temp as $$
@@ -163,12 +253,17 @@ begin
     return;
   end if;
   select * into token from employee.refresh_token where digest = presented;
-  if token.spent_at is null then
-    update employee.refresh_token set spent_at = clock_timestamp(), sealed_successor = sealed
+  if token.spent_at is null and held.asked_at <= clock_timestamp() - interval '1 minute' then
+    update employee.session set asked_at = clock_timestamp() where id = held.id;
+    return query select 'due', held.id, held.account_id, null::text, null::bytea;
+  elsif token.spent_at is null and held.confirmed_at <= clock_timestamp() - interval '1 day' then
+    return query select 'unconfirmed', held.id, null::text, null::text, null::bytea;
+  elsif token.spent_at is null then
+    update employee.refresh_token set spent_at = clock_timestamp(), sealed_successor = sealed, spent_by = client
     where digest = presented;
     insert into employee.refresh_token (digest, session_id) values (successor, held.id);
     return query select 'rotated', held.id, held.account_id, held.scope, sealed;
-  elsif token.spent_at > clock_timestamp() - interval '30 seconds' then
+  elsif token.spent_at > clock_timestamp() - interval '30 seconds' and token.spent_by = client then
     return query select 'replayed', held.id, held.account_id, held.scope, token.sealed_successor;
   else
     update employee.session set ended_at = clock_timestamp(), end_reason = 'reuse' where id = held.id;
@@ -203,9 +298,13 @@ begin atomic
   select count(*) from ended;
 end;
 
-grant usage on schema employee to municipal_employee, municipal_employee_admin;
-grant execute on function employee.list_sessions, employee.end_sessions to municipal_employee_admin;
+grant usage on schema employee to municipal_employee, municipal_employee_ticket, municipal_employee_admin;
+grant execute on function employee.list_sessions, employee.end_sessions, employee.unlock_account
+  to municipal_employee_admin;
 grant execute on function employee.reserve_attempt, employee.fail_attempt, employee.release_attempt,
-  employee.pass_attempt, employee.start_session, employee.spend_token to municipal_employee;
+  employee.pass_attempt to municipal_employee, municipal_employee_ticket;
+grant execute on function employee.start_session, employee.confirm_session, employee.limit_session,
+  employee.close_account, employee.spend_token to municipal_employee;
+grant execute on function employee.store_ticket, employee.owns_ticket to municipal_employee_ticket;
 
 reset role;

@@ -1,18 +1,27 @@
 -- Scheduled maintenance. Its role may execute the functions that are granted here, and has no access to tables.
 set role municipal_owner;
 
--- Deletes the old attempts that new ones have not deleted.
+-- Deletes the old attempts that new ones have not deleted, old tickets, and networks that an account has left.
 create function employee.expire_attempts(most integer) returns integer
 language sql volatile security definer
 set search_path = employee, pg_temp
 begin atomic
-  with gone as (
+  with attempts as (
     delete from employee.attempt where id in (
       select id from employee.attempt where made_at < now() - interval '1 day'
       order by made_at limit most for update skip locked)
     returning 1
+  ), tickets as (
+    delete from employee.ticket where (digest, account_id) in (
+      select digest, account_id from employee.ticket where issued_at < now() - interval '1 day' limit most)
+    returning 1
+  ), networks as (
+    delete from employee.known_network where (account_digest, network_digest) in (
+      select account_digest, network_digest from employee.known_network
+      where seen_at < now() - interval '30 days' limit most)
+    returning 1
   )
-  select count(*)::integer from gone;
+  select greatest((select count(*) from attempts), (select count(*) from tickets), (select count(*) from networks))::integer;
 end;
 
 -- The same for sessions, with up to 2,880 refresh tokens each, one per quarter of an hour.

@@ -30,8 +30,8 @@ export const employeeWords: AreaWords = {
   "employee/login": {
     operationId: "login",
     summaryInIndonesian: "Menukar kredensial akun dengan token akses dan refresh token",
-    en: "Logs in with an account of the city's legacy system. All failures return the same 401, so that responses do not reveal which accounts exist. Five failures within 15 minutes for an account, or ten per minute from one IP address, return 429 until `Retry-After` has passed; accounts are never locked permanently.",
-    id: "Login dengan akun sistem lama kota. Semua kegagalan menghasilkan 401 yang sama, agar respons tidak mengungkapkan akun mana yang ada. Lima kegagalan dalam 15 menit untuk satu akun, atau sepuluh per menit dari satu alamat IP, menghasilkan 429 sampai `Retry-After` berlalu; akun tidak pernah dikunci permanen.",
+    en: "Logs in with an account of the city's legacy system. All failures return the same 401, so that responses do not reveal which accounts exist. These failures return 429 until `Retry-After` has passed: five within 15 minutes for an account from one network (an IPv4 /24 or IPv6 /56), ten per minute from one network for all accounts, or thirty per hour for an account from all networks together. The last limit does not affect a network from which the account has logged in within the last 30 days. Accounts are never locked permanently.",
+    id: "Login dengan akun sistem lama kota. Semua kegagalan menghasilkan 401 yang sama, agar respons tidak mengungkapkan akun mana yang ada. Kegagalan berikut menghasilkan 429 sampai `Retry-After` berlalu: lima dalam 15 menit untuk satu akun dari satu jaringan (IPv4 /24 atau IPv6 /56), sepuluh per menit dari satu jaringan untuk semua akun, atau tiga puluh per jam untuk satu akun dari semua jaringan. Batas terakhir tidak berlaku bagi jaringan yang dipakai akun itu untuk login dalam 30 hari terakhir. Akun tidak pernah dikunci permanen.",
     fields: {
       username: {
         en: "A platform user or a NIP, depending on the account.",
@@ -55,8 +55,8 @@ export const employeeWords: AreaWords = {
   "employee/refresh": {
     operationId: "refresh",
     summaryInIndonesian: "Menukar refresh token dengan token akses dan refresh token berikutnya",
-    en: "Compatible with OAuth clients (RFC 6749); other fields, such as `client_id`, are ignored. Each refresh token can be used once. Reused within 30 seconds, it returns the same successor, so lost responses and parallel tabs are harmless. Reused after that, it revokes the session: someone else may hold a copy.",
-    id: "Kompatibel dengan klien OAuth (RFC 6749); field lain, seperti `client_id`, diabaikan. Setiap refresh token hanya dapat dipakai satu kali. Bila dipakai ulang dalam 30 detik, token pengganti yang sama dikembalikan, sehingga respons yang hilang atau tab paralel tidak menimbulkan masalah. Pemakaian ulang setelah itu mencabut sesi: salinannya mungkin dipegang orang lain.",
+    en: "Compatible with OAuth clients (RFC 6749); other fields, such as `client_id`, are ignored. Each refresh token can be used once. Reused within 30 seconds from the same network and with the same `User-Agent`, it returns the same successor, so lost responses and parallel tabs are harmless. Any other reuse revokes the session: someone else may hold a copy. A refresh asks the legacy system, at most once a minute, whether the account is still open and which scopes it has; a closed account gets `invalid_grant`. If that system is unavailable for a day, refreshes return 503 until it responds.",
+    id: "Kompatibel dengan klien OAuth (RFC 6749); field lain, seperti `client_id`, diabaikan. Setiap refresh token hanya dapat dipakai satu kali. Bila dipakai ulang dalam 30 detik dari jaringan dan dengan `User-Agent` yang sama, token pengganti yang sama dikembalikan, sehingga respons yang hilang atau tab paralel tidak menimbulkan masalah. Pemakaian ulang selain itu mencabut sesi: salinannya mungkin dipegang orang lain. Saat refresh, paling sering sekali per menit, sistem lama ditanya apakah akun masih aktif dan scope apa yang dimilikinya; akun yang ditutup mendapat `invalid_grant`. Bila sistem itu tidak tersedia selama sehari, refresh menghasilkan 503 sampai sistem itu merespons.",
     fields: {
       grant_type: {
         ...form("refresh_token"),
@@ -87,8 +87,8 @@ export const employeeWords: AreaWords = {
   "employee/ticket": {
     operationId: "getTicket",
     summaryInIndonesian: "Menerbitkan tiket sesi untuk seorang pegawai",
-    en: "A ticket gives access to the profile of the employee with this NIP and passphrase. A wrong NIP or passphrase returns 403; repeated attempts are rate-limited like logins, per NIP and per requesting account.",
-    id: "Tiket memberi akses ke profil pegawai dengan NIP dan frasa sandi ini. NIP atau frasa sandi yang salah menghasilkan 403; percobaan berulang dibatasi seperti login, per NIP dan per akun yang meminta.",
+    en: "A ticket gives access to the profile of the employee with this NIP and passphrase. Only the requesting account can use it. A wrong NIP or passphrase returns 403; attempts are rate-limited together with the logins of that NIP, and to ten failures per minute per requesting account.",
+    id: "Tiket memberi akses ke profil pegawai dengan NIP dan frasa sandi ini. Hanya akun yang meminta yang dapat memakainya. NIP atau frasa sandi yang salah menghasilkan 403; percobaan dihitung bersama login dengan NIP itu, dan dibatasi sepuluh kegagalan per menit per akun yang meminta.",
     fields: {
       user: { ...form("servicelogin"), example: "servicelogin" },
       username: {
@@ -112,8 +112,8 @@ export const employeeWords: AreaWords = {
   "employee/employees": {
     operationId: "readEmployees",
     summaryInIndonesian: "Mencari pegawai, atau dengan tiket mengambil profil seorang pegawai",
-    en: "The parameters select one of two forms, which cannot be mixed.\n\n- **list**: returns all employees; `nip` and `nama` filter them, and blank values are ignored. `pagetype`, `page` and `action` are optional.\n- **detail**, a profile: `page=sso&action=getDataPegawai&tiket=…`, without other parameters.",
-    id: "Parameter menentukan salah satu dari dua bentuk, yang tidak dapat digabungkan.\n\n- **list**, daftar: mengembalikan semua pegawai; `nip` dan `nama` menyaringnya, dan nilai kosong diabaikan. `pagetype`, `page`, dan `action` opsional.\n- **detail**, profil: `page=sso&action=getDataPegawai&tiket=…`, tanpa parameter lain.",
+    en: "The parameters select one of two forms, which cannot be mixed.\n\n- **list**: returns all employees; `nip` and `nama` filter them, and blank values are ignored. `pagetype`, `page` and `action` are optional.\n- **detail**, a profile: `page=sso&action=getDataPegawai&tiket=…`, without other parameters. The ticket must have been issued to the same account within the last day, and the token needs the scope `employee:ticket` as well. Ten unknown tickets per minute return 429.",
+    id: "Parameter menentukan salah satu dari dua bentuk, yang tidak dapat digabungkan.\n\n- **list**, daftar: mengembalikan semua pegawai; `nip` dan `nama` menyaringnya, dan nilai kosong diabaikan. `pagetype`, `page`, dan `action` opsional.\n- **detail**, profil: `page=sso&action=getDataPegawai&tiket=…`, tanpa parameter lain. Tiket harus diterbitkan untuk akun yang sama dalam sehari terakhir, dan token juga memerlukan scope `employee:ticket`. Sepuluh tiket tak dikenal per menit menghasilkan 429.",
     fields: {
       pagetype: { ...form("serviceauth"), example: "serviceauth" },
       page: {

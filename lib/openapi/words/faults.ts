@@ -8,8 +8,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Ada parameter atau isian yang kurang, berulang, atau tidak valid, atau isi permintaan tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",
   },
   spentToken: {
-    en: "The refresh token is unknown, has expired, or was used more than 30 seconds ago. Log in again, and store only the newest refresh token.",
-    id: "Refresh token tidak dikenal, sudah kedaluwarsa, atau sudah dipakai lebih dari 30 detik yang lalu. Login ulang, dan simpan hanya refresh token terbaru.",
+    en: "The refresh token is unknown, has expired, was used more than 30 seconds ago or by another client, or its account is closed. Log in again, and store only the newest refresh token.",
+    id: "Refresh token tidak dikenal, sudah kedaluwarsa, sudah dipakai lebih dari 30 detik yang lalu atau oleh klien lain, atau akunnya sudah ditutup. Login ulang, dan simpan hanya refresh token terbaru.",
   },
   otherGrant: {
     en: "`grant_type` has another value. Send `grant_type=refresh_token`.",
@@ -64,8 +64,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Tidak ada panduan dengan nama ini. Semua panduan terdaftar di `/docs`.",
   },
   ticketNotFound: {
-    en: "The ticket is unknown or has expired. Get a new one.",
-    id: "Tiket tidak dikenal atau sudah kedaluwarsa. Ambil tiket baru.",
+    en: "The ticket is unknown, has expired, or was issued to another account. Get a new one.",
+    id: "Tiket tidak dikenal, sudah kedaluwarsa, atau diterbitkan untuk akun lain. Ambil tiket baru.",
   },
   messageNotFound: {
     en: "No message has this ID. Use the ID from the response to the send request.",
@@ -92,8 +92,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Idempotency-Key sudah dipakai untuk pesan lain dalam 24 jam terakhir. Gunakan kunci baru untuk setiap pesan.",
   },
   tooManyAttempts: {
-    en: "There were 5 failed attempts for the account within 15 minutes, or 10 from one place within a minute. Wait for `Retry-After` seconds.",
-    id: "Ada 5 percobaan gagal untuk akun ini dalam 15 menit, atau 10 dari satu tempat dalam satu menit. Tunggu selama `Retry-After` detik.",
+    en: "There were 5 failed attempts for the account from this network within 15 minutes, 30 from all networks within an hour, or 10 from one network or requesting account within a minute. Wait for `Retry-After` seconds.",
+    id: "Ada 5 percobaan gagal untuk akun ini dari jaringan ini dalam 15 menit, 30 dari semua jaringan dalam satu jam, atau 10 dari satu jaringan atau akun peminta dalam satu menit. Tunggu selama `Retry-After` detik.",
   },
   throttled: {
     en: "There are too many requests at once. Retry after `Retry-After` seconds, at a lower rate.",
@@ -126,6 +126,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
   serviceFailed: {
     en: "The function behind the gateway crashed. Try again later, and report the request ID if it happens again.",
     id: "Fungsi di belakang gateway mengalami crash. Coba lagi nanti, dan laporkan ID permintaan jika terulang.",
+  },
+  unconfirmed: {
+    en: "The legacy system has not confirmed the account for a day, because it is unavailable. The refresh token remains valid: refresh again after `Retry-After` seconds.",
+    id: "Sistem lama tidak tersedia dan sudah sehari tidak mengonfirmasi akun ini. Refresh token tetap berlaku: lakukan refresh lagi setelah `Retry-After` detik.",
   },
   messengerAway: {
     en: "The messaging service is unavailable. Try again after `Retry-After` seconds.",

@@ -14,6 +14,7 @@ import {
 } from "../../../infra/aws/operations/log-metric.ts";
 import { usedFigures } from "../../../infra/aws/operations/messenger-alarms.ts";
 import { useDeliveringCity } from "../../steps/city/delivering-city.ts";
+import { withCityDatabase } from "../../steps/city/own-city.ts";
 import { employeeClient } from "../../steps/employee.ts";
 import { matches } from "./filter-pattern.ts";
 
@@ -22,6 +23,7 @@ const { own } = city;
 const counted = ({ pattern }: LogMetric) => own.logged().filter((line) => matches(pattern, line)).length;
 const failures = [badBoundaries, authorizerFailures, databaseFailures, requestFailures, tooManyMisses];
 
+const admin = withCityDatabase(own);
 const setMood = (url: string, mood: string) => fetch(`${url}/mood`, { method: "PUT", body: mood });
 
 test("the messenger's log line contains each metric as a number", () => {
@@ -64,6 +66,27 @@ test.each([
   expect(answer.status).toBe(status);
   expect(counted(upstreamFailures(system))).toBe(1);
   expect(counted(upstreamFailures("EMPLOYEE_SYSTEM_URL"))).toBe(0);
+});
+
+test("a refresh counts for the legacy system that does not confirm its account only when it fails", async () => {
+  const { legacyAuthUrl, demo } = own.city.upstreams;
+  const client = employeeClient(own.city.baseUrl);
+  const { refresh_token: token } = (await client.login(demo.username, demo.password)).json;
+  const before = counted(upstreamFailures("LEGACY_AUTH_URL"));
+  const age = (interval: string) =>
+    admin(
+      (sql) => sql`
+        update employee.session
+        set asked_at = asked_at - ${interval}::interval, confirmed_at = confirmed_at - ${interval}::interval`,
+    );
+  await setMood(legacyAuthUrl, "error");
+  await age("1 minute");
+  const second = await client.refresh(token);
+  expect([second.status, counted(upstreamFailures("LEGACY_AUTH_URL"))]).toEqual([200, before]);
+  await age("1 day");
+  const third = await client.refresh(second.json.refresh_token);
+  await setMood(legacyAuthUrl, "well");
+  expect([third.status, counted(upstreamFailures("LEGACY_AUTH_URL"))]).toEqual([503, before + 1]);
 });
 
 test("an unavailable database is counted for the function that uses it, and for the authorizer that needs it", async () => {

@@ -7,7 +7,12 @@ import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { compressImage } from "#lib/messenger/accept/compress-image.ts";
-import { pngChunk as chunk, pngEnd as end, pngHeader as header, pngSignature as signature } from "../../steps/png.ts";
+import {
+  pngChunk as chunk,
+  pngEnd as end,
+  pngHeader as header,
+  pngSignature as signature,
+} from "../../steps/png.ts";
 import { photo, picture, pixelsOf } from "./pictures.ts";
 
 /** The logged reasons for unchanged images. */
