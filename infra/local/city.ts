@@ -99,7 +99,8 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
   }
 };
 
-const withoutAddressLimits = (api: Api): Api => ({
+/** An API whose gateway does not count requests by address: tests and tools send all of theirs from one. */
+export const withoutAddressLimits = (api: Api): Api => ({
   ...api,
   firewall: { ...api.firewall, perAddress: { ...api.firewall.perAddress, limits: [] } },
 });

@@ -79,10 +79,11 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.array(hostileText, { maxLength: 3 }) },
 );
 
-/** Text as a header can carry it. */
-export const headerText: fc.Arbitrary<string> = hostileText.map((text) =>
-  text.replace(/[^\t\x20-\x7e\xa0-\xff]/g, "?").slice(0, 2_000),
-);
+/** Replaces what an HTTP client does not send in a header. */
+export const forHeader = (text: string): string =>
+  text.replace(/[^\t\x20-\x7e\xa0-\xff]/g, "?").slice(0, 2_000);
+
+export const headerText: fc.Arbitrary<string> = hostileText.map(forHeader);
 
 /** Names of fields that the schema does not have. */
 export const strangeName = fc.constantFrom(

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { getTicket, login } from "#lib/routes/employee.ts";
 import { readMessage, sendMessage } from "#lib/routes/messaging.ts";
 import { listResidents } from "#lib/routes/resident.ts";
@@ -17,6 +18,9 @@ const scenes: readonly { readonly flooded: Route; readonly used: Route }[] = [
   { flooded: login, used: listCategories },
   { flooded: getTicket, used: listResidents },
 ];
+
+/** Between two requests of the caller. */
+const pauseMs = 50;
 
 const isServed = (status: number) => status === 200 || status === 404;
 
@@ -42,10 +46,13 @@ export const attackWithFloods = async (target: Target, requests: number): Promis
     const body = used.body ? "{}" : undefined;
     do {
       const path = used.path.replace("{id}", "unknown");
-      const { status } = await line.send({ method: used.method, path, headers, body });
+      const { status, text } = await line.send({ method: used.method, path, headers, body });
       tally.count(
-        isServed(status) ? undefined : `${used.path} is ${status} while ${flooded.path} is flooded`,
+        isServed(status)
+          ? undefined
+          : `${used.path} is ${status} ${JSON.parse(text).code} while ${flooded.path} is flooded`,
       );
+      await pause(pauseMs);
     } while (flooding);
     await ended;
     await Promise.all([flood.close(), line.close()]);

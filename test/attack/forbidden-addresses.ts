@@ -29,7 +29,8 @@ const subnets: readonly (readonly [network: string, prefix: number])[] = [
     ["240.0.0.0", 4],
   ] as const),
   ...([
-    ["::", 8],
+    ["::", 96],
+    ["::ffff:0:0:0", 96],
     ["64:ff9b::", 96],
     ["64:ff9b:1::", 48],
     ["100::", 64],

@@ -7,7 +7,7 @@ import { tourismWords } from "#lib/openapi/words/tourism.ts";
 import type { AreaWords } from "#lib/openapi/words.ts";
 import type { Route } from "#lib/routes/route.ts";
 import { boundary, field, file, type WrittenPart, write } from "../steps/multipart.ts";
-import { allowedBy, headerText, hostileText, hostileValue, strangeName } from "./arbitrary.ts";
+import { allowedBy, forHeader, headerText, hostileText, hostileValue, strangeName } from "./arbitrary.ts";
 import type { Attempt } from "./target.ts";
 
 /** A request with the credential still to be added. */
@@ -143,7 +143,11 @@ const pathOf = (route: Route): fc.Arbitrary<string> => {
 const headersOf = (route: Route): fc.Arbitrary<Record<string, string>> => {
   const own = fieldsOf(route, route.headers).map(([name, valid]) =>
     fc
-      .oneof(fc.constant(undefined), valid.map(textOf), headerText)
+      .oneof(
+        fc.constant(undefined),
+        valid.map((value) => forHeader(textOf(value))),
+        headerText,
+      )
       .map((value) => (value === undefined ? {} : { [name]: value })),
   );
   const contentType = mostly(contentTypes[route.encoding ?? "json"], headerText);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Api } from "../../infra/aws/api.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
-import type { City } from "../../infra/local/city.ts";
+import { type City, withoutAddressLimits } from "../../infra/local/city.ts";
 import { startGateway } from "../../infra/local/gateway/gateway.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { openSystem, overHttp } from "../contract/system.ts";
@@ -30,11 +30,10 @@ const endless = { requestsPerSecond: 1e9, burst: 1e9, requestsPerDay: Number.MAX
 
 /** Without limits of the gateway, which would keep inputs from the functions. */
 const withoutLimits = (api: Api): Api => ({
-  ...api,
+  ...withoutAddressLimits(api),
   routes: api.routes.map(({ throttle: _, ...route }) => route),
   throttle: endless,
   usagePlans: { endless },
-  firewall: { ...api.firewall, perAddress: { ...api.firewall.perAddress, limits: [] } },
 });
 
 const openUnlimited = (api: Api, { invoke }: City) =>

@@ -49,7 +49,7 @@ export const openLine = (address: string, { localAddress = "", connections = 50 
     connections,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    ...(localAddress && { connect: { localAddress } }),
+    ...(localAddress && { localAddress }),
   });
   return {
     send: async ({ method, path, headers, body }: Attempt): Promise<Reaction> => {
