@@ -44,6 +44,8 @@ const Environment = z.object({
   MESSENGER_LINGER_SECONDS: z._default(z.string().check(z.regex(/^\d{1,3}$/)), "0"),
   /** `careful` protects the number from being blocked; `off` is for the imitated platform. */
   MESSENGER_PACE: z._default(z.enum(["careful", "off"]), "careful"),
+  /** Messages of one sender that may wait to be sent. More than a number sends until they expire: 4,500 in 72 hours. */
+  MESSENGER_MAX_WAITING: z._default(z.string().check(z.regex(/^[1-9]\d{0,6}$/)), "10000"),
   /** Secret with the `{key}` that encrypts the messenger's data in the database. */
   MESSENGER_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Secret with the one or two valid credentials of the console. */

@@ -102,6 +102,10 @@ export const overQuota = tooMany(
   "The daily quota of this key is used up. Ask the operator for a larger plan.",
   3_600,
 );
+export const tooManyWaiting = tooMany(
+  "Too many of your messages wait to be sent; this one was not accepted. Send it again in a minute.",
+  60,
+);
 export const addressThrottled = tooMany("Too many requests from this address. Try again in a minute.", 60);
 
 /** A 500 with this message by contract, although the mistake is the caller's. */

@@ -62,6 +62,7 @@ export const runMessenger = async (): Promise<void> => {
     encryption,
     platform: readWhatsAppSettings(),
     pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,
+    maxWaiting: Number(findSetting("MESSENGER_MAX_WAITING")),
     findTokens,
     findCredentials: () => credentials.get(),
     host: findSetting("MESSENGER_HOST"),

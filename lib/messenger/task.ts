@@ -8,6 +8,7 @@ import { maskPhone } from "#lib/messaging/phone.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
+import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
 import { openAuthState } from "./channels/whatsapp/auth-state.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
@@ -35,6 +36,8 @@ export interface TaskOptions {
   readonly encryption: Encryption;
   readonly platform: WhatsAppSettings;
   readonly pace: Pace;
+  /** Messages of one sender that may wait to be sent. */
+  readonly maxWaiting: number;
   readonly findTokens: (refresh: boolean) => Promise<readonly string[]>;
   readonly findCredentials: () => Promise<readonly Credential[]>;
   readonly host: string;
@@ -110,7 +113,12 @@ const leadTerm = (
       };
       const sender = { sql, epoch, channel, pacing, wakeup, signal, onOutcome };
       await Promise.all([
-        runSender({ ...sender, encrypt: payloads.encrypt, decrypt: payloads.decrypt }),
+        runSender({
+          ...sender,
+          encrypt: payloads.encrypt,
+          decrypt: payloads.decrypt,
+          openText: payloads.openText,
+        }),
         runRetention(sql, signal),
         reportFigures({ sql, whatsApp, pacing, counter }, signal),
       ]);
@@ -176,29 +184,30 @@ const buildConsole = (
 
 /** Starts the messenger: it accepts messages at once, and connects to WhatsApp while it is the leader. */
 export const startTask = async (options: TaskOptions): Promise<Task> => {
-  const { connect, connector, findTokens, host, port } = options;
+  const { connect, connector, encryption, findTokens, host, port } = options;
   const sql = await connect(poolSize);
   const leadership: Leadership = { whatsApp: undefined };
   const wakeup = new Wakeup();
-  const notify = () => wakeup.notify();
+  const payloads = payloadStore(sql, encryption);
+  const acceptance = {
+    sql,
+    newId: newMessageId,
+    quota: new Quota(sql, options.maxWaiting),
+    seal: payloads.sealText,
+    notify: () => wakeup.notify(),
+  };
   const store = openIntake(sql);
   const metrics = startMetrics(sql, () => leadership.whatsApp !== undefined);
   const server = buildServer({
     findTokens,
     accept: (submission, inline, signal) =>
       accept(
-        {
-          sql,
-          newId: newMessageId,
-          store,
-          notify,
-          fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector),
-        },
+        { ...acceptance, store, fetchMedia: (wanted, bytes) => openSource(wanted, bytes, connector) },
         submission,
         inline,
         signal,
       ),
-    acceptBatch: (submissions) => acceptBatch({ sql, newId: newMessageId, notify }, submissions),
+    acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
     findState: (id) => findState(sql, id),
     findConnection: () => ({ ...(leadership.whatsApp?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leadership),

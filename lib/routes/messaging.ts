@@ -156,7 +156,14 @@ const MessageStatus = z.object({ status: z.literal(true), data: MessageState });
 const auth = { kind: "basic" } as const;
 const secrets = { MESSENGER_TOKEN_SECRET_ID: "messenger-token" } as const;
 const upstreams = ["MESSENGER_URL"] as const;
-const faults = ["keyInUse", "keyReused", "notAccepted", "overloaded", "outcomeUnknown"] as const;
+const faults = [
+  "keyInUse",
+  "keyReused",
+  "tooManyWaiting",
+  "notAccepted",
+  "overloaded",
+  "outcomeUnknown",
+] as const;
 /** The messenger has 8 s to respond (lib/messaging/messenger-client.ts). */
 const defaultTimeoutSeconds = 12;
 /** The messenger has 25 s to download a URL; the gateway times out after 29 s. */

@@ -1,11 +1,13 @@
 // npm run bench [-- <name> [options]]: the figures, on this machine.
 import { benchAccept } from "./accept.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
 
 const benches: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   accept: benchAccept,
   "cold-start": benchColdStart,
+  outbox: benchOutbox,
   residents: benchResidents,
 };
 
@@ -14,6 +16,7 @@ const usage = `Usage: npm run bench                       all benches
 
   accept --sends <n>       messages that the messenger takes over in each round (3000)
   cold-start --pairs <n>   pairs of starts for each function (15)
+  outbox --sends <n>       messages while a transaction is open (10000)
   residents --rows <n>     residents; ten million take half an hour and 15 GB (1000000)
             --beside <n>   the same pages of the list beside so many residents, from a million on`;
 

@@ -18,6 +18,10 @@ export class Fleet {
     return this.#tasks.map(({ url }) => url);
   }
 
+  pids(): number[] {
+    return this.#tasks.map(({ pid }) => pid);
+  }
+
   async #start(): Promise<void> {
     const task = await startMessengerProcess(this.#variables, (line) => {
       if (this.lines.push(line) > keptLines) this.lines.shift();

@@ -57,8 +57,13 @@ const pair = async ({ platform, fleet, token }: Omit<Scene, "stop">) => {
 /**
  * Starts a database, a platform with so many phones, and one task that is paired. The bundle must have been
  * built. What was stored outlives a crash of the database, as in the cloud.
+ *
+ * @param variables environment variables of the tasks besides those that connect them.
  */
-export const startScene = async (phones: number): Promise<Scene> => {
+export const startScene = async (
+  phones: number,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Scene> => {
   const stops: (() => unknown)[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
@@ -93,6 +98,7 @@ export const startScene = async (phones: number): Promise<Scene> => {
       MESSENGER_PACE: "off",
       MESSENGER_HOST: "127.0.0.1",
       MESSENGER_PORT: "0",
+      ...variables,
     });
     stops.push(() => fleet.stop());
     await fleet.grow(1);

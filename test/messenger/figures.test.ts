@@ -25,8 +25,8 @@ describe("the figures of the queue", () => {
   test("count due messages, with a separate age for urgent ones", async () => {
     const sql = await connect();
     await sql`
-      insert into messaging.message (id, kind, phone, content, state, priority, accepted_at, not_before, expires_at)
-      select id, 'text', '6281200000001', '{}', state, priority, now() - accepted, now() - due, now() + interval '1 day'
+      insert into messaging.message (id, sender, kind, phone, content, state, priority, accepted_at, not_before, expires_at)
+      select id, 'api:test', 'text', '6281200000001', '{}', state, priority, now() - accepted, now() - due, now() + interval '1 day'
       from (values
         ('code', 'PENDING', 0, interval '90 seconds', interval '90 seconds'),
         ('sending', 'SENDING', 1, interval '30 seconds', interval '30 seconds'),

@@ -24,6 +24,7 @@ const task = await startTask({
   encryption: encryptionWith(encryptionKey),
   platform: { ...settings, rootKey: Buffer.from(settings.rootKey, "base64") },
   pace: noPace,
+  maxWaiting: 10_000,
   findTokens: async () => [token],
   findCredentials: async () => [],
   host: "127.0.0.1",

@@ -35,6 +35,7 @@ const start = async (pace: Pace = noPace): Promise<Task> => {
       answerTimeoutMs: 3_000,
     },
     pace,
+    maxWaiting: 10_000,
     findTokens: async () => [token],
     findCredentials: async () => [],
     host: "127.0.0.1",
@@ -87,6 +88,22 @@ const startOpen = async () => {
   return task;
 };
 
+/** Lists the tables that contain a text, also as bytes. */
+const findTables = async (text: string): Promise<string[]> => {
+  const tables = await database.admin<{ name: string }[]>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`;
+  const hex = Buffer.from(text).toString("hex");
+  const found = tables.map(async ({ name }) => {
+    const pattern = `%(${text}|${hex})%`;
+    const rows = await database.admin.unsafe(`select from ${name} t where t::text similar to $1 limit 1`, [
+      pattern,
+    ]);
+    return rows.length > 0 ? [name] : [];
+  });
+  return (await Promise.all(found)).flat();
+};
+
 beforeEach(async () => {
   database = await createMessengerDatabase();
   sql = database.connect(1);
@@ -118,6 +135,22 @@ describe("a message", () => {
     platform.sendReceipts(id, ["read"]);
     await eventually(task, id, "READ");
     expect(platform.phone(phone).inbox.map((received) => [received.id, received.text])).toEqual([[id, text]]);
+  });
+
+  test("with a one-time code stands nowhere in clear, and after its delivery nowhere at all", async () => {
+    const [code, other] = ["Kode Anda 774411", "Antrean nomor 12"];
+    const task = await start();
+    await submit(task, { text: other, phone: "6281200000009" });
+    const { id } = await submit(task, { text: code, class: "otp", idempotency_key: "code" });
+    expect([await findTables(code), await findTables(other)]).toEqual([[], ["messaging.message"]]);
+    await untilOpen(task);
+    await eventually(task, id, "READ");
+    expect(platform.phone(phone).inbox.map(({ text }) => text)).toEqual([code]);
+    expect(await findTables(code)).toEqual([]);
+    const [row] = await sql`
+      select content, (select count(*)::int from messaging.payload p where p.seq = m.seq) as payloads
+      from messaging.message m where id = ${id}`;
+    expect(row).toEqual({ content: { view_once: false, is_forwarded: false }, payloads: 0 });
   });
 
   test("that was accepted before pairing is sent afterwards", async () => {
@@ -232,8 +265,8 @@ describe("when the platform", () => {
 
   test("has accepted messages from an earlier task in this hour, they count for this one", async () => {
     await sql`
-      insert into messaging.message (id, kind, phone, content, state, expires_at, sent_at)
-      values ('EARLIER', 'text', ${phone}, '{}', 'READ', now(), now())`;
+      insert into messaging.message (id, sender, kind, phone, content, state, expires_at, sent_at)
+      values ('EARLIER', 'api:test', 'text', ${phone}, '{}', 'READ', now(), now())`;
     const task = await start({ ...noPace, perHour: 2 });
     const [first, second] = [await submit(task, {}), await submit(task, {})];
     await untilOpen(task);

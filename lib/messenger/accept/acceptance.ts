@@ -6,6 +6,7 @@ import * as idempotency from "../outbox/idempotency.ts";
 import { discardMedia, type MediaInfo, storeMedia } from "../outbox/media.ts";
 import { findState } from "../outbox/state.ts";
 import { type NewMessage, storeOnce } from "../outbox/store.ts";
+import type { Quota } from "./quota.ts";
 
 /** The media of a submission before they are stored. */
 export interface Source extends MediaInfo {
@@ -16,11 +17,15 @@ export interface AcceptanceOptions {
   readonly sql: postgres.Sql;
   /** Makes a message id of the channel, so that the id of an accepted message is also that of its frame. */
   readonly newId: () => string;
+  readonly quota: Pick<Quota, "take">;
+  /** Encrypts the text of a one-time code. @returns base64 */
+  readonly seal: (id: string, text: string) => string;
   /** Stores a message; once it resolves the message survives a crash. */
   readonly store: (message: NewMessage) => Promise<Date>;
   /** Downloads, checks and compresses the media of an image or a file. @throws Fault for invalid media. */
   readonly fetchMedia: (submission: Submission, inline: Uint8Array | undefined) => Promise<Source>;
   readonly notify: () => void;
+  readonly maxMediaMs?: number;
 }
 
 const requireValid = ({ kind, text, url }: Submission, inline: Uint8Array | undefined) => {
@@ -32,11 +37,44 @@ const requireValid = ({ kind, text, url }: Submission, inline: Uint8Array | unde
     );
 };
 
+type MessageOptions = Pick<AcceptanceOptions, "newId" | "seal">;
+
+const newMessage = (
+  { newId, seal }: MessageOptions,
+  submission: Submission,
+  mediaId: number | null = null,
+) => {
+  const id = newId();
+  const { class: kind, text } = submission;
+  return { id, submission, mediaId, sealedText: kind === "otp" && text ? seal(id, text) : undefined };
+};
+
+/**
+ * Takes room of the sender's quota.
+ *
+ * @returns the first answer to a repeated request for which there is no room, so that its caller need not wait.
+ * @throws Fault 429 for a new request without room.
+ */
+const takeRoom = async (
+  { sql, quota }: AcceptanceOptions,
+  sender: string,
+  claim: idempotency.Claim | undefined,
+): Promise<Answer | undefined> => {
+  try {
+    await quota.take(sender, 1);
+    return undefined;
+  } catch (error) {
+    const id = claim && (await idempotency.getClaimedMessage(sql, claim).catch(() => undefined));
+    if (id === undefined) throw error;
+    return repeatedAnswer(sql, id);
+  }
+};
+
 /**
  * Accepts a message: once this resolves it is in the database, with its media, and will be sent.
  *
  * @param signal aborted when the caller has gone: media that nobody was answered for are not sent.
- * @throws Fault 400, 409, 413, 422, 503; then nothing is stored.
+ * @throws Fault 400, 409, 413, 422, 429, 503; then nothing is stored.
  */
 export const accept = async (
   options: AcceptanceOptions,
@@ -45,10 +83,14 @@ export const accept = async (
   signal?: AbortSignal,
 ): Promise<Accepted> => {
   requireValid(submission, inline);
+  const { idempotency_key: key, sender, kind } = submission;
+  const claim = key === undefined ? undefined : idempotency.digestClaim(key, submission, inline);
+  const first = await takeRoom(options, sender, claim);
   const { accepted, isNew } =
-    submission.kind === "text"
-      ? await acceptText(options, submission)
-      : await acceptMedia(options, submission, inline, signal);
+    first ??
+    (kind === "text"
+      ? await acceptText(options, submission, claim)
+      : await acceptMedia(options, submission, inline, claim, signal));
   if (isNew) options.notify();
   return accepted;
 };
@@ -57,18 +99,19 @@ export const accept = async (
  * Accepts texts with an Idempotency-Key each, in one commit. A key that is in use yields its first message.
  *
  * @returns the ids in the order of the submissions.
- * @throws Fault 409 while another request with one of the keys is in progress.
+ * @throws Fault 409 while another request with one of the keys is in progress, 429.
  */
 export const acceptBatch = async (
-  { sql, newId, notify }: Pick<AcceptanceOptions, "sql" | "newId" | "notify">,
+  options: Omit<AcceptanceOptions, "store" | "fetchMedia">,
   submissions: readonly Submission[],
 ): Promise<string[]> => {
+  const { sql, quota, notify } = options;
   const messages = submissions.map((submission) => ({
-    id: newId(),
-    submission,
-    mediaId: null,
+    ...newMessage(options, submission),
     claim: idempotency.digestClaim(submission.idempotency_key ?? "", submission, undefined),
   }));
+  for (const [sender, own] of Map.groupBy(submissions, (submission) => submission.sender))
+    await quota.take(sender, own.length);
   const stored = await storeOnce(sql, messages);
   if (stored.size > 0) notify();
   const others = messages.filter(({ id }) => !stored.has(id));
@@ -96,13 +139,13 @@ const newAnswer = (id: string, acceptedAt: Date): Answer => ({
 
 /** Stores claim and message in one statement: a crash leaves no claim that blocks a retry. */
 const acceptText = async (
-  { sql, newId, store }: AcceptanceOptions,
+  options: AcceptanceOptions,
   submission: Submission,
+  claim: idempotency.Claim | undefined,
 ): Promise<Answer> => {
-  const message = { id: newId(), submission, mediaId: null };
-  const { idempotency_key: key } = submission;
-  if (key === undefined) return newAnswer(message.id, await store(message));
-  const claim = idempotency.digestClaim(key, submission, undefined);
+  const { sql, store } = options;
+  const message = newMessage(options, submission);
+  if (!claim) return newAnswer(message.id, await store(message));
   const acceptedAt = (await storeOnce(sql, [{ ...message, claim }])).get(message.id);
   return acceptedAt
     ? newAnswer(message.id, acceptedAt)
@@ -110,17 +153,17 @@ const acceptText = async (
 };
 
 /** Shorter than a claim without a message is held (`idempotency.isFree`): nobody else may have taken it since. */
-const maxMediaMs = 90_000;
+const defaultMaxMediaMs = 90_000;
 
 /** Claims the key first, so that a concurrent retry is rejected while the media are being fetched. */
 const acceptMedia = async (
-  { sql, newId, store, fetchMedia }: AcceptanceOptions,
+  options: AcceptanceOptions,
   submission: Submission,
   inline: Uint8Array | undefined,
+  claim: idempotency.Claim | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Answer> => {
-  const { idempotency_key: key } = submission;
-  const claim = key === undefined ? undefined : idempotency.digestClaim(key, submission, inline);
+  const { sql, store, fetchMedia, maxMediaMs = defaultMaxMediaMs } = options;
   if (claim && !(await idempotency.takeClaim(sql, claim)))
     return repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
   let mediaId: number | undefined;
@@ -132,8 +175,8 @@ const acceptMedia = async (
   try {
     const stored = await deadline(storeSource(), maxMediaMs);
     signal?.throwIfAborted();
-    const id = newId();
-    return newAnswer(id, await store({ id, submission, mediaId: stored, keyDigest: claim?.keyDigest }));
+    const message = newMessage(options, submission, stored);
+    return newAnswer(message.id, await store({ ...message, keyDigest: claim?.keyDigest }));
   } catch (error) {
     if (claim) await idempotency.releaseClaim(sql, claim).catch(() => {});
     // fails if the message was stored, which is not known when the connection broke at its commit

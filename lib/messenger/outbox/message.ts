@@ -1,10 +1,11 @@
 import type { State, Submission } from "#lib/messaging/submission.ts";
 
 /** The content of a message and its display options, as stored in the outbox. */
-export type Content = Pick<
-  Submission,
-  "text" | "view_once" | "is_forwarded" | "duration_seconds" | "reply_to"
->;
+export interface Content
+  extends Pick<Submission, "text" | "view_once" | "is_forwarded" | "duration_seconds" | "reply_to"> {
+  /** The encrypted text of a one-time code, as base64, instead of `text`. */
+  readonly sealed?: string | undefined;
+}
 
 export interface Outgoing {
   readonly id: string;

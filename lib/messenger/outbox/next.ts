@@ -11,8 +11,8 @@ export interface Choice {
 }
 
 /**
- * Takes the next message to send: by priority, then in the order of acceptance. A requeued message stays ahead
- * of later messages to the same number.
+ * Takes the next message to send: by priority, then senders in turn, then in the order of acceptance. A requeued message
+ * stays ahead of later messages to the same number.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
   const { epoch, resting, newContacts } = choice;
@@ -33,11 +33,11 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
         and (
           select earlier.seq from messaging.message earlier
           where earlier.is_open and earlier.phone = waiting.phone and earlier.seq < waiting.seq
-            and (earlier.state = 'SENDING' or (earlier.epoch is not null and earlier.not_before > now()
-              and earlier.priority <= waiting.priority))
-          order by earlier.seq limit 1) is null
+            and (earlier.priority, earlier.turn, earlier.seq) < (waiting.priority, waiting.turn, waiting.seq)
+            and (earlier.state = 'SENDING' or (earlier.epoch is not null and earlier.not_before > now()))
+          order by earlier.priority, earlier.turn, earlier.seq limit 1) is null
       -- not SKIP LOCKED, which would send a later message first
-      order by priority, seq limit 1 for update)
+      order by priority, turn, seq limit 1 for update)
     and exists (select from term)
     returning id, kind, phone, content, media_id as "mediaId", attempts, epoch,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,

@@ -29,10 +29,16 @@ const findEncrypted = async (
 };
 
 const contextOf = (id: string) => `message/${id}`;
+const textContextOf = (id: string) => `text/${id}`;
 
 export const payloadStore = (sql: postgres.Sql, encryption: Encryption) => ({
   encrypt: (id: string, payload: Uint8Array): Uint8Array => encryption.encrypt(contextOf(id), payload),
   decrypt: (id: string, encrypted: Uint8Array): Uint8Array => encryption.decrypt(contextOf(id), encrypted),
+  /** @returns the encrypted text as base64. */
+  sealText: (id: string, text: string): string =>
+    encryption.encrypt(textContextOf(id), Buffer.from(text)).toString("base64"),
+  openText: (id: string, sealed: string): string =>
+    encryption.decrypt(textContextOf(id), Buffer.from(sealed, "base64")).toString(),
   /** @param phone finds only a message to this number. */
   async find(id: string, phone?: string): Promise<Uint8Array | undefined> {
     const encrypted = await findEncrypted(sql, id, phone);

@@ -7,47 +7,69 @@ export interface NewMessage {
   readonly id: string;
   readonly submission: Submission;
   readonly mediaId: number | null;
+  /** The encrypted text as base64, to be stored instead of the text. */
+  readonly sealedText?: string | undefined;
   /** Digest of the Idempotency-Key that was claimed for it before. */
   readonly keyDigest?: Buffer | undefined;
 }
 
-const contentOf = ({ text, view_once, is_forwarded, duration_seconds, reply_to }: Submission): Content => ({
-  text,
-  view_once,
-  is_forwarded,
-  duration_seconds,
-  reply_to,
-});
+const contentOf = ({ submission, sealedText }: NewMessage): Content => {
+  const { text, view_once, is_forwarded, duration_seconds, reply_to } = submission;
+  const shown = { view_once, is_forwarded, duration_seconds, reply_to };
+  return sealedText === undefined ? { text, ...shown } : { sealed: sealedText, ...shown };
+};
 
 /** Passes messages to SQL as rows, each with its Idempotency-Key. */
 const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly claim?: Claim })[]) => {
-  const given = messages.map(({ id, submission, mediaId, keyDigest, claim }, n) => ({
-    n,
-    id,
-    kind: submission.kind,
-    phone: submission.phone,
-    content: contentOf(submission),
-    media_id: mediaId,
-    priority: priorities[submission.class],
-    seconds: submission.expires_in_seconds,
-    quiet_hours: submission.quiet_hours,
-    run: submission.run,
-    key: (claim?.keyDigest ?? keyDigest)?.toString("hex"),
-    payload: claim?.payloadDigest.toString("hex"),
-  }));
+  const given = messages.map((message, n) => {
+    const { id, submission, mediaId, keyDigest, claim } = message;
+    return {
+      n,
+      id,
+      sender: submission.sender,
+      kind: submission.kind,
+      phone: submission.phone,
+      content: contentOf(message),
+      media_id: mediaId,
+      priority: priorities[submission.class],
+      seconds: submission.expires_in_seconds,
+      quiet_hours: submission.quiet_hours,
+      run: submission.run,
+      key: (claim?.keyDigest ?? keyDigest)?.toString("hex"),
+      payload: claim?.payloadDigest.toString("hex"),
+    };
+  });
   return sql`
     select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
-      n integer, id text, kind text, phone text, content jsonb, media_id bigint, priority smallint,
+      n integer, id text, sender text, kind text, phone text, content jsonb, media_id bigint, priority smallint,
       seconds integer, quiet_hours jsonb, run uuid, key text, payload text)`;
 };
 
-/** Inserts rows into the outbox. @param from has them under the alias `given`. */
+/**
+ * Inserts rows into the outbox, each with its turn. Two statements at once may give a sender the same turns: then he has
+ * two of each.
+ *
+ * @param from has the rows under the alias `given`.
+ */
 const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
   insert into messaging.message
-    (id, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
-  select given.id, kind, phone, content, media_id, priority, now() + seconds * interval '1 second', quiet_hours, run,
+    (id, sender, kind, phone, content, media_id, priority, own_turn, turn, expires_at, quiet_hours, run, not_before)
+  select id, sender, kind, phone, content, media_id, priority, own_turn,
+    greatest(max(own_turn) over (partition by phone, priority order by n), (
+      select turn from messaging.message earlier
+      where is_open and earlier.phone = mine.phone and earlier.priority = mine.priority and turn > current
+      order by turn desc limit 1)),
+    now() + seconds * interval '1 second', quiet_hours, run,
     coalesce(messaging.quiet_until(quiet_hours, now()), now())
-  from ${from} order by n`;
+  from (
+    select given.*, current, row_number() over (partition by sender, priority order by n) + coalesce((
+      select own_turn from messaging.message earlier
+      where is_open and earlier.sender = given.sender and earlier.priority = given.priority and own_turn > current
+      order by own_turn desc limit 1), current) as own_turn
+    from ${from}
+    join (select p::smallint, messaging.current_turn(p::smallint) as current from generate_series(0, 3) p) turn
+      on p = given.priority) mine
+  order by n`;
 
 /**
  * Stores messages in order, all or none; once this resolves they survive a crash.

@@ -19,6 +19,8 @@ export interface SenderOptions {
   readonly pacing: Pacing;
   readonly encrypt: (id: string, payload: Uint8Array) => Uint8Array;
   readonly decrypt: (id: string, encrypted: Uint8Array) => Uint8Array;
+  /** Decrypts the text of a one-time code. */
+  readonly openText: (id: string, sealed: string) => string;
   readonly wakeup: Wakeup;
   readonly signal: AbortSignal;
   /** Receives each outcome, for the metrics. */
@@ -44,9 +46,11 @@ const delayAfter = (attempts: number) => firstDelaySeconds * 2 ** (attempts - 1)
 
 /** Composes the payload, or decrypts that of an earlier send. @returns undefined for a former leader. */
 const prepare = async (options: SenderOptions, message: Outgoing): Promise<Uint8Array | undefined> => {
-  const { sql, epoch, channel, encrypt, decrypt } = options;
+  const { sql, epoch, channel, encrypt, decrypt, openText } = options;
   if (message.payload) return decrypt(message.id, message.payload);
-  const payload = await channel.compose(message);
+  const { sealed, ...shown } = message.content;
+  const content = sealed === undefined ? shown : { ...shown, text: openText(message.id, sealed) };
+  const payload = await channel.compose({ ...message, content });
   return (await storePayload(sql, epoch, message.id, encrypt(message.id, payload))) ? payload : undefined;
 };
 

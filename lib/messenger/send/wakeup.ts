@@ -1,22 +1,23 @@
 /** Lets a loop wait until there is work. */
 export class Wakeup {
-  #wake = Promise.withResolvers<void>();
+  // not one promise for all: it would hold every wait until the next message is accepted
+  readonly #waiting = new Set<() => void>();
 
   notify(): void {
-    this.#wake.resolve();
-    this.#wake = Promise.withResolvers<void>();
+    for (const wake of this.#waiting) wake();
   }
 
   /** Resolves on the next `notify()`, after `maxMs`, or when the signal is aborted. */
   async wait(maxMs: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const { promise } = this.#wake;
-    const ended = Promise.withResolvers<void>();
-    const end = () => ended.resolve();
-    const timer = setTimeout(end, maxMs);
-    signal.addEventListener("abort", end, { once: true });
-    await Promise.race([promise, ended.promise]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => resolve();
+    this.#waiting.add(wake);
+    const timer = setTimeout(wake, maxMs);
+    signal.addEventListener("abort", wake, { once: true });
+    await promise;
+    this.#waiting.delete(wake);
     clearTimeout(timer);
-    signal.removeEventListener("abort", end);
+    signal.removeEventListener("abort", wake);
   }
 }

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
 import { accept, acceptBatch, type Source } from "#lib/messenger/accept/acceptance.ts";
 import { openIntake } from "#lib/messenger/accept/intake.ts";
+import { Quota } from "#lib/messenger/accept/quota.ts";
 import { deleteMedia, readMedia, releaseMedia } from "#lib/messenger/outbox/media.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
@@ -26,11 +27,14 @@ const newId = () => `3EB0${++made}`;
 let store: ReturnType<typeof openIntake>;
 let notified: number;
 let source: Source;
+let quota: Quota;
+const seal = (id: string, text: string) => `sealed ${id} ${text.length}`;
 
 beforeEach(async () => {
   database = await createMessengerDatabase();
   sql = database.connect(10);
   store = openIntake(sql);
+  quota = new Quota(sql, 1_000);
   notified = 0;
 });
 
@@ -40,6 +44,8 @@ const take = (submission: Submission, inline?: Uint8Array, signal?: AbortSignal)
       sql,
       store,
       newId,
+      quota,
+      seal,
       notify: () => {
         notified += 1;
       },
@@ -201,6 +207,27 @@ describe("an Idempotency-Key", () => {
     expect((await take(keyed())).status).toBe("PENDING");
   });
 
+  test("whose claim has expired while its image waits is used once: by the retry, not by the first request", async () => {
+    const image = file({ idempotency_key: "i", kind: "image" });
+    const waiting = Promise.withResolvers<void>();
+    const fetchMedia = async () => {
+      await waiting.promise;
+      return { contentType: "image/png", fileName: undefined, body: streamOf(Buffer.from("a")) };
+    };
+    const stored: string[] = [];
+    const storing: typeof store = (message) => {
+      stored.push(message.id);
+      return store(message);
+    };
+    const options = { sql, newId, quota, seal, store: storing, fetchMedia, notify: () => {} };
+    // the limit is shorter than a claim is held, as in production
+    await expect(accept({ ...options, maxMediaMs: 50 }, image, Buffer.from("a"))).rejects.toThrow();
+    const { id } = await take(image, Buffer.from("a"));
+    waiting.resolve();
+    await expect.poll(() => count("media")).toBe(2);
+    expect([stored, await count("message"), (await take(image, Buffer.from("a"))).id]).toEqual([[], 1, id]);
+  });
+
   test("of a file is not free when the connection is lost after the message was stored", async () => {
     const submission = file({ idempotency_key: "f" });
     const whole = store;
@@ -222,7 +249,8 @@ describe("a batch", () => {
   };
   const batch = (from: number, to: number, words = "hello") =>
     Array.from({ length: to - from }, (_, n) => text({ text: words, idempotency_key: `k${from + n}` }));
-  const takeBatch = (submissions: readonly Submission[]) => acceptBatch({ sql, newId, notify }, submissions);
+  const takeBatch = (submissions: readonly Submission[]) =>
+    acceptBatch({ sql, newId, quota, seal, notify }, submissions);
 
   test("is stored in its order, and answered with an id for each text", async () => {
     const ids = await takeBatch(batch(0, 300));
@@ -273,5 +301,49 @@ describe("a batch", () => {
     await sql`update messaging.idempotency set created_at = now() - interval '3 minutes' where message_id is null`;
     expect(new Set(await takeBatch(batch(0, 3))).size).toBe(3);
     expect(await count("message")).toBe(3);
+  });
+});
+
+describe("a sender whose quota is used up", () => {
+  const endOne = () => sql`
+    update messaging.message set state = 'SENT' where seq = (select min(seq) from messaging.message where is_open)`;
+
+  test("gets 429 with a time to try again until one of his messages has ended; others are not affected", async () => {
+    quota = new Quota(sql, 2, 0);
+    await take(text());
+    await take(text());
+    const refused = { status: 429, code: "too_many_requests", retryAfterSeconds: 60 };
+    await expect(take(text())).rejects.toMatchObject(refused);
+    await take(text({ sender: "notification" }));
+    await endOne();
+    await take(text());
+    await expect(take(text())).rejects.toMatchObject(refused);
+    expect(await count("message")).toBe(4);
+  });
+
+  test("gets the first answer to a repeated request, and may use the key of a refused one", async () => {
+    quota = new Quota(sql, 1, 0);
+    const first = await take(text({ idempotency_key: "a" }));
+    await expect(take(text({ idempotency_key: "b" }))).rejects.toMatchObject({ status: 429 });
+    expect(await take(text({ idempotency_key: "a" }))).toEqual(first);
+    await endOne();
+    expect((await take(text({ idempotency_key: "b" }))).id).not.toBe(first.id);
+  });
+
+  test("has no text of a batch accepted that exceeds it", async () => {
+    quota = new Quota(sql, 2, 0);
+    const texts = ["a", "b", "c"].map((key) => text({ idempotency_key: key }));
+    const options = { sql, newId, quota, seal, notify: () => {} };
+    await expect(acceptBatch(options, texts)).rejects.toMatchObject({ status: 429 });
+    expect([await count("message"), await count("idempotency")]).toEqual([0, 0]);
+    expect(await acceptBatch(options, texts.slice(1))).toHaveLength(2);
+  });
+
+  test("is counted once a second, whatever he sends", async () => {
+    quota = new Quota(sql, 2);
+    await Promise.all([take(text()), take(text())]);
+    await expect(take(text())).rejects.toMatchObject({ status: 429 });
+    await endOne();
+    await expect(take(text())).rejects.toMatchObject({ status: 429 });
   });
 });

@@ -12,8 +12,8 @@ describe("the state of the outbox", () => {
   test("contains the queue and the latest fifty messages, with masked numbers and without text", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
     await sql`
-      insert into messaging.message (id, kind, phone, content, expires_at, accepted_at)
-      select 'm' || n, 'text', '628120000' || lpad(n::text, 4, '0'), '{"text":"a secret"}',
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, accepted_at)
+      select 'm' || n, 'api:test', 'text', '628120000' || lpad(n::text, 4, '0'), '{"text":"a secret"}',
         now() + interval '1 day', now() - interval '90 seconds'
       from generate_series(1, 60) n`;
     await sql`update messaging.message set state = 'FAILED', reason = 'because', attempts = 1 where id = 'm60'`;
@@ -47,8 +47,8 @@ describe("the state of the outbox", () => {
         case n when 2 then 'because' end, case when n in (1, 2) then 0 else 3 end, 0
       from generate_series(1, 14) n`;
     await admin`
-      insert into messaging.message (id, kind, phone, content, expires_at, state, run)
-      select 'm' || n, 'text', '6281200000001', '{}', now(), case n when 1 then 'PENDING' else 'SENT' end,
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, state, run)
+      select 'm' || n, 'api:test', 'text', '6281200000001', '{}', now(), case n when 1 then 'PENDING' else 'SENT' end,
         (select id from notification.run order by scheduled_at desc offset 2 limit 1)
       from generate_series(1, 3) n`;
     const { runs } = await readConsoleState(sql, own);
@@ -63,8 +63,8 @@ describe("the state of the outbox", () => {
   test("masks the shortest number too", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
     await sql`
-      insert into messaging.message (id, kind, phone, content, expires_at)
-      values ('m', 'text', '62812345', '{}', now() + interval '1 day')`;
+      insert into messaging.message (id, sender, kind, phone, content, expires_at)
+      values ('m', 'api:test', 'text', '62812345', '{}', now() + interval '1 day')`;
     expect((await readConsoleState(sql, own)).messages[0]?.phone).toBe("6281••45");
   });
 

@@ -22,8 +22,8 @@ const many = 5_000;
 
 /** Adds messages that differ in their number. */
 const addMany = (state: "PENDING" | "READ") => sql`
-  insert into messaging.message (id, kind, phone, content, state, expires_at)
-  select ${state} || i, 'text', 62812000000 + i, '{}', ${state}, now() + interval '1 day'
+  insert into messaging.message (id, sender, kind, phone, content, state, expires_at)
+  select ${state} || i, 'api:test', 'text', 62812000000 + i, '{}', ${state}, now() + interval '1 day'
   from generate_series(1, ${many}) i`;
 
 const analyze = () => database.admin.unsafe("analyze messaging.message");

@@ -120,8 +120,8 @@ test("a receipt sets DELIVERED or READ in all states except FAILED and EXPIRED, 
   const states = ["PENDING", "SENDING", "SENT", "DELIVERED", "READ", "FAILED", "EXPIRED", "UNCERTAIN"];
   const receipts = ["DELIVERED", "READ"] as const;
   await sql`
-    insert into messaging.message (id, kind, phone, content, state, reason, expires_at)
-    select receipt || ' on ' || state, 'text', ${phone}, '{}', state, 'a reason', now()
+    insert into messaging.message (id, sender, kind, phone, content, state, reason, expires_at)
+    select receipt || ' on ' || state, 'api:test', 'text', ${phone}, '{}', state, 'a reason', now()
     from unnest(string_to_array(${states.join()}, ',')) state, unnest(string_to_array(${receipts.join()}, ',')) receipt`;
   for (const receipt of receipts)
     for (const state of states) await applyReceipt(sql, `${receipt} on ${state}`, receipt);
@@ -155,8 +155,8 @@ test("the end of quiet hours does not advance a message that waits longer", asyn
 
 test("an unsent message expires; one that may have left becomes uncertain, five minutes later if it is being sent", async () => {
   await sql`
-    insert into messaging.message (id, kind, phone, content, state, attempts, expires_at)
-    select id, 'text', ${phone}, '{}', state, attempts, now() - late
+    insert into messaging.message (id, sender, kind, phone, content, state, attempts, expires_at)
+    select id, 'api:test', 'text', ${phone}, '{}', state, attempts, now() - late
     from (values
       ('in time', 'PENDING', 0, interval '-1 minute'),
       ('late', 'PENDING', 0, interval '0'),

@@ -5,8 +5,8 @@ import { createMessengerDatabase } from "../messenger-database.ts";
 test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours and number lookups after 30 days", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   await sql`
-    insert into messaging.message (id, kind, phone, content, state, accepted_at, expires_at)
-    select state || age, 'text', '6281200000001', '{}', state, now() - age * interval '1 day', now() + interval '1 day'
+    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
+    select state || age, 'api:test', 'text', '6281200000001', '{}', state, now() - age * interval '1 day', now() + interval '1 day'
     from unnest(array[0, 8, 31]) age, unnest(array['SENT', 'PENDING', 'SENDING']) state`;
   await sql`insert into messaging.payload select seq, 'p' from messaging.message`;
   await sql`
@@ -40,11 +40,11 @@ test("deletes a backlog of several batches at once", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   const rows = 2_500;
   await sql`
-    insert into messaging.message (id, kind, phone, content, state, accepted_at, expires_at)
-    select i, 'text', '6281200000001', '{}', 'SENT', now() - interval '31 days', now() from generate_series(1, ${rows}) i`;
+    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
+    select i, 'api:test', 'text', '6281200000001', '{}', 'SENT', now() - interval '31 days', now() from generate_series(1, ${rows}) i`;
   await sql`
-    insert into messaging.message (id, kind, phone, content, state, accepted_at, expires_at)
-    select 'young' || i, 'text', '6281200000001', '{}', 'SENT', now() - interval '8 days', now()
+    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
+    select 'young' || i, 'api:test', 'text', '6281200000001', '{}', 'SENT', now() - interval '8 days', now()
     from generate_series(1, ${rows}) i`;
   await sql`insert into messaging.payload select seq, 'p' from messaging.message`;
   await sql`

@@ -51,6 +51,7 @@ const lead = async () => {
     },
     encrypt: (_, payload) => payload,
     decrypt: (_, payload) => payload,
+    openText: (_, sealed) => sealed,
   });
   onTestFinished(async () => {
     end.abort();
@@ -152,8 +153,8 @@ describe("a message that is due in its quiet hours", () => {
 
 test("a one-time code overtakes 5,000 reminders in the queue", { timeout: 40_000 }, async () => {
   await sql`
-    insert into messaging.message (id, kind, phone, content, priority, expires_at)
-    select 'R' || n, 'text', '6281200000001', '{"text":"x"}', 2, now() + interval '1 hour'
+    insert into messaging.message (id, sender, kind, phone, content, priority, expires_at)
+    select 'R' || n, 'api:test', 'text', '6281200000001', '{"text":"x"}', 2, now() + interval '1 hour'
     from generate_series(1, 5000) n`;
   await lead();
   await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThan(3);

@@ -78,6 +78,7 @@ export const lead = async (pace: Pace = noPace) => {
     signal: end.signal,
     encrypt: (_, payload) => flip(payload),
     decrypt: (_, encrypted) => flip(encrypted),
+    openText: (_, sealed) => sealed,
   });
   const stop = async () => {
     end.abort();

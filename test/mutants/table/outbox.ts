@@ -3,6 +3,7 @@ import type { Mutant } from "../mutant.ts";
 
 const ofOutbox = ["test/messenger/outbox/outbox.test.ts"];
 const ofAcceptance = ["test/messenger/accept/acceptance.test.ts"];
+const ofFairness = ["test/messenger/outbox/fairness.test.ts"];
 const ofCost = ["test/messenger/outbox/cost.test.ts"];
 const ofSender = ["test/messenger/send/sender.test.ts"];
 
@@ -18,10 +19,42 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "Messages go out by acceptance alone, whatever their class",
     file: "lib/messenger/outbox/next.ts",
-    find: "order by priority, seq limit 1",
+    find: "order by priority, turn, seq limit 1",
     replace: "order by seq limit 1",
     tests: ofSender,
     only: "is by class, then by acceptance",
+  },
+  {
+    breaks: "All messages of a sender go out before those of the next",
+    file: "lib/messenger/outbox/next.ts",
+    find: "order by priority, turn, seq limit 1",
+    replace: "order by priority, seq limit 1",
+    tests: ofFairness,
+    only: "however many messages of one wait",
+  },
+  {
+    breaks: "A message overtakes an earlier one of another sender to the same number",
+    file: "lib/messenger/outbox/store.ts",
+    find: "greatest(max(own_turn) over (partition by phone, priority order by n), (",
+    replace: "coalesce(own_turn, (",
+    tests: ofFairness,
+    only: "in the order of acceptance|keep their order",
+  },
+  {
+    breaks: "A sender may have one message more than the quota",
+    file: "lib/messenger/accept/quota.ts",
+    find: "if (room.left < count) throw",
+    replace: "if (room.left + 1 < count) throw",
+    tests: ofAcceptance,
+    only: "quota is used up",
+  },
+  {
+    breaks: "The text of a one-time code is stored in clear",
+    file: "lib/messenger/accept/acceptance.ts",
+    find: 'kind === "otp" && text ? seal(id, text) : undefined',
+    replace: "undefined",
+    tests: ["test/messenger/task.test.ts"],
+    only: "one-time code",
   },
   {
     breaks: "A later message is taken while an earlier one to the same number is under way",
@@ -33,16 +66,16 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "A later message overtakes an earlier one to the same number that was put back",
     file: "lib/messenger/outbox/next.ts",
-    find: "and earlier.priority <= waiting.priority))",
-    replace: "and earlier.priority < waiting.priority))",
+    find: "and earlier.not_before > now()))",
+    replace: "and earlier.not_before < now()))",
     tests: [...ofOutbox, ...ofSender],
     only: "requeued reminder|requeued for later",
   },
   {
     breaks: "A code waits behind a reminder to the same number that was put back",
     file: "lib/messenger/outbox/next.ts",
-    find: "\n              and earlier.priority <= waiting.priority))",
-    replace: "))",
+    find: "and (earlier.priority, earlier.turn, earlier.seq) < (waiting.priority, waiting.turn, waiting.seq)\n",
+    replace: "\n",
     tests: ofOutbox,
   },
   {
@@ -123,8 +156,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "Messages of one batch go out in any order",
     file: "lib/messenger/outbox/store.ts",
-    find: "from ${from} order by n`;",
-    replace: "from ${from} order by given.id`;",
+    find: "mine\n  order by n`;",
+    replace: "mine\n  order by id`;",
     tests: ofAcceptance,
     only: "in its order|in the order of arrival",
   },

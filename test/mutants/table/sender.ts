@@ -26,6 +26,14 @@ export const sender: readonly Mutant[] = [
     only: "463",
   },
   {
+    breaks: "Every sent message stays in memory until the connection ends",
+    file: "lib/messenger/channels/whatsapp/relay.ts",
+    find: '    lost.removeEventListener("abort", lose);\n',
+    replace: "",
+    tests: ["test/messenger/channels/whatsapp/relay.test.ts"],
+    only: "memory of sent messages",
+  },
+  {
     breaks: "Messages go out while the operator has paused them",
     file: "lib/messenger/outbox/next.ts",
     find: "and not exists (select from messaging.control where paused)",

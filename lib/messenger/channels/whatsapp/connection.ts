@@ -33,6 +33,8 @@ export interface Connection {
   readonly socket: baileys.WASocket;
   /** Resolves once the socket is closed and pending writes of keys are done. */
   readonly ended: Promise<Disconnection>;
+  /** Aborted right after. Each `then` on `ended` would be held until then, with everything it refers to. */
+  readonly lost: AbortSignal;
   /** Closes the socket; nothing is sent after this call. */
   end(): void;
 }
@@ -131,6 +133,8 @@ export const connect = (options: ConnectionOptions): Connection => {
       Boolean(baileys.isJidGroup(jid) || baileys.isJidBroadcast(jid) || baileys.isJidNewsletter(jid)),
   };
   const socket: baileys.WASocket = capturingRejections(() => baileys.makeWASocket(config));
+  // the outbox has every message; baileys' cache would hold 64 KiB for each of the last five minutes
+  if (socket.messageRetryManager) socket.messageRetryManager.addRecentMessage = () => {};
   watch((socket.ws as unknown as { socket: RawSocket }).socket);
 
   const { promise: closed, resolve: close } = Promise.withResolvers<Disconnection>();
@@ -154,11 +158,15 @@ export const connect = (options: ConnectionOptions): Connection => {
     const { me } = lease.state.creds;
     for (const receipt of receiptsOf(node, [me?.id, me?.lid])) onReceipt(receipt);
   });
+  const losing = new AbortController();
   return {
     socket,
     end,
+    lost: losing.signal,
     ended: closed.then(async (disconnection) => {
       await lease.release();
+      // after the state has changed: who learns of the loss must not find the connection open
+      setImmediate(() => losing.abort());
       return disconnection;
     }),
   };

@@ -8,8 +8,8 @@ export interface SendOptions {
   readonly payload: Uint8Array;
   /** The account's jid. */
   readonly own: string;
-  /** Resolves when the connection has ended. */
-  readonly lost: Promise<unknown>;
+  /** Aborted when the connection has ended. */
+  readonly lost: AbortSignal;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -56,6 +56,7 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
   const { own, lost, signal, timeoutMs } = options;
   const { id, jid, message } = decompose(options.payload);
   if (signal.aborted) throw new ChannelFailure("aborted", false);
+  if (lost.aborted) throw new ChannelFailure("connection-lost", false);
   const progress: SendProgress = { isEncrypted: false, mayHaveLeft: false };
   const { answer, stop } = listen(socket, id);
   const relay = async () => {
@@ -74,12 +75,14 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(new ChannelFailure("aborted", true));
   signal.addEventListener("abort", abort, { once: true });
-  lost.then(() => reject(new ChannelFailure("connection-lost", progress.mayHaveLeft)));
+  const lose = () => reject(new ChannelFailure("connection-lost", progress.mayHaveLeft));
+  lost.addEventListener("abort", lose, { once: true });
   try {
     const noAnswer = () => new ChannelFailure("no-answer", true);
     return await deadline(Promise.race([answered, interrupted]), timeoutMs, noAnswer);
   } finally {
     signal.removeEventListener("abort", abort);
+    lost.removeEventListener("abort", lose);
     stop();
   }
 };

@@ -12,6 +12,17 @@ export interface SendProgress {
 /** The send that the running code belongs to, if any. */
 export const sendProgress = new AsyncLocalStorage<SendProgress>();
 
+const maxMappings = 4_000;
+
+/** Caches which number is which LID; the oldest entry makes room for the next. */
+class MappingCache extends Map<string, string> {
+  override set(key: string, value: string): this {
+    const [oldest] = this.keys();
+    if (this.size >= maxMappings && oldest !== undefined) this.delete(oldest);
+    return super.set(key, value);
+  }
+}
+
 /**
  * A Signal repository that stores each Signal session before anything encrypted with it can leave.
  *
@@ -36,6 +47,8 @@ export const writeThrough =
       logger,
       findLids,
     );
+    // baileys' own has no limit, and each entry has a timer of three days that holds all keys of its send: 60 KiB
+    Object.assign(repository.lidMapping, { mappingCache: new MappingCache() });
     return {
       ...repository,
       async encryptMessage(message) {

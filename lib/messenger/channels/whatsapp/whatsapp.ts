@@ -149,8 +149,8 @@ export class WhatsApp {
 
   /** Whether a number has an account. @throws ChannelFailure when the platform does not answer. */
   async isRegistered(phone: string): Promise<boolean> {
-    const { socket, ended } = this.#requireOpen();
-    const answers = await wrapErrors(whileOpen(socket.onWhatsApp(phone), ended));
+    const { socket, lost } = this.#requireOpen();
+    const answers = await wrapErrors(whileOpen(socket.onWhatsApp(phone), lost));
     if (!answers) throw new ChannelFailure("no-answer", false);
     return answers.some(({ exists }) => exists === true);
   }
@@ -162,8 +162,8 @@ export class WhatsApp {
    * @throws ChannelFailure
    */
   async compose(composition: Composition, signal: AbortSignal): Promise<Uint8Array> {
-    const { socket, ended } = this.#requireOpen();
-    return wrapErrors(whileOpen(compose(socket, ownJid(socket), composition, signal), ended), signal);
+    const { socket, lost } = this.#requireOpen();
+    return wrapErrors(whileOpen(compose(socket, ownJid(socket), composition, signal), lost), signal);
   }
 
   /**
@@ -172,9 +172,9 @@ export class WhatsApp {
    * @throws ChannelFailure whose `mayHaveLeft` says whether the platform may have it.
    */
   async send(payload: Uint8Array, signal: AbortSignal): Promise<SendOutcome> {
-    const { socket, ended } = this.#requireOpen();
+    const { socket, lost } = this.#requireOpen();
     const timeoutMs = this.#options.settings.answerTimeoutMs ?? defaultAnswerTimeoutMs;
-    return send(socket, { payload, own: ownJid(socket), lost: ended, signal, timeoutMs });
+    return send(socket, { payload, own: ownJid(socket), lost, signal, timeoutMs });
   }
 
   #requireConnection(): Connection {
@@ -273,13 +273,16 @@ const ownJid = (socket: WASocket): string => {
 };
 
 /** Rejects as soon as the connection ends: baileys waits 20 s for an answer that cannot arrive any more. */
-const whileOpen = <T>(answer: Promise<T>, ended: Promise<unknown>): Promise<T> =>
-  Promise.race([
-    answer,
-    ended.then((): never => {
-      throw new ChannelFailure("connection-lost", false);
-    }),
-  ]);
+const whileOpen = async <T>(answer: Promise<T>, lost: AbortSignal): Promise<T> => {
+  const { promise: interrupted, reject } = Promise.withResolvers<never>();
+  const lose = () => reject(new ChannelFailure("connection-lost", false));
+  lost.addEventListener("abort", lose, { once: true });
+  try {
+    return await Promise.race([answer, interrupted]);
+  } finally {
+    lost.removeEventListener("abort", lose);
+  }
+};
 
 /** Converts errors of the library, which contain stanzas, to a ChannelFailure. */
 const wrapErrors = async <T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> => {

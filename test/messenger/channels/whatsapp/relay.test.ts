@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { proto } from "baileys";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Receipt } from "#lib/messenger/channels/whatsapp/receipt.ts";
+import type { WhatsApp } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import {
   citizen,
   createScene,
@@ -20,6 +24,31 @@ let scene: Scene;
 
 beforeEach(async () => {
   scene = await createScene();
+});
+
+/** Collects garbage; weak references are cleared only between two turns of the event loop. */
+const collectGarbage = async () => {
+  setFlagsFromString("--expose-gc");
+  await setImmediate();
+  runInNewContext("gc")();
+};
+
+/** Sends a message. @returns a weak reference to the memory of its payload */
+const sendAndForget = async (platform: WhatsApp, words: string) => {
+  const { payload } = await sendNew(platform, text(words));
+  return new WeakRef(payload);
+};
+
+test("the memory of sent messages is released, although the connection stays open", async () => {
+  const platform = await openPaired(scene);
+  const payloads: WeakRef<Uint8Array>[] = [];
+  for (const words of ["satu", "dua", "tiga"]) payloads.push(await sendAndForget(platform, words));
+  const heldPayloads = async () => {
+    await collectGarbage();
+    return payloads.filter((payload) => payload.deref()).length;
+  };
+  // the last one may still be on the stack of the library
+  await expect.poll(heldPayloads).toBeLessThan(2);
 });
 
 describe("a message", () => {

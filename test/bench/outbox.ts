@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type postgres from "postgres";
+import { Submission } from "#lib/messaging/submission.ts";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
+import { takeNext } from "#lib/messenger/outbox/next.ts";
+import { markSent } from "#lib/messenger/outbox/outcome.ts";
+import { storePayload } from "#lib/messenger/outbox/payload.ts";
+import { applyReceipt } from "#lib/messenger/outbox/state.ts";
+import { storeMessages } from "#lib/messenger/outbox/store.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
+import { startDatabase } from "../../infra/local/database.ts";
+import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { openStore } from "../../infra/local/secrets/store.ts";
+import { printTable, writeResult } from "./result.ts";
+
+const waiting = 1_000;
+const recipients = 500;
+const measured = 1_000;
+const payload = randomBytes(400);
+/** A Signal session has about this size; that with the account's own phone changes with every message. */
+const session = randomBytes(1_000);
+const own = "6281100000001.0";
+
+const openOutbox = async (sql: postgres.Sql) => {
+  const encryption = encryptionWith(secretTable["messenger-key"].mint());
+  await sql`insert into messaging.leadership (epoch, holder) values (1, 'bench')`;
+  const { state } = (await openAuthState({ sql, encryption, epoch: 1 })).acquire();
+  let made = 0;
+  const put = async () => {
+    const phone = String(62_812_000_000 + (made % recipients));
+    const sender = `api:${made % 3}`;
+    const submission = Submission.parse({ sender, kind: "text", phone, text: "Antrean" });
+    await storeMessages(sql, [{ id: `M${made++}`, submission, mediaId: null }]);
+  };
+  /** Accepts a message and sends the next: everything that is written for it. */
+  const cycle = async () => {
+    await put();
+    const message = await takeNext(sql, { epoch: 1, resting: [], newContacts: true });
+    if (!message) throw new Error("nothing was waiting");
+    await storePayload(sql, 1, message.id, payload);
+    for (const id of [`${message.phone}.0`, own]) await state.keys.set({ session: { [id]: session } });
+    await state.keys.get("session", [`${message.phone}.0`, own]);
+    await markSent(sql, message);
+    await applyReceipt(sql, message.id, "DELIVERED");
+    await applyReceipt(sql, message.id, "READ");
+  };
+  return { put, cycle };
+};
+
+/** The processor time of a process in milliseconds: in `stat` as hundredths of a second. */
+const readCpuMs = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+};
+
+/** Messages for each second of processor time, here and in the database: other programs do not affect it. */
+const rate = async (pids: readonly number[], count: number, work: () => Promise<void>): Promise<number> => {
+  const used = () => pids.reduce((sum, pid) => sum + readCpuMs(pid), 0);
+  const before = used();
+  for (let n = 0; n < count; n++) await work();
+  return Math.round((count / (used() - before)) * 1_000);
+};
+
+/**
+ * Measures how many messages a second the outbox can accept and send, before and while an open transaction holds back
+ * vacuum, which leaves every old version of a row in place. Nothing is flushed to disk, so that only this shows; a
+ * second is one of processor time.
+ *
+ * @param args `--sends <n>`, messages while the transaction is open. A number sends at most 200 an hour.
+ */
+export const benchOutbox = async (args: string[]) => {
+  const { values } = parseArgs({ args, options: { sends: { type: "string", default: "10000" } } });
+  const sends = Number(values.sends);
+  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  try {
+    const database = await startDatabase(`${folder}/postgres`, openStore(undefined), false);
+    const sql = database.connectAs("messenger");
+    const holder = database.connectAs("messenger");
+    const { put, cycle } = await openOutbox(sql);
+    for (let n = 0; n < waiting; n++) await put();
+    const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    const pids = [process.pid, backend?.pid ?? 0];
+    await rate(pids, measured, cycle);
+    const before = await rate(pids, measured, cycle);
+    await holder`begin isolation level repeatable read`;
+    await holder`select count(*) from messaging.message`;
+    const rows = [{ sends: 0, perSecond: before, ratio: 1 }];
+    for (let sent = sends / 5; sent <= sends; sent += sends / 5) {
+      await rate(pids, sends / 5 - measured, cycle);
+      const perSecond = await rate(pids, measured, cycle);
+      rows.push({ sends: sent, perSecond, ratio: Number((perSecond / before).toFixed(2)) });
+      // an idle transaction is ended
+      await holder`select 1`;
+      console.log(JSON.stringify(rows.at(-1)));
+    }
+    await holder`commit`;
+    await Promise.all([sql.end(), holder.end()]);
+    await database.server.stop();
+    printTable(rows);
+    writeResult("outbox", { waiting, recipients, rows });
+  } finally {
+    await destroyServer(`${folder}/postgres`);
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
