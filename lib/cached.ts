@@ -10,6 +10,15 @@ export interface Cached<T> {
 }
 
 /**
+ * Whether something from the Unix time `at` is younger than `maxAgeMs`. A time in the future is not: the clock was
+ * set back since, by nobody knows how much.
+ */
+export const isYounger = (at: number, maxAgeMs: number): boolean => {
+  const ageMs = Date.now() - at;
+  return ageMs >= 0 && ageMs < maxAgeMs;
+};
+
+/**
  * Caches what `fetch` returns for `maxAgeMs`, so that a change elsewhere reaches a warm function within that time.
  * An expired value stays in use while it cannot be refreshed.
  *
@@ -27,7 +36,7 @@ export const cached = <T>(name: string, maxAgeMs: number, fetch: () => Promise<T
     ageMs: () => Date.now() - (entry?.at ?? 0),
     async get() {
       if (!entry) return refresh();
-      if (Date.now() - entry.at < maxAgeMs) return entry.value;
+      if (isYounger(entry.at, maxAgeMs)) return entry.value;
       const { value } = entry;
       return refresh().catch((error: unknown) => {
         log.warn(`${name} could not be refreshed; the cached value stays in use`, { error });

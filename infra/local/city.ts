@@ -18,6 +18,7 @@ import { type GatewayOptions, startGateway } from "./gateway/gateway.ts";
 import { startJobs, startSchedule } from "./job-schedule.ts";
 import type { Outcome } from "./lambda/environment.ts";
 import { type Lambda, startLambda } from "./lambda/lambda.ts";
+import { atPort, type Via } from "./loopback.ts";
 import { startMessenger } from "./messenger/messenger.ts";
 import { cachePlans } from "./plan-lookup.ts";
 import { startSecretsServer } from "./secrets/server.ts";
@@ -46,6 +47,8 @@ export interface CityOptions {
   readonly onAccess: (line: string) => void;
   /** Receives each log line of a function. */
   readonly onLog: (fn: string, line: string) => void;
+  /** Returns the port at which the other parts reach a system; by default its own. */
+  readonly via?: Via;
   /** Aborts the start between two steps. */
   readonly signal?: AbortSignal;
   /** Receives the current step of the start. */
@@ -123,7 +126,7 @@ const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep 
  * part fails, the parts that were started are stopped.
  */
 export const startCity = async (options: CityOptions) => {
-  const { folder, durable, onAccess, onLog, signal, onStep = () => {} } = options;
+  const { folder, durable, onAccess, onLog, signal, onStep = () => {}, via } = options;
   const stops: (() => unknown)[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
@@ -134,7 +137,7 @@ export const startCity = async (options: CityOptions) => {
     fillSecrets(secrets);
 
     onStep("starting the database");
-    const database = await startDatabase(`${folder}/postgres`, secrets, durable);
+    const database = await startDatabase(`${folder}/postgres`, secrets, durable, via);
     stops.push(() => database.server.stop());
     await seedIfFewer(database, options);
     signal?.throwIfAborted();
@@ -151,7 +154,7 @@ export const startCity = async (options: CityOptions) => {
       AWS_REGION: "ap-southeast-3",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "local",
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsServer.url,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: await atPort(secretsServer.url, "secrets", via),
       DATABASE_TLS: "disable",
     };
     const wanted = options.messenger ?? "fake";
@@ -162,6 +165,7 @@ export const startCity = async (options: CityOptions) => {
             variables: { ...common, ...named(messengerSecrets) },
             token: readLocalSecret("messenger-token", secrets).token,
             platform: wanted,
+            via,
             onLine: (line) => onLog("messenger", line),
           });
     if (messenger) stops.push(() => messenger.stop());
@@ -189,8 +193,9 @@ export const startCity = async (options: CityOptions) => {
     const messagingBaseUrl = await open(messagingApi, options.messagingPort);
 
     const urls: Readonly<Record<Upstream | Address, string>> = {
-      ...upstreams.urls,
-      MESSENGER_URL: messengerUrl,
+      LEGACY_AUTH_URL: await atPort(upstreams.urls.LEGACY_AUTH_URL, "legacy login", via),
+      EMPLOYEE_SYSTEM_URL: await atPort(upstreams.urls.EMPLOYEE_SYSTEM_URL, "employee system", via),
+      MESSENGER_URL: await atPort(messengerUrl, "messenger", via),
       INTEGRATION_ADDRESS: baseUrl,
       MESSAGING_ADDRESS: messagingBaseUrl,
     };

@@ -4,6 +4,7 @@ import { migrate } from "#lib/db/migrate.ts";
 import { setPassword } from "#lib/db/password.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { mintToken } from "#lib/opaque-token.ts";
+import type { Via } from "./loopback.ts";
 import { startServer } from "./postgres/server.ts";
 import { localSecretName, readLocalSecret, type SecretStore } from "./secrets/store.ts";
 
@@ -37,19 +38,23 @@ const bootstrap = async (port: number, superuserPassword: string, adminPassword:
 };
 
 /** Starts the server, migrates the schema, and creates a password and a secret for each role. */
-export const startDatabase = async (folder: string, store: SecretStore, durable: boolean) => {
+export const startDatabase = async (folder: string, store: SecretStore, durable: boolean, via?: Via) => {
   const superuserPassword = store.getOrCreate(localSecretName("database/superuser"), () => mintToken(""));
   const server = await startServer({ folder, durable, superuserPassword });
-  const address = { host: "127.0.0.1", port: server.port, dbname };
+  const address = { host: "127.0.0.1", port: (await via?.("database", server.port)) ?? server.port, dbname };
   const adminId = localSecretName("database/admin");
   const adminPassword = store.find(adminId)
     ? readLocalSecret("database/admin", store).password
     : mintToken("");
   store.put(adminId, JSON.stringify({ ...address, username: admin, password: adminPassword }));
-  const adminUrl = `postgres://${admin}:${adminPassword}@${address.host}:${address.port}/${dbname}`;
+  const adminUrl = `postgres://${admin}:${adminPassword}@${address.host}:${server.port}/${dbname}`;
 
   const setCredentials = async (sql: postgres.Sql, role: LoginRole) => {
-    const credentials: Credentials = { ...address, username: loginRoles[role], password: mintToken("") };
+    const credentials: Credentials = {
+      ...address,
+      username: loginRoles[role],
+      password: mintToken(""),
+    };
     await setPassword(sql, credentials.username, credentials.password);
     store.put(localSecretName(`database/${role}`), JSON.stringify(credentials));
   };
@@ -79,7 +84,11 @@ export const startDatabase = async (folder: string, store: SecretStore, durable:
     adminUrl,
     /** Opens one connection with the credentials in a role's secret. */
     connectAs: (role: LoginRole): postgres.Sql =>
-      postgres({ ...options, ...connectionTo(readLocalSecret(`database/${role}`, store)) }),
+      postgres({
+        ...options,
+        ...connectionTo(readLocalSecret(`database/${role}`, store)),
+        port: server.port,
+      }),
     /** Sets a new password for a role, in the database and in its secret. */
     rotatePassword: (role: LoginRole): Promise<void> => asAdmin((sql) => setCredentials(sql, role)),
   };

@@ -38,3 +38,16 @@ export const findPort = async (wanted = 0): Promise<number> => {
   await stop();
   return port;
 };
+
+/** The systems that other parts reach over a connection. */
+export type System = "database" | "secrets" | "legacy login" | "employee system" | "messenger" | "platform";
+
+/** Returns the port at which the other parts reach a system that listens on `port`. */
+export type Via = (system: System, port: number) => Promise<number>;
+
+/** Returns the URL at which the other parts reach a system. */
+export const atPort = async (url: string, system: System, via: Via | undefined): Promise<string> => {
+  if (!via) return url;
+  const { port } = new URL(url);
+  return url.replace(`:${port}`, `:${await via(system, Number(port))}`);
+};

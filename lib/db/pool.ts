@@ -1,3 +1,4 @@
+import { connect as openSocket } from "node:net";
 import postgres from "postgres";
 import { getSetting } from "#lib/config.ts";
 import { driverOptions, types } from "#lib/db/credentials.ts";
@@ -9,19 +10,48 @@ const readNow = () => readWorkingCredentials(getSetting("DATABASE_SECRET_ID"));
 const connectTimeoutSeconds = 3;
 
 /**
+ * Opens a socket that closes after one to two such times without an answer. If the server has vanished, TCP alone
+ * would repeat a statement for 15 minutes, and callers would wait for it.
+ */
+const openWatched = (host: string, port: number, silenceMs: number) => {
+  const socket = openSocket(port, host);
+  let bytes = -1;
+  // counts bytes: TLS takes over the socket and its events
+  const timer = setInterval(() => {
+    if (socket.bytesRead === bytes) socket.destroy();
+    if (socket.destroyed) clearInterval(timer);
+    bytes = socket.bytesRead;
+  }, silenceMs).unref();
+  // the driver verifies the certificate for this name
+  return Object.assign(socket, { host });
+};
+
+/**
  * Opens a pool for the role in `DATABASE_SECRET_ID`, for a long-running process. Each new connection reads the secret,
  * so that it uses a rotated password.
  *
  * @param max number of connections.
  * @param onClose called when a connection closes.
+ * @param silenceMs limit of the time without an answer; longer than the role's statement timeout. None by default.
  */
-export const connect = async (max: number, onClose?: () => void): Promise<postgres.Sql> =>
-  postgres({
-    ...driverOptions(await readNow()),
+export const connect = async (
+  max: number,
+  onClose?: () => void,
+  silenceMs?: number,
+): Promise<postgres.Sql> => {
+  const options = driverOptions(await readNow());
+  return postgres({
+    ...options,
     password: async () => (await readNow()).password,
     max,
     types,
     connect_timeout: connectTimeoutSeconds,
     backoff: () => 0.2,
     ...(onClose && { onclose: onClose }),
+    ...(silenceMs !== undefined && {
+      socket: () => openWatched(options.host, options.port, silenceMs),
+      // the driver closes an idle connection first
+      idle_timeout: (silenceMs * 0.8) / 1_000,
+    }),
   });
+};

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { cached, prepare } from "#lib/cached.ts";
+import { cached, isYounger, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { kidPattern, tokenKeySchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
@@ -37,7 +37,7 @@ export const findVerifyingKey = async (kid: string): Promise<TokenKey | undefine
   const byId = (keys: readonly TokenKey[]) => keys.find((key) => key.kid === kid);
   const known = byId(await verifying.get());
   if (known || !kidPattern.test(kid)) return known;
-  if (!refetch || Date.now() - refetch.at >= minRefetchMs)
+  if (!refetch || !isYounger(refetch.at, minRefetchMs))
     refetch = { keys: verifying.refresh(), at: Date.now() };
   const found = byId(await refetch.keys);
   if (found) refetch = undefined;

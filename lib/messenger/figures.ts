@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import type { ConnectionState } from "./channels/whatsapp/whatsapp.ts";
 import type { Pacing } from "./send/pacing.ts";
 
@@ -82,7 +83,7 @@ export const readFigures = async ({ sql, whatsApp, pacing, counter }: FigureSour
   return {
     connected: toBit(kind === "open"),
     unlinked: toBit(kind === "pairing" || kind === "unpaired"),
-    limited: toBit(pacing.isLimited(Date.now())),
+    limited: toBit(pacing.isLimited(steadyNow())),
     ...counter.reset(),
     ...queue,
   };

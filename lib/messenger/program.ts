@@ -18,6 +18,9 @@ const maxAgeMs = 60_000;
 /** An unknown token may be a new one; this rate-limits the requests to Secrets Manager that it causes. */
 const minRefreshMs = 1_000;
 
+/** Longer than the 30 s after which the server cancels a statement of the messenger. */
+const databaseSilenceMs = 35_000;
+
 const readTokens = async (): Promise<readonly string[]> => {
   const both = await readBothStages(getSetting("MESSENGER_TOKEN_SECRET_ID"), messengerTokenSchema());
   return both.map(({ token }) => token);
@@ -58,7 +61,7 @@ export const runMessenger = async (): Promise<void> => {
     await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), messengerKeySchema()),
   );
   const task = await startTask({
-    connect,
+    connect: (max, onClose) => connect(max, onClose, databaseSilenceMs),
     encryption,
     platform: readWhatsAppSettings(),
     pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,

@@ -6,6 +6,7 @@ import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
@@ -91,7 +92,7 @@ const leadTerm = (
       if (kind !== "open") return;
       connections += 1;
       if (connections > 1) metrics.onReconnect();
-      pacing.startRamp(Date.now());
+      pacing.startRamp(steadyNow());
       wakeup.notify();
     });
     const reclaim = () =>

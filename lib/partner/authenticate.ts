@@ -1,3 +1,4 @@
+import { isYounger } from "#lib/cached.ts";
 import { withDatabase } from "#lib/db/database.ts";
 import type { Partner } from "#lib/http/caller.ts";
 import { digestToken } from "#lib/opaque-token.ts";
@@ -15,12 +16,14 @@ type Row = Omit<AuthenticatedPartner, "scopes"> & { scopes: string };
 const cacheMs = 30_000;
 const maxCached = 1_000;
 
-const cache = new Map<string, { partner: AuthenticatedPartner; until: number }>();
+const cache = new Map<string, { partner: AuthenticatedPartner; at: number }>();
+
+const hasExpired = ({ expiresAt }: AuthenticatedPartner): boolean =>
+  expiresAt !== null && expiresAt.getTime() <= Date.now();
 
 const remember = (id: string, partner: AuthenticatedPartner) => {
   if (cache.size >= maxCached) cache.clear();
-  const expiry = partner.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-  cache.set(id, { partner, until: Math.min(Date.now() + cacheMs, expiry) });
+  cache.set(id, { partner, at: Date.now() });
 };
 
 /**
@@ -32,7 +35,7 @@ export const findPartnerByKey = async (key: string): Promise<AuthenticatedPartne
   const digest = digestToken(key);
   const id = digest.toString("base64");
   const entry = cache.get(id);
-  if (entry && entry.until > Date.now()) return entry.partner;
+  if (entry && isYounger(entry.at, cacheMs) && !hasExpired(entry.partner)) return entry.partner;
   cache.delete(id);
   const [row] = await withDatabase(
     (sql) => sql<Row[]>`

@@ -44,6 +44,11 @@ export const secretsManager = lazy(async () => {
     useFipsEndpoint: false,
     authSchemePreference: [],
     userAgentAppId: "municipal-integration-api",
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: requestTimeoutMs },
+    // by itself the SDK only logs a warning after the request timeout, and waits on
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: requestTimeoutMs,
+      throwOnRequestTimeout: true,
+    },
   });
 });

@@ -68,6 +68,9 @@ test("its variables contain only names of secrets, and it has its own log group"
   expect(container.LogConfiguration.Options["awslogs-group"].Ref).toMatch(/^MessengerLogs/);
 });
 
+test("a connection whose other end has vanished closes after 100 s instead of 15 min", () =>
+  expect(container.SystemControls).toEqual([{ Namespace: "net.ipv4.tcp_retries2", Value: "8" }]));
+
 test("an existing image in a registry replaces the built one", () => {
   const [reference] = examples.messagingImage;
   const given = synthesizeWith({ messagingImage: reference });

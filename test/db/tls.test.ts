@@ -56,3 +56,19 @@ test("a server is trusted only with a certificate of a known authority", async (
   await expect.poll(() => logIn(knowing)).toBe("true");
   expect(await logIn({})).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY/);
 });
+
+test("the messenger's connections are encrypted, and verified too", async () => {
+  await asSuperuser("alter system set ssl = on", "select pg_reload_conf()");
+  const environment = {
+    ...own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/messenger" } }),
+    DATABASE_TLS: "verify-full",
+  };
+  const ask = async (more: Record<string, string>) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [client], {
+      env: { ...environment, ...more },
+    });
+    return stdout;
+  };
+  await expect.poll(() => ask({ NODE_EXTRA_CA_CERTS: authority })).toBe("true");
+  expect(await ask({})).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY/);
+});

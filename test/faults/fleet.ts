@@ -1,5 +1,6 @@
 import { type MessengerProcess, startMessengerProcess } from "../../infra/local/messenger/process.ts";
 
+const clock = new URL("./clock.ts", import.meta.url).href;
 const keptLines = 2_000;
 
 /** The messenger's tasks as processes. A killed one is restarted, as a container platform does. */
@@ -23,7 +24,8 @@ export class Fleet {
   }
 
   async #start(): Promise<void> {
-    const task = await startMessengerProcess(this.#variables, (line) => {
+    const variables = { NODE_OPTIONS: `--import=${clock}`, ...this.#variables };
+    const task = await startMessengerProcess(variables, (line) => {
       if (this.lines.push(line) > keptLines) this.lines.shift();
     });
     this.#tasks.push(task);
@@ -41,6 +43,11 @@ export class Fleet {
     if (!task) throw new Error(`there is no task ${index}`);
     await task.kill();
     return () => this.#start();
+  }
+
+  /** Sets the clock of all tasks to the next offset of `clock.ts`. */
+  setClock(): void {
+    for (const { pid } of this.#tasks) process.kill(pid, "SIGUSR2");
   }
 
   /** The leading task, if there is one. */

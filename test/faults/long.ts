@@ -1,8 +1,10 @@
 import { build } from "../../infra/build/build.ts";
 import { withCity } from "../bench/temporary-city.ts";
+import { killAtEach, listPoints, loseConnections, startWatchedScene } from "./kill.ts";
 import { killRun } from "./notification.ts";
+import { losePower } from "./power.ts";
 import { startScene } from "./scene.ts";
-import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform } from "./trial.ts";
+import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform, setClock } from "./trial.ts";
 
 /*
  * The long form of the tests in this folder, which takes some minutes: `npm run test:faults`
@@ -14,6 +16,8 @@ const trials = {
   "leader of two cut off 10 times, 500 sends": () => cutLeader(scene, { messages: 500, kills: 10 }),
   "two tasks, database gone for 10 s, 500 sends": () => loseDatabase(scene, { messages: 500, awayMs }),
   "two tasks, platform gone for 10 s, 500 sends": () => losePlatform(scene, { messages: 500, awayMs }),
+  "task's clock set by an hour, 500 sends": () => setClock(scene, 500),
+  "database's power cut, 500 sends": () => losePower(scene, 500),
 };
 
 await build();
@@ -35,6 +39,16 @@ try {
   for (const [name, run] of Object.entries(trials)) await tell(name, run);
 } finally {
   await scene.stop();
+}
+
+const watched = await startWatchedScene(300);
+try {
+  await tell("task killed at every write and frame of three sends", async () =>
+    killAtEach(watched, await listPoints(watched)),
+  );
+  await tell("task's connections to the database lost, 300 sends", () => loseConnections(watched, 300));
+} finally {
+  await watched.stop();
 }
 
 const recipients = 10_000;

@@ -125,7 +125,7 @@ export const measureMemory = async (options: {
 }): Promise<MemoryFigures> => {
   const { messages, recipients, steps, uploads } = options;
   const sampler = new URL("memory-sampler.ts", import.meta.url).href;
-  const scene = await startScene(recipients, { NODE_OPTIONS: `--import ${sampler}` });
+  const scene = await startScene(recipients, { variables: { NODE_OPTIONS: `--import ${sampler}` } });
   const task = new Pool(scene.fleet.urls()[0] ?? "", { connections: 200 });
   try {
     const pid = scene.fleet.pids()[0] ?? 0;

@@ -1,7 +1,8 @@
 import { createHmac, randomInt } from "node:crypto";
 import postgres from "postgres";
 import type { City } from "../../infra/local/city.ts";
-import { type Figures, playAudience, scheduledNow, showRecipients, startNotify } from "../steps/notifying.ts";
+import type { Figures } from "../steps/function.ts";
+import { playAudience, scheduledNow, showRecipients, startNotify } from "../steps/notifying.ts";
 
 /** What became of a run that was killed, and what of it must not be. */
 export interface RunVerdict {

@@ -5,6 +5,7 @@ import type postgres from "postgres";
 import { messengerSecrets } from "#lib/routes/internal.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
+import { atPort, type Via } from "../../infra/local/loopback.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";
@@ -28,6 +29,7 @@ export interface Scene {
   readonly token: string;
   /** Numbers with a phone. */
   readonly numbers: readonly string[];
+  readonly store: SecretStore;
   stop(): Promise<void>;
 }
 
@@ -58,11 +60,12 @@ const pair = async ({ platform, fleet, token }: Omit<Scene, "stop">) => {
  * Starts a database, a platform with so many phones, and one task that is paired. The bundle must have been
  * built. What was stored outlives a crash of the database, as in the cloud.
  *
+ * @param via the ports of wires to the database and the platform.
  * @param variables environment variables of the tasks besides those that connect them.
  */
 export const startScene = async (
   phones: number,
-  variables: Readonly<Record<string, string>> = {},
+  { via, variables = {} }: { via?: Via | undefined; variables?: Readonly<Record<string, string>> } = {},
 ): Promise<Scene> => {
   const stops: (() => unknown)[] = [];
   const stop = async () => {
@@ -75,7 +78,7 @@ export const startScene = async (
     const secretIds = putSecrets(store);
     const { token } = readLocalSecret("messenger-token", store);
     stops.push(() => destroyServer(`${folder}/postgres`));
-    const database = await startDatabase(`${folder}/postgres`, store, true);
+    const database = await startDatabase(`${folder}/postgres`, store, true, via);
     stops.push(() => database.server.stop());
     const sql = database.connectAs("messenger");
     stops.push(() => sql.end({ timeout: 1 }));
@@ -92,7 +95,7 @@ export const startScene = async (
       AWS_SECRET_ACCESS_KEY: "local",
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
       DATABASE_TLS: "disable",
-      PLATFORM_URL: platform.url,
+      PLATFORM_URL: await atPort(platform.url, "platform", via),
       PLATFORM_ROOT_KEY: platform.rootKey.toString("base64"),
       PLATFORM_MEDIA_CA: platform.mediaCa,
       MESSENGER_PACE: "off",
@@ -102,7 +105,7 @@ export const startScene = async (
     });
     stops.push(() => fleet.stop());
     await fleet.grow(1);
-    const scene = { platform, database, sql, fleet, token, numbers };
+    const scene = { platform, database, sql, fleet, token, numbers, store };
     await pair(scene);
     return { ...scene, stop };
   } catch (error) {

@@ -103,6 +103,18 @@ export const loseDatabase = async (scene: Scene, { messages, awayMs }: Outage): 
   return judge(scene, load, timeoutMs);
 };
 
+/** The task's clock is set forth an hour, back two, and right again. */
+export const setClock = async (scene: Scene, messages: number): Promise<Verdict> => {
+  const { platform, fleet } = scene;
+  await fleet.grow(1);
+  const load = new Load(scene, { messages, backlog });
+  for (const quarter of [1, 2, 3]) {
+    await platform.until(() => load.arrived() >= (quarter * messages) / 4 - backlog / 2, timeoutMs);
+    fleet.setClock();
+  }
+  return judge(scene, load, timeoutMs);
+};
+
 /** The platform goes down while messages are accepted and sent. */
 export const losePlatform = async (scene: Scene, { messages, awayMs }: Outage): Promise<Verdict> => {
   const { platform } = scene;

@@ -17,7 +17,7 @@ export interface Verdict {
 const pollMs = 100;
 
 /** Waits until nothing is under way any more. */
-const settle = async ({ sql }: Scene, timeoutMs: number): Promise<Record<string, number>> => {
+export const settle = async ({ sql }: Scene, timeoutMs: number): Promise<Record<string, number>> => {
   const until = Date.now() + timeoutMs;
   for (;;) {
     const rows = await sql<{ state: string; count: number }[]>`

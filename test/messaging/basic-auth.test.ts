@@ -66,6 +66,16 @@ test("a rotation reaches a warm function within five minutes, and revokes the ol
   expect([await find(basicHeader(city)), await find(basicHeader(next))]).toEqual([undefined, "city-2"]);
 });
 
+test("a rotation reaches a warm function whose clock was set back", async () => {
+  const clock = stopClock();
+  accept(city);
+  const find = await load();
+  expect(await find(basicHeader(city))).toBe("city");
+  accept(next);
+  clock.pass(-3_600_000);
+  expect([await find(basicHeader(city)), await find(basicHeader(next))]).toEqual([undefined, "city-2"]);
+});
+
 test("cached credentials stay valid while Secrets Manager does not respond", async () => {
   const clock = stopClock();
   const find = await load();

@@ -3,7 +3,7 @@ import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pacing.ts";
 import { startTask } from "#lib/messenger/task.ts";
-import { loopback } from "./accept/loopback.ts";
+import { loopback } from "../steps/loopback.ts";
 
 /** The settings of a messenger in another process; passed as JSON in its only argument. */
 export interface Assignment {

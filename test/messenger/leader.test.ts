@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { type LeaderOptions, runLeaderElection } from "#lib/messenger/leader.ts";
+import { startWire } from "../steps/wire.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
-import { startSilentProxy } from "./silent-proxy.ts";
 
 /** Runs candidates on one database and records their terms. */
 const openElection = async () => {
@@ -142,13 +142,14 @@ test("a leader whose driver has reconnected stops: the lock was released", async
 
 test("a leader whose connection stops responding stops", async () => {
   const { startCandidate, open, url, elected, ended, leading } = await openElection();
-  const proxy = await startSilentProxy(Number(new URL(url).port));
-  const address = Object.assign(new URL(url), { port: String(proxy.port) }).href;
+  const wire = await startWire(Number(new URL(url).port));
+  onTestFinished(() => wire.stop());
+  const address = Object.assign(new URL(url), { port: String(wire.port) }).href;
   const first = elected();
   startCandidate("unreachable", async (onClose) => open(1, onClose, address));
   await first;
   const end = ended();
-  proxy.silence();
+  wire.lose();
   await end;
   expect(leading).toEqual([]);
 });

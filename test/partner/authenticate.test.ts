@@ -27,6 +27,16 @@ test("a revoked key is rejected within 30 s in a warm environment", async () => 
   expect(await find(key)).toBeUndefined();
 });
 
+test("a revoked key is rejected in a warm environment whose clock was set back", async () => {
+  const find = await open();
+  const directory = partnerDirectory(connectFor("partnerAdminUrl"));
+  const { key, keyId } = await directory.add("cache-clock", "standard", { scopes: ["resident:read"] });
+  expect((await find(key))?.keyId).toBe(keyId);
+  await directory.revoke(keyId);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  expect(await find(key)).toBeUndefined();
+});
+
 test("a key is not cached beyond its expiry", async () => {
   const find = await open();
   const directory = partnerDirectory(connectFor("partnerAdminUrl"));

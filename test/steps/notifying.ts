@@ -1,38 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type postgres from "postgres";
-import { internalFunctions } from "#lib/routes/internal.ts";
 import type { City } from "../../infra/local/city.ts";
-
-const source = fileURLToPath(new URL("../notification/notify-process.ts", import.meta.url));
-
-/** Duration and memory of a completed run of the function. */
-export interface Figures {
-  readonly milliseconds: number;
-  readonly peakMegabytes: number;
-}
+import { startFunction } from "./function.ts";
 
 /** The function `notify` of a city in a separate process, which can be killed. */
-export const startNotify = (city: City, event: unknown) => {
-  const row = internalFunctions.find(({ fn }) => fn === "notify");
-  if (!row) throw new Error("there is no function notify");
-  const child = spawn(process.execPath, [source, JSON.stringify(event)], {
-    env: city.variables(row),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    createInterface(stream).on("line", (line) => lines.push(line));
-  const ended = once(child, "close").then(([code]) => ({
-    /** Null when it was killed. */
-    code: code as number | null,
-    lines,
-    figures: code === 0 ? (JSON.parse(lines.at(-1) ?? "{}") as Figures) : undefined,
-  }));
-  return { ended, kill: () => child.kill("SIGKILL") };
-};
+export const startNotify = (city: City, event: unknown) => startFunction(city, "notify", event);
 
 /** The current time as schedules write it. */
 export const scheduledNow = (): string => new Date().toISOString().replace(/\.\d+Z$/, "Z");

@@ -66,6 +66,8 @@ export class MessengerTask extends Construct {
         timeout: Duration.seconds(5),
         startPeriod: Duration.seconds(60),
       },
+      // a connection whose other end has vanished closes after 100 s; by default (15) after 15 min
+      systemControls: [{ namespace: "net.ipv4.tcp_retries2", value: "8" }],
       // waits for the DNS record to expire, finishes downloads, then writes what is in progress
       stopTimeout: Duration.seconds(90),
       logging: ecs.LogDrivers.awsLogs({

@@ -1,3 +1,4 @@
+import { atPort, type Via } from "../loopback.ts";
 import { type Platform, startPlatform } from "../whatsapp/platform.ts";
 import { keepPaired } from "./pairing.ts";
 import { startMessengerProcess } from "./process.ts";
@@ -13,10 +14,11 @@ export interface LocalMessengerOptions {
   /** `real`: a real phone is to be paired in the console. */
   readonly platform: "fake" | "real";
   readonly onLine: (line: string) => void;
+  readonly via?: Via | undefined;
 }
 
-const settingsOf = ({ url, rootKey, mediaCa }: Platform) => ({
-  PLATFORM_URL: url,
+const settingsOf = async ({ url, rootKey, mediaCa }: Platform, via: Via | undefined) => ({
+  PLATFORM_URL: await atPort(url, "platform", via),
   PLATFORM_ROOT_KEY: rootKey.toString("base64"),
   PLATFORM_MEDIA_CA: mediaCa,
   MESSENGER_PACE: "off",
@@ -26,7 +28,13 @@ const settingsOf = ({ url, rootKey, mediaCa }: Platform) => ({
 const isRegistered = (number: string) => !number.endsWith("0000");
 
 /** Starts the messenger and, unless a real phone is used, the simulated platform with a paired phone. */
-export const startMessenger = async ({ variables, token, platform: kind, onLine }: LocalMessengerOptions) => {
+export const startMessenger = async ({
+  variables,
+  token,
+  platform: kind,
+  onLine,
+  via,
+}: LocalMessengerOptions) => {
   const platform = kind === "fake" ? await startPlatform({ phones: [demoPhone], isRegistered }) : undefined;
   const ending = new AbortController();
   const all = {
@@ -34,7 +42,7 @@ export const startMessenger = async ({ variables, token, platform: kind, onLine 
     MESSENGER_HOST: "127.0.0.1",
     MESSENGER_PORT: "0",
     LOG_LEVEL: "info",
-    ...(platform && settingsOf(platform)),
+    ...(platform && (await settingsOf(platform, via))),
   };
   try {
     const process = await startMessengerProcess(all, onLine);

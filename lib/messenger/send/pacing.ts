@@ -39,9 +39,9 @@ export const noPace: Pace = {
 
 /** What was sent before this task became leader: the limits apply to the number. */
 export interface History {
-  /** Unix times in milliseconds of the sends of the last 24 hours, oldest first. */
+  /** Times of the sends of the last 24 hours by the steady clock, oldest first. */
   readonly sentAt: readonly number[];
-  /** Unix times of the first send to each new number of the last 24 hours. */
+  /** Times of the first send to each new number of the last 24 hours. */
   readonly newContactsAt: readonly number[];
   /** Days since the first send, 0 on the first. */
   readonly daysOfUse: number;
@@ -57,7 +57,7 @@ const freeAt = (times: readonly number[], limit: number, windowMs: number): numb
   return (times[times.length - limit] ?? 0) + windowMs;
 };
 
-/** Decides when the next message may be sent. Times are Unix times in milliseconds. */
+/** Decides when the next message may be sent. Times are those of the steady clock. */
 export class Pacing {
   readonly #pace: Pace;
   readonly #random: () => number;

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { isLostConnection } from "#lib/db/lost-connection.ts";
 import { log } from "#lib/log.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import { type Channel, ChannelFailure, errorCode } from "../channels/channel.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import { takeNext } from "../outbox/next.ts";
@@ -56,7 +57,7 @@ const prepare = async (options: SenderOptions, message: Outgoing): Promise<Uint8
 
 /** Holds back other messages to the number as well, so that they keep their order. */
 const holdBack = ({ pacing }: SenderOptions, { phone }: Outgoing, seconds: number) =>
-  pacing.coolDown(phone, Date.now() + seconds * 1_000);
+  pacing.coolDown(phone, steadyNow() + seconds * 1_000);
 
 const isDatabaseLost = (error: unknown): boolean =>
   error instanceof Error &&
@@ -81,14 +82,14 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
     await retryUntilDone(() => again(sql, message, seconds), options.signal);
     return onOutcome?.("retried", ms);
   }
-  pacing.recordSend(message.phone, message.isNewContact && verdict.outcome === "acked", Date.now());
+  pacing.recordSend(message.phone, message.isNewContact && verdict.outcome === "acked", steadyNow());
   if (verdict.outcome === "acked") {
     await retryUntilDone(() => outcome.markSent(sql, message), options.signal);
     return onOutcome?.("sent", ms);
   }
   if (verdict.code === newContactsRejected) {
     log.warn("platform rejects new contacts; pausing them for an hour", { id: message.id });
-    pacing.pauseNewContacts(Date.now() + newContactPauseMs);
+    pacing.pauseNewContacts(steadyNow() + newContactPauseMs);
     const delaySeconds = message.isNewContact ? 0 : newContactPauseMs / 1_000;
     await retryUntilDone(() => outcome.requeueUnsent(sql, message, delaySeconds), options.signal);
     return onOutcome?.("retried", ms);
@@ -138,7 +139,7 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
 
 const step = async (options: SenderOptions): Promise<void> => {
   const { sql, epoch, channel, pacing, wakeup, signal } = options;
-  const now = Date.now();
+  const now = steadyNow();
   const delayMs = channel.isOpen() ? pacing.nextAt() - now : idleMs;
   if (delayMs > 0) return wakeup.wait(Math.min(delayMs, idleMs), signal);
   const message = await takeNext(sql, {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { guardConnector, isPublic, type Policy } from "#lib/messenger/accept/address-guard.ts";
 import { openDownload } from "#lib/messenger/accept/download.ts";
 import { listen, serve } from "../../steps/http-server.ts";
-import { openLoopback } from "./loopback.ts";
+import { openLoopback } from "../../steps/loopback.ts";
 
 type Names = Record<string, readonly string[]>;
 

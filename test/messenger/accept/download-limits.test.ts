@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { serve, serveRaw } from "../../steps/http-server.ts";
-import { download, openLoopback } from "./loopback.ts";
+import { download, openLoopback } from "../../steps/loopback.ts";
 
 const tooLarge = { status: 413, code: "payload_too_large" };
 

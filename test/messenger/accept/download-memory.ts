@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { openLoopback } from "./loopback.ts";
+import { openLoopback } from "../../steps/loopback.ts";
 
 // Run as a process of its own, whose memory is that of the download alone: downloads one URL after another
 // and writes the hash of the last and the process's peak after each.

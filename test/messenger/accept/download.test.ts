@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { serve, serveRaw } from "../../steps/http-server.ts";
-import { download, openLoopback } from "./loopback.ts";
+import { download, openLoopback } from "../../steps/loopback.ts";
 
 const file = randomBytes(300_000);
 

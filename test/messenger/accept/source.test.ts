@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
 import { openSource } from "#lib/messenger/accept/source.ts";
 import { serve } from "../../steps/http-server.ts";
-import { loopback } from "./loopback.ts";
+import { loopback } from "../../steps/loopback.ts";
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

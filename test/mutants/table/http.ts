@@ -219,4 +219,27 @@ export const http: readonly Mutant[] = [
     tests: media,
     only: "hands nothing over of",
   },
+  {
+    breaks: "A clock that is set back keeps a removed credential valid",
+    file: "lib/cached.ts",
+    find: "return ageMs >= 0 && ageMs < maxAgeMs;",
+    replace: "return ageMs < maxAgeMs;",
+    tests: ["test/messaging/basic-auth.test.ts"],
+    only: "set back",
+  },
+  {
+    breaks: "A request to a silent Secrets Manager never ends",
+    file: "lib/secrets/secrets-manager.ts",
+    find: "throwOnRequestTimeout: true",
+    replace: "throwOnRequestTimeout: false",
+    tests: ["test/faults/wires.test.ts"],
+    only: "secrets, first use: stall",
+  },
+  {
+    breaks: "A statement waits for a server that has vanished",
+    file: "lib/db/pool.ts",
+    find: "if (socket.bytesRead === bytes) socket.destroy();",
+    replace: "if (socket.bytesRead < bytes) socket.destroy();",
+    tests: ["test/db/pool.test.ts"],
+  },
 ];

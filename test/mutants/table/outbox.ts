@@ -204,8 +204,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "The warm-up counts from the newest contact, so that it never ends",
     file: "lib/messenger/send/history.ts",
-    find: "select min(since) as at",
-    replace: "select max(since) as at",
+    find: "now() - min(since)",
+    replace: "now() - max(since)",
     tests: ofOutbox,
     only: "the history",
   },

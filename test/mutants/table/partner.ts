@@ -45,8 +45,8 @@ export const partner: readonly Mutant[] = [
   {
     breaks: "A key is kept beyond its expiry",
     file: "lib/partner/authenticate.ts",
-    find: "until: Math.min(Date.now() + cacheMs, expiry)",
-    replace: "until: Math.max(Date.now() + cacheMs, expiry)",
+    find: "isYounger(entry.at, cacheMs) && !hasExpired(entry.partner)",
+    replace: "isYounger(entry.at, cacheMs)",
     tests: authenticateTest,
   },
   {

@@ -20,8 +20,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "Code 463 does not hold other new contacts back",
     file: senderFile,
-    find: "pacing.pauseNewContacts(Date.now() + newContactPauseMs);",
-    replace: "pacing.pauseNewContacts(Date.now() - newContactPauseMs);",
+    find: "pacing.pauseNewContacts(steadyNow() + newContactPauseMs);",
+    replace: "pacing.pauseNewContacts(steadyNow() - newContactPauseMs);",
     tests: ofSender,
     only: "463",
   },
@@ -191,5 +191,12 @@ export const sender: readonly Mutant[] = [
     find: "this.#newContactsFrom = Math.max(this.#newContactsFrom, until);",
     replace: "this.#newContactsFrom = until;",
     tests: ["test/messenger/send/pacing.test.ts"],
+  },
+  {
+    breaks: "A clock that is set back stops the sender for as long",
+    file: "lib/steady-clock.ts",
+    find: "performance.timeOrigin + performance.now()",
+    replace: "Date.now()",
+    tests: ["test/faults/clock.test.ts"],
   },
 ];

@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import type { WASocket, WAVersion } from "baileys";
 import { log } from "#lib/log.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Composition, compose } from "./composition.ts";
@@ -207,7 +208,7 @@ export class WhatsApp {
         this.#setState({ kind: "pairing", qr, ...(code && { code }) });
       },
       onOpen: (as) => {
-        reconnection.recordOpen(Date.now());
+        reconnection.recordOpen(steadyNow());
         this.#setState({ kind: "open", as });
       },
       onReceipt: (receipt) => this.#events.emit("receipt", receipt),
@@ -231,7 +232,7 @@ export class WhatsApp {
         return { code: undefined };
       });
       if (signal.aborted || this.#mustUnlink) continue;
-      const next = reconnection.next(code, Date.now());
+      const next = reconnection.next(code, steadyNow());
       if (next.step === "yield") {
         this.#isRunning = false;
         return this.#setState({ kind: "replaced" });

@@ -1,0 +1,151 @@
+import { setTimeout } from "node:timers/promises";
+import type { System, Via } from "../../infra/local/loopback.ts";
+import { startWire, type Wire } from "../steps/wire.ts";
+import { Load } from "./load.ts";
+import type { Point } from "./points.ts";
+import { Points, watchDatabase, watchPieces } from "./points.ts";
+import { type Scene, startScene } from "./scene.ts";
+import { judge, settle, type Verdict } from "./verdict.ts";
+
+/** A scene whose task crosses points on its wires to the database and the platform. */
+export interface WatchedScene extends Scene {
+  readonly points: Points;
+  /** Loses the open connections to the database, as when its host is replaced; new ones work. */
+  loseConnections(): void;
+}
+
+/** @param phones each scenario is for another one, so that all of them are first contacts. */
+export const startWatchedScene = async (phones: number): Promise<WatchedScene> => {
+  const points = new Points();
+  const wires = new Map<System, Wire>();
+  const watches = { database: watchDatabase(points), platform: watchPieces(points, "the platform") };
+  const via: Via = async (system, port) => {
+    const watch = system === "database" || system === "platform" ? watches[system] : {};
+    const wire = await startWire(port, watch);
+    wires.set(system, wire);
+    return wire.port;
+  };
+  const scene = await startScene(phones, { via });
+  const stop = async () => {
+    points.arm();
+    await scene.stop();
+    for (const wire of wires.values()) wire.stop();
+  };
+  return { ...scene, points, stop, loseConnections: () => wires.get("database")?.lose() };
+};
+
+const requestTimeoutMs = 5_000;
+const repeatAfterMs = 100;
+const timeoutMs = 30_000;
+/** A silent connection closes after 35 to 70 s. */
+const lossTimeoutMs = 150_000;
+let made = 0;
+
+/** What one phone is to get, in this order. */
+const scenario = ({ numbers }: Scene) => {
+  made += 1;
+  const phone = numbers[made % numbers.length] ?? "";
+  const name = `scenario ${made}`;
+  return {
+    phone,
+    name,
+    messages: ["text", "file", "text"].map((kind, n) => ({ kind, text: `${name}, ${n}` })),
+  };
+};
+
+type Message = ReturnType<typeof scenario>["messages"][number];
+
+const encode = ({ kind, text }: Message, phone: string) => {
+  const json = JSON.stringify({ sender: "api:kill", kind, phone, text, idempotency_key: text });
+  if (kind === "text") return { headers: { "content-type": "application/json" }, body: json };
+  const submission = Buffer.from(json).toString("base64url");
+  return {
+    headers: { "content-type": "application/octet-stream", "x-submission": submission },
+    body: "the bytes of a file",
+  };
+};
+
+/** Repeats a submission with its key until it is accepted. */
+const submit = async ({ fleet, token, sql }: Scene, phone: string, message: Message): Promise<void> => {
+  const { headers, body } = encode(message, phone);
+  for (;;) {
+    const [url] = fleet.urls();
+    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const all = { ...headers, authorization: `Bearer ${token}` };
+    const response =
+      url &&
+      (await fetch(`${url}/messages`, { method: "POST", headers: all, body, signal }).catch(() => undefined));
+    if (response && response.status === 201) return;
+    // the key of media that were never accepted is free after 2 min: here at once
+    if (response && response.status === 409)
+      await sql`update messaging.idempotency set created_at = created_at - interval '3 minutes' where message_id is null`;
+    else if (response && response.status < 500) throw new Error(`refused: ${await response.text()}`);
+    await setTimeout(repeatAfterMs);
+  }
+};
+
+/** Plays the scenario, killed at a point or not. @returns broken promises, in words. */
+const play = async (scene: WatchedScene, at?: Point): Promise<string[]> => {
+  const { points, fleet, platform } = scene;
+  const { phone: number, messages, name } = scenario(scene);
+  const phone = platform.phone(number);
+  const unreadable = phone.failures.length;
+  const restarted = Promise.withResolvers<void>();
+  const kill = async () => {
+    const start = await fleet.crash(0);
+    // only what is dead may not cross
+    void setTimeout(0)
+      .then(() => points.disarm())
+      .then(start)
+      .then(restarted.resolve, restarted.reject);
+  };
+  points.arm(at && { ...at, kill });
+  for (const message of messages) await submit(scene, number, message);
+  const inbox = () => phone.inbox.filter(({ text }) => text.startsWith(`${name},`));
+  await platform.until(() => inbox().length >= messages.length, timeoutMs).catch(() => {});
+  const states = await settle(scene, timeoutMs);
+  const isKilled = at !== undefined && points.hasKilled();
+  if (isKilled) await restarted.promise;
+  points.disarm();
+  const wanted = messages.map(({ text }) => text).join("; ");
+  const found = inbox()
+    .map(({ text }) => text)
+    .join("; ");
+  const failures = phone.failures.slice(unreadable);
+  return [
+    ...(found === wanted ? [] : [`arrived: ${found}`]),
+    ...failures.map(({ reason }) => `could not be read: ${reason}`),
+    ...Object.keys(states)
+      .filter((state) => !["SENT", "DELIVERED"].includes(state))
+      .map((state) => `a message ended as ${state}`),
+    ...(platform.sockets.mostLoggedIn > 1 ? [`${platform.sockets.mostLoggedIn} sockets at once`] : []),
+  ];
+};
+
+/** The messenger's connections to the database are lost while messages are accepted and sent. */
+export const loseConnections = async (scene: WatchedScene, messages: number): Promise<Verdict> => {
+  const { platform } = scene;
+  const load = new Load(scene, { messages, backlog: 30 });
+  await platform.until(() => load.arrived() >= messages / 2, timeoutMs);
+  scene.loseConnections();
+  return judge(scene, load, lossTimeoutMs);
+};
+
+/** The points of the scenario, from one run without a kill. */
+export const listPoints = async (scene: WatchedScene): Promise<Point[]> => {
+  const wrongs = await play(scene);
+  if (wrongs.length > 0) throw new Error(wrongs.join("; "));
+  return scene.points.list();
+};
+
+/** Kills the task at each of the points. @returns what was wrong after which. */
+export const killAtEach = async (scene: WatchedScene, all: readonly Point[]) => {
+  const wrongs: string[] = [];
+  let killed = 0;
+  for (const point of all) {
+    const found = await play(scene, point);
+    if (scene.points.hasKilled()) killed += 1;
+    wrongs.push(...found.map((wrong) => `killed ${point.step} (${point.turn}): ${wrong}`));
+  }
+  return { wrongs, points: all.length, killed };
+};

@@ -1,0 +1,133 @@
+import { createServer } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Fault } from "#lib/faults/fault.ts";
+import type { System } from "../../infra/local/loopback.ts";
+import { serveHttp } from "../../infra/local/loopback.ts";
+import { demoPhone } from "../../infra/local/messenger/messenger.ts";
+import { useOwnCity } from "../steps/city/own-city.ts";
+import { employeeClient } from "../steps/employee.ts";
+import { download } from "../steps/loopback.ts";
+import { messagingClient } from "../steps/messaging.ts";
+import { startWire, type Wire, type WireFault, wireFaults } from "../steps/wire.ts";
+import { type Ask, type WireRow, wireTable } from "./wires.ts";
+
+const wires = new Map<System | "media host", Wire>();
+const lay = async (system: System | "media host", port: number) => {
+  const wire = await startWire(port);
+  wires.set(system, wire);
+  return wire.port;
+};
+const own = useOwnCity(() => ({ messenger: "fake", via: lay }));
+const employees = () => employeeClient(own.city.baseUrl);
+const messages = () => messagingClient(own.city.messagingBaseUrl, own.city.basic);
+const demo = () => own.city.upstreams.demo;
+const phone = `${demoPhone.slice(0, -1)}7`;
+const platform = () => own.city.messenger?.platform ?? expect.fail("the city has no platform");
+const session = { token: "", refresh: "", id: "", mediaUrl: "" };
+/** Texts that were accepted, or may have been. */
+const texts = { accepted: [] as string[], made: 0 };
+let media: Awaited<ReturnType<typeof serveHttp>>;
+
+beforeAll(async () => {
+  media = await serveHttp(createServer((_, response) => response.end("a letter")));
+  session.mediaUrl = `http://media.example:${await lay("media host", Number(new URL(media.url).port))}/`;
+  const { json } = await employees().login(demo().username, demo().password);
+  Object.assign(session, { token: json.token, refresh: json.refresh_token });
+  await platform().until(() => platform().sockets.loggedIn > 0, 15_000);
+  session.id = (await sendText()).id;
+});
+afterAll(async () => {
+  for (const wire of wires.values()) wire.stop();
+  await media.stop();
+});
+
+const say = ({ status, json }: { status: number; json: unknown }) =>
+  status === 200 ? "200" : `${status} ${(json as { code?: string }).code}`;
+
+const sendText = async () => {
+  texts.made += 1;
+  const message = `text ${texts.made}`;
+  const answer = await messages().sendMessage({ phone, message });
+  if (answer.status === 200) texts.accepted.push(message);
+  return { said: say(answer), id: answer.json.data?.id as string };
+};
+
+const asks: Readonly<Record<Ask, () => Promise<string>>> = {
+  residents: async () => {
+    const response = await own.ask("/v1/penduduk", {});
+    return say({ status: response.status, json: await response.json() });
+  },
+  categories: async () => {
+    const response = await own.ask("/v1/pariwisata/kategori");
+    return say({ status: response.status, json: await response.json() });
+  },
+  login: async () => say(await employees().login(demo().username, demo().password)),
+  refresh: async () => {
+    const answer = await employees().refresh(session.refresh);
+    if (answer.status === 200) session.refresh = answer.json.refresh_token;
+    return say(answer);
+  },
+  ticket: async () => {
+    const query = { user: "servicelogin", username: demo().nip, pass: demo().passphrase };
+    return say(await employees().get("tiket", query, session.token));
+  },
+  employees: async () => say(await employees().get("pegawai", { nama: "siti" }, session.token)),
+  text: async () => (await sendText()).said,
+  state: async () => say(await messages().read(session.id)),
+  download: () =>
+    download(session.mediaUrl, { timeoutMs: 3_000 }).then(
+      () => "200",
+      (error: unknown) => (error instanceof Fault ? `${error.status} ${error.code}` : String(error)),
+    ),
+};
+
+const within = (seconds: number, asked: Promise<string>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(`nothing within ${seconds} s`), seconds * 1_000);
+    asked.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+
+const askAll = async (rows: readonly WireRow[]) => {
+  const all = rows.flatMap((row) =>
+    row.asks.map(async (ask) => [ask, await within(row.withinSeconds, asks[ask]())] as const),
+  );
+  return Object.fromEntries(await Promise.all(all));
+};
+
+const expected = (rows: readonly WireRow[], outcomeOf: (row: WireRow) => string) =>
+  Object.fromEntries(rows.flatMap((row) => row.asks.map((ask) => [ask, outcomeOf(row)])));
+
+const cases = [...new Set(wireTable.map(({ wire }) => wire))].flatMap((wire) => {
+  const rows = wireTable.filter((row) => row.wire === wire);
+  return wireFaults.map((fault) => [wire, fault, rows] as const);
+});
+
+test.each(cases)(
+  "to %s: %s has the outcomes of the table, and none when it is over",
+  {
+    timeout: 90_000,
+  },
+  async (name, fault: WireFault, rows) => {
+    const wire = wires.get(name === "secrets, first use" ? "secrets" : name);
+    if (!wire) throw new Error(`there is no wire to ${name}`);
+    await expect.poll(() => askAll(rows)).toEqual(expected(rows, () => "200"));
+    if (name === "secrets, first use") own.city.reload();
+    wire.fail(fault);
+    try {
+      const wanted = (row: WireRow) => (fault === "stall" && row.stall) || row.outcome;
+      expect(await askAll(rows)).toEqual(expected(rows, wanted));
+    } finally {
+      wire.well();
+    }
+    await expect.poll(() => askAll(rows)).toEqual(expected(rows, () => "200"));
+  },
+);
+
+test("after all faults, every accepted text has arrived once", async () => {
+  const arrived = () =>
+    platform()
+      .phones.find(({ number }) => number === phone)
+      ?.inbox.map(({ text }) => text) ?? [];
+  await platform().until(() => texts.accepted.every((text) => arrived().includes(text)), 60_000);
+  expect(arrived()).toEqual([...new Set(arrived())]);
+});

@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** What can happen to a connection between two systems. */
+export const wireFaults = ["cut", "stall", "half-close", "rubbish"] as const;
+export type WireFault = (typeof wireFaults)[number];
+
+/** Sees each piece before it is forwarded, and may await or throw: then it is dropped. */
+export type Watch = (piece: Buffer, connection: number) => Promise<void> | void;
+
+export interface Watches {
+  readonly onRequest?: Watch;
+  readonly onAnswer?: Watch;
+}
+
+export type Wire = Awaited<ReturnType<typeof startWire>>;
+
+/** Neither HTTP, PostgreSQL, TLS nor a web socket; the same bytes each time. */
+const rubbish = Buffer.from(Array.from({ length: 256 }, (_, n) => (n * 167 + 13) % 256));
+
+interface Pair {
+  readonly near: Socket;
+  readonly far: Socket;
+  lost?: boolean;
+}
+
+const pause = ({ near, far }: Pair) => {
+  near.pause();
+  far.pause();
+};
+
+const damage: Readonly<Record<WireFault, (pair: Pair) => void>> = {
+  cut({ near, far }) {
+    near.resetAndDestroy();
+    far.destroy();
+  },
+  stall: pause,
+  "half-close"({ near, far }) {
+    far.destroy();
+    near.end();
+  },
+  rubbish({ near, far }) {
+    far.destroy();
+    near.on("data", () => near.write(rubbish));
+    near.write(rubbish);
+  },
+};
+
+/**
+ * Starts a TCP proxy to a local port that can fail: `cut` resets connections, `stall` forwards nothing and closes
+ * nothing, `half-close` ends the answers, `rubbish` answers with bytes of no protocol. Each applies to open and to
+ * new connections, until `well`: then stalled connections continue, broken ones close, and new ones work.
+ */
+export const startWire = async (port: number, { onRequest, onAnswer }: Watches = {}) => {
+  const pairs = new Set<Pair>();
+  let fault: WireFault | undefined;
+  let connections = 0;
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect(port, "127.0.0.1");
+    const pair: Pair = { near, far };
+    const connection = connections++;
+    pairs.add(pair);
+    const forward = (from: Socket, to: Socket, watch: Watch | undefined) => {
+      let order: Promise<void> = Promise.resolve();
+      from.on("data", (piece: Buffer) => {
+        const pass = () => {
+          if (to.writable && fault !== "rubbish" && !to.write(piece) && fault !== "stall") {
+            from.pause();
+            to.once("drain", () => fault !== "stall" && from.resume());
+          }
+        };
+        if (!watch) return pass();
+        order = order.then(() => watch(piece, connection)).then(pass, () => {});
+      });
+      from.on("end", () => (watch ? void order.then(() => to.end()) : to.end()));
+    };
+    forward(near, far, onRequest);
+    forward(far, near, onAnswer);
+    for (const socket of [near, far])
+      socket
+        .on("error", () => {})
+        .once("close", () => {
+          if (near.destroyed && far.destroyed) pairs.delete(pair);
+          if (!pair.lost && fault !== "half-close" && fault !== "rubbish")
+            for (const each of [near, far]) each.destroy();
+        });
+    if (fault) damage[fault](pair);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    /** Makes open and new connections fail. */
+    fail(next: WireFault) {
+      fault = next;
+      for (const pair of pairs) damage[next](pair);
+    },
+    /** Replaces the far host: the open connections are silent but not closed; new ones work. */
+    lose() {
+      for (const pair of pairs) {
+        pair.lost = true;
+        pair.near.pause();
+        pair.far.destroy();
+      }
+    },
+    well() {
+      const ended = fault === "half-close" || fault === "rubbish";
+      fault = undefined;
+      for (const { near, far, lost } of pairs)
+        if (ended) near.destroy();
+        else if (!lost) {
+          near.resume();
+          far.resume();
+        }
+    },
+    stop() {
+      server.close();
+      for (const { near, far } of pairs) for (const socket of [near, far]) socket.destroy();
+    },
+  };
+};
