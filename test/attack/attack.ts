@@ -23,6 +23,7 @@ A running stage, without floods, uploads and messages, and only from outside:
   --base-url URL            integration API, with its base path
   --messaging-base-url URL  messaging API
   --credentials FILE        JSON with the fields of .local/dev.json that you have
+                            Use a key and an account of your own: guesses use up their limits
   --login                   logs in the employee account once, which leaves a session behind
   --consent HOST[,HOST]     the hosts of both addresses: you may attack them. Not needed for this machine.
   --rate N                  requests a second (default: 20)

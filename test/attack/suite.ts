@@ -71,7 +71,7 @@ const attacks: Readonly<Record<string, (target: Target, scale: Scale) => Promise
   uploads: (target, { uploads }) => attackWithUploads(target, uploads),
   slow: (target, { slowClients }) => attackSlowly(target, slowClients),
   inputs: attackInputs,
-  addresses: (_, scale) => attackDownloads(scale),
+  addresses: async ({ city }, scale) => (city ? attackDownloads(scale) : []),
 };
 export const attackNames = Object.keys(attacks);
 
