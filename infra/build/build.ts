@@ -91,7 +91,8 @@ export const silenceLibsignal = (): esbuild.Plugin => ({
 
 /**
  * postgres.js 3.4.9 may write to a connection after it has closed. The write comes from a callback, so its TypeError
- * ends the process. Rejects the queries of that connection instead, and lets the pool open it again.
+ * ends the process. Rejects the queries of that connection instead, and lets the pool open it again: later, because
+ * the pool still moves the connection between its queues after the write.
  *
  * @see https://github.com/porsager/postgres/issues/1208
  */
@@ -105,7 +106,7 @@ export const guardPostgres = (): esbuild.Plugin => ({
       query && queryError(query, lost)
       while (sent.length) queryError(sent.shift(), lost)
       query = null
-      connection.queue === queues.connecting || onclose(connection, lost)
+      setImmediate(() => connection.queue === queues.connecting || onclose(connection, lost))
       return true
     }`;
     build.onLoad({ filter: /[\\/]postgres[\\/]src[\\/]connection\.js$/ }, ({ path }) => {

@@ -98,6 +98,11 @@ export const listEmployees = async (criteria: {
 /** Returns the profile of the employee that a ticket was issued for, or undefined for an unknown or expired one. */
 export const findEmployee = async (ticket: string): Promise<EmployeeDetail | undefined> => {
   const query = { page: "sso", action: "getDataPegawai", tiket: ticket };
-  const answer = await sendRequest(system, { method: "GET", path: employeePath, query });
+  const answer = await sendRequest(system, {
+    method: "GET",
+    path: employeePath,
+    query,
+    timeoutMs: proofTimeoutMs,
+  });
   return isRejection(answer) ? undefined : read(DetailAnswer, answer);
 };

@@ -23,8 +23,8 @@
  * asks at a refresh whether an account is still open, without its password. Open: 200 and the same as an accepted login.
  * Closed, or no account has this ID: 200 and
  *   {"status": "closed"}
- * A system without this question answers 404, 405 or {"status": "failed"}: a session then lasts a day, because only a
- * login can tell. Anything else is a failure of the system.
+ * A system without this question answers 404, 405 or, with a status below 500, {"status": "failed"}: a session then
+ * lasts a day, because only a login can tell. Anything else is a failure of the system.
  */
 import * as z from "zod/mini";
 import type { Answer } from "#lib/http-client.ts";
@@ -88,7 +88,8 @@ export const checkAccount = async (id: string): Promise<LegacyAccount | "closed"
   const question = { method: "GET", query: { account: id }, timeoutMs: checkTimeoutMs } as const;
   const answer = await sendRequest("LEGACY_AUTH_URL", question);
   if (answer.status === 200 && Closed.safeParse(answer.json).success) return "closed";
-  if ([404, 405].includes(answer.status) || Rejected.safeParse(answer.json).success) return "unsupported";
+  const isRejected = answer.status < 500 && Rejected.safeParse(answer.json).success;
+  if (isRejected || [404, 405].includes(answer.status)) return "unsupported";
   const account = readAccount(answer);
   if (account.id !== id) throw invalidResponse("LEGACY_AUTH_URL", "the account has another id");
   return account;

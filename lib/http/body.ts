@@ -1,4 +1,5 @@
 import httpJsonBodyParser from "@middy/http-json-body-parser";
+import type { APIGatewayProxyEvent } from "aws-lambda";
 import { Fault } from "#lib/faults/fault.ts";
 import { badRequest, repeatedField } from "#lib/faults/invalid-input.ts";
 import { bodyTooLarge } from "#lib/faults/table.ts";
@@ -15,10 +16,13 @@ export const bodyLimit = (maxBytes = defaultMaxBytes): Middleware => ({
   },
 });
 
+const textOf = ({ body, isBase64Encoded }: Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded">): string =>
+  Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8").toString();
+
 /** Treats an empty body as `{}`, whatever its Content-Type. */
 const emptyAsObject: Middleware = {
   before: ({ event }) => {
-    if (event.body?.trim()) return;
+    if (textOf(event).trim()) return;
     event.body = "{}";
     event.isBase64Encoded = false;
     event.headers["content-type"] = "application/json";
@@ -59,9 +63,8 @@ const formType = "application/x-www-form-urlencoded";
  */
 const parseForm: Middleware = {
   before: ({ event }) => {
-    const { body, headers, isBase64Encoded } = event;
-    const text = Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8").toString();
-    const sent = headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+    const text = textOf(event);
+    const sent = event.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
     if (text.trim() !== "" && sent !== formType)
       throw badRequest(`The Content-Type must be ${formType}; with curl: --data-urlencode 'name=value'`);
     const fields = [...new URLSearchParams(text)].filter(([, value]) => value !== "");

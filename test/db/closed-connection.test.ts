@@ -27,27 +27,35 @@ const program = `
   const code = await sql.begin(async (transaction) => {
     last.destroy();
     await closed.promise;
-    afterwards.resolve(await transaction\`select 1\`.catch((error) => error.code));
+    afterwards.resolve(await transaction.unsafe(process.argv[3], ["a"], { prepare: true }).catch((error) => error.code));
   }).catch((error) => error.code);
   const [{ one }] = await sql\`select 1 as one\`;
   console.log(code, await afterwards.promise, one);
   process.exit();`;
 
-test("a query on a connection that has closed is rejected, and does not end the process of a bundle", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "bundle-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const { outputFiles } = await esbuild.build({
-    stdin: { contents: program, resolveDir: process.cwd() },
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    write: false,
-    plugins: [guardPostgres()],
-  });
-  writeFileSync(join(folder, "program.mjs"), outputFiles[0]?.contents ?? "");
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    join(folder, "program.mjs"),
-    inject("city").residentUrl,
-  ]);
-  expect(stdout).toBe("CONNECTION_CLOSED CONNECTION_CLOSED 1\n");
-});
+test.each([
+  ["short", "select $1::text"],
+  // postgres.js sends 1 KiB at once
+  ["long", `select $1::text --${"-".repeat(1_024)}`],
+])(
+  "a %s query on a connection that has closed is rejected, and the process of a bundle goes on",
+  async (_, query) => {
+    const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const { outputFiles } = await esbuild.build({
+      stdin: { contents: program, resolveDir: process.cwd() },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      write: false,
+      plugins: [guardPostgres()],
+    });
+    writeFileSync(join(folder, "program.mjs"), outputFiles[0]?.contents ?? "");
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      join(folder, "program.mjs"),
+      inject("city").residentUrl,
+      query,
+    ]);
+    expect(stdout).toBe("CONNECTION_CLOSED CONNECTION_CLOSED 1\n");
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { aimAt, serve } from "../steps/http-server.ts";
 
 const employeeSystem = () => import("#lib/employee/employee-system.ts");
@@ -169,11 +169,15 @@ describe("the legacy system's answer", () => {
   test.each([
     ["another account", accepted(["pegawai"], "8"), 200],
     ["closed with 500", { status: "closed" }, 500],
+    ["failed with 500", { status: "failed" }, 500],
     ["nothing", null, 200],
-  ])("about an account that is %s is a failure, and closes nothing", async (_, body, status) => {
-    await answering(body, status);
-    await reasonOf(check);
-  });
+  ])(
+    "about an account that is %s is a failure, and neither closes nor limits anything",
+    async (_, body, status) => {
+      await answering(body, status);
+      await reasonOf(check);
+    },
+  );
 
   test.each([
     ["acceptance without account", { status: "success" }, 200],
@@ -189,4 +193,14 @@ describe("the legacy system's answer", () => {
     await answering(body, status);
     await reasonOf(authenticate);
   });
+});
+
+test("each identity check has 5 s, so that it may first wait 4 s for the rate limit", async () => {
+  await answering({ status: "failed" });
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+  onTestFinished(() => timeout.mockRestore());
+  await (await legacyAuth()).authenticate("u", "p");
+  await (await employeeSystem()).findTicket("1", "p");
+  await find();
+  expect(timeout.mock.calls).toEqual([[5_000], [5_000], [5_000]]);
 });

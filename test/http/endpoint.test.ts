@@ -69,6 +69,11 @@ const encodings = {
   },
 } as const;
 
+test.each([false, true])("white space is no body, in base64: %s", async (isBase64Encoded) => {
+  const body = isBase64Encoded ? btoa(" \n") : " \n";
+  expect((await ask(async (n) => ({ n }), { body, isBase64Encoded })).json).toEqual({ n: 1 });
+});
+
 describe.each(["json", "form"] as const)("a body in the encoding %s", (encoding) => {
   const { type, write } = encodings[encoding];
   const send = (text: string, isBase64Encoded: boolean, more: Partial<typeof row>) =>

@@ -108,8 +108,8 @@ begin atomic
   delete from employee.attempt where id = attempt_id;
 end;
 
--- Remembers the network, and deletes the account's failures from it only (NIST SP 800-63B, 5.2.2): otherwise each login
--- of the owner would give an attacker new attempts.
+-- Remembers the network, and deletes the account's failures from it (NIST SP 800-63B, 5.2.2). If those from other
+-- networks were deleted too, each login of the owner would give an attacker new attempts.
 create function employee.pass_attempt(attempt_id bigint) returns void
 language sql volatile security definer
 set search_path = employee, pg_temp

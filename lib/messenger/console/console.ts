@@ -4,6 +4,7 @@ import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { tooManyAttempts, wrongLogin } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import { type Actions, perform } from "./action.ts";
 import { icon, idiomorph, script, style } from "./assets.ts";
 import { type Credential, matches, type OperatorLogin, OperatorLogins } from "./operator-login.ts";
@@ -16,7 +17,7 @@ export interface ConsoleOptions extends Actions {
   /** Lists the valid credentials: one, or two during a rotation. */
   readonly findCredentials: () => Promise<readonly Credential[]>;
   readonly readState: () => Promise<ConsoleState>;
-  /** The clock, in Unix milliseconds. */
+  /** A clock for logins, in milliseconds. */
   readonly now?: () => number;
   /** Delays a login. */
   readonly wait?: (ms: number) => Promise<unknown>;
@@ -144,12 +145,7 @@ const serveLogin = (
   );
 };
 
-const serveConsole = (
-  scope: FastifyInstance,
-  options: ConsoleOptions,
-  logins: OperatorLogins,
-  now: () => number,
-) => {
+const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: OperatorLogins) => {
   const asOperator =
     (answer: (login: OperatorLogin, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
@@ -161,7 +157,7 @@ const serveConsole = (
     "/",
     asOperator(async ({ username, notice }, _, reply) => {
       const state = await findState(options);
-      return sendPage(reply, 200, renderPage({ username, state, notice, now: new Date(now()) }));
+      return sendPage(reply, 200, renderPage({ username, state, notice, now: new Date() }));
     }),
   );
   for (const name of ["pause", "resume", "pairing-code", "unlink"] as const)
@@ -187,14 +183,14 @@ const serveConsole = (
  * @example registerConsole(server, { findCredentials, readState, setPaused, requestPairingCode, unlink });
  */
 export const registerConsole = (server: FastifyInstance, options: ConsoleOptions): void => {
-  const now = options.now ?? Date.now;
+  const now = options.now ?? steadyNow;
   const logins = new OperatorLogins(now);
   server.register(
     async (scope) => {
       answerInPages(scope);
       serveAssets(scope);
       serveLogin(scope, options, logins, now);
-      serveConsole(scope, options, logins, now);
+      serveConsole(scope, options, logins);
     },
     { prefix: "/console" },
   );

@@ -4,8 +4,8 @@ const burst = 5;
 const maxWaitMs = 30_000;
 
 /**
- * Rate-limits logins. All operators share the address of the forwarded port, so a lock after failures would keep
- * the right password out: each attempt is delayed instead, until it is its turn.
+ * Rate-limits logins. All operators share the address of the forwarded port, so a lock after failures would reject
+ * the right password too: each attempt is delayed instead, until it is its turn.
  */
 export class Throttle {
   readonly #now: () => number;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { operator } from "../../steps/console.ts";
 import { actions, host, open, openLoggedIn, ownPage } from "./console-browser.ts";
 
@@ -100,6 +100,16 @@ describe("login", () => {
     now += 30_000;
     expect((await post("/login", operator)).statusCode).toBe(303);
     expect(waits.at(-1)).toBe(200);
+  });
+
+  test("is neither delayed nor prolonged by a clock that is set back an hour", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { get, logIn } = await openLoggedIn();
+    vi.setSystemTime(Date.now() - 60 * minuteMs);
+    expect((await logIn()).statusCode).toBe(303);
+    vi.advanceTimersByTime(15 * minuteMs);
+    expect((await get()).statusCode).toBe(303);
   });
 
   test("reports that the credentials cannot be checked, without details of the error", async () => {

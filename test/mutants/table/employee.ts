@@ -214,6 +214,14 @@ export const employee: readonly Mutant[] = [
     tests: ["test/employee/token-key.test.ts"],
   },
   {
+    breaks: "A failure of the legacy system limits sessions to a day",
+    file: "lib/employee/legacy-auth.ts",
+    find: "answer.status < 500 && Rejected",
+    replace: "answer.status < 600 && Rejected",
+    tests: ["test/employee/adapters.test.ts"],
+    only: "about an account that is failed with 500 is a failure, and neither closes nor limits anything",
+  },
+  {
     breaks: "A login gives the scopes of any account",
     file: "lib/employee/legacy-auth.ts",
     find: "access.includes(name) ? (scopeOf[name] ?? []) : []",

@@ -85,6 +85,14 @@ export const http: readonly Mutant[] = [
     tests: endpoint,
   },
   {
+    breaks: "White space is a body that is not JSON",
+    file: "lib/http/body.ts",
+    find: "if (textOf(event).trim()) return;",
+    replace: "if (event.body?.trim()) return;",
+    tests: endpoint,
+    only: "white space is no body, in base64: true",
+  },
+  {
     breaks: "An answer of exactly the limit is not read",
     file: "lib/http-client.ts",
     find: "if (size > maxBytes)",
