@@ -17,7 +17,7 @@ const usage = `Usage:
   npm run partner -- revoke KEY_ID|PARTNER                revokes keys; takes effect within 30 s
   npm run partner -- sync --stage NAME [--force]          updates the usage plans of API Gateway from the database
 
-Without resident:number, a key searches residents by name only. Without --scopes, a key has all scopes.
+Without --scopes, a key has resident:read; it searches residents by name only. resident:number adds identity numbers.
 
 PARTNER is a short name of lower-case letters, digits and dashes, such as health-office. A key is shown only once.
 For the database of a deployed stage, add --stage NAME: API Gateway has a usage key for each partner, which add,
@@ -111,7 +111,7 @@ const change = async <T>(
 };
 
 const options = {
-  scopes: { type: "string", default: partnerScopes.join(",") },
+  scopes: { type: "string", default: "resident:read" },
   plan: { type: "string" },
   expires: { type: "string" },
   overlap: { type: "string", default: String(defaultOverlapHours) },

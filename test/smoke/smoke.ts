@@ -9,7 +9,7 @@ Runs the contract cases of the tests against a deployed stage. Changes nothing t
 
   --base-url URL            integration API, with its base path: https://api.example.go.id/api
   --messaging-base-url URL  messaging API
-  --credentials FILE        JSON with the fields of .local/dev.json that you have (/dev/stdin works too): apiKey,
+  --credentials FILE        JSON with the fields of .local/dev.json that you have (/dev/stdin works too): apiKey (with all scopes),
                             basic {username, password}, employee {username, password, nip, passphrase}, and
                             the addresses, unless they are given as options.
                             Default: the JSON in the environment variable SMOKE_CREDENTIALS
