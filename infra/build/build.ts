@@ -92,7 +92,8 @@ export const silenceLibsignal = (): esbuild.Plugin => ({
 /**
  * postgres.js 3.4.9 may write to a connection after it has closed. The write comes from a callback, so its TypeError
  * ends the process. Rejects the queries of that connection instead, and lets the pool open it again: later, because
- * the pool still moves the connection between its queues after the write.
+ * the pool still moves the connection between its queues after the write. A connection that closes before its next
+ * write would also hold that write, and could not be opened again.
  *
  * @see https://github.com/porsager/postgres/issues/1208
  */
@@ -109,10 +110,16 @@ export const guardPostgres = (): esbuild.Plugin => ({
       setImmediate(() => connection.queue === queues.connecting || onclose(connection, lost))
       return true
     }`;
+    const stale = "clearImmediate(nextWriteTimer)\n    socket.removeListener";
     build.onLoad({ filter: /[\\/]postgres[\\/]src[\\/]connection\.js$/ }, ({ path }) => {
       const contents = readFileSync(path, "utf8");
-      return contents.split(unguarded).length === 2
-        ? { contents: contents.replace(unguarded, `${guard}\n${unguarded}`), loader: "js" }
+      return [unguarded, stale].every((text) => contents.split(text).length === 2)
+        ? {
+            contents: contents
+              .replace(unguarded, `${guard}\n${unguarded}`)
+              .replace(stale, stale.replace("\n", "\n    chunk = nextWriteTimer = null\n")),
+            loader: "js",
+          }
         : { errors: [{ text: `${path} writes in an unknown way` }] };
     });
   },

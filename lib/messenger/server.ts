@@ -87,7 +87,9 @@ const decode = (text: string): unknown => {
 
 const sendFault = (error: unknown, reply: FastifyReply) => {
   const fault = toFault(error);
-  if (fault.status >= 500) log.error("request failed", { status: fault.status, error });
+  // an abort: the caller has gone, and nothing was stored
+  if (fault.status >= 500 && (error as Error).name !== "AbortError")
+    log.error("request failed", { status: fault.status, error });
   const { status, code, message, retryAfterSeconds } = fault;
   return reply
     .code(status)

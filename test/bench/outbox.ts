@@ -10,6 +10,7 @@ import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { takeNext } from "#lib/messenger/outbox/next.ts";
 import { markSent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
+import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
@@ -30,6 +31,7 @@ const openOutbox = async (sql: postgres.Sql) => {
   const encryption = encryptionWith(secretTable["messenger-key"].mint());
   await sql`insert into messaging.leadership (epoch, holder) values (1, 'bench')`;
   const { state } = (await openAuthState({ sql, encryption, epoch: 1 })).acquire();
+  const rotation = new Rotation();
   let made = 0;
   const put = async () => {
     const phone = String(62_812_000_000 + (made % recipients));
@@ -40,7 +42,7 @@ const openOutbox = async (sql: postgres.Sql) => {
   /** Accepts a message and sends the next: everything that is written for it. */
   const cycle = async () => {
     await put();
-    const message = await takeNext(sql, { epoch: 1, resting: [], newContacts: true });
+    const message = await takeNext(sql, { epoch: 1, resting: [], newContacts: true, rotation });
     if (!message) throw new Error("nothing was waiting");
     await storePayload(sql, 1, message.id, payload);
     for (const id of [`${message.phone}.0`, own]) await state.keys.set({ session: { [id]: session } });

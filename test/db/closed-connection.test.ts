@@ -33,29 +33,53 @@ const program = `
   console.log(code, await afterwards.promise, one);
   process.exit();`;
 
+/** Loses all connections at once, and repeats a query on the next of them before that has closed too. */
+const repeating = `
+  import { once } from "node:events";
+  import { connect, createServer } from "node:net";
+  import postgres from "postgres";
+  const url = new URL(process.argv[2]);
+  const port = Number(url.port);
+  const nears = [];
+  const proxy = createServer((near) => {
+    nears.push(near.on("error", () => {}));
+    near.pipe(connect(port, url.hostname).on("error", () => {})).pipe(near);
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  url.port = proxy.address().port;
+  const sql = postgres(url.href, { max: 2, fetch_types: false, connect_timeout: 5, backoff: () => 0 });
+  const ask = () => sql\`select 1\`.then(() => "ok", (error) => error.code);
+  await Promise.all([ask(), ask()]);
+  const repeated = sql\`select pg_sleep(9)\`.catch(ask);
+  await ask();
+  for (const near of nears) near.destroy();
+  console.log(await repeated, ...(await Promise.all([ask(), ask()])));
+  process.exit();`;
+
+const runBundled = async (contents: string, ...args: string[]): Promise<string> => {
+  const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents, resolveDir: process.cwd() },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+    plugins: [guardPostgres()],
+  });
+  const file = join(folder, "program.mjs");
+  writeFileSync(file, outputFiles[0]?.contents ?? "");
+  return (await promisify(execFile)(process.execPath, [file, inject("city").residentUrl, ...args])).stdout;
+};
+
 test.each([
   ["short", "select $1::text"],
   // postgres.js sends 1 KiB at once
   ["long", `select $1::text --${"-".repeat(1_024)}`],
-])(
-  "a %s query on a connection that has closed is rejected, and the process of a bundle goes on",
-  async (_, query) => {
-    const folder = mkdtempSync(join(tmpdir(), "bundle-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const { outputFiles } = await esbuild.build({
-      stdin: { contents: program, resolveDir: process.cwd() },
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      write: false,
-      plugins: [guardPostgres()],
-    });
-    writeFileSync(join(folder, "program.mjs"), outputFiles[0]?.contents ?? "");
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      join(folder, "program.mjs"),
-      inject("city").residentUrl,
-      query,
-    ]);
-    expect(stdout).toBe("CONNECTION_CLOSED CONNECTION_CLOSED 1\n");
-  },
-);
+])("a %s query on a closed connection is rejected, and the process of a bundle goes on", async (_, query) => {
+  expect(await runBundled(program, query)).toBe("CONNECTION_CLOSED CONNECTION_CLOSED 1\n");
+});
+
+test("a connection that closed before its next write can be opened again", async () => {
+  expect(await runBundled(repeating)).toBe("CONNECTION_CLOSED ok ok\n");
+});

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
 import { buildServer } from "#lib/messenger/server.ts";
+import { captureLog } from "./console/console-browser.ts";
 
 const accepted: Accepted = { id: "1", status: "PENDING", accepted_at: "2026-01-05T02:00:00.000Z" };
 const token = "token";
@@ -22,6 +23,7 @@ beforeEach(async () => {
         gone += 1;
       });
       await new Promise<void>((resolve) => pending.push(resolve));
+      signal.throwIfAborted();
       return accepted;
     },
     acceptBatch: async () => [],
@@ -107,6 +109,22 @@ test("the bytes of a caller who has gone stay counted until the work for him end
   await untilPending(1);
   endAll();
   expect((await next).status).toBe(201);
+});
+
+test("a caller who has gone is no error in the log", async () => {
+  const lines = captureLog();
+  const leaving = new AbortController();
+  const left = upload(1_000, leaving.signal).catch(() => {});
+  await untilPending(1);
+  leaving.abort();
+  await left;
+  await expect.poll(() => gone).toBe(1);
+  endAll();
+  const next = upload(1_000);
+  await untilPending(1);
+  endAll();
+  expect((await next).status).toBe(201);
+  expect(lines).toEqual([]);
 });
 
 test("a body that is sent slowly is cut off", async () => {

@@ -35,11 +35,6 @@ create table messaging.message (
   media_id bigint references messaging.media,
   -- 0 one-time codes, 1 transactional, 2 reminders, 3 bulk; lower values are sent first
   priority smallint not null default 1 check (priority between 0 and 3),
-  -- Within a priority, messages are sent by turn. Those of one sender have consecutive turns from the current one on, so
-  -- that senders alternate.
-  own_turn bigint not null default 0,
-  -- its own, or that of an earlier message to the same number, whichever is later: messages to a number keep their order
-  turn bigint not null default 0,
   state text not null default 'PENDING'
     check (state in ('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'READ', 'FAILED', 'EXPIRED', 'UNCERTAIN')),
   -- of FAILED, EXPIRED and UNCERTAIN
@@ -64,10 +59,8 @@ create table messaging.message (
   -- at a million rows every 20,000 changes, not 200,000: until then, queries of open messages scan dead entries
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
 );
-create index message_open on messaging.message (priority, turn, seq) where is_open;
-create index message_open_of_phone on messaging.message (phone, priority, turn, seq) where is_open;
-create index message_open_of_sender on messaging.message (sender, priority, own_turn) where is_open;
-create index message_by_turn on messaging.message (priority, turn) where sent_at is not null;
+create index message_open_of_sender on messaging.message (sender, priority, seq) where is_open;
+create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
 create index message_of_media on messaging.message (media_id) where media_id is not null;
 create index message_of_run on messaging.message (run) where run is not null;
@@ -153,13 +146,6 @@ return (
     select moment at time zone (hours ->> 'time_zone') as now_there, hours ->> 'time_zone' as zone,
       (hours ->> 'from')::time as "from", (hours ->> 'to')::time as "to") window_there);
 
--- Returns the latest turn that was sent of a priority. An index finds it, and everything before it is settled: queries for
--- later turns do not read entries of messages that have ended.
-create function messaging.current_turn(wanted smallint) returns bigint
-language sql stable
-return coalesce(
-  (select turn from messaging.message where priority = wanted and sent_at is not null order by turn desc limit 1), 0);
-
 -- Counts the messages of a notification run by state.
 create function messaging.count_states(wanted uuid) returns table (state text, count integer)
 language sql stable security definer
@@ -170,7 +156,7 @@ end;
 
 grant usage on schema messaging to municipal_messenger, municipal_notify;
 grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
-grant execute on function messaging.quiet_until, messaging.current_turn to municipal_messenger;
+grant execute on function messaging.quiet_until to municipal_messenger;
 grant execute on function messaging.count_states to municipal_notify;
 
 reset role;

@@ -9,6 +9,8 @@ export interface Content
 
 export interface Outgoing {
   readonly id: string;
+  readonly sender: string;
+  readonly priority: number;
   readonly kind: Submission["kind"];
   readonly phone: string;
   readonly content: Content;

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { Outgoing } from "./message.ts";
+import type { Rotation } from "./rotation.ts";
 
 export interface Choice {
   /** The leader's term; a former leader gets no message. */
@@ -8,40 +9,54 @@ export interface Choice {
   readonly resting: readonly string[];
   /** Whether messages to new numbers may be taken. */
   readonly newContacts: boolean;
+  readonly rotation: Rotation;
 }
 
 /**
- * Takes the next message to send: by priority, then senders in turn, then in the order of acceptance. A requeued message
- * stays ahead of later messages to the same number.
+ * Takes the next message to send: by priority, then of the sender whose last message was longest ago, then in the order of
+ * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, resting, newContacts } = choice;
+  const { epoch, resting, newContacts, rotation } = choice;
   const [row] = await sql<Outgoing[]>`
-    with term as materialized (
+    with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
+    ), senders (sender) as (
+      -- from one sender to the next in the index: DISTINCT would read all messages that wait
+      (select sender from messaging.message where is_open order by sender limit 1)
+      union all
+      select (
+        select m.sender from messaging.message m where m.is_open and m.sender > s.sender order by m.sender limit 1)
+      from senders s where s.sender is not null
     )
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, changed_at = now()
     where id = (
-      select id from messaging.message waiting
-      where is_open and state = 'PENDING' and not_before <= now() and expires_at > now()
-        and not exists (select from messaging.control where paused)
-        and phone <> all(string_to_array(${resting.join()}, ','))
-        and (${newContacts} or exists (select from messaging.contact c where c.phone = waiting.phone))
-        -- not NOT EXISTS, which the planner may execute as a join of all pending messages
-        and (
-          select earlier.seq from messaging.message earlier
-          where earlier.is_open and earlier.phone = waiting.phone and earlier.seq < waiting.seq
-            and (earlier.priority, earlier.turn, earlier.seq) < (waiting.priority, waiting.turn, waiting.seq)
-            and (earlier.state = 'SENDING' or (earlier.epoch is not null and earlier.not_before > now()))
-          order by earlier.priority, earlier.turn, earlier.seq limit 1) is null
-      -- not SKIP LOCKED, which would send a later message first
-      order by priority, turn, seq limit 1 for update)
-    and exists (select from term)
-    returning id, kind, phone, content, media_id as "mediaId", attempts, epoch,
+      select id from senders s cross join lateral (
+        select id, priority, seq from messaging.message waiting cross join lateral (
+          -- not NOT EXISTS, which the planner may execute as a join of all pending messages
+          select seq as first_seq from messaging.message other
+          where other.is_open and other.phone = waiting.phone
+            and (other.state = 'SENDING' or other.epoch is not null
+              or (other.not_before <= now() and other.expires_at > now()))
+          order by other.priority, other.seq limit 1) of_number
+        where is_open and waiting.sender = s.sender
+          and state = 'PENDING' and not_before <= now() and expires_at > now()
+          and not exists (select from messaging.control where paused)
+          and phone <> all(string_to_array(${resting.join()}, ','))
+          and (${newContacts} or exists (select from messaging.contact c where c.phone = waiting.phone))
+          and seq = first_seq
+        order by priority, seq limit 1) first
+      order by priority, (${JSON.stringify(rotation)}::text::jsonb ->> concat(priority, ' ', s.sender))::bigint
+        nulls first, seq
+      limit 1)
+    -- unless it has expired meanwhile
+    and state = 'PENDING' and exists (select from term)
+    returning id, sender, priority, kind, phone, content, media_id as "mediaId", attempts, epoch,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
       not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"`;
+  if (row) rotation.recordTaken(row);
   return row;
 };

@@ -45,31 +45,13 @@ const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly c
       seconds integer, quiet_hours jsonb, run uuid, key text, payload text)`;
 };
 
-/**
- * Inserts rows into the outbox, each with its turn. Two statements at once may give a sender the same turns: then he has
- * two of each.
- *
- * @param from has the rows under the alias `given`.
- */
+/** @param from has the rows under the alias `given`. */
 const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
   insert into messaging.message
-    (id, sender, kind, phone, content, media_id, priority, own_turn, turn, expires_at, quiet_hours, run, not_before)
-  select id, sender, kind, phone, content, media_id, priority, own_turn,
-    greatest(max(own_turn) over (partition by phone, priority order by n), (
-      select turn from messaging.message earlier
-      where is_open and earlier.phone = mine.phone and earlier.priority = mine.priority and turn > current
-      order by turn desc limit 1)),
-    now() + seconds * interval '1 second', quiet_hours, run,
+    (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
+  select id, sender, kind, phone, content, media_id, priority, now() + seconds * interval '1 second', quiet_hours, run,
     coalesce(messaging.quiet_until(quiet_hours, now()), now())
-  from (
-    select given.*, current, row_number() over (partition by sender, priority order by n) + coalesce((
-      select own_turn from messaging.message earlier
-      where is_open and earlier.sender = given.sender and earlier.priority = given.priority and own_turn > current
-      order by own_turn desc limit 1), current) as own_turn
-    from ${from}
-    join (select p::smallint, messaging.current_turn(p::smallint) as current from generate_series(0, 3) p) turn
-      on p = given.priority) mine
-  order by n`;
+  from ${from} order by n`;
 
 /**
  * Stores messages in order, all or none; once this resolves they survive a crash.

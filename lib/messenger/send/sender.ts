@@ -9,6 +9,7 @@ import { takeNext } from "../outbox/next.ts";
 import * as outcome from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
+import { Rotation } from "../outbox/rotation.ts";
 import { isRegistered } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
 import type { Wakeup } from "./wakeup.ts";
@@ -137,7 +138,7 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
   onOutcome?.("retried", 0);
 };
 
-const step = async (options: SenderOptions): Promise<void> => {
+const step = async (options: SenderOptions, rotation: Rotation): Promise<void> => {
   const { sql, epoch, channel, pacing, wakeup, signal } = options;
   const now = steadyNow();
   const delayMs = channel.isOpen() ? pacing.nextAt() - now : idleMs;
@@ -146,6 +147,7 @@ const step = async (options: SenderOptions): Promise<void> => {
     epoch,
     resting: pacing.coolingDown(now),
     newContacts: pacing.allowsNewContacts(now),
+    rotation,
   });
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
   if (message) return deliver(options, message);
@@ -157,10 +159,11 @@ const step = async (options: SenderOptions): Promise<void> => {
 /** Sends the messages in the outbox, one at a time, until the signal is aborted. */
 export const runSender = async (options: SenderOptions): Promise<void> => {
   const { sql, epoch, signal, wakeup } = options;
+  const rotation = new Rotation();
   const work = async () => {
     // sends that an earlier leader, or an earlier error, interrupted
     await outcome.recover(sql, epoch);
-    while (!signal.aborted) await step(options);
+    while (!signal.aborted) await step(options, rotation);
   };
   while (!signal.aborted)
     await work().catch(async (error: unknown) => {

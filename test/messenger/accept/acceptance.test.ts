@@ -88,6 +88,13 @@ test("stores media in chunks, unchanged", async () => {
   expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
 });
 
+test("equal texts have different digests: one alone does not reveal a one-time code", async () => {
+  for (const key of ["a", "b"]) await take(text({ class: "otp", idempotency_key: key }));
+  const [row] = await sql<{ digests: number }[]>`
+    select count(distinct payload_digest)::int as digests from messaging.idempotency`;
+  expect(row?.digests).toBe(2);
+});
+
 test("keeps nothing of media whose caller has gone before the answer, and its key is free", async () => {
   const gone = AbortSignal.abort();
   await expect(take(file({ idempotency_key: "k" }), Buffer.from("a"), gone)).rejects.toThrow("aborted");

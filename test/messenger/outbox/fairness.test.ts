@@ -2,13 +2,16 @@ import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
 import { markSent, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
+import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
 
 let sql: postgres.Sql;
 let epoch: number;
+let rotation: Rotation;
 beforeEach(async () => {
+  rotation = new Rotation();
   sql = (await createMessengerDatabase()).connect(2);
   epoch = await beginTerm(sql);
 });
@@ -24,10 +27,10 @@ const putMany = async (count: number, prefix: string, sender: string, more: Part
 };
 
 /** Sends what waits, at most so many. @returns their ids, in order. */
-const send = async (most = 1_000): Promise<string[]> => {
+const send = async (most = 1_000, resting: string[] = []): Promise<string[]> => {
   const ids: string[] = [];
   while (ids.length < most) {
-    const message = await takeAny(sql, epoch);
+    const message = await takeAny(sql, epoch, { resting, rotation });
     if (!message) break;
     await markSent(sql, message);
     ids.push(message.id);
@@ -45,7 +48,16 @@ test("a sender who comes later is next, and does not make up for the time before
   await putMany(6, "L", large);
   await send(3);
   await putMany(3, "S", small);
-  expect(await send()).toEqual(["L4", "S1", "L5", "S2", "L6", "S3"]);
+  expect(await send()).toEqual(["S1", "L4", "S2", "L5", "S3", "L6"]);
+});
+
+test("a backlog to a resting number does not go before other senders once a later message was sent", async () => {
+  const phone = "6281200000001";
+  await putMany(4, "L", large, { phone });
+  await put("later", large);
+  expect(await send(2, [phone])).toEqual(["later"]);
+  await putMany(2, "S", small);
+  expect(await send()).toEqual(["S1", "L1", "S2", "L2", "L3", "L4"]);
 });
 
 test("senders alternate within one batch", async () => {
@@ -80,8 +92,8 @@ test("messages to a number arrive in the order of acceptance, whoever sends them
   await putMany(2, "S", small, { phone });
   await put("other", small);
   await put("last", large, { phone });
-  const others = ["L4", "L5", "L6", "S1", "S2", "last"];
-  expect(await send()).toEqual(["L1", "L2", "L3", "other", ...others]);
+  const others = ["L2", "L3", "L4", "L5", "L6", "S1", "S2", "last"];
+  expect(await send()).toEqual(["L1", "other", ...others]);
 });
 
 test("messages to a number in one batch keep their order too", async () => {

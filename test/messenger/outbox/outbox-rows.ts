@@ -1,7 +1,8 @@
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { takeNext } from "#lib/messenger/outbox/next.ts";
+import { type Choice, takeNext } from "#lib/messenger/outbox/next.ts";
+import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 
 /** Stores a text in the outbox. */
@@ -29,5 +30,8 @@ export const beginTerm = async (sql: postgres.Sql): Promise<number> => {
 };
 
 /** Takes the next message to any number. */
-export const takeAny = (sql: postgres.ISql, epoch: number): Promise<Outgoing | undefined> =>
-  takeNext(sql as postgres.Sql, { epoch, resting: [], newContacts: true });
+export const takeAny = (
+  sql: postgres.ISql,
+  epoch: number,
+  { resting = [], newContacts = true, rotation = new Rotation() }: Partial<Choice> = {},
+): Promise<Outgoing | undefined> => takeNext(sql as postgres.Sql, { epoch, resting, newContacts, rotation });

@@ -1,7 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { takeNext } from "#lib/messenger/outbox/next.ts";
 import {
   deferUntilQuietEnd,
   expire,
@@ -61,13 +60,13 @@ describe("taking the next message", () => {
     await put("first");
     await put("second", { phone: other });
     const epoch = await beginTerm(sql);
-    expect(await takeNext(sql, { epoch, resting: [], newContacts: false })).toBeUndefined();
-    expect(await takeNext(sql, { epoch, resting: [other, phone], newContacts: true })).toBeUndefined();
-    const taken = await takeNext(sql, { epoch, resting: [phone], newContacts: true });
+    expect(await takeAny(sql, epoch, { newContacts: false })).toBeUndefined();
+    expect(await takeAny(sql, epoch, { resting: [other, phone] })).toBeUndefined();
+    const taken = await takeAny(sql, epoch, { resting: [phone] });
     expect(taken).toMatchObject({ id: "second", isNewContact: true });
     await markSent(sql, taken as Outgoing);
     await put("third", { phone: other });
-    expect(await takeNext(sql, { epoch, resting: [], newContacts: false })).toMatchObject({
+    expect(await takeAny(sql, epoch, { newContacts: false })).toMatchObject({
       id: "third",
       isNewContact: false,
     });

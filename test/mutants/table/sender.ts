@@ -52,8 +52,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A leader whose epoch is over goes on taking messages",
     file: "lib/messenger/outbox/next.ts",
-    find: "    and exists (select from term)\n",
-    replace: "",
+    find: " and exists (select from term)\n",
+    replace: "\n",
     tests: ofSender,
     only: "former leader",
   },
