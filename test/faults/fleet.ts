@@ -3,15 +3,24 @@ import { type MessengerProcess, startMessengerProcess } from "../../infra/local/
 const clock = new URL("./clock.ts", import.meta.url).href;
 const keptLines = 2_000;
 
+type Variables = Readonly<Record<string, string>>;
+
+interface Task extends MessengerProcess {
+  /** Lowest number that no other task had when this one started. */
+  readonly seat: number;
+}
+
 /** The messenger's tasks as processes. A killed one is restarted, as a container platform does. */
 export class Fleet {
-  readonly #variables: Readonly<Record<string, string>>;
-  readonly #tasks: MessengerProcess[] = [];
+  readonly #variables: Variables;
+  readonly #variablesBySeat: readonly Variables[];
+  readonly #tasks: Task[] = [];
   /** What the tasks logged last. */
   readonly lines: string[] = [];
 
-  constructor(variables: Readonly<Record<string, string>>) {
+  constructor(variables: Variables, variablesBySeat: readonly Variables[] = []) {
     this.#variables = variables;
+    this.#variablesBySeat = variablesBySeat;
   }
 
   /** Where the tasks that are up take messages. */
@@ -23,12 +32,20 @@ export class Fleet {
     return this.#tasks.map(({ pid }) => pid);
   }
 
+  /** The seats of the tasks that are up, in the order of `urls`. */
+  seats(): number[] {
+    return this.#tasks.map(({ seat }) => seat);
+  }
+
   async #start(): Promise<void> {
-    const variables = { NODE_OPTIONS: `--import=${clock}`, ...this.#variables };
+    const taken = this.seats();
+    const seat = [...taken, taken.length].findIndex((_, candidate) => !taken.includes(candidate));
+    const own = this.#variablesBySeat[seat];
+    const variables = { NODE_OPTIONS: `--import=${clock}`, ...this.#variables, ...own };
     const task = await startMessengerProcess(variables, (line) => {
       if (this.lines.push(line) > keptLines) this.lines.shift();
     });
-    this.#tasks.push(task);
+    this.#tasks.push({ ...task, seat });
   }
 
   /** Starts tasks, or stops them in order, until there are so many. */

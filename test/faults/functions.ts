@@ -1,4 +1,4 @@
-import type { Point, Points } from "./points.ts";
+import type { Point, Points } from "../steps/points.ts";
 
 /** Something that writes and can be killed. */
 export interface Running {

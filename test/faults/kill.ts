@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import type { System, Via } from "../../infra/local/loopback.ts";
+import type { Point } from "../steps/points.ts";
+import { Points, watchDatabase, watchPieces } from "../steps/points.ts";
 import { startWire, type Wire } from "../steps/wire.ts";
 import { Load } from "./load.ts";
-import type { Point } from "./points.ts";
-import { Points, watchDatabase, watchPieces } from "./points.ts";
 import { type Scene, startScene } from "./scene.ts";
 import { judge, settle, type Verdict } from "./verdict.ts";
 
@@ -14,8 +14,8 @@ export interface WatchedScene extends Scene {
   loseConnections(): void;
 }
 
-/** @param phones each scenario is for another one, so that all of them are first contacts. */
-export const startWatchedScene = async (phones: number): Promise<WatchedScene> => {
+/** Wires with the points that a task crosses on them. */
+export const watchTask = () => {
   const points = new Points();
   const wires = new Map<System, Wire>();
   const watches = { database: watchDatabase(points), platform: watchPieces(points, "the platform") };
@@ -25,6 +25,12 @@ export const startWatchedScene = async (phones: number): Promise<WatchedScene> =
     wires.set(system, wire);
     return wire.port;
   };
+  return { points, wires, via };
+};
+
+/** @param phones each scenario is for another one, so that all of them are first contacts. */
+export const startWatchedScene = async (phones: number): Promise<WatchedScene> => {
+  const { points, wires, via } = watchTask();
   const scene = await startScene(phones, { via });
   const stop = async () => {
     points.arm();
@@ -42,7 +48,7 @@ const lossTimeoutMs = 150_000;
 let made = 0;
 
 /** What one phone is to get, in this order. */
-const scenario = ({ numbers }: Scene) => {
+const inventScenario = ({ numbers }: Scene) => {
   made += 1;
   const phone = numbers[made % numbers.length] ?? "";
   const name = `scenario ${made}`;
@@ -53,7 +59,8 @@ const scenario = ({ numbers }: Scene) => {
   };
 };
 
-type Message = ReturnType<typeof scenario>["messages"][number];
+type Scenario = ReturnType<typeof inventScenario>;
+type Message = Scenario["messages"][number];
 
 const encode = ({ kind, text }: Message, phone: string) => {
   const json = JSON.stringify({ sender: "api:kill", kind, phone, text, idempotency_key: text });
@@ -65,11 +72,17 @@ const encode = ({ kind, text }: Message, phone: string) => {
   };
 };
 
-/** Repeats a submission with its key until it is accepted. */
-const submit = async ({ fleet, token, sql }: Scene, phone: string, message: Message): Promise<void> => {
+/** Repeats a submission with its key until it is accepted, by the tasks in turn. @param first of the tasks. */
+const submit = async (
+  { fleet, token, sql }: Scene,
+  phone: string,
+  message: Message,
+  first: number,
+): Promise<void> => {
   const { headers, body } = encode(message, phone);
-  for (;;) {
-    const [url] = fleet.urls();
+  for (let attempt = first; ; attempt++) {
+    const urls = fleet.urls();
+    const url = urls[attempt % urls.length];
     const signal = AbortSignal.timeout(requestTimeoutMs);
     const all = { ...headers, authorization: `Bearer ${token}` };
     const response =
@@ -84,29 +97,16 @@ const submit = async ({ fleet, token, sql }: Scene, phone: string, message: Mess
   }
 };
 
-/** Plays the scenario, killed at a point or not. @returns broken promises, in words. */
-const play = async (scene: WatchedScene, at?: Point): Promise<string[]> => {
-  const { points, fleet, platform } = scene;
-  const { phone: number, messages, name } = scenario(scene);
+/** Submits the scenario and awaits its end. @returns broken promises, in words. */
+export const playScenario = async (scene: Scene): Promise<string[]> => {
+  const { platform } = scene;
+  const { phone: number, messages, name } = inventScenario(scene);
   const phone = platform.phone(number);
   const unreadable = phone.failures.length;
-  const restarted = Promise.withResolvers<void>();
-  const kill = async () => {
-    const start = await fleet.crash(0);
-    // only what is dead may not cross
-    void setTimeout(0)
-      .then(() => points.disarm())
-      .then(start)
-      .then(restarted.resolve, restarted.reject);
-  };
-  points.arm(at && { ...at, kill });
-  for (const message of messages) await submit(scene, number, message);
+  for (const [index, message] of messages.entries()) await submit(scene, number, message, index);
   const inbox = () => phone.inbox.filter(({ text }) => text.startsWith(`${name},`));
   await platform.until(() => inbox().length >= messages.length, timeoutMs).catch(() => {});
   const states = await settle(scene, timeoutMs);
-  const isKilled = at !== undefined && points.hasKilled();
-  if (isKilled) await restarted.promise;
-  points.disarm();
   const wanted = messages.map(({ text }) => text).join("; ");
   const found = inbox()
     .map(({ text }) => text)
@@ -120,6 +120,26 @@ const play = async (scene: WatchedScene, at?: Point): Promise<string[]> => {
       .map((state) => `a message ended as ${state}`),
     ...(platform.sockets.mostLoggedIn > 1 ? [`${platform.sockets.mostLoggedIn} sockets at once`] : []),
   ];
+};
+
+/** Plays the scenario, killed at a point or not. @returns broken promises, in words. */
+const play = async (scene: WatchedScene, at?: Point): Promise<string[]> => {
+  const { points, fleet } = scene;
+  const restarted = Promise.withResolvers<void>();
+  const kill = async () => {
+    const start = await fleet.crash(0);
+    // only what is dead may not cross
+    void setTimeout(0)
+      .then(() => points.disarm())
+      .then(start)
+      .then(restarted.resolve, restarted.reject);
+  };
+  points.arm(at && { ...at, kill });
+  const wrongs = await playScenario(scene);
+  const isKilled = at !== undefined && points.hasKilled();
+  if (isKilled) await restarted.promise;
+  points.disarm();
+  return wrongs;
 };
 
 /** The messenger's connections to the database are lost while messages are accepted and sent. */

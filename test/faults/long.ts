@@ -1,10 +1,14 @@
 import { build } from "../../infra/build/build.ts";
 import { withCity } from "../bench/temporary-city.ts";
+import { killWork } from "./functions.ts";
 import { killAtEach, listPoints, loseConnections, startWatchedScene } from "./kill.ts";
 import { killRun } from "./notification.ts";
 import { losePower } from "./power.ts";
 import { startScene } from "./scene.ts";
+import { listPairPoints, startPairScene, takeOverAtEach } from "./takeover.ts";
 import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform, setClock } from "./trial.ts";
+import { startWatching } from "./works/stage.ts";
+import { works } from "./works/works.ts";
 
 /*
  * The long form of the tests in this folder, which takes some minutes: `npm run test:faults`
@@ -50,6 +54,28 @@ try {
 } finally {
   await watched.stop();
 }
+
+const pair = await startPairScene(300);
+try {
+  await tell("one of two tasks killed at every write and frame of three sends", async () =>
+    takeOverAtEach(pair, await listPairPoints(pair)),
+  );
+} finally {
+  await pair.stop();
+}
+
+const watching = startWatching();
+await withCity(
+  50,
+  async (city, folder) => {
+    for (const { name, create } of works)
+      await tell(`${name} killed at every write`, () =>
+        killWork(watching.points, create({ city, folder, points: watching.points })),
+      );
+  },
+  { via: watching.via },
+);
+watching.stop();
 
 const recipients = 10_000;
 await withCity(

@@ -58,19 +58,43 @@ const runUntil = async (city: City, sql: postgres.Sql, event: unknown, messages:
 };
 
 /**
- * A run over many recipients, killed at random points and repeated as the event source does. Sending is paused,
- * so that the outbox shows what was handed over.
+ * Sets up a run over so many recipients, and pauses sending, so that the outbox shows what was handed over.
+ *
+ * @returns the event that starts it, and how many have opted out.
  */
+export const prepareRun = async (city: City, sql: postgres.Sql, recipients: number) => {
+  await sql`update messaging.control set paused = true`;
+  await sql`truncate messaging.message, messaging.idempotency, notification.run, notification.recipient, notification.opt_out cascade`;
+  await playAudience(sql, "appointment_reminder");
+  await showRecipients(sql, recipients);
+  const optedOut = await optOut(city, sql, recipients);
+  return { event: { job, scheduled_time: scheduledNow() }, optedOut };
+};
+
+/** Looks at all that a completed run has promised. @returns broken promises, in words. */
+export const judgeRun = async (sql: postgres.Sql) => {
+  const wrongs: string[] = [];
+  const found = await sql<{ phone: string; count: number }[]>`
+    select phone, count(*)::int as count from messaging.message group by phone`;
+  for (const { phone, count } of found) if (count > 1) wrongs.push(`${phone}: ${count} messages`);
+  const wanted = await sql<{ phone: string }[]>`select phone from office.played order by phone`;
+  const spared = new Set(wanted.filter((_, row) => row % optOutEvery === 0).map(({ phone }) => phone));
+  const reached = new Set(found.map(({ phone }) => phone));
+  for (const { phone } of wanted)
+    if (reached.has(phone) === spared.has(phone))
+      wrongs.push(`${phone}: ${spared.has(phone) ? "had opted out" : "never notified"}`);
+  const [run] = await sql<{ state: string; accepted: number; opted_out: number }[]>`
+    select state, accepted, opted_out from notification.run`;
+  if (run?.state !== "done") wrongs.push(`the run is ${run?.state}`);
+  return { wrongs, accepted: run?.accepted ?? 0, optedOut: run?.opted_out ?? 0 };
+};
+
+/** A run over many recipients, killed at random points and repeated as the event source does. */
 export const killRun = async (city: City, { recipients, kills }: RunTrial): Promise<RunVerdict> => {
   const sql = postgres(city.database.adminUrl, { max: 1, fetch_types: false, onnotice: () => {} });
   try {
-    await sql`update messaging.control set paused = true`;
-    await sql`truncate messaging.message, messaging.idempotency, notification.run, notification.recipient, notification.opt_out cascade`;
-    await playAudience(sql, "appointment_reminder");
-    await showRecipients(sql, recipients);
-    const optedOut = await optOut(city, sql, recipients);
-    const event = { job, scheduled_time: scheduledNow() };
-    const points = Array.from({ length: kills }, () => randomInt(1, recipients - optedOut)).toSorted(
+    const { event, optedOut: spared } = await prepareRun(city, sql, recipients);
+    const points = Array.from({ length: kills }, () => randomInt(1, recipients - spared)).toSorted(
       (a, b) => a - b,
     );
     const killedAt: number[] = [];
@@ -80,31 +104,15 @@ export const killRun = async (city: City, { recipients, kills }: RunTrial): Prom
     }
     const last = await startNotify(city, event).ended;
     const idle = await startNotify(city, event).ended;
-
-    const wrongs: string[] = [];
-    if (last.code !== 0) wrongs.push(`the last attempt failed: ${last.lines.at(-1)}`);
-    if (killedAt.length < kills)
-      wrongs.push(`only ${killedAt.length} of ${kills} were killed before their end`);
-    const found = await sql<{ phone: string; count: number }[]>`
-      select phone, count(*)::int as count from messaging.message group by phone`;
-    for (const { phone, count } of found) if (count > 1) wrongs.push(`${phone}: ${count} messages`);
-    const wanted = await sql<{ phone: string }[]>`select phone from office.played order by phone`;
-    const spared = new Set(wanted.filter((_, row) => row % optOutEvery === 0).map(({ phone }) => phone));
-    const reached = new Set(found.map(({ phone }) => phone));
-    for (const { phone } of wanted)
-      if (reached.has(phone) === spared.has(phone))
-        wrongs.push(`${phone}: ${spared.has(phone) ? "had opted out" : "never notified"}`);
-    const [run] = await sql<{ state: string; accepted: number; opted_out: number }[]>`
-      select state, accepted, opted_out from notification.run`;
-    if (run?.state !== "done") wrongs.push(`the run is ${run?.state}`);
-    return {
-      wrongs,
-      accepted: run?.accepted ?? 0,
-      optedOut: run?.opted_out ?? 0,
-      killedAt,
-      last: last.figures,
-      idle: idle.figures,
-    };
+    const { wrongs: found, accepted, optedOut } = await judgeRun(sql);
+    const wrongs = [
+      ...(last.code === 0 ? [] : [`the last attempt failed: ${last.lines.at(-1)}`]),
+      ...(killedAt.length === kills
+        ? []
+        : [`only ${killedAt.length} of ${kills} were killed before their end`]),
+      ...found,
+    ];
+    return { wrongs, accepted, optedOut, killedAt, last: last.figures, idle: idle.figures };
   } finally {
     await sql.end();
   }

@@ -33,6 +33,12 @@ export interface Scene {
   stop(): Promise<void>;
 }
 
+interface SceneOptions {
+  readonly via?: Via;
+  readonly viaBySeat?: readonly Via[];
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
 /** The messenger's secrets but its role's. @returns the variables that name them all. */
 const putSecrets = (store: SecretStore) => {
   for (const name of ["messenger-token", "messenger-key", "messenger-console"] as const)
@@ -61,11 +67,12 @@ const pair = async ({ platform, fleet, token }: Omit<Scene, "stop">) => {
  * built. What was stored outlives a crash of the database, as in the cloud.
  *
  * @param via the ports of wires to the database and the platform.
+ * @param viaBySeat the same, for the task of each seat.
  * @param variables environment variables of the tasks besides those that connect them.
  */
 export const startScene = async (
   phones: number,
-  { via, variables = {} }: { via?: Via | undefined; variables?: Readonly<Record<string, string>> } = {},
+  { via, viaBySeat = [], variables = {} }: SceneOptions = {},
 ): Promise<Scene> => {
   const stops: (() => unknown)[] = [];
   const stop = async () => {
@@ -88,7 +95,16 @@ export const startScene = async (
     const platform = await startPlatform({ phones: numbers });
     platform.behave({ receipts: ["delivered"] });
     stops.push(() => platform.stop());
-    const fleet = new Fleet({
+    const credentials = readLocalSecret("database/messenger", store);
+    const variablesBySeat = await Promise.all(
+      viaBySeat.map(async (own, seat) => {
+        const id = `${localSecretName("database/messenger")}-${seat}`;
+        const port = await own("database", database.server.port);
+        store.put(id, JSON.stringify({ ...credentials, port }));
+        return { DATABASE_SECRET_ID: id, PLATFORM_URL: await atPort(platform.url, "platform", own) };
+      }),
+    );
+    const all = {
       ...secretIds,
       AWS_REGION: "ap-southeast-3",
       AWS_ACCESS_KEY_ID: "local",
@@ -102,7 +118,8 @@ export const startScene = async (
       MESSENGER_HOST: "127.0.0.1",
       MESSENGER_PORT: "0",
       ...variables,
-    });
+    };
+    const fleet = new Fleet(all, variablesBySeat);
     stops.push(() => fleet.stop());
     await fleet.grow(1);
     const scene = { platform, database, sql, fleet, token, numbers, store };

@@ -16,6 +16,24 @@ export interface Figures {
   readonly answer: any;
 }
 
+/** A function's bundle in a separate process, which can be killed. */
+export const startBundle = (fn: string, event: unknown, variables: Readonly<Record<string, string>>) => {
+  const child = spawn(process.execPath, [source, fn, JSON.stringify(event)], {
+    env: variables,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface(stream).on("line", (line) => lines.push(line));
+  const ended = once(child, "close").then(([code]) => ({
+    /** Null when it was killed. */
+    code: code as number | null,
+    lines,
+    figures: code === 0 ? (JSON.parse(lines.at(-1) ?? "{}") as Figures) : undefined,
+  }));
+  return { ended, kill: () => child.kill("SIGKILL") };
+};
+
 /**
  * A function of a city in a separate process, which can be killed.
  *
@@ -29,18 +47,5 @@ export const startFunction = (
 ) => {
   const row = [...routes, ...internalFunctions].find((candidate) => candidate.fn === fn);
   if (!row) throw new Error(`there is no function ${fn}`);
-  const child = spawn(process.execPath, [source, fn, JSON.stringify(event)], {
-    env: { ...city.variables(row), ...more },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    createInterface(stream).on("line", (line) => lines.push(line));
-  const ended = once(child, "close").then(([code]) => ({
-    /** Null when it was killed. */
-    code: code as number | null,
-    lines,
-    figures: code === 0 ? (JSON.parse(lines.at(-1) ?? "{}") as Figures) : undefined,
-  }));
-  return { ended, kill: () => child.kill("SIGKILL") };
+  return startBundle(fn, event, { ...city.variables(row), ...more });
 };

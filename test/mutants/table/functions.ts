@@ -22,6 +22,14 @@ export const functions: readonly Mutant[] = [
     tests: ["test/deployment/fill-secrets.test.ts"],
   },
   {
+    breaks: "A rotation that was killed after it stored the coming password cannot be completed",
+    file: "lib/secrets/table/rotation.ts",
+    find: "      if (next !== undefined) return;\n",
+    replace: "",
+    tests: ["test/faults/functions.test.ts"],
+    only: "rotation",
+  },
+  {
     breaks: "A rotation fails where only the version before still logs in",
     file: "lib/secrets/table/rotation.ts",
     find: `read("AWSPREVIOUS")`,

@@ -26,6 +26,14 @@ export const imports: readonly Mutant[] = [
     tests: ["test/import/load.test.ts"],
   },
   {
+    breaks: "Rows whose connection was lost before their commit are reported as stored",
+    file: "lib/import/load.ts",
+    find: "await Promise.race([lost.promise, sql`commit`]);",
+    replace: "await sql`commit`;",
+    tests: ["test/import/cut.test.ts"],
+    only: "driver connects",
+  },
+  {
     breaks: "The first of the rows with one key counts instead of the last",
     file: "lib/import/load.ts",
     find: "new Map([...batch].map((row) => [readKey(row), row]))",

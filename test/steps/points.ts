@@ -1,4 +1,4 @@
-import type { Watch, Watches } from "../steps/wire.ts";
+import type { Watch, Watches } from "./wire.ts";
 
 /** A step that crosses a wire: before it arrives, or when its answer is on the way back. */
 export interface Point {
@@ -90,27 +90,47 @@ const nameOf = (sql: string): string =>
     .trim()
     .slice(0, 90);
 
+/** Messages of a COPY that the server does not answer one by one. */
+const copyMessages: Readonly<Record<string, string>> = { d: "rows of a COPY", c: "the end of a COPY" };
+
+interface Statement {
+  /** Undefined for one that writes nothing. */
+  readonly step: string | undefined;
+  readonly isAnswered: boolean;
+}
+
 /** Names the writing statements of a connection that are complete in this piece. */
-const statementReader = () => {
+const statementReader = (ignoredUser: string | undefined) => {
   const read = messageReader(true);
   const prepared = new Map<string, string>();
-  return (piece: Buffer): (string | undefined)[] => {
-    const statements: (string | undefined)[] = [];
+  let isIgnored = false;
+  return (piece: Buffer): Statement[] => {
+    const statements: Statement[] = [];
     for (const { type, body } of read(piece)) {
-      const [first = "", second = ""] = textsOf(body);
+      const texts = textsOf(body);
+      const [first = "", second = ""] = texts;
+      if (type === "") isIgnored = ignoredUser !== undefined && texts.includes(ignoredUser);
       if (type === "P") prepared.set(first, second);
       const sql = type === "Q" ? first : type === "B" ? prepared.get(second) : undefined;
-      if (type === "Q" || type === "B") statements.push(sql && writes.test(sql) ? nameOf(sql) : undefined);
+      const isWrite = sql !== undefined && writes.test(sql) && !isIgnored;
+      if (type === "Q" || type === "B")
+        statements.push({ step: isWrite ? nameOf(sql) : undefined, isAnswered: true });
+      const step = isIgnored ? undefined : copyMessages[type];
+      if (step) statements.push({ step, isAnswered: false });
     }
     return statements;
   };
 };
 
-/** Watches a wire to the database: each writing statement is crossed once on its way, once when it is done. */
-export const watchDatabase = (points: Points): Watches => {
+/**
+ * Watches a wire to the database: each writing statement is crossed once on its way, once when it is done.
+ *
+ * @param ignoredUser a role whose connections are not watched.
+ */
+export const watchDatabase = (points: Points, ignoredUser?: string): Watches => {
   const connections = new Map<number, ReturnType<typeof openConnection>>();
   const openConnection = () => ({
-    read: statementReader(),
+    read: statementReader(ignoredUser),
     readAnswer: messageReader(false),
     asked: [] as (string | undefined)[],
   });
@@ -122,8 +142,8 @@ export const watchDatabase = (points: Points): Watches => {
   return {
     async onRequest(piece, id) {
       const { read, asked } = find(id);
-      for (const step of read(piece)) {
-        asked.push(step);
+      for (const { step, isAnswered } of read(piece)) {
+        if (isAnswered) asked.push(step);
         if (step) await points.cross(`before ${step}`);
       }
     },
@@ -134,6 +154,28 @@ export const watchDatabase = (points: Points): Watches => {
         const step = type === "Z" ? asked.shift() : undefined;
         if (step) await points.cross(`after ${step}`);
       }
+    },
+  };
+};
+
+/**
+ * Watches a wire of HTTP: each writing request is crossed once on its way, once when it is answered.
+ *
+ * @param find returns the name of a writing request, which its head contains.
+ */
+export const watchRequests = (points: Points, find: (head: string) => string | undefined): Watches => {
+  const asked = new Map<number, string>();
+  return {
+    async onRequest(piece, id) {
+      const step = find(piece.toString("latin1"));
+      if (!step) return;
+      asked.set(id, step);
+      await points.cross(`before ${step}`);
+    },
+    async onAnswer(_, id) {
+      const step = asked.get(id);
+      asked.delete(id);
+      if (step) await points.cross(`after ${step}`);
     },
   };
 };

@@ -1,0 +1,68 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { recountBlocks } from "#lib/resident/verify.ts";
+import { inventResident } from "../../../infra/local/seed/resident-rows.ts";
+import { startCommand } from "../../steps/command.ts";
+import { startFunction } from "../../steps/function.ts";
+import { residentCsv } from "../../steps/residents/resident-csv.ts";
+import type { Work } from "../functions.ts";
+import { asAdmin, type Stage, urlOf } from "./stage.ts";
+
+const rowsPerFile = 40;
+
+const findMiscounts = async (stage: Stage): Promise<string[]> =>
+  (await asAdmin(stage, (sql) => recountBlocks(sql))).map((miscount) => JSON.stringify(miscount));
+
+export const importing = (stage: Stage): Work => {
+  const file = join(stage.folder, "residents.csv");
+  let made = 1_000_000;
+  let before = 0;
+  const run = () =>
+    startCommand("infra/commands/import.ts", { DATABASE_URL: urlOf(stage, "importer") }, "residents", file);
+  const count = () =>
+    asAdmin(stage, async (sql) => {
+      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from resident.resident`;
+      return row?.count ?? 0;
+    });
+  return {
+    async prepare() {
+      before = await count();
+      made += rowsPerFile;
+      const rows = Array.from({ length: rowsPerFile }, (_, n) => inventResident(made + n));
+      writeFileSync(file, residentCsv(rows));
+    },
+    start: run,
+    async again() {
+      const { status, errors } = await run().ended;
+      const stored = (await count()) - before;
+      const isComplete = status === 0 && stored === rowsPerFile;
+      return [
+        ...(isComplete ? [] : [`completed with ${status}, ${stored} rows: ${errors}`]),
+        ...(await findMiscounts(stage)),
+      ];
+    },
+  };
+};
+
+export const maintenance = (stage: Stage): Work => {
+  const { city } = stage;
+  return {
+    async prepare() {
+      const headers = { apikey: city.apiKey, "content-type": "application/json" };
+      const response = await fetch(`${city.baseUrl}/v1/penduduk`, { method: "POST", headers, body: "{}" });
+      if (response.status !== 200) throw new Error(`the residents: ${response.status}`);
+      await asAdmin(stage, (sql) => sql`update resident.resident set name = name || ' A' where id % 5 = 0`);
+    },
+    start: () => startFunction(city, "maintain", {}),
+    async again() {
+      const { code, lines } = await startFunction(city, "maintain", {}).ended;
+      const settings = { DATABASE_URL: urlOf(stage, "maintenance") };
+      const audit = await startCommand("infra/commands/audit.ts", settings, "verify").ended;
+      return [
+        ...(code === 0 ? [] : [lines.join("; ")]),
+        ...(await findMiscounts(stage)),
+        ...(audit.status === 0 ? [] : [audit.out, audit.errors]),
+      ];
+    },
+  };
+};
