@@ -61,7 +61,7 @@ const takeRoom = async (
   claim: idempotency.Claim | undefined,
 ): Promise<Answer | undefined> => {
   try {
-    await quota.take(sender, 1);
+    await quota.take(sender);
     return undefined;
   } catch (error) {
     const id = claim && (await idempotency.getClaimedMessage(sql, claim).catch(() => undefined));
@@ -96,22 +96,21 @@ export const accept = async (
 };
 
 /**
- * Accepts texts with an Idempotency-Key each, in one commit. A key that is in use yields its first message.
+ * Accepts texts with an Idempotency-Key each, in one commit. A key that is in use yields its first message. Notification
+ * jobs have no quota: one that stops halfway would leave out recipients.
  *
  * @returns the ids in the order of the submissions.
- * @throws Fault 409 while another request with one of the keys is in progress, 429.
+ * @throws Fault 409 while another request with one of the keys is in progress.
  */
 export const acceptBatch = async (
-  options: Omit<AcceptanceOptions, "store" | "fetchMedia">,
+  options: Omit<AcceptanceOptions, "store" | "fetchMedia" | "quota">,
   submissions: readonly Submission[],
 ): Promise<string[]> => {
-  const { sql, quota, notify } = options;
+  const { sql, notify } = options;
   const messages = submissions.map((submission) => ({
     ...newMessage(options, submission),
     claim: idempotency.digestClaim(submission.idempotency_key ?? "", submission, undefined),
   }));
-  for (const [sender, own] of Map.groupBy(submissions, (submission) => submission.sender))
-    await quota.take(sender, own.length);
   const stored = await storeOnce(sql, messages);
   if (stored.size > 0) notify();
   const others = messages.filter(({ id }) => !stored.has(id));

@@ -23,11 +23,11 @@ export class Quota {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** @throws Fault 429 if the sender may not have so many more messages. */
-  async take(sender: string, count: number): Promise<void> {
+  /** @throws Fault 429 if the sender may not have one more message. */
+  async take(sender: string): Promise<void> {
     const room = await this.#find(sender);
-    if (room.left < count) throw new Fault(tooManyWaiting);
-    room.left -= count;
+    if (room.left < 1) throw new Fault(tooManyWaiting);
+    room.left -= 1;
   }
 
   /** Requests at once share a count, also one that is not finished: so they keep their order. */

@@ -144,8 +144,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Terlalu banyak unggahan sekaligus, atau terlalu banyak media menunggu dikirim; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik.",
   },
   tooManyWaiting: {
-    en: "10,000 messages of this sender wait to be sent; this one was not accepted. Send it again after `Retry-After` seconds.",
-    id: "10.000 pesan dari pengirim ini menunggu dikirim; pesan ini tidak diterima. Kirim lagi setelah `Retry-After` detik.",
+    en: "Too many messages of this sender wait to be sent; this one was not accepted. Send it again after `Retry-After` seconds.",
+    id: "Terlalu banyak pesan dari pengirim ini menunggu dikirim; pesan ini tidak diterima. Kirim lagi setelah `Retry-After` detik.",
   },
   outcomeUnknown: {
     en: "The response of the messaging service was lost; it may have accepted the message. Send it again with the same Idempotency-Key; without one it may arrive twice.",

@@ -257,7 +257,7 @@ describe("a batch", () => {
   const batch = (from: number, to: number, words = "hello") =>
     Array.from({ length: to - from }, (_, n) => text({ text: words, idempotency_key: `k${from + n}` }));
   const takeBatch = (submissions: readonly Submission[]) =>
-    acceptBatch({ sql, newId, quota, seal, notify }, submissions);
+    acceptBatch({ sql, newId, seal, notify }, submissions);
 
   test("is stored in its order, and answered with an id for each text", async () => {
     const ids = await takeBatch(batch(0, 300));
@@ -335,15 +335,6 @@ describe("a sender whose quota is used up", () => {
     expect(await take(text({ idempotency_key: "a" }))).toEqual(first);
     await endOne();
     expect((await take(text({ idempotency_key: "b" }))).id).not.toBe(first.id);
-  });
-
-  test("has no text of a batch accepted that exceeds it", async () => {
-    quota = new Quota(sql, 2, 0);
-    const texts = ["a", "b", "c"].map((key) => text({ idempotency_key: key }));
-    const options = { sql, newId, quota, seal, notify: () => {} };
-    await expect(acceptBatch(options, texts)).rejects.toMatchObject({ status: 429 });
-    expect([await count("message"), await count("idempotency")]).toEqual([0, 0]);
-    expect(await acceptBatch(options, texts.slice(1))).toHaveLength(2);
   });
 
   test("is counted once a second, whatever he sends", async () => {

@@ -43,8 +43,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "A sender may have one message more than the quota",
     file: "lib/messenger/accept/quota.ts",
-    find: "if (room.left < count) throw",
-    replace: "if (room.left + 1 < count) throw",
+    find: "if (room.left < 1) throw",
+    replace: "if (room.left < 0) throw",
     tests: ofAcceptance,
     only: "quota is used up",
   },
