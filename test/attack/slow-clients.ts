@@ -12,19 +12,19 @@ const heads = [
   "GET /health HTTP/1.1\r\nhost: mess",
 ];
 
-/** Sends a byte a second, which no idle timeout notices. @returns whether the server ends the connection in time. */
-const dribble = async (socket: Socket, head: string): Promise<boolean> => {
+/** Sends a byte a second, which no idle timeout notices. @returns what fell. */
+const dribble = async (socket: Socket, head: string): Promise<string | undefined> => {
   socket.on("error", () => {}).resume();
-  await once(socket, "connect");
+  if (!(await once(socket, "connect").catch(() => undefined))) return "a connection is refused";
   socket.write(head);
   const timer = setInterval(() => socket.write("a"), 1_000);
-  const ended = await Promise.race([
-    once(socket, "close").then(() => true),
-    new Promise<boolean>((resolve) => setTimeout(resolve, limitMs, false).unref()),
+  const fell = await Promise.race([
+    once(socket, "close").then(() => undefined),
+    new Promise<string>((resolve) => setTimeout(resolve, limitMs, "a connection is still open").unref()),
   ]);
   clearInterval(timer);
   socket.destroy();
-  return ended;
+  return fell;
 };
 
 /** Opens connections to the messenger that never send a whole request, while its health is read. */
@@ -35,8 +35,8 @@ export const attackSlowly = async ({ city }: Target, count: number): Promise<Fin
   const slow = Array.from({ length: count }, (_, i) =>
     dribble(connect(Number(port), hostname), heads[i % heads.length] ?? ""),
   );
-  const { ok } = await fetch(`${city.messengerUrl}/health`);
-  if (!ok) tally.count("the messenger's health cannot be read meanwhile");
-  for (const ended of await Promise.all(slow)) tally.count(ended ? undefined : "a connection is still open");
+  const health = await fetch(`${city.messengerUrl}/health`).catch(() => undefined);
+  if (!health?.ok) tally.count("the messenger's health cannot be read meanwhile");
+  for (const fell of await Promise.all(slow)) tally.count(fell);
   return [tally.finding];
 };

@@ -69,7 +69,8 @@ const runBundled = async (contents: string, ...args: string[]): Promise<string> 
   });
   const file = join(folder, "program.mjs");
   writeFileSync(file, outputFiles[0]?.contents ?? "");
-  return (await promisify(execFile)(process.execPath, [file, inject("city").residentUrl, ...args])).stdout;
+  const call = [file, inject("city").residentUrl, ...args];
+  return (await promisify(execFile)(process.execPath, call, { timeout: 30_000 })).stdout;
 };
 
 test.each([
