@@ -30,12 +30,17 @@ const readPartner = (name: string | undefined): string => {
   );
 };
 
-const readScopes = (text: string): PartnerScope[] =>
-  text.split(",").map((name) => {
+const readScopes = (text: string): PartnerScope[] => {
+  const scopes = text.split(",").map((name) => {
     const scope = partnerScopes.find((known) => known === name.trim());
     if (!scope) throw new CommandError(`Unknown scope: ${name}. Use ${partnerScopes.join(", ")}.`);
     return scope;
   });
+  if (scopes.includes("resident:read")) return scopes;
+  throw new CommandError(
+    "A key without resident:read is rejected everywhere. Use --scopes resident:read,resident:number.",
+  );
+};
 
 const readPlan = (name: string | undefined): string | undefined => {
   if (name === undefined || plans.includes(name)) return name;

@@ -69,7 +69,7 @@ const unlock = async (name: string | undefined) => {
     const digest = digestWith(pepper).digest(nameTerm(name));
     return sql<{ forgotten: number }[]>`select employee.unlock_account(${digest})::int as forgotten`;
   });
-  console.log(`${row?.forgotten ?? 0} failed attempts for "${name}" are forgotten`);
+  console.log(`${row?.forgotten ?? 0} failed attempts for "${name}" are cleared`);
 };
 
 export const run = verbCommand(

@@ -95,7 +95,7 @@ export const tooManyAttempts = (retryAfterSeconds: number) =>
   tooMany(`Too many attempts. Try again in ${retryAfterSeconds} seconds.`, retryAfterSeconds);
 export const throttled = tooMany("Too many requests at once. Try again in a second.", 1);
 export const tooManyMisses = tooMany(
-  "Too many searches today for numbers that do not exist. Check the source of the numbers, and try again in an hour.",
+  "Too many searches today for numbers that do not exist. Check the source of the numbers. Searches by number work again when fewer than 200 in the last 24 hours had no result.",
   60 * 60,
 );
 export const overQuota = tooMany(

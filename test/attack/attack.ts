@@ -15,7 +15,7 @@ Attacks the product: generated inputs for every route, every credential at every
 grow, slow clients and floods; then looks for planted data and secrets in its logs and files. Prints a table of what was
 tried and what fell. Without an address it attacks a city of its own, with invented data, on this machine.
 
-  --inputs N                inputs for each route (default: 10000; for a stage: 200)
+  --inputs N                inputs for each route, and forbidden addresses (default: 10000; for a stage: 200)
   --only NAME[,NAME]        some of ${attackNames.join(", ")}
   --seed N                  repeats the inputs of a run that printed this seed
 

@@ -4,6 +4,7 @@ import sharp from "sharp";
 import { sendFile, sendImage, sendMessage } from "#lib/routes/messaging.ts";
 import { searchResidents } from "#lib/routes/resident.ts";
 import type { Route } from "#lib/routes/route.ts";
+import { readLocalSecret } from "../../infra/local/secrets/store.ts";
 import { boundary, field, file, type WrittenPart, write } from "../steps/multipart.ts";
 import { pngChunk, pngEnd, pngHeader, pngSignature } from "../steps/png.ts";
 import { type Finding, Tally } from "./finding.ts";
@@ -119,26 +120,48 @@ export const attackWithBombs = async (target: Target): Promise<Finding[]> => {
   return [tally.finding];
 };
 
-/** Uploads pictures of 3 MiB to be compressed and files of 4 MiB all at once, while a text is sent as well. */
+/** A body that is too slow gets 408, as the process is busy with the others. */
+const upheld = [201, 408, 503];
+
+/**
+ * Uploads pictures to be compressed and files of 3 to 4 MiB all at once to the messenger, as the send functions do.
+ * Each is accepted or rejected with a status that says so, and a text is accepted afterwards.
+ */
 export const attackWithUploads = async (target: Target, count: number): Promise<Finding[]> => {
   const { city } = target;
   if (!city?.messenger) return [];
   const tally = new Tally("uploads of 3 to 4 MiB at once");
-  const line = openLine(target.unlimited.messaging, { connections: count + 1 });
+  const line = openLine(city.messengerUrl, { connections: count });
+  const { token } = readLocalSecret("messenger-token", city.secrets);
   const picture = await noise(1_050).png().toBuffer();
-  const upload = (route: Route, ...content: WrittenPart[]): Bomb => ({
-    about: "an upload",
-    route,
-    body: write([phone, ...content]),
-    headers: forms,
+  const file = randomBytes(4 * mib - 2_000);
+  const upload = (submission: object, body: Buffer) =>
+    line
+      .send({
+        method: "POST",
+        path: "/messages",
+        headers: {
+          authorization: `Bearer ${token}`,
+          "content-type": "application/octet-stream",
+          "x-submission": Buffer.from(JSON.stringify(submission)).toString("base64url"),
+        },
+        body,
+      })
+      .then(
+        ({ status }) => (upheld.includes(status) ? undefined : `an upload is answered with ${status}`),
+        ({ code }) => `an upload gets no answer (${code})`,
+      );
+  const all = Array.from({ length: count }, (_, i) => {
+    const common = { sender: "api:attack", phone: "6281200000001" };
+    return i % 5 === 0
+      ? upload({ ...common, kind: "image", compress: true }, picture)
+      : upload({ ...common, kind: "file" }, file);
   });
-  const image = upload(sendImage, field("compress", "true"), file("image", "a.png", picture));
-  const plain = upload(sendFile, file("file", "a.bin", randomBytes(4 * mib - 2_000)));
-  const all = Array.from({ length: count }, (_, i) => throwAt(target, line, i % 5 === 0 ? image : plain));
-  for (const reason of await Promise.all(all)) tally.count(reason && `an upload ${reason}`);
-  const text = { phone: "6281200000001", message: "after the uploads" };
-  const after = await throwAt(target, line, { about: "", route: sendMessage, body: JSON.stringify(text) });
+  for (const reason of await Promise.all(all)) tally.count(reason);
+  const api = openLine(target.unlimited.messaging);
+  const body = JSON.stringify({ phone: "6281200000001", message: "after the uploads" });
+  const after = await throwAt(target, api, { about: "", route: sendMessage, body });
   tally.count(after && `a text after them ${after}`);
-  await line.close();
+  await Promise.all([line.close(), api.close()]);
   return [tally.finding];
 };

@@ -26,7 +26,7 @@ const isServed = (status: number) => status === 200 || status === 404;
 
 /**
  * Floods routes without a credential from one address, through the limits of the gateway, while another address asks as
- * it should: each of its requests is served.
+ * it should: as soon as the first one is limited, each request of the other is served.
  */
 export const attackWithFloods = async (target: Target, requests: number): Promise<Finding[]> => {
   if (!target.city) return [];
@@ -36,24 +36,28 @@ export const attackWithFloods = async (target: Target, requests: number): Promis
     const line = openLine(target.addresses[apiOf(used).name]);
     const anonymous = { method: flooded.method, path: flooded.path, headers: {} };
     let flooding = true;
+    // until then, the flood may use up what all callers of a method share, for some seconds
+    let isLimited = false;
     const flooders = Array.from({ length: 50 }, async () => {
-      for (let sent = 0; sent < requests / 50; sent++) await flood.send(anonymous);
+      for (let sent = 0; sent < requests / 50; sent++) {
+        const answer = await flood.send(anonymous).catch(() => undefined);
+        isLimited ||= String(answer?.headers.ratelimit).startsWith('"address"');
+      }
     });
     const ended = Promise.all(flooders).finally(() => {
       flooding = false;
     });
     const headers = { "content-type": "application/json", ...credentialOf(target, used.auth.kind) };
     const body = used.body ? "{}" : undefined;
-    do {
-      const path = used.path.replace("{id}", "unknown");
-      const { status, text } = await line.send({ method: used.method, path, headers, body });
-      tally.count(
-        isServed(status)
-          ? undefined
-          : `${used.path} is ${status} ${JSON.parse(text).code} while ${flooded.path} is flooded`,
-      );
+    while (flooding) {
+      if (isLimited) {
+        const path = used.path.replace("{id}", "unknown");
+        const { status } = await line.send({ method: used.method, path, headers, body });
+        const reason = `${used.path} is ${status} while ${flooded.path} is flooded`;
+        tally.count(isServed(status) ? undefined : reason);
+      }
       await pause(pauseMs);
-    } while (flooding);
+    }
     await ended;
     await Promise.all([flood.close(), line.close()]);
   }

@@ -63,7 +63,7 @@ describe("sessions unlock", () => {
     for (let i = 0; i < 5; i++) expect(await attempt()).toBe(401);
     expect(await attempt()).toBe(429);
     const { out } = await unlock(variables["employee/login"] ?? {}, name.toUpperCase());
-    expect(out).toMatch(/^5 failed attempts for .* are forgotten/);
+    expect(out).toMatch(/^5 failed attempts for .* are cleared/);
     expect(await attempt()).toBe(401);
   });
 
