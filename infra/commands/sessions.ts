@@ -67,9 +67,9 @@ const unlock = async (name: string | undefined) => {
   const [row] = await withConnection("employee-admin", async (sql) => {
     const pepper = secret ? await readSecret(secret, pepperSchema()) : readLocalSecret("attempt-pepper");
     const digest = digestWith(pepper).digest(nameTerm(name));
-    return sql<{ forgotten: number }[]>`select employee.unlock_account(${digest})::int as forgotten`;
+    return sql<{ cleared: number }[]>`select employee.unlock_account(${digest})::int as cleared`;
   });
-  console.log(`${row?.forgotten ?? 0} failed attempts for "${name}" are cleared`);
+  console.log(`${row?.cleared ?? 0} failed attempts for "${name}" are cleared`);
 };
 
 export const run = verbCommand(

@@ -4,7 +4,7 @@ import { build } from "../../infra/build/build.ts";
 import { CommandError, command, rejectExtra, runCommand } from "../../infra/commands/command.ts";
 import { withCity } from "../bench/temporary-city.ts";
 import { openSystem, overHttp } from "../contract/system.ts";
-import { readTarget, type TargetOptions } from "../contract/target.ts";
+import { isLoopback, readTarget, type TargetOptions } from "../contract/target.ts";
 import { type Finding, renderFindings } from "./finding.ts";
 import { LeakWatch } from "./leaks.ts";
 import { attack, attackCity, attackNames, type Scale, watchedBy } from "./suite.ts";
@@ -54,8 +54,6 @@ const readOnly = (text: string | undefined): string[] | undefined => {
   if (unknown === undefined) return names;
   throw new CommandError(`--only knows ${attackNames.join(", ")}, but not ${unknown}`);
 };
-
-const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
 /** @throws CommandError unless the operator has named every host that is not this machine. */
 const requireConsent = (urls: readonly string[], consent: string): void => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { Fault } from "#lib/faults/fault.ts";
 import { listFaults, rowOf } from "#lib/openapi/faults.ts";
@@ -77,7 +78,7 @@ const attackRoute = async (
       const reaction = await line.send({ ...request, headers });
       const wait = Number(reaction.headers["retry-after"]);
       if (reaction.status !== 429 || target.city || !(wait <= maxWaitSeconds)) return reaction;
-      await new Promise((resolve) => setTimeout(resolve, wait * 1_000));
+      await pause(wait * 1_000);
     }
   };
   const property = fc.asyncProperty(requestTo(route), async (request) => {

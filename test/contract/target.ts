@@ -73,7 +73,8 @@ const readGiven = (file: string | undefined): Given => {
   throw new CommandError(`${source} does not have the shape of .local/dev.json: ${fields}`);
 };
 
-const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
+/** Whether a host, as in a parsed URL, is this machine. */
+export const isLoopback = (host: string): boolean => ["127.0.0.1", "localhost", "[::1]"].includes(host);
 
 const readAddress = (option: string, text: string | undefined): string => {
   if (text === undefined)
@@ -84,7 +85,7 @@ const readAddress = (option: string, text: string | undefined): string => {
     throw new CommandError(
       `--${option} must be an address without credentials, query and fragment, such as https://api.example.go.id/api`,
     );
-  if (url.protocol === "http:" && !loopback.has(url.hostname))
+  if (url.protocol === "http:" && !isLoopback(url.hostname))
     throw new CommandError(`--${option} must be https, or credentials would be sent unencrypted`);
   return url.href.replace(/\/+$/, "");
 };
