@@ -1,92 +1,30 @@
 import { randomBytes } from "node:crypto";
-import type postgres from "postgres";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
-import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
-import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
-import { startTask, type Task } from "#lib/messenger/task.ts";
-import { secretTable } from "#lib/secrets/table/table.ts";
-import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
-import { createMessengerDatabase } from "./messenger-database.ts";
+import { describe, expect, test } from "vitest";
+import type { Accepted } from "#lib/messaging/submission.ts";
+import {
+  ask,
+  database,
+  eventually,
+  json,
+  phone,
+  platform,
+  sql,
+  stageEachTest,
+  start,
+  startOpen,
+  stateOf,
+  submit,
+  text,
+  untilOpen,
+  upload,
+} from "./running-task.ts";
 
-vi.stubEnv("LOG_LEVEL", "error");
+stageEachTest();
 
-const phone = "6281200000001";
-const token = randomBytes(24).toString("base64url");
-const encryption = encryptionWith(secretTable["messenger-key"].mint());
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-
-let platform: Platform;
-let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
-let sql: postgres.Sql;
-
-const start = async (pace: Pace = noPace): Promise<Task> => {
-  const task = await startTask({
-    connect: async (max, onClose) => database.open(max, onClose),
-    encryption,
-    platform: {
-      url: platform.url,
-      rootKey: platform.rootKey,
-      mediaCa: platform.mediaCa,
-      reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
-      answerTimeoutMs: 3_000,
-    },
-    pace,
-    maxWaiting: 10_000,
-    findTokens: async () => [token],
-    findCredentials: async () => [],
-    host: "127.0.0.1",
-    port: 0,
-  });
-  onTestFinished(() => task.stop());
-  return task;
-};
-
-const ask = async (task: Task, path: string, init: RequestInit = {}) => {
-  const headers = { authorization: `Bearer ${token}`, ...init.headers };
-  const response = await fetch(`${task.url}${path}`, { ...init, headers });
-  return { status: response.status, json: (await response.json()) as never };
-};
-const json = (body: unknown) => ({
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify(body),
-});
-const to = { sender: "api:test", phone };
-const text = { ...to, kind: "text", text: "hello" };
-const submit = async (task: Task, submission: Record<string, unknown>): Promise<Accepted> => {
-  const answer = await ask(task, "/messages", json({ ...text, ...submission }));
-  expect(answer.status).toBe(201);
-  return answer.json;
-};
-const upload = (task: Task, submission: Record<string, unknown>, bytes: Buffer) =>
-  ask(task, "/messages", {
-    method: "POST",
-    headers: {
-      "content-type": "application/octet-stream",
-      "x-submission": Buffer.from(JSON.stringify({ ...to, ...submission })).toString("base64url"),
-    },
-    body: new Uint8Array(bytes),
-  });
-const stateOf = async (task: Task, id: string): Promise<MessageState> =>
-  (await ask(task, `/messages/${id}`)).json;
-const eventually = (task: Task, id: string, status: string) =>
-  expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe(status);
-
-const untilOpen = async (task: Task) => {
-  await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toMatch(/pairing|open/);
-  const state = task.findWhatsApp()?.state();
-  if (state?.kind === "pairing") await platform.scan(state.qr);
-  await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("open");
-};
-const startOpen = async () => {
-  const task = await start();
-  await untilOpen(task);
-  return task;
-};
 
 /** Lists the tables that contain a text, also as bytes. */
 const findTables = async (text: string): Promise<string[]> => {
@@ -103,14 +41,6 @@ const findTables = async (text: string): Promise<string[]> => {
   });
   return (await Promise.all(found)).flat();
 };
-
-beforeEach(async () => {
-  database = await createMessengerDatabase();
-  sql = database.connect(1);
-  platform = await startPlatform({ phones: [phone] });
-  platform.behave({ receipts: ["delivered", "read"] });
-  onTestFinished(() => platform.stop());
-});
 
 test("a task that is stopped lets the next one lead, and accepts messages until clients stop resolving it", async () => {
   const [first, second] = [await startOpen(), await start()];
@@ -238,58 +168,6 @@ test.each([
   const task = await start();
   const response = await fetch(`${task.url}/messages/x`, { headers: headers as Record<string, string> });
   expect(response.status).toBe(401);
-});
-
-describe("when the platform", () => {
-  test("drops the connection before its answer, the message is sent again under the same id", async () => {
-    const task = await startOpen();
-    // a receipt would count as an answer
-    platform.behave({ dropBeforeAck: 1, receipts: [] });
-    const { id } = await submit(task, {});
-    await eventually(task, id, "SENT");
-    expect([platform.phone(phone).inbox.length, platform.arrivalsOf(id)]).toEqual([1, 2]);
-  });
-
-  test("is down for a while, all messages accepted meanwhile arrive in order", async () => {
-    const task = await startOpen();
-    await eventually(task, (await submit(task, { text: "0" })).id, "READ");
-    platform.leave();
-    const ids: string[] = [];
-    for (let i = 1; i <= 20; i++) ids.push((await submit(task, { text: String(i) })).id);
-    platform.comeBack();
-    await eventually(task, ids.at(-1) ?? "", "READ");
-    expect(platform.phone(phone).inbox.map(({ text }) => Number(text))).toEqual(
-      Array.from({ length: 21 }, (_, i) => i),
-    );
-  });
-
-  test("has accepted messages from an earlier task in this hour, they count for this one", async () => {
-    await sql`
-      insert into messaging.message (id, sender, kind, phone, content, state, expires_at, sent_at)
-      values ('EARLIER', 'api:test', 'text', ${phone}, '{}', 'READ', now(), now())`;
-    const task = await start({ ...noPace, perHour: 2 });
-    const [first, second] = [await submit(task, {}), await submit(task, {})];
-    await untilOpen(task);
-    await eventually(task, first.id, "READ");
-    expect((await stateOf(task, second.id)).status).toBe("PENDING");
-  });
-
-  test("rejects a message, it has failed with the platform's code", async () => {
-    const task = await startOpen();
-    platform.behave({ nack: { code: 479, messages: 1 } });
-    const { id } = await submit(task, {});
-    await eventually(task, id, "FAILED");
-    expect((await stateOf(task, id)).reason).toContain("479");
-  });
-
-  test("removes the link, pairing starts again and nothing is lost", async () => {
-    const task = await startOpen();
-    platform.disconnect(401);
-    await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("pairing");
-    const { id } = await submit(task, {});
-    await untilOpen(task);
-    await eventually(task, id, "READ");
-  });
 });
 
 describe("two tasks", () => {

@@ -136,7 +136,7 @@ export const leader: readonly Mutant[] = [
     file: taskFile,
     find: "const pacing = new Pacing(pace, await loadHistory(sql));",
     replace: "const pacing = new Pacing(pace, { ...(await loadHistory(sql)), sentAt: [] });",
-    tests: ofTask,
+    tests: ["test/messenger/task-platform.test.ts"],
     only: "from an earlier task",
   },
   {

@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import type postgres from "postgres";
+import { beforeEach, expect, onTestFinished, vi } from "vitest";
+import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
+import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
+import { startTask, type Task } from "#lib/messenger/task.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
+import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
+import { createMessengerDatabase } from "./messenger-database.ts";
+
+/*
+ * What the tests of a running task share: a database, a platform with one citizen's phone, and calls to the task.
+ */
+export const phone = "6281200000001";
+const token = randomBytes(24).toString("base64url");
+const encryption = encryptionWith(secretTable["messenger-key"].mint());
+
+/** Of the current test. */
+export let platform: Platform;
+export let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
+export let sql: postgres.Sql;
+
+/** Makes a database and a platform for each test of the file. */
+export const stageEachTest = () => {
+  vi.stubEnv("LOG_LEVEL", "error");
+  beforeEach(async () => {
+    database = await createMessengerDatabase();
+    sql = database.connect(1);
+    platform = await startPlatform({ phones: [phone] });
+    platform.behave({ receipts: ["delivered", "read"] });
+    onTestFinished(() => platform.stop());
+  });
+};
+
+/** Starts a task until the test ends. */
+export const start = async (pace: Pace = noPace): Promise<Task> => {
+  const task = await startTask({
+    connect: async (max, onClose) => database.open(max, onClose),
+    encryption,
+    platform: {
+      url: platform.url,
+      rootKey: platform.rootKey,
+      mediaCa: platform.mediaCa,
+      reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
+      answerTimeoutMs: 3_000,
+    },
+    pace,
+    maxWaiting: 10_000,
+    findTokens: async () => [token],
+    findCredentials: async () => [],
+    host: "127.0.0.1",
+    port: 0,
+  });
+  onTestFinished(() => task.stop());
+  return task;
+};
+
+export const ask = async (task: Task, path: string, init: RequestInit = {}) => {
+  const headers = { authorization: `Bearer ${token}`, ...init.headers };
+  const response = await fetch(`${task.url}${path}`, { ...init, headers });
+  return { status: response.status, json: (await response.json()) as never };
+};
+export const json = (body: unknown) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+const to = { sender: "api:test", phone };
+export const text = { ...to, kind: "text", text: "hello" };
+export const submit = async (task: Task, submission: Record<string, unknown>): Promise<Accepted> => {
+  const answer = await ask(task, "/messages", json({ ...text, ...submission }));
+  expect(answer.status).toBe(201);
+  return answer.json;
+};
+export const upload = (task: Task, submission: Record<string, unknown>, bytes: Buffer) =>
+  ask(task, "/messages", {
+    method: "POST",
+    headers: {
+      "content-type": "application/octet-stream",
+      "x-submission": Buffer.from(JSON.stringify({ ...to, ...submission })).toString("base64url"),
+    },
+    body: new Uint8Array(bytes),
+  });
+export const stateOf = async (task: Task, id: string): Promise<MessageState> =>
+  (await ask(task, `/messages/${id}`)).json;
+export const eventually = (task: Task, id: string, status: string) =>
+  expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe(status);
+
+export const untilOpen = async (task: Task) => {
+  await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toMatch(/pairing|open/);
+  const state = task.findWhatsApp()?.state();
+  if (state?.kind === "pairing") await platform.scan(state.qr);
+  await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("open");
+};
+export const startOpen = async () => {
+  const task = await start();
+  await untilOpen(task);
+  return task;
+};
