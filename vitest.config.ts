@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { correct } from "./infra/build/corrections.ts";
 
 const temporary = mkdtempSync(join(tmpdir(), "test-run-"));
 chmodSync(temporary, 0o711); // a database that root starts runs under another account
@@ -28,7 +29,10 @@ class SlowFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  // tests of sources run the libraries that bundles contain
+  plugins: [{ name: "correct-libraries", transform: (source, path) => correct(path, source) }],
   test: {
+    server: { deps: { inline: ["postgres"] } },
     sequence: { sequencer: SlowFirst },
     // the default leaves one core free, of two; but tests wait more than they work
     maxWorkers: availableParallelism() + 1,

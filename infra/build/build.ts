@@ -1,9 +1,10 @@
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import * as esbuild from "esbuild";
 import { listGuideFiles } from "../docs/guide.ts";
 import { writeDocumentation } from "../docs/write.ts";
+import { correctLibraries } from "./corrections.ts";
 import { writeLicences } from "./licences.ts";
 import { listBundlePackages, listImagePackages } from "./packages.ts";
 import { listAuthorities } from "./rds-authorities.ts";
@@ -73,58 +74,6 @@ const leaveOut: esbuild.Plugin = {
   },
 };
 
-/**
- * libsignal prints whole sessions to the console, private ratchet keys included, and has no configurable logger.
- * Removes these calls; an unknown use of the console fails the build.
- */
-export const silenceLibsignal = (): esbuild.Plugin => ({
-  name: "silence-libsignal",
-  setup(build) {
-    build.onLoad({ filter: /[\\/]libsignal[\\/].*\.js$/ }, ({ path }) => {
-      const contents = readFileSync(path, "utf8").replace(/\bconsole\.\w+\(/g, "void (");
-      return /\bconsole\b/.test(contents)
-        ? { errors: [{ text: `${path} uses the console in an unknown way` }] }
-        : { contents, loader: "js" };
-    });
-  },
-});
-
-/**
- * postgres.js 3.4.9 may write to a connection after it has closed. The write comes from a callback, so its TypeError
- * ends the process. Rejects the queries of that connection instead, and lets the pool open it again: later, because
- * the pool still moves the connection between its queues after the write. A connection that closes before its next
- * write would also hold that write, and could not be opened again.
- *
- * @see https://github.com/porsager/postgres/issues/1208
- */
-export const guardPostgres = (): esbuild.Plugin => ({
-  name: "guard-postgres",
-  setup(build) {
-    const unguarded = "const x = socket.write(chunk, fn)";
-    const guard = `if (socket === null) {
-      const lost = Errors.connection("CONNECTION_CLOSED", options)
-      chunk = nextWriteTimer = null
-      query && queryError(query, lost)
-      while (sent.length) queryError(sent.shift(), lost)
-      query = null
-      setImmediate(() => connection.queue === queues.connecting || onclose(connection, lost))
-      return true
-    }`;
-    const stale = "clearImmediate(nextWriteTimer)\n    socket.removeListener";
-    build.onLoad({ filter: /[\\/]postgres[\\/]src[\\/]connection\.js$/ }, ({ path }) => {
-      const contents = readFileSync(path, "utf8");
-      return [unguarded, stale].every((text) => contents.split(text).length === 2)
-        ? {
-            contents: contents
-              .replace(unguarded, `${guard}\n${unguarded}`)
-              .replace(stale, stale.replace("\n", "\n    chunk = nextWriteTimer = null\n")),
-            loader: "js",
-          }
-        : { errors: [{ text: `${path} writes in an unknown way` }] };
-    });
-  },
-});
-
 /** Inlines the text of the console's files, because the messenger is deployed as a single bundle. */
 const inlineConsole: esbuild.Plugin = {
   name: "inline-console",
@@ -177,7 +126,7 @@ const functions = (): esbuild.BuildOptions => ({
     in: `functions/${fn}.ts`,
     out: `${functionName(fn)}/index`,
   })),
-  plugins: [builtinHttp, leaveOut, guardPostgres(), documentation],
+  plugins: [builtinHttp, leaveOut, correctLibraries, documentation],
 });
 
 /** Optional packages that Baileys would load for features that are not used. */
@@ -188,7 +137,7 @@ const messenger = (): esbuild.BuildOptions => ({
   entryPoints: [{ in: `functions/${messengerEntry}.ts`, out: "messenger/messenger" }],
   // native code: installed separately for the image's and the developer's platform
   external: ["sharp", ...optionalOfLibrary],
-  plugins: [leaveOut, silenceLibsignal(), guardPostgres(), inlineConsole],
+  plugins: [leaveOut, correctLibraries, inlineConsole],
 });
 
 /**

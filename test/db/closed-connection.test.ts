@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import * as esbuild from "esbuild";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { guardPostgres } from "../../infra/build/build.ts";
+import { correctLibraries } from "../../infra/build/corrections.ts";
 
 /** Loses the connection of a transaction that goes on, then uses the pool. */
 const program = `
@@ -65,7 +65,7 @@ const runBundled = async (contents: string, ...args: string[]): Promise<string> 
     platform: "node",
     format: "esm",
     write: false,
-    plugins: [guardPostgres()],
+    plugins: [correctLibraries],
   });
   const file = join(folder, "program.mjs");
   writeFileSync(file, outputFiles[0]?.contents ?? "");

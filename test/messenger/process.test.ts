@@ -11,7 +11,7 @@ import * as z from "zod/mini";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
-import { silenceLibsignal } from "../../infra/build/build.ts";
+import { correctLibraries } from "../../infra/build/corrections.ts";
 import {
   citizen,
   createScene,
@@ -166,7 +166,7 @@ describe("the process prints no key, number or text", () => {
       banner: {
         js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
       },
-      plugins: [silenceLibsignal()],
+      plugins: [correctLibraries],
       logLevel: "silent",
     });
     expectClean(await provoke(outfile));

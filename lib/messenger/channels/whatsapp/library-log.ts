@@ -75,7 +75,7 @@ let isMuted = false;
 
 /**
  * Drops what libsignal prints to the console: whole Signal sessions, private ratchet keys included. Bundles
- * do not contain the calls (infra/build/build.ts, `silenceLibsignal`); this covers running from the sources.
+ * do not contain the calls (infra/build/corrections.ts); this covers running from the sources.
  */
 export const muteLibsignal = (): void => {
   if (isMuted) return;
