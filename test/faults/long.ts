@@ -1,34 +1,17 @@
+import { parseArgs } from "node:util";
 import { build } from "../../infra/build/build.ts";
 import { withCity } from "../bench/temporary-city.ts";
 import { killWork } from "./functions.ts";
 import { killAtEach, listPoints, loseConnections, startWatchedScene } from "./kill.ts";
 import { killRun } from "./notification.ts";
 import { losePower } from "./power.ts";
-import { startScene } from "./scene.ts";
+import { type Scene, startScene } from "./scene.ts";
 import { listPairPoints, startPairScene, takeOverAtEach } from "./takeover.ts";
 import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform, setClock } from "./trial.ts";
 import { startWatching } from "./works/stage.ts";
 import { works } from "./works/works.ts";
 
-/*
- * The long form of the tests in this folder, which takes some minutes: `npm run test:faults`
- */
 const awayMs = 10_000;
-const trials = {
-  "task killed 20 times, 2,000 sends": () => crashAlone(scene, { messages: 2_000, kills: 20 }),
-  "leader of two killed 10 times, 500 sends": () => crashLeader(scene, { messages: 500, kills: 10 }),
-  "leader of two cut off 10 times, 500 sends": () => cutLeader(scene, { messages: 500, kills: 10 }),
-  "two tasks, database gone for 10 s, 500 sends": () => loseDatabase(scene, { messages: 500, awayMs }),
-  "two tasks, platform gone for 10 s, 500 sends": () => losePlatform(scene, { messages: 500, awayMs }),
-  "task's clock set by an hour, 500 sends": () => setClock(scene, 500),
-  "database's power cut, 500 sends": () => losePower(scene, 500),
-};
-
-await build();
-const scene = await startScene(20);
-// the database would keep running: it is a separate process
-for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.once(signal, () => scene.stop().finally(() => process.exit(1)));
 
 const tell = async (name: string, run: () => Promise<{ readonly wrongs: readonly string[] }>) => {
   const started = performance.now();
@@ -39,54 +22,90 @@ const tell = async (name: string, run: () => Promise<{ readonly wrongs: readonly
   if (wrongs.length > 0) process.exitCode = 1;
 };
 
-try {
-  for (const [name, run] of Object.entries(trials)) await tell(name, run);
-} finally {
-  await scene.stop();
-}
+/** Runs work in a scene. After a signal too, the scene stops: its database is another process that would keep running. */
+const within = async <S extends Pick<Scene, "stop">>(scene: S, work: (scene: S) => Promise<void>) => {
+  const stop = () => scene.stop().finally(() => process.exit(1));
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.once(signal, stop);
+  try {
+    await work(scene);
+  } finally {
+    for (const signal of signals) process.off(signal, stop);
+    await scene.stop();
+  }
+};
 
-const watched = await startWatchedScene(300);
-try {
-  await tell("task killed at every write and frame of three sends", async () =>
-    killAtEach(watched, await listPoints(watched)),
-  );
-  await tell("task's connections to the database lost, 300 sends", () => loseConnections(watched, 300));
-} finally {
-  await watched.stop();
-}
-
-const pair = await startPairScene(300);
-try {
-  await tell("one of two tasks killed at every write and frame of three sends", async () =>
-    takeOverAtEach(pair, await listPairPoints(pair)),
-  );
-} finally {
-  await pair.stop();
-}
-
-const watching = startWatching();
-await withCity(
-  50,
-  async (city, folder) => {
-    for (const { name, create } of works)
-      await tell(`${name} killed at every write`, () =>
-        killWork(watching.points, create({ city, folder, points: watching.points })),
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  messenger: async () =>
+    within(await startScene(20), async (scene) => {
+      const trials = {
+        "task killed 20 times, 2,000 sends": () => crashAlone(scene, { messages: 2_000, kills: 20 }),
+        "leader of two killed 10 times, 500 sends": () => crashLeader(scene, { messages: 500, kills: 10 }),
+        "leader of two cut off 10 times, 500 sends": () => cutLeader(scene, { messages: 500, kills: 10 }),
+        "two tasks, database gone for 10 s, 500 sends": () => loseDatabase(scene, { messages: 500, awayMs }),
+        "two tasks, platform gone for 10 s, 500 sends": () => losePlatform(scene, { messages: 500, awayMs }),
+        "task's clock set by an hour, 500 sends": () => setClock(scene, 500),
+        "database's power cut, 500 sends": () => losePower(scene, 500),
+      };
+      for (const [name, run] of Object.entries(trials)) await tell(name, run);
+    }),
+  points: async () =>
+    within(await startWatchedScene(300), async (scene) => {
+      await tell("task killed at every write and frame of three sends", async () =>
+        killAtEach(scene, await listPoints(scene)),
       );
+      await tell("task's connections to the database lost, 300 sends", () => loseConnections(scene, 300));
+    }),
+  takeover: async () =>
+    within(await startPairScene(300), (scene) =>
+      tell("one of two tasks killed at every write and frame of three sends", async () =>
+        takeOverAtEach(scene, await listPairPoints(scene)),
+      ),
+    ),
+  functions: async () => {
+    const { points, via, stop } = startWatching();
+    await withCity(
+      50,
+      async (city, folder) => {
+        for (const { name, create } of works)
+          await tell(`${name} killed at every write`, () =>
+            killWork(points, create({ city, folder, points })),
+          );
+      },
+      { via },
+    );
+    stop();
   },
-  { via: watching.via },
-);
-watching.stop();
+  notifications: () =>
+    withCity(
+      1,
+      async (city) => {
+        for (const kills of [3, 0])
+          await tell(`notification run killed ${kills} times, 10,000 recipients`, () =>
+            killRun(city, { recipients: 10_000, kills }),
+          );
+      },
+      { durable: true },
+    ),
+};
 
-const recipients = 10_000;
-await withCity(
-  1,
-  async (city) => {
-    for (const kills of [3, 0])
-      await tell(`notification run killed ${kills} times, 10,000 recipients`, () =>
-        killRun(city, { recipients, kills }),
-      );
-  },
-  { durable: true },
-);
+const usage = `Usage: npm run test:faults [-- <part> …]   the long form of the tests in test/faults, about an hour for all
+
+Parts: ${Object.keys(parts).join(", ")}`;
+
+const main = async () => {
+  const options = { help: { type: "boolean" } } as const;
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  if (values.help) return console.log(usage);
+  if (!positionals.every((part) => Object.hasOwn(parts, part))) throw new Error(usage);
+  await build();
+  for (const [part, run] of Object.entries(parts))
+    if (positionals.length === 0 || positionals.includes(part)) await run();
+};
+
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
 // the platform library leaves timers behind
 process.exit();

@@ -1,19 +1,19 @@
 import { parseArgs } from "node:util";
 import { build } from "../../infra/build/build.ts";
-import { printTable, writeResult } from "../bench/result.ts";
-import { measureMemory } from "./memory.ts";
+import { measureMemory } from "../faults/memory.ts";
+import { printTable, writeResult } from "./result.ts";
 
 /**
- * Measures the memory of the messenger.
+ * Measures the memory of the messenger while it sends texts, and while uploads flood it.
  *
  * @param args `--messages <n>`, `--recipients <n>`.
  */
-const benchMemory = async (args: string[]) => {
+export const benchMemory = async (args: string[]) => {
   const { values } = parseArgs({
     args,
     options: {
       messages: { type: "string", default: "50000" },
-      recipients: { type: "string", default: "500" },
+      recipients: { type: "string", default: "5000" },
     },
   });
   const [messages, recipients] = [Number(values.messages), Number(values.recipients)];
@@ -24,7 +24,3 @@ const benchMemory = async (args: string[]) => {
   console.log(JSON.stringify(peaks));
   writeResult(`memory-${recipients}`, { messages, recipients, ...peaks, samples });
 };
-
-await benchMemory(process.argv.slice(2));
-// the platform library leaves timers behind
-process.exit();
