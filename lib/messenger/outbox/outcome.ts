@@ -54,6 +54,13 @@ const setPending = async (
 export const requeue = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, requeued(sql));
 
+/** Requeues a message that could not be prepared: the attempt counts, but nothing has left. */
+export const requeueUnprepared = (
+  sql: postgres.Sql,
+  message: Outgoing,
+  delaySeconds: number,
+): Promise<void> => setPending(sql, message, delaySeconds, sql`state = 'PENDING', unsent = unsent + 1`);
+
 /** Requeues a message whose frame has not left: the attempt does not count. */
 export const requeueUnsent = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, sql`state = 'PENDING', attempts = attempts - 1`);
@@ -89,7 +96,7 @@ export const recover = async (sql: postgres.Sql, epoch: number): Promise<number>
 export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
-    set state = case when attempts > 0 then 'UNCERTAIN' else 'EXPIRED' end,
+    set state = case when attempts > unsent then 'UNCERTAIN' else 'EXPIRED' end,
       reason = 'not sent before it expired', changed_at = now()
     where is_open and expires_at + case state when 'SENDING' then interval '5 minutes'
       else interval '0' end <= now()`;

@@ -122,8 +122,9 @@ export const connect = (options: ConnectionOptions): Connection => {
     makeSignalRepository: writeThrough(lease.state.keys),
     transactionOpts: { maxCommitRetries: 3, delayBetweenTriesMs: 200 },
     getMessage: (key) => findMessage(options, socket, key),
-    // incoming messages are acknowledged and dropped, and the phone's history is not synchronised
-    shouldSyncHistoryMessage: () => false,
+    // incoming messages are acknowledged and dropped; the recent history brings LIDs and privacy tokens, only they are
+    // stored
+    shouldSyncHistoryMessage: ({ syncType }) => syncType !== baileys.proto.Message.HistorySyncType.FULL,
     syncFullHistory: false,
     markOnlineOnConnect: false,
     emitOwnEvents: false,
