@@ -29,7 +29,7 @@ export type ChannelFailureReason =
   | "aborted"
   /** The number has no account. */
   | "no-recipient"
-  /** The number has an account, but the platform lists no device to send to. */
+  /** The number has an account, but the platform names no device that can receive messages. */
   | "no-devices"
   /** No media server accepted the media. */
   | "upload-failed"

@@ -31,8 +31,8 @@ export const markFailed = async (
 
 /** Makes a message PENDING again, or UNCERTAIN after too many sends. */
 const requeued = (sql: postgres.Sql) => sql`
-  state = case when attempts >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
-  reason = case when attempts >= ${maxAttempts} then 'the platform gave no answer' end`;
+  state = case when attempts - unsent >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
+  reason = case when attempts - unsent >= ${maxAttempts} then 'the platform gave no answer' end`;
 
 const setPending = async (
   sql: postgres.Sql,
@@ -54,14 +54,11 @@ const setPending = async (
 export const requeue = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, requeued(sql));
 
-/** Requeues a message that could not be prepared: the attempt counts, but nothing has left. */
-export const requeueUnprepared = (
-  sql: postgres.Sql,
-  message: Outgoing,
-  delaySeconds: number,
-): Promise<void> => setPending(sql, message, delaySeconds, sql`state = 'PENDING', unsent = unsent + 1`);
+/** Requeues a message whose frame has not left, although the platform is connected: the attempt counts. */
+export const requeueFailed = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
+  setPending(sql, message, delaySeconds, sql`state = 'PENDING', unsent = unsent + 1`);
 
-/** Requeues a message whose frame has not left: the attempt does not count. */
+/** Requeues a message whose frame has not left for a reason that concerns all messages: the attempt does not count. */
 export const requeueUnsent = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, sql`state = 'PENDING', attempts = attempts - 1`);
 

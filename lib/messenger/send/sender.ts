@@ -35,16 +35,15 @@ const newContactPauseMs = 60 * 60_000;
 const idleMs = 500;
 /** Least time between two queries of an empty outbox. */
 const minIdleMs = 20;
+/** After an attempt that failed before the frame left; doubled after each more. */
 const firstDelaySeconds = 5;
+const maxDelaySeconds = 600;
 /** After a lost database connection, which the message did not cause. */
 const lostDatabaseDelaySeconds = 1;
 /** A message that could not be prepared this often, or whose number has no device, has failed: after 75 seconds. */
 const maxPreparations = 5;
 
-/** After a send without an answer: it may have left, it has not, or the database connection was lost. */
-const delaysSeconds = { unknown: 0, "not-sent": firstDelaySeconds, interrupted: lostDatabaseDelaySeconds };
-
-const delayAfter = (attempts: number) => firstDelaySeconds * 2 ** (attempts - 1);
+const delayAfter = (attempts: number) => Math.min(firstDelaySeconds * 2 ** (attempts - 1), maxDelaySeconds);
 
 /** Composes the payload, or decrypts that of an earlier send. @returns undefined for a former leader. */
 const prepare = async (
@@ -69,6 +68,25 @@ const isDatabaseLost = (error: unknown): boolean =>
   (!(error instanceof ChannelFailure) || error.reason === "failed") &&
   isLostConnection(errorCode(error));
 
+/** Requeues a message that may have left, that has not, or whose send a lost database connection has interrupted. */
+const repeat = async (
+  options: SenderOptions,
+  message: Outgoing,
+  verdict: "unknown" | "not-sent" | "interrupted",
+): Promise<void> => {
+  const { sql, channel, signal } = options;
+  const isFailure = verdict === "not-sent" && channel.isOpen();
+  const delays = {
+    unknown: 0,
+    "not-sent": delayAfter(message.attempts),
+    interrupted: lostDatabaseDelaySeconds,
+  };
+  const seconds = channel.isOpen() ? delays[verdict] : 0;
+  const again = verdict === "unknown" ? outcome.requeue : outcome.requeueUnsent;
+  holdBack(options, message, seconds);
+  await retryUntilDone(() => (isFailure ? outcome.requeueFailed : again)(sql, message, seconds), signal);
+};
+
 const isWithoutDevices = (error: unknown): boolean =>
   error instanceof ChannelFailure && error.reason === "no-devices";
 
@@ -85,10 +103,7 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
   });
   const ms = performance.now() - started;
   if (typeof verdict === "string") {
-    const seconds = channel.isOpen() ? delaysSeconds[verdict] : 0;
-    holdBack(options, message, seconds);
-    const again = verdict === "unknown" ? outcome.requeue : outcome.requeueUnsent;
-    await retryUntilDone(() => again(sql, message, seconds), options.signal);
+    await repeat(options, message, verdict);
     return onOutcome?.("retried", ms);
   }
   pacing.recordSend(message.phone, message.isNewContact && verdict.outcome === "acked", steadyNow());
@@ -137,13 +152,13 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
   }
   if (attempts >= maxPreparations) {
     const reason = isWithoutDevices(error)
-      ? "the platform lists no device of the number"
+      ? "the platform names no device of the number that can receive messages"
       : "the message could not be prepared";
     await retryUntilDone(() => outcome.markFailed(sql, message, reason), options.signal);
     return onOutcome?.("failed", 0);
   }
   holdBack(options, message, delayAfter(attempts));
-  await retryUntilDone(() => outcome.requeueUnprepared(sql, message, delayAfter(attempts)), options.signal);
+  await retryUntilDone(() => outcome.requeueFailed(sql, message, delayAfter(attempts)), options.signal);
   onOutcome?.("retried", 0);
 };
 

@@ -35,12 +35,10 @@ const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = 
     "the account migrates while it is connected, LIDs are used again",
     [
       [{ contacts: { reachedBy: "number" } }, [lid, number]],
-      // no devices by number: no frame
-      [{ contacts: { reachedBy: "lid" } }, [lid]],
+      [{ contacts: { reachedBy: "lid" } }, [number, lid]],
       [{}, [lid]],
     ],
   ],
-  ["does not know the LID, the number is used", [[{ contacts: { withoutLid: [phone] } }, [number]]]],
   [
     "sends receipts from the contact's other address, they count",
     [
@@ -52,7 +50,8 @@ const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = 
     "asks again from the contact's other address, the message is repeated",
     [
       [{ contacts: { receiptsFrom: "other" }, askAgain: 1 }, [lid, number]],
-      [{ contacts: { receiptsFrom: "other", withoutLid: [phone] }, askAgain: 1 }, [lid, number]],
+      [{ contacts: { receiptsFrom: "other", reachedBy: "number" } }, [lid, number]],
+      [{ contacts: { receiptsFrom: "other" }, askAgain: 1 }, [number, lid]],
     ],
   ],
 ];
@@ -79,6 +78,16 @@ test("463 by either address is final, with one frame to each", async () => {
   expect(kindsOf(id)).toEqual([number, lid]);
 });
 
+test("a number whose LID the platform does not give fails without a frame, as no keys can be had for it", async () => {
+  const task = await start();
+  platform.behave({ contacts: { withoutLid: [phone] } });
+  const { id } = await submit(task, {});
+  await sql`update messaging.message set attempts = 4, unsent = 4`;
+  await untilOpen(task);
+  await eventually(task, id, "FAILED");
+  expect(platform.arrivalsOf(id)).toBe(0);
+});
+
 test("a number without devices waits longer each time, then fails; others go ahead, and a code expires", async () => {
   const [code, hopeless] = ["6281200000002", "6281200000003"];
   for (const each of [code, hopeless]) platform.register(each);
@@ -96,7 +105,9 @@ test("a number without devices waits longer each time, then fails; others go ahe
   await untilOpen(task);
   await eventually(task, ids.other, "READ");
   await eventually(task, ids.hopeless, "FAILED");
-  expect((await stateOf(task, ids.hopeless)).reason).toBe("the platform lists no device of the number");
+  expect((await stateOf(task, ids.hopeless)).reason).toBe(
+    "the platform names no device of the number that can receive messages",
+  );
   await expect
     .poll(
       () => sql`
@@ -141,7 +152,6 @@ test("a companion that is linked between two messages receives the second", asyn
 const storedTokens = async () =>
   (await sql`select from messaging.auth_key where type = 'tctoken' and id <> '__index'`).length;
 
-/** Where messages need privacy tokens: how often the account gives its own, for how many messages. */
 test("a contact is given the account's token before the first message, and again a week later", async () => {
   const task = await startOpen();
   platform.behave({ ...read, tokens: {} });

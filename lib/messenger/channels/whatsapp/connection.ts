@@ -108,6 +108,8 @@ export const connect = (options: ConnectionOptions): Connection => {
   baileys.Curve.verify = verifySignature; // baileys' own accepts every signature
   baileys.WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
   let isClosed = false;
+  // as after a first sync: that would hold up every send, and for ever if an answer leaves out a collection
+  lease.state.creds.accountSyncCounter ||= 1;
   const config: baileys.UserFacingSocketConfig = {
     auth: lease.state,
     logger: libraryLog(() => isClosed),

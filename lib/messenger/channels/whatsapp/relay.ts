@@ -36,14 +36,18 @@ const listen = (socket: WASocket, id: string) => {
   return { next, stop: () => socket.ws.off(`TAG:${id}`, onNode) };
 };
 
-/** Whether an address has devices: without any, baileys would send the message to nobody. */
+/** Whether an address has devices that baileys can encrypt for: without any, it would send the message to nobody. */
 const hasDevices = async (socket: WASocket, address: string): Promise<boolean> => {
   const { id = "", lid = id } = socket.authState.creds.me ?? {};
   const own = jidNormalizedUser(isLidUser(address) ? lid : id);
   // the same query as `relayMessage` makes, which then finds the answer in its cache
   const devices = await socket.getUSyncDevices([own, address], true, false);
   const [user] = address.split("@");
-  return devices.some((device) => device.user === user);
+  if (!devices.some((device) => device.user === user)) return false;
+  // baileys opens sessions with LIDs only: for a number without one it gets no keys
+  return (
+    isLidUser(address) === true || (await socket.signalRepository.lidMapping.getLIDForPN(address)) !== null
+  );
 };
 
 /** Explains why a number has no devices: the query for them may just have got no answer. */
