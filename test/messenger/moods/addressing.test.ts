@@ -1,7 +1,11 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { log } from "#lib/log.ts";
+import { readConsoleState } from "#lib/messenger/console/state.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
+  encryption,
   eventually,
+  outcomesOf,
   phone,
   platform,
   sql,
@@ -22,17 +26,20 @@ const [lid, number] = ["lid", "s.whatsapp.net"];
 
 /** The moods before each message, and the addresses of its frames; all messages are read. */
 const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = [
-  ["addresses count, the LID is used", [[{}, [lid]]]],
-  ["contacts are on LIDs, their number is not tried", [[{ contacts: { reachedBy: "lid" } }, [lid]]]],
+  ["the LID is used where both addresses reach a contact", [[{}, [lid]]]],
   [
-    "the account is not migrated, the number is tried under the same id, and is the first choice from then on",
+    "the LID alone is used where numbers are rejected and have no devices",
+    [[{ contacts: { reachedBy: "lid" } }, [lid]]],
+  ],
+  [
+    "the number is used under the same id where the account may not use LIDs, and first from then on",
     [
       [{ contacts: { reachedBy: "number" } }, [lid, number]],
       [{ contacts: { reachedBy: "number" } }, [number]],
     ],
   ],
   [
-    "the account migrates while it is connected, LIDs are used again",
+    "LIDs are used again once the account may use them",
     [
       [{ contacts: { reachedBy: "number" } }, [lid, number]],
       [{ contacts: { reachedBy: "lid" } }, [number, lid]],
@@ -40,14 +47,14 @@ const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = 
     ],
   ],
   [
-    "sends receipts from the contact's other address, they count",
+    "receipts from the contact's other address count",
     [
       [{ contacts: { receiptsFrom: "other" } }, [lid]],
       [{ contacts: { receiptsFrom: "other", reachedBy: "number" } }, [lid, number]],
     ],
   ],
   [
-    "asks again from the contact's other address, the message is repeated",
+    "a phone that asks again from its other address gets the message there",
     [
       [{ contacts: { receiptsFrom: "other" }, askAgain: 1 }, [lid, number]],
       [{ contacts: { receiptsFrom: "other", reachedBy: "number" } }, [lid, number]],
@@ -55,7 +62,7 @@ const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = 
     ],
   ],
 ];
-test.each(rows)("when the platform %s", async (_, messages) => {
+test.each(rows)("%s", async (_, messages) => {
   const task = await startOpen();
   for (const [mood, addresses] of messages) {
     platform.behave({ ...read, ...mood });
@@ -64,6 +71,7 @@ test.each(rows)("when the platform %s", async (_, messages) => {
     expect(kindsOf(id)).toEqual(addresses);
   }
   expect(platform.phone(phone).inbox).toHaveLength(messages.length);
+  expect(await outcomesOf(task)).toEqual({ sent: messages.length });
 });
 
 test("463 by either address is final, with one frame to each", async () => {
@@ -105,9 +113,6 @@ test("a number without devices waits longer each time, then fails; others go ahe
   await untilOpen(task);
   await eventually(task, ids.other, "READ");
   await eventually(task, ids.hopeless, "FAILED");
-  expect((await stateOf(task, ids.hopeless)).reason).toBe(
-    "the platform names no device of the number that can receive messages",
-  );
   await expect
     .poll(
       () => sql`
@@ -121,6 +126,16 @@ test("a number without devices waits longer each time, then fails; others go ahe
   await sql`update messaging.message set expires_at = now() where id = ${ids.code}`;
   await eventually(task, ids.code, "EXPIRED");
   expect(Object.values(ids).map((id) => platform.arrivalsOf(id))).toEqual([0, 0, 0, 1]);
+  expect(await outcomesOf(task)).toEqual({ sent: 1, failed: 1, retried: 2 });
+  const { messages } = await readConsoleState(sql, {
+    connection: { kind: "open", since: "", phone: "" },
+    leader: true,
+  });
+  expect(messages.find(({ id }) => id === ids.hopeless)).toMatchObject({
+    state: "FAILED",
+    reason: "the platform names no device of the number that can receive messages",
+    attempts: 5,
+  });
 });
 
 test("a number that the platform writes otherwise is stored and used as the platform writes it", async () => {
@@ -179,9 +194,8 @@ test("new contacts are reached beyond the few that need no token", async () => {
 
 test("a contact's own token is stored when a notification or the recent history brings it, and nothing of its chat", async () => {
   const secret = "rahasia warga 4711";
-  const logged = vi.spyOn(process.stdout, "write");
-  onTestFinished(() => logged.mockRestore());
-  vi.stubEnv("LOG_LEVEL", "debug");
+  const logged = (["info", "warn", "error"] as const).map((level) => vi.spyOn(log, level));
+  onTestFinished(() => void vi.restoreAllMocks());
   const task = await startOpen();
   const other = platform.register("6281200000002");
   const timestamp = Math.floor(Date.now() / 1_000);
@@ -210,9 +224,15 @@ test("a contact's own token is stored when a notification or the recent history 
     await eventually(task, id, "READ");
     expect(platform.arrivalsOf(id)).toBe(1);
   }
-  const stored = await sql<{ dump: string }[]>`
-    select string_agg(m::text, '') || (select string_agg(k.type || k.id || encode(k.value, 'escape'), '')
-      from messaging.auth_key k) as dump from messaging.message m`;
-  expect(JSON.stringify(stored)).not.toContain(secret);
-  expect(logged.mock.calls.join()).not.toContain(secret);
+  const keys = await sql<{ type: string; id: string; value: Buffer }[]>`
+    select type, id, value from messaging.auth_key`;
+  const values = keys.map(({ type, id, value }) =>
+    encryption.decrypt(`auth_key/${type}/${id}`, value).toString(),
+  );
+  const rest = await sql`
+    select m::text from messaging.message m union all select n::text from messaging.number_check n`;
+  const calls = logged.flatMap(({ mock }) => mock.calls);
+  expect(values.join()).toContain(other.lid);
+  for (const written of [values, keys.map(({ id }) => id), rest, calls])
+    expect(JSON.stringify(written)).not.toContain(secret);
 });
