@@ -71,6 +71,8 @@ test.each(rows)("%s", async (_, messages) => {
     expect(kindsOf(id)).toEqual(addresses);
   }
   expect(platform.phone(phone).inbox).toHaveLength(messages.length);
+  // the account's own phone shows what was sent
+  expect([platform.account.inbox.length, platform.account.failures]).toEqual([messages.length, []]);
   expect(await outcomesOf(task)).toEqual({ sent: messages.length });
 });
 
@@ -190,6 +192,15 @@ test("new contacts are reached beyond the few that need no token", async () => {
     expect(platform.arrivalsOf(id)).toBe(1);
   }
   expect(await storedTokens()).toBe(5);
+});
+
+test("a contact's own token is stored and used when the platform returns it for the account's", async () => {
+  const task = await startOpen();
+  platform.tokenOf(phone);
+  platform.behave({ ...read, tokens: { theirs: true } });
+  const { id } = await submit(task, {});
+  await eventually(task, id, "READ");
+  expect([platform.arrivalsOf(id), await storedTokens()]).toEqual([1, 1]);
 });
 
 test("a contact's own token is stored when a notification or the recent history brings it, and nothing of its chat", async () => {
