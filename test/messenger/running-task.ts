@@ -14,7 +14,7 @@ import { createMessengerDatabase } from "./messenger-database.ts";
  */
 export const phone = "6281200000001";
 const token = randomBytes(24).toString("base64url");
-const encryption = encryptionWith(secretTable["messenger-key"].mint());
+export const encryption = encryptionWith(secretTable["messenger-key"].mint());
 
 /** Of the current test. */
 export let platform: Platform;
@@ -60,6 +60,12 @@ export const ask = async (task: Task, path: string, init: RequestInit = {}) => {
   const headers = { authorization: `Bearer ${token}`, ...init.headers };
   const response = await fetch(`${task.url}${path}`, { ...init, headers });
   return { status: response.status, json: (await response.json()) as never };
+};
+/** Returns how many sends had each outcome. */
+export const outcomesOf = async (task: Task): Promise<Record<string, number>> => {
+  const response = await fetch(`${task.url}/metrics`);
+  const lines = (await response.text()).matchAll(/^messenger_sends_total\{outcome="(\w+)"\} (\d+)/gm);
+  return Object.fromEntries([...lines].map(([, outcome, count]) => [outcome, Number(count)]));
 };
 export const json = (body: unknown) => ({
   method: "POST",

@@ -1,4 +1,6 @@
 import * as z from "zod/mini";
+import { Contacts } from "./contacts.ts";
+import { TokenDemand } from "./privacy-tokens.ts";
 
 const count = z.int().check(z.minimum(0));
 const milliseconds = z.int().check(z.minimum(0), z.maximum(600_000));
@@ -34,6 +36,9 @@ export const Behaviour = z.strictObject({
   loginFailure: z.optional(code),
   /** HTTP status of media uploads. */
   mediaStatus: z._default(code, 200),
+  contacts: z.prefault(Contacts, {}),
+  /** Whether messages need privacy tokens; by default not. */
+  tokens: z.optional(TokenDemand),
 });
 export type Behaviour = z.infer<typeof Behaviour>;
 

@@ -2,8 +2,11 @@ import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "bail
 import type { Account, Device } from "./account.ts";
 import { type Behaviour, type Receipt, refusalOf, spend } from "./behaviour.ts";
 import type { Connection } from "./connection.ts";
+import { receiptAddress, refusalOfAddress } from "./contacts.ts";
 import type { Directory } from "./directory.ts";
 import type { Phone } from "./phone.ts";
+import type { PrivacyTokens } from "./privacy-tokens.ts";
+import type { Knowledge } from "./queries.ts";
 import { bytesOf, element, secondsNow, userOf } from "./stanza.ts";
 
 /** As in the client. */
@@ -11,7 +14,7 @@ const maxRetries = 5;
 /** The error code for a number without an account. */
 const noAccount = 404;
 
-/** The sender and recipient of a message, for later receipts. */
+/** The sender of a message and the address of its receipts. */
 interface Sent {
   readonly device: Device;
   readonly to: string;
@@ -21,17 +24,23 @@ interface Sent {
 export class Delivery {
   readonly #account: Account;
   readonly #directory: Directory;
+  readonly #tokens: PrivacyTokens;
   readonly #behaviour: () => Behaviour;
   readonly #changed: () => void;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #sent = new Map<string, Sent>();
-  /** How often each message ID was received, delivered or not. */
-  readonly arrivals = new Map<string, number>();
+  /** The address of each frame with a message ID, delivered or not. */
+  readonly arrivals = new Map<string, string[]>();
   #order = 0;
 
-  constructor(account: Account, directory: Directory, behaviour: () => Behaviour, changed: () => void) {
+  constructor(
+    { account, directory, tokens }: Pick<Knowledge, "account" | "directory" | "tokens">,
+    behaviour: () => Behaviour,
+    changed: () => void,
+  ) {
     this.#account = account;
     this.#directory = directory;
+    this.#tokens = tokens;
     this.#behaviour = behaviour;
     this.#changed = changed;
   }
@@ -39,14 +48,14 @@ export class Delivery {
   async deliver(connection: Connection, device: Device, message: BinaryNode): Promise<void> {
     const { id = "", to = "" } = message.attrs;
     const behaviour = this.#behaviour();
-    this.arrivals.set(id, (this.arrivals.get(id) ?? 0) + 1);
+    this.arrivals.set(id, [...(this.arrivals.get(id) ?? []), to]);
     if (spend(behaviour, "dropUndelivered")) return connection.drop();
     const recipient = this.#directory.find(to);
-    const refusal = recipient ? refusalOf(behaviour, recipient.number) : noAccount;
+    const refusal = recipient ? this.#refusalOf(message, recipient) : noAccount;
     if (refusal)
       return this.#after(behaviour.ackDelayMs, () => this.#acknowledge(connection, id, to, refusal));
 
-    this.#sent.set(id, { device, to });
+    this.#sent.set(id, { device, to: recipient ? receiptAddress(behaviour.contacts, to, recipient) : to });
     const readable = await this.#hand(message, device, recipient);
     if (spend(behaviour, "dropBeforeAck")) connection.drop();
     else if (behaviour.ack) {
@@ -60,6 +69,16 @@ export class Delivery {
         this.#after(wait + behaviour.receiptDelayMs * (index + 1), () => this.sendReceipts(id, [receipt]));
     else if (behaviour.askAgainOnFailure || readable === undefined)
       this.#after(wait, () => void this.askAgain(id).catch(() => {}));
+  }
+
+  #refusalOf(message: BinaryNode, recipient: Phone): number | undefined {
+    const behaviour = this.#behaviour();
+    const refusal =
+      refusalOf(behaviour, recipient.number) ?? refusalOfAddress(behaviour.contacts, message.attrs.to ?? "");
+    // a message that is repeated for one device has no list, and needs no token
+    const demand = getBinaryNodeChild(message, "participants") && behaviour.tokens;
+    if (refusal || !demand) return refusal;
+    return this.#tokens.refusalOf(demand, message, recipient);
   }
 
   /**
@@ -80,7 +99,7 @@ export class Delivery {
     const order = ++this.#order;
     let readable: boolean | undefined = false;
     for (const part of parts) {
-      const phone = this.#directory.find(part.attrs.jid ?? "");
+      const phone = this.#directory.findDevice(part.attrs.jid ?? "");
       const encrypted = getBinaryNodeChild(part, "enc");
       if (!phone || !encrypted) continue;
       const mine = phone === recipient;

@@ -46,6 +46,13 @@ export class Directory {
     return this.#isRegistered(user) ? this.register(user) : undefined;
   }
 
+  /** Finds the phone, or its companion, with this JID. */
+  findDevice(jid: string): Phone | undefined {
+    const phone = this.find(jid);
+    const id = Number(/:(\d+)@/.exec(jid)?.[1] ?? 0);
+    return id === 0 || phone?.id === id ? phone : phone?.companions.find((companion) => companion.id === id);
+  }
+
   close(): void {
     for (const phone of this.phones) phone.close();
   }

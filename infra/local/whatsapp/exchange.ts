@@ -49,8 +49,7 @@ export class Exchange implements Listener {
     this.#knowledge = knowledge;
     this.#account = knowledge.account;
     this.delivery = new Delivery(
-      knowledge.account,
-      knowledge.directory,
+      knowledge,
       () => this.behaviour,
       () => this.#change(),
     );
@@ -149,10 +148,15 @@ export class Exchange implements Listener {
     connection.send(element("ack", { class: tag, id, from: to, ...(type && { type }) }));
   }
 
+  /** Sends a stanza to every linked device. */
+  notify(stanza: BinaryNode): void {
+    for (const device of this.#account.devices) device.push(stanza);
+  }
+
   /** Sends a phone's message to every linked device. @returns the message IDs. */
-  async write(phone: Phone, text: string): Promise<string[]> {
+  async write(phone: Phone, content: proto.IMessage): Promise<string[]> {
     const written = this.#account.devices.map(async (device) => {
-      const message = await phone.write(text, device);
+      const message = await phone.write(content, device);
       device.push(message);
       return message.attrs.id ?? "";
     });
@@ -181,7 +185,7 @@ export class Exchange implements Listener {
       if (pairing && !pairing.finishCode(asked)) return [element("error", { code: "406" })];
       return [];
     }
-    return connection.device ? answer(iq, connection.device, this.#knowledge) : [];
+    return connection.device ? answer(iq, connection.device, this.#knowledge, this.behaviour.contacts) : [];
   }
 
   /** Scans a QR code with the account's phone. @returns the linked device. */

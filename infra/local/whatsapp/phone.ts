@@ -70,6 +70,9 @@ export class Phone {
   readonly number: string;
   /** The user's ID, which does not reveal the number. */
   readonly lid: string;
+  /** The device's ID: 0, or that of a companion, such as the web client. */
+  readonly id: number;
+  readonly companions: Phone[] = [];
   readonly inbox: Received[] = [];
   readonly failures: Failure[] = [];
   readonly #credentials = initAuthCreds();
@@ -84,8 +87,9 @@ export class Phone {
   readonly #retries = new Map<string, number>();
   #lastPreKey = 0;
 
-  constructor(number: string, media: MediaStore) {
+  constructor(number: string, media: MediaStore, id = 0) {
     this.number = number;
+    this.id = id;
     const digest = createHash("sha256").update(number).digest();
     this.lid = `1${(digest.readUIntBE(0, 6) % 1e14).toString().padStart(14, "0")}`;
     this.#media = media;
@@ -175,11 +179,18 @@ export class Phone {
     return this.inbox.find((received) => received.id === id);
   }
 
+  /** Links a companion, which receives messages too. */
+  link(): Phone {
+    const companion = new Phone(this.number, this.#media, this.companions.length + 1);
+    this.companions.push(companion);
+    return companion;
+  }
+
   /** Encrypts a message to a linked device, in the existing session or a new one. */
-  async write(text: string, { lid: jid, keys }: Device): Promise<BinaryNode> {
+  async write(message: proto.IMessage, { lid: jid, keys }: Device): Promise<BinaryNode> {
     const { exists } = await this.#signal.validateSession(jid);
     if (!exists) await parseAndInjectE2ESessions(keys.take(jid), this.#signal);
-    const data = writeRandomPadMax16(proto.Message.encode({ conversation: text }).finish());
+    const data = writeRandomPadMax16(proto.Message.encode(message).finish());
     const { type, ciphertext } = await this.#signal.encryptMessage({ jid, data });
     const id = `3A${randomBytes(9).toString("hex").toUpperCase()}`;
     const attrs = { id, from: this.jid, type: "text", t: secondsNow(), notify: this.number };
@@ -205,6 +216,7 @@ export class Phone {
   }
 
   close(): void {
+    for (const companion of this.companions) companion.close();
     this.#signal.close?.();
   }
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
+import type { proto } from "baileys";
 import { WebSocketServer } from "ws";
 import { muteLibsignal } from "#lib/messenger/channels/whatsapp/library-log.ts";
 import { listenOnLoopback } from "../loopback.ts";
@@ -8,11 +9,14 @@ import { Account } from "./account.ts";
 import { createAuthority } from "./authority.ts";
 import type { Behaviour, Misbehaviour, Receipt } from "./behaviour.ts";
 import { Connection } from "./connection.ts";
+import { companionAdded } from "./contacts.ts";
 import { startControl } from "./control.ts";
 import { Directory } from "./directory.ts";
 import { Exchange, type Reason, type Sockets } from "./exchange.ts";
+import { historySync } from "./history-sync.ts";
 import { startMediaStore } from "./media-store.ts";
 import type { Phone } from "./phone.ts";
+import { PrivacyTokens } from "./privacy-tokens.ts";
 
 export interface PlatformOptions {
   /** The number that sends messages. */
@@ -44,7 +48,8 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
   const directory = new Directory(media, isRegistered);
   const account = new Account(directory.register(options.account ?? defaultAccount));
   for (const number of phones) directory.register(number);
-  const exchange = new Exchange({ account, directory, media });
+  const tokens = new PrivacyTokens(directory);
+  const exchange = new Exchange({ account, directory, media, tokens });
 
   const server = createServer((_, response) => response.writeHead(426).end());
   server.on("connection", (socket: Socket) => {
@@ -103,9 +108,27 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
       return phone;
     },
     /** Sends a message to the account. @returns the IDs, one for each linked device. */
-    write: (number: string, text: string): Promise<string[]> => exchange.write(platform.phone(number), text),
+    write: (number: string, text: string): Promise<string[]> =>
+      exchange.write(platform.phone(number), { conversation: text }),
+    /** Sends part of the account's history to the linked devices, as its phone does after it was linked. */
+    syncHistory: (history: proto.IHistorySync): Promise<string[]> =>
+      exchange.write(account.phone, historySync(history)),
+    /** Links a companion to a contact's phone, of which the client is notified. */
+    linkCompanion(number: string): Phone {
+      const phone = platform.phone(number);
+      const companion = phone.link();
+      exchange.notify(companionAdded(companion));
+      return companion;
+    },
+    /** A contact gives the account its privacy token, of which the client is notified. */
+    giveToken: (number: string): void => exchange.notify(tokens.notify(platform.phone(number))),
+    /** How often the account gave its privacy token to a contact. */
+    tokensGivenTo: (number: string): number => tokens.givenTo(platform.phone(number)),
+    tokenOf: (number: string): Buffer => tokens.receive(platform.phone(number)),
     /** How often a message ID was received, delivered or not. */
-    arrivalsOf: (id: string): number => exchange.delivery.arrivals.get(id) ?? 0,
+    arrivalsOf: (id: string): number => platform.addressesOf(id).length,
+    /** The address of each frame with a message ID, in order. */
+    addressesOf: (id: string): readonly string[] => exchange.delivery.arrivals.get(id) ?? [],
     /** Scans a QR code. @returns the linked device's JID. */
     scan: async (qr: string): Promise<string> => (await exchange.scan(qr)).jid,
     /** Enters a pairing code. @returns the linked device's JID. */

@@ -5,16 +5,18 @@ import {
   getBinaryNodeChildren,
 } from "baileys";
 import type { Account, Device } from "./account.ts";
+import { answerUsync, type Contacts } from "./contacts.ts";
 import type { Directory } from "./directory.ts";
 import type { MediaStore } from "./media-store.ts";
+import type { PrivacyTokens } from "./privacy-tokens.ts";
 import { element } from "./stanza.ts";
-import { answerUsync } from "./usync.ts";
 
 /** The data that queries read. */
 export interface Knowledge {
   readonly account: Account;
   readonly directory: Directory;
   readonly media: MediaStore;
+  readonly tokens: PrivacyTokens;
 }
 
 /** Stores the client's keys, counts them, or confirms that they are known. */
@@ -30,7 +32,7 @@ const answerOwnKeys = (iq: BinaryNode, device: Device) => {
 /** Returns the keys of each address for new sessions. */
 const answerKeys = async (key: BinaryNode, directory: Directory) => {
   const users = getBinaryNodeChildren(key, "user").map(async ({ attrs: { jid = "" } }) => {
-    const phone = directory.find(jid);
+    const phone = directory.findDevice(jid);
     if (!phone) return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
     const { registration, keys } = await phone.bundle();
     return element("user", { jid }, [registration, ...keys]);
@@ -42,14 +44,17 @@ const answerKeys = async (key: BinaryNode, directory: Directory) => {
 export const answer = async (
   iq: BinaryNode,
   device: Device,
-  { account, directory, media }: Knowledge,
+  { account, directory, media, tokens }: Knowledge,
+  contacts: Contacts,
 ): Promise<BinaryNode[]> => {
   const [asked] = getAllBinaryNodeChildren(iq);
   switch (iq.attrs.xmlns) {
     case "encrypt":
       return asked?.tag === "key" ? answerKeys(asked, directory) : answerOwnKeys(iq, device);
     case "usync":
-      return asked ? [answerUsync(asked, directory, account)] : [];
+      return asked ? [answerUsync(asked, directory, account, contacts)] : [];
+    case "privacy":
+      return asked?.tag === "tokens" ? tokens.answer(asked) : [];
     case "w:m":
       return [
         element("media_conn", { auth: media.token, ttl: "300" }, [element("host", { hostname: media.host })]),

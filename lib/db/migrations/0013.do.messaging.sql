@@ -40,6 +40,8 @@ create table messaging.message (
   -- of FAILED, EXPIRED and UNCERTAIN
   reason text,
   attempts smallint not null default 0,
+  -- attempts that ended before a frame left
+  unsent smallint not null default 0,
   -- the term of the leader that took it last; writes by a former leader are ignored
   epoch bigint,
   accepted_at timestamptz not null default now(),
@@ -112,10 +114,10 @@ create table messaging.auth_key (
   primary key (type, id)
 ) with (fillfactor = 50); -- each send updates keys: HOT updates need room
 
--- Caches whether a number is registered on the platform.
+-- Caches the address of a number on the platform, which may contain another number; null if it is not registered.
 create table messaging.number_check (
   phone text primary key,
-  registered boolean not null,
+  address text,
   checked_at timestamptz not null default now()
 );
 

@@ -10,9 +10,10 @@ export type SendOutcome =
 export interface Channel {
   /** Whether messages can be sent now. */
   isOpen(): boolean;
-  isRegistered(phone: string): Promise<boolean>;
+  /** Returns the address of a number on the platform; undefined if it is not registered. */
+  findAddress(phone: string): Promise<string | undefined>;
   /** Builds the payload, once for each message, and uploads its media. */
-  compose(message: Outgoing): Promise<Uint8Array>;
+  compose(message: Outgoing, address: string): Promise<Uint8Array>;
   /** @throws ChannelFailure when no answer arrived; it says whether the frame may have left. */
   send(payload: Uint8Array, message: Outgoing): Promise<SendOutcome>;
 }
@@ -26,8 +27,10 @@ export type ChannelFailureReason =
   | "no-answer"
   /** The caller's signal was aborted. */
   | "aborted"
-  /** The number has no device to send to. */
+  /** The number has no account. */
   | "no-recipient"
+  /** The number has an account, but the platform names no device that can receive messages. */
+  | "no-devices"
   /** No media server accepted the media. */
   | "upload-failed"
   /** Anything else. */

@@ -31,8 +31,8 @@ export const markFailed = async (
 
 /** Makes a message PENDING again, or UNCERTAIN after too many sends. */
 const requeued = (sql: postgres.Sql) => sql`
-  state = case when attempts >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
-  reason = case when attempts >= ${maxAttempts} then 'the platform gave no answer' end`;
+  state = case when attempts - unsent >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
+  reason = case when attempts - unsent >= ${maxAttempts} then 'the platform gave no answer' end`;
 
 const setPending = async (
   sql: postgres.Sql,
@@ -54,7 +54,11 @@ const setPending = async (
 export const requeue = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, requeued(sql));
 
-/** Requeues a message whose frame has not left: the attempt does not count. */
+/** Requeues a message whose frame has not left, although the platform is connected: the attempt counts. */
+export const requeueFailed = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
+  setPending(sql, message, delaySeconds, sql`state = 'PENDING', unsent = unsent + 1`);
+
+/** Requeues a message whose frame has not left for a reason that concerns all messages: the attempt does not count. */
 export const requeueUnsent = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, sql`state = 'PENDING', attempts = attempts - 1`);
 
@@ -89,7 +93,7 @@ export const recover = async (sql: postgres.Sql, epoch: number): Promise<number>
 export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
-    set state = case when attempts > 0 then 'UNCERTAIN' else 'EXPIRED' end,
+    set state = case when attempts > unsent then 'UNCERTAIN' else 'EXPIRED' end,
       reason = 'not sent before it expired', changed_at = now()
     where is_open and expires_at + case state when 'SENDING' then interval '5 minutes'
       else interval '0' end <= now()`;

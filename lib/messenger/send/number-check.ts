@@ -1,27 +1,27 @@
 import type postgres from "postgres";
 
 interface Registry {
-  isRegistered(phone: string): Promise<boolean>;
+  findAddress(phone: string): Promise<string | undefined>;
 }
 
 /** A registered number seldom changes; an unregistered one may register at any time. */
 const registeredFor = "7 days";
 const unregisteredFor = "1 hour";
 
-/** Whether the number is registered on the platform; the answer is cached. */
-export const isRegistered = async (
+/** Returns the address of a number on the platform, undefined if it is not registered; the answer is cached. */
+export const findAddress = async (
   sql: postgres.Sql,
   registry: Registry,
   phone: string,
-): Promise<boolean> => {
-  const [cached] = await sql<{ registered: boolean }[]>`
-    select registered from messaging.number_check
-    where phone = ${phone} and checked_at > now() - case when registered then ${registeredFor}::interval
+): Promise<string | undefined> => {
+  const [cached] = await sql<{ address: string | null }[]>`
+    select address from messaging.number_check
+    where phone = ${phone} and checked_at > now() - case when address is not null then ${registeredFor}::interval
       else ${unregisteredFor}::interval end`;
-  if (cached) return cached.registered;
-  const registered = await registry.isRegistered(phone);
+  if (cached) return cached.address ?? undefined;
+  const address = await registry.findAddress(phone);
   await sql`
-    insert into messaging.number_check (phone, registered) values (${phone}, ${registered})
-    on conflict (phone) do update set registered = excluded.registered, checked_at = now()`;
-  return registered;
+    insert into messaging.number_check (phone, address) values (${phone}, ${address ?? null})
+    on conflict (phone) do update set address = excluded.address, checked_at = now()`;
+  return address;
 };

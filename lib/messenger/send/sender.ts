@@ -10,7 +10,7 @@ import * as outcome from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { Rotation } from "../outbox/rotation.ts";
-import { isRegistered } from "./number-check.ts";
+import { findAddress } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
 import type { Wakeup } from "./wakeup.ts";
 
@@ -35,24 +35,27 @@ const newContactPauseMs = 60 * 60_000;
 const idleMs = 500;
 /** Least time between two queries of an empty outbox. */
 const minIdleMs = 20;
+/** After an attempt that failed before the frame left; doubled after each more. */
 const firstDelaySeconds = 5;
+const maxDelaySeconds = 600;
 /** After a lost database connection, which the message did not cause. */
 const lostDatabaseDelaySeconds = 1;
-/** A message that could not be prepared this often has failed. */
+/** A message that could not be prepared this often, or whose number has no device, has failed: after 75 seconds. */
 const maxPreparations = 5;
 
-/** After a send without an answer: it may have left, it has not, or the database connection was lost. */
-const delaysSeconds = { unknown: 0, "not-sent": firstDelaySeconds, interrupted: lostDatabaseDelaySeconds };
-
-const delayAfter = (attempts: number) => firstDelaySeconds * 2 ** (attempts - 1);
+const delayAfter = (attempts: number) => Math.min(firstDelaySeconds * 2 ** (attempts - 1), maxDelaySeconds);
 
 /** Composes the payload, or decrypts that of an earlier send. @returns undefined for a former leader. */
-const prepare = async (options: SenderOptions, message: Outgoing): Promise<Uint8Array | undefined> => {
+const prepare = async (
+  options: SenderOptions,
+  message: Outgoing,
+  address: string,
+): Promise<Uint8Array | undefined> => {
   const { sql, epoch, channel, encrypt, decrypt, openText } = options;
   if (message.payload) return decrypt(message.id, message.payload);
   const { sealed, ...shown } = message.content;
   const content = sealed === undefined ? shown : { ...shown, text: openText(message.id, sealed) };
-  const payload = await channel.compose({ ...message, content });
+  const payload = await channel.compose({ ...message, content }, address);
   return (await storePayload(sql, epoch, message.id, encrypt(message.id, payload))) ? payload : undefined;
 };
 
@@ -65,10 +68,33 @@ const isDatabaseLost = (error: unknown): boolean =>
   (!(error instanceof ChannelFailure) || error.reason === "failed") &&
   isLostConnection(errorCode(error));
 
+/** Requeues a message that may have left, that has not, or whose send a lost database connection has interrupted. */
+const repeat = async (
+  options: SenderOptions,
+  message: Outgoing,
+  verdict: "unknown" | "not-sent" | "interrupted",
+): Promise<void> => {
+  const { sql, channel, signal } = options;
+  const isFailure = verdict === "not-sent" && channel.isOpen();
+  const delays = {
+    unknown: 0,
+    "not-sent": delayAfter(message.attempts),
+    interrupted: lostDatabaseDelaySeconds,
+  };
+  const seconds = channel.isOpen() ? delays[verdict] : 0;
+  const again = verdict === "unknown" ? outcome.requeue : outcome.requeueUnsent;
+  holdBack(options, message, seconds);
+  await retryUntilDone(() => (isFailure ? outcome.requeueFailed : again)(sql, message, seconds), signal);
+};
+
+const isWithoutDevices = (error: unknown): boolean =>
+  error instanceof ChannelFailure && error.reason === "no-devices";
+
 const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint8Array) => {
   const { sql, channel, pacing, onOutcome } = options;
   const started = performance.now();
   const verdict = await channel.send(payload, message).catch((error: unknown) => {
+    if (isWithoutDevices(error)) throw error;
     if (error instanceof ChannelFailure && error.reason === "no-recipient")
       return { outcome: "refused", code: "no device" } as const;
     log.warn("send got no answer", { id: message.id, attempts: message.attempts, error });
@@ -77,10 +103,7 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
   });
   const ms = performance.now() - started;
   if (typeof verdict === "string") {
-    const seconds = channel.isOpen() ? delaysSeconds[verdict] : 0;
-    holdBack(options, message, seconds);
-    const again = verdict === "unknown" ? outcome.requeue : outcome.requeueUnsent;
-    await retryUntilDone(() => again(sql, message, seconds), options.signal);
+    await repeat(options, message, verdict);
     return onOutcome?.("retried", ms);
   }
   pacing.recordSend(message.phone, message.isNewContact && verdict.outcome === "acked", steadyNow());
@@ -103,11 +126,12 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
 const deliver = async (options: SenderOptions, message: Outgoing): Promise<void> => {
   const { sql, channel, onOutcome } = options;
   try {
-    if (!(await isRegistered(sql, channel, message.phone))) {
+    const address = await findAddress(sql, channel, message.phone);
+    if (address === undefined) {
       await outcome.markFailed(sql, message, "the number is not registered on the platform");
       return onOutcome?.("failed", 0);
     }
-    const payload = await prepare(options, message);
+    const payload = await prepare(options, message, address);
     if (payload) await transmit(options, message, payload);
   } catch (error) {
     await postpone(options, message, error);
@@ -127,14 +151,14 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
     return onOutcome?.("retried", 0);
   }
   if (attempts >= maxPreparations) {
-    await retryUntilDone(
-      () => outcome.markFailed(sql, message, "the message could not be prepared"),
-      options.signal,
-    );
+    const reason = isWithoutDevices(error)
+      ? "the platform names no device of the number that can receive messages"
+      : "the message could not be prepared";
+    await retryUntilDone(() => outcome.markFailed(sql, message, reason), options.signal);
     return onOutcome?.("failed", 0);
   }
   holdBack(options, message, delayAfter(attempts));
-  await retryUntilDone(() => outcome.requeue(sql, message, delayAfter(attempts)), options.signal);
+  await retryUntilDone(() => outcome.requeueFailed(sql, message, delayAfter(attempts)), options.signal);
   onOutcome?.("retried", 0);
 };
 

@@ -13,7 +13,7 @@ import {
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
-import { isRegistered } from "#lib/messenger/send/number-check.ts";
+import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
@@ -178,25 +178,25 @@ test("an unsent message expires; one that may have left becomes uncertain, five 
 
 describe("the registration of a number", () => {
   test.each([
-    ["unregistered", false, "1 hour"],
-    ["registered", true, "7 days"],
+    ["unregistered", undefined, "1 hour"],
+    ["registered", "canonical", "7 days"],
   ])("if %s (%s), is looked up again after %s, not before", async (_, registered, age) => {
     let asked = 0;
     let answer = registered;
     const registry = {
-      async isRegistered() {
+      async findAddress() {
         asked += 1;
         return answer;
       },
     };
-    const look = async () => [await isRegistered(sql, registry, phone), asked];
+    const look = async () => [await findAddress(sql, registry, phone), asked];
     const pass = (time: string) =>
       sql`update messaging.number_check set checked_at = checked_at - ${time}::text::interval`;
     expect([await look(), await look()]).toEqual([
       [registered, 1],
       [registered, 1],
     ]);
-    answer = !registered;
+    answer = registered ? undefined : "another";
     await pass(age);
     await pass("-1 minute");
     expect(await look()).toEqual([registered, 1]);

@@ -42,7 +42,7 @@ const lead = async () => {
     pacing: new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 0 }),
     channel: {
       isOpen: () => true,
-      isRegistered: async () => true,
+      findAddress: async (phone) => phone,
       compose: async ({ id }) => Buffer.from(id),
       async send(_, { id }) {
         sent.push(id);

@@ -44,7 +44,7 @@ export const useSender = () =>
 
 const channel: Channel = {
   isOpen: () => platform.isOpen,
-  isRegistered: (phone) => platform.registered(phone),
+  findAddress: async (phone) => ((await platform.registered(phone)) ? phone : undefined),
   async compose(message) {
     composed.push(message.id);
     await platform.compose(message);

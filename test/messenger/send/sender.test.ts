@@ -201,6 +201,23 @@ test("a message that cannot be composed is retried, fails after five attempts, a
   expect(row).toEqual({ attempts: 4, waits: true });
 });
 
+test("a send that fails before the frame leaves waits longer each time, for ten minutes at most", async () => {
+  platform.verdicts = async () => {
+    throw new ChannelFailure("failed", false);
+  };
+  const [late, later] = [await put("6281200000001"), await put("6281200000002")];
+  await sql`update messaging.message set attempts = 3, unsent = 3 where id = ${late}`;
+  await sql`update messaging.message set attempts = 99, unsent = 99 where id = ${later}`;
+  await lead();
+  const waits = () => sql`
+    select attempts - unsent as sends, attempts, round(extract(epoch from not_before - changed_at))::int as seconds
+    from messaging.message where state = 'PENDING' and not_before > now() order by seq`;
+  await expect.poll(waits).toEqual([
+    { sends: 0, attempts: 4, seconds: 40 },
+    { sends: 0, attempts: 100, seconds: 600 },
+  ]);
+});
+
 test("a send interrupted by a change of leader is repeated with the same payload", async () => {
   const id = await put();
   const answer = Promise.withResolvers<SendOutcome>();

@@ -180,8 +180,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "The number check asks for every message once its first answer is old",
     file: "lib/messenger/send/number-check.ts",
-    find: "set registered = excluded.registered, checked_at = now()`;",
-    replace: "set registered = excluded.registered`;",
+    find: "set address = excluded.address, checked_at = now()`;",
+    replace: "set address = excluded.address`;",
     tests: ofOutbox,
     only: "registration of a number",
   },

@@ -7,8 +7,66 @@ const pacingFile = "lib/messenger/send/pacing.ts";
 const ofPacing = ["test/messenger/send/pacing.test.ts"];
 const sendingFile = "lib/messenger/channels/whatsapp/relay.ts";
 const ofSending = ["test/messenger/channels/whatsapp/relay.test.ts"];
+const addressFile = "lib/messenger/channels/whatsapp/address.ts";
+const ofAddressing = ["test/messenger/moods/addressing.test.ts"];
 
 export const sender: readonly Mutant[] = [
+  {
+    breaks: "Messages go to the number of a contact that is on LIDs",
+    file: addressFile,
+    find: "const first = unmigrated.has(socket) ? jid : ((await findLid(socket, jid)) ?? jid);",
+    replace: "const first = jid;",
+    tests: ofAddressing,
+    only: "the LID alone",
+  },
+  {
+    breaks: "An account that may not use LIDs reaches nobody",
+    file: addressFile,
+    find: "const other = wasLid ? jid : await findLid(socket, jid);",
+    replace: "const other = wasLid ? undefined : await findLid(socket, jid);",
+    tests: ofAddressing,
+    only: "the number is used under the same id",
+  },
+  {
+    breaks: "The account's privacy token is issued for each message",
+    file: "lib/messenger/channels/whatsapp/privacy-token.ts",
+    find: "  await keys.set({ tctoken: { [contact]: entry } });\n",
+    replace: "  if (!entry) await keys.set({});\n",
+    tests: ofAddressing,
+    only: "given the account's token",
+  },
+  {
+    breaks: "Tokens in the recent history are not stored",
+    file: "lib/messenger/channels/whatsapp/connection.ts",
+    find: "({ syncType }) => syncType !== baileys.proto.Message.HistorySyncType.FULL,",
+    replace: "() => false,",
+    tests: ofAddressing,
+    only: "brings it",
+  },
+  {
+    breaks: "A message to a number without devices is tried every 5 seconds for ever",
+    file: senderFile,
+    find: "    if (isWithoutDevices(error)) throw error;\n",
+    replace: "",
+    tests: ofAddressing,
+    only: "a number without devices",
+  },
+  {
+    breaks: "A code that never left is reported as uncertain when it expires",
+    file: "lib/messenger/outbox/outcome.ts",
+    find: "set state = case when attempts > unsent then",
+    replace: "set state = case when attempts > 0 then",
+    tests: ofAddressing,
+    only: "a number without devices",
+  },
+  {
+    breaks: "A number is sent to as it was asked for, not as the platform writes it",
+    file: "lib/messenger/channels/whatsapp/composition.ts",
+    find: "const { jid = jidOf(phone) } = composition;",
+    replace: "const jid = jidOf(phone);",
+    tests: ofAddressing,
+    only: "writes otherwise",
+  },
   {
     breaks: "Code 463 for a known contact is retried at once",
     file: senderFile,
@@ -157,8 +215,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message for nobody goes out when the question for the recipient's devices is not answered",
     file: sendingFile,
-    find: "    await requireDevices(socket, own, jid);\n",
-    replace: "    if (!own) await requireDevices(socket, own, jid);\n",
+    find: '    if (!(await hasDevices(socket, address))) return "no-devices";\n',
+    replace: '    if (!address && !(await hasDevices(socket, address))) return "no-devices";\n',
     tests: ofSending,
     only: "without an account",
   },

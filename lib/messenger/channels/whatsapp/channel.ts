@@ -22,13 +22,14 @@ export const whatsAppChannel = (
   };
   return {
     isOpen: () => platform.state().kind === "open",
-    isRegistered: (phone) => platform.isRegistered(phone),
-    async compose({ id, phone, kind, content, mediaId }: Outgoing) {
+    findAddress: (phone) => platform.findJid(phone),
+    async compose({ id, phone, kind, content, mediaId }: Outgoing, jid) {
       const { reply_to, ...shown } = content;
       // the content of a message to another number must not be shown to this one
       const quoted =
         reply_to === undefined ? undefined : { id: reply_to, payload: await payloads.find(reply_to, phone) };
-      return platform.compose({ ...shown, id, phone, kind, media: await openMedia(mediaId), quoted }, signal);
+      const media = await openMedia(mediaId);
+      return platform.compose({ ...shown, id, phone, jid, kind, media, quoted }, signal);
     },
     send: (payload) => platform.send(payload, signal),
   };

@@ -10,6 +10,8 @@ import { type MediaSource, uploadMedia } from "./upload.ts";
 export interface Composition
   extends Pick<Outgoing, "id" | "phone" | "kind">,
     Partial<Omit<Content, "reply_to">> {
+  /** The recipient's jid; by default that of the phone. */
+  readonly jid?: string | undefined;
   readonly media?: Media | undefined;
   readonly quoted?: Quoted | undefined;
 }
@@ -31,7 +33,7 @@ export interface Composed {
   readonly message: proto.IMessage;
 }
 
-const jidOf = (phone: string): string => `${phone}@s.whatsapp.net`;
+export const jidOf = (phone: string): string => `${phone}@s.whatsapp.net`;
 
 const textContent = ({ text = "" }: Composition): proto.IMessage => ({ extendedTextMessage: { text } });
 
@@ -79,7 +81,7 @@ export const compose = async (
   signal: AbortSignal,
 ): Promise<Uint8Array> => {
   const { id, phone, kind, view_once, is_forwarded, duration_seconds, quoted } = composition;
-  const jid = jidOf(phone);
+  const { jid = jidOf(phone) } = composition;
   const plain = kind === "text" ? textContent(composition) : await mediaContent(socket, composition, signal);
   const content = is_forwarded ? withContext(plain, { isForwarded: true, forwardingScore: 1 }) : plain;
   const shown = view_once && kind === "image" ? { viewOnceMessage: { message: content } } : content;

@@ -108,6 +108,8 @@ export const connect = (options: ConnectionOptions): Connection => {
   baileys.Curve.verify = verifySignature; // baileys' own accepts every signature
   baileys.WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
   let isClosed = false;
+  // as after a first sync: that would hold up every send, and for ever if an answer leaves out a collection
+  lease.state.creds.accountSyncCounter ||= 1;
   const config: baileys.UserFacingSocketConfig = {
     auth: lease.state,
     logger: libraryLog(() => isClosed),
@@ -122,8 +124,9 @@ export const connect = (options: ConnectionOptions): Connection => {
     makeSignalRepository: writeThrough(lease.state.keys),
     transactionOpts: { maxCommitRetries: 3, delayBetweenTriesMs: 200 },
     getMessage: (key) => findMessage(options, socket, key),
-    // incoming messages are acknowledged and dropped, and the phone's history is not synchronised
-    shouldSyncHistoryMessage: () => false,
+    // incoming messages are acknowledged and dropped; the recent history brings LIDs and privacy tokens, only they are
+    // stored
+    shouldSyncHistoryMessage: ({ syncType }) => syncType !== baileys.proto.Message.HistorySyncType.FULL,
     syncFullHistory: false,
     markOnlineOnConnect: false,
     emitOwnEvents: false,

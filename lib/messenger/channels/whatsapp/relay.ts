@@ -1,13 +1,13 @@
-import type { BinaryNode, WASocket } from "baileys";
+import { type BinaryNode, isLidUser, jidNormalizedUser, type WASocket } from "baileys";
 import { deadline } from "#lib/deadline.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
+import { type Attempt, sendToEither } from "./address.ts";
 import { decompose } from "./composition.ts";
+import { givePrivacyToken } from "./privacy-token.ts";
 import { type SendProgress, sendProgress } from "./signal-repository.ts";
 
 export interface SendOptions {
   readonly payload: Uint8Array;
-  /** The account's jid. */
-  readonly own: string;
   /** Aborted when the connection has ended. */
   readonly lost: AbortSignal;
   readonly signal: AbortSignal;
@@ -20,29 +20,41 @@ const outcomeOf = ({ tag, attrs }: BinaryNode): SendOutcome | undefined => {
   return tag === "receipt" ? { outcome: "acked" } : undefined;
 };
 
-/** Listens for the platform's answer to a message. baileys' `waitForMessage` misses some closed connections. */
+/** Listens for the platform's answers to a message. baileys' `waitForMessage` misses some closed connections. */
 const listen = (socket: WASocket, id: string) => {
-  const { promise, resolve } = Promise.withResolvers<SendOutcome>();
+  let resolve: (outcome: SendOutcome) => void = () => {};
   const onNode = (node: BinaryNode) => {
     const outcome = outcomeOf(node);
     if (outcome) resolve(outcome);
   };
   socket.ws.on(`TAG:${id}`, onNode);
-  return { answer: promise, stop: () => socket.ws.off(`TAG:${id}`, onNode) };
+  const next = () => {
+    const answer = Promise.withResolvers<SendOutcome>();
+    resolve = answer.resolve;
+    return answer.promise;
+  };
+  return { next, stop: () => socket.ws.off(`TAG:${id}`, onNode) };
 };
 
-/**
- * Throws unless the recipient has a device: baileys would send a message to nobody, even when the query for
- * the devices just got no answer.
- */
-const requireDevices = async (socket: WASocket, own: string, jid: string): Promise<void> => {
-  const [user = ""] = jid.split("@");
+/** Whether an address has devices that baileys can encrypt for: without any, it would send the message to nobody. */
+const hasDevices = async (socket: WASocket, address: string): Promise<boolean> => {
+  const { id = "", lid = id } = socket.authState.creds.me ?? {};
+  const own = jidNormalizedUser(isLidUser(address) ? lid : id);
   // the same query as `relayMessage` makes, which then finds the answer in its cache
-  const devices = await socket.getUSyncDevices([own, jid], true, false);
-  if (devices.some((device) => device.user === user)) return;
-  const answers = await socket.onWhatsApp(user);
-  if (!answers) throw new ChannelFailure("no-answer", false);
-  throw new ChannelFailure(answers.some(({ exists }) => exists) ? "failed" : "no-recipient", false);
+  const devices = await socket.getUSyncDevices([own, address], true, false);
+  const [user] = address.split("@");
+  if (!devices.some((device) => device.user === user)) return false;
+  // baileys opens sessions with LIDs only: for a number without one it gets no keys
+  return (
+    isLidUser(address) === true || (await socket.signalRepository.lidMapping.getLIDForPN(address)) !== null
+  );
+};
+
+/** Explains why a number has no devices: the query for them may just have got no answer. */
+const failureWithoutDevices = async (socket: WASocket, jid: string): Promise<ChannelFailure> => {
+  const answers = await socket.onWhatsApp(jid);
+  if (!answers) return new ChannelFailure("no-answer", false);
+  return new ChannelFailure(answers.some(({ exists }) => exists) ? "no-devices" : "no-recipient", false);
 };
 
 /**
@@ -53,25 +65,33 @@ const requireDevices = async (socket: WASocket, own: string, jid: string): Promi
  *   after a timeout or an abort the library may still be about to send.
  */
 export const send = async (socket: WASocket, options: SendOptions): Promise<SendOutcome> => {
-  const { own, lost, signal, timeoutMs } = options;
+  const { lost, signal, timeoutMs } = options;
   const { id, jid, message } = decompose(options.payload);
   if (signal.aborted) throw new ChannelFailure("aborted", false);
   if (lost.aborted) throw new ChannelFailure("connection-lost", false);
   const progress: SendProgress = { isEncrypted: false, mayHaveLeft: false };
-  const { answer, stop } = listen(socket, id);
-  const relay = async () => {
-    await requireDevices(socket, own, jid);
-    await socket.relayMessage(jid, message, { messageId: id });
-  };
-  const answered = sendProgress
-    .run(progress, relay)
-    .catch((cause: unknown) => {
+  const { next, stop } = listen(socket, id);
+  const sendTo = async (address: string): Promise<Attempt> => {
+    // what was sent to another address before was rejected
+    Object.assign(progress, { isEncrypted: false, mayHaveLeft: false });
+    if (!(await hasDevices(socket, address))) return "no-devices";
+    await givePrivacyToken(socket, address);
+    const answer = next();
+    await socket.relayMessage(address, message, { messageId: id }).catch((cause: unknown) => {
       // an error after the frame left, such as in a commit of what is stored already, is not a failed send
-      if (progress.mayHaveLeft) return;
-      if (cause instanceof ChannelFailure) throw cause;
-      throw new ChannelFailure(socket.ws.isOpen ? "failed" : "connection-lost", false, cause);
-    })
-    .then(() => answer);
+      if (!progress.mayHaveLeft) throw cause;
+    });
+    return answer;
+  };
+  const relay = async (): Promise<SendOutcome> => {
+    const attempt = await sendToEither(socket, jid, sendTo);
+    if (attempt === "no-devices") throw await failureWithoutDevices(socket, jid);
+    return attempt;
+  };
+  const answered = sendProgress.run(progress, relay).catch((cause: unknown) => {
+    if (cause instanceof ChannelFailure) throw cause;
+    throw new ChannelFailure(socket.ws.isOpen ? "failed" : "connection-lost", false, cause);
+  });
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(new ChannelFailure("aborted", true));
   signal.addEventListener("abort", abort, { once: true });

@@ -1,11 +1,11 @@
 import { EventEmitter } from "node:events";
 import { setTimeout } from "node:timers/promises";
-import type { WASocket, WAVersion } from "baileys";
+import { isPnUser, type WASocket, type WAVersion } from "baileys";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import type { AuthState } from "./auth-state.ts";
-import { type Composition, compose } from "./composition.ts";
+import { type Composition, compose, jidOf } from "./composition.ts";
 import { type Connection, connect, type Disconnection } from "./connection.ts";
 import type { Receipt } from "./receipt.ts";
 import { Reconnection, type ReconnectionOptions } from "./reconnection.ts";
@@ -148,12 +148,18 @@ export class WhatsApp {
     off();
   }
 
-  /** Whether a number has an account. @throws ChannelFailure when the platform does not answer. */
-  async isRegistered(phone: string): Promise<boolean> {
+  /**
+   * Returns the jid of a number; undefined without an account. It may have another number, such as a Brazilian one
+   * without its ninth digit.
+   *
+   * @throws ChannelFailure when the platform does not answer.
+   */
+  async findJid(phone: string): Promise<string | undefined> {
     const { socket, lost } = this.#requireOpen();
     const answers = await wrapErrors(whileOpen(socket.onWhatsApp(phone), lost));
     if (!answers) throw new ChannelFailure("no-answer", false);
-    return answers.some(({ exists }) => exists === true);
+    const found = answers.find(({ exists }) => exists === true);
+    return found && (isPnUser(found.jid) ? found.jid : jidOf(phone));
   }
 
   /**
@@ -175,7 +181,7 @@ export class WhatsApp {
   async send(payload: Uint8Array, signal: AbortSignal): Promise<SendOutcome> {
     const { socket, lost } = this.#requireOpen();
     const timeoutMs = this.#options.settings.answerTimeoutMs ?? defaultAnswerTimeoutMs;
-    return send(socket, { payload, own: ownJid(socket), lost, signal, timeoutMs });
+    return send(socket, { payload, lost, signal, timeoutMs });
   }
 
   #requireConnection(): Connection {

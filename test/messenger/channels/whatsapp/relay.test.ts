@@ -174,8 +174,8 @@ describe("a message", () => {
 
   test("is not sent to a number without an account", async () => {
     const platform = await openPaired(scene);
-    expect(await platform.isRegistered(citizen)).toBe(true);
-    expect(await platform.isRegistered("6281299999999")).toBe(false);
+    expect(await platform.findJid(citizen)).toBe(`${citizen}@s.whatsapp.net`);
+    expect(await platform.findJid("6281299999999")).toBeUndefined();
     const stranger = text("hi", { phone: "6281299999999" });
     const payload = await platform.compose(stranger, never);
     expect(await failureOf(platform.send(payload, never))).toMatchObject({

@@ -178,7 +178,7 @@ describe("a connection", () => {
 
 test("a lookup of a number fails as soon as the connection ends", async () => {
   const platform = await openPaired(scene);
-  const asking = failureOf(platform.isRegistered(citizen));
+  const asking = failureOf(platform.findJid(citizen));
   await platform.stop();
   expect(await asking).toMatchObject({ reason: "connection-lost", mayHaveLeft: false });
 });

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
+import * as z from "zod/mini";
+import type { Account } from "./account.ts";
+import type { Directory } from "./directory.ts";
+import type { Phone } from "./phone.ts";
+import { bytesOf, element, secondsNow } from "./stanza.ts";
+
+/** How contacts are found and addressed: each has a number and a LID, an id that does not reveal the number. */
+export const Contacts = z.strictObject({
+  /**
+   * The only address that reaches contacts, by default either. `lid`: messages by number are answered 463 (Baileys
+   * #2683, #2698, OpenWA #717), and USync by number lists no devices (Baileys #2794). `number`: the account is not
+   * migrated, messages by LID are answered 400 (whatsapp-rust #941, #943).
+   */
+  reachedBy: z.optional(z.enum(["lid", "number"])),
+  /** Numbers whose device list is empty, however they are addressed. */
+  withoutDevices: z._default(z.array(z.string()), []),
+  /** Numbers whose LID USync does not return. */
+  withoutLid: z._default(z.array(z.string()), []),
+  /** The numbers that USync returns for others, such as a Brazilian one without the ninth digit (Baileys #1997). */
+  canonical: z._default(z.record(z.string(), z.string()), {}),
+  /** Receipts come from the address of the message or from the contact's other one (Baileys #1832). */
+  receiptsFrom: z._default(z.enum(["same", "other"]), "same"),
+});
+export type Contacts = z.infer<typeof Contacts>;
+
+const isLid = (jid: string) => jid.endsWith("@lid");
+
+/** Returns the code with which a message to this address is rejected, if any. */
+export const refusalOfAddress = ({ reachedBy }: Contacts, to: string): number | undefined => {
+  if (reachedBy === "lid" && !isLid(to)) return 463;
+  return reachedBy === "number" && isLid(to) ? 400 : undefined;
+};
+
+/** Returns the address that the receipts of a message to this address come from. */
+export const receiptAddress = ({ receiptsFrom }: Contacts, to: string, phone: Phone): string => {
+  if (receiptsFrom === "same") return to;
+  return isLid(to) ? phone.jid : `${phone.lid}@lid`;
+};
+
+/** Creates the notification that a contact has linked a companion (Baileys #2436). */
+export const companionAdded = ({ id, lid }: Phone): BinaryNode => {
+  const from = `${lid}@lid`;
+  const device = element("device", { jid: `${lid}:${id}@lid`, "key-index": String(id) });
+  const attrs = { id: randomBytes(4).toString("hex"), from, type: "devices", t: secondsNow() };
+  return element("notification", attrs, [element("add", { device_hash: "2:fake" }, [device])]);
+};
+
+const devicesOf = (phone: Phone, account: Account, isListed: boolean) => {
+  const linked = phone === account.phone ? account.devices : phone.companions;
+  const others = linked.map(({ id }) => element("device", { id: String(id), "key-index": String(id) }));
+  return element("devices", {}, [
+    element("device-list", {}, isListed ? [element("device", { id: "0" }), ...others] : []),
+  ]);
+};
+
+/** Answers a query for users: whether a number has an account, its devices, its LID. */
+export const answerUsync = (
+  usync: BinaryNode,
+  directory: Directory,
+  account: Account,
+  { reachedBy, withoutDevices, withoutLid, canonical }: Contacts,
+): BinaryNode => {
+  const asks = (tag: string) => getBinaryNodeChild(getBinaryNodeChild(usync, "query"), tag) !== undefined;
+  const users = getBinaryNodeChildren(getBinaryNodeChild(usync, "list"), "user").map((user) => {
+    const dialled = bytesOf(getBinaryNodeChild(user, "contact")).toString().replaceAll(/\D/g, "");
+    const jid = user.attrs.jid ?? `${canonical[dialled] ?? dialled}@s.whatsapp.net`;
+    const phone = directory.find(jid);
+    const isListed =
+      phone !== undefined &&
+      (phone === account.phone || reachedBy !== "lid" || isLid(jid)) &&
+      !withoutDevices.includes(phone.number);
+    const hasLid = phone !== undefined && !isLid(jid) && !withoutLid.includes(phone.number);
+    return element("user", { jid }, [
+      ...(asks("contact") ? [element("contact", { type: phone ? "in" : "out" })] : []),
+      ...(asks("devices") && phone ? [devicesOf(phone, account, isListed)] : []),
+      ...(asks("lid") && hasLid ? [element("lid", { val: `${phone.lid}@lid` })] : []),
+    ]);
+  });
+  return element("usync", {}, [element("result"), element("list", {}, users)]);
+};

@@ -1,0 +1,249 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { log } from "#lib/log.ts";
+import { readConsoleState } from "#lib/messenger/console/state.ts";
+import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import {
+  encryption,
+  eventually,
+  outcomesOf,
+  phone,
+  platform,
+  sql,
+  stageEachTest,
+  start,
+  startOpen,
+  stateOf,
+  submit,
+  untilOpen,
+} from "../running-task.ts";
+
+stageEachTest();
+
+const read = { receipts: ["delivered", "read"] } satisfies Misbehaviour;
+/** Whether each frame of a message went to a LID or to a number. */
+const kindsOf = (id: string) => platform.addressesOf(id).map((jid) => jid.split("@")[1]);
+const [lid, number] = ["lid", "s.whatsapp.net"];
+
+/** The moods before each message, and the addresses of its frames; all messages are read. */
+const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = [
+  ["the LID is used where both addresses reach a contact", [[{}, [lid]]]],
+  [
+    "the LID alone is used where numbers are rejected and have no devices",
+    [[{ contacts: { reachedBy: "lid" } }, [lid]]],
+  ],
+  [
+    "the number is used under the same id where the account may not use LIDs, and first from then on",
+    [
+      [{ contacts: { reachedBy: "number" } }, [lid, number]],
+      [{ contacts: { reachedBy: "number" } }, [number]],
+    ],
+  ],
+  [
+    "LIDs are used again once the account may use them",
+    [
+      [{ contacts: { reachedBy: "number" } }, [lid, number]],
+      [{ contacts: { reachedBy: "lid" } }, [number, lid]],
+      [{}, [lid]],
+    ],
+  ],
+  [
+    "receipts from the contact's other address count",
+    [
+      [{ contacts: { receiptsFrom: "other" } }, [lid]],
+      [{ contacts: { receiptsFrom: "other", reachedBy: "number" } }, [lid, number]],
+    ],
+  ],
+  [
+    "a phone that asks again from its other address gets the message there",
+    [
+      [{ contacts: { receiptsFrom: "other" }, askAgain: 1 }, [lid, number]],
+      [{ contacts: { receiptsFrom: "other", reachedBy: "number" } }, [lid, number]],
+      [{ contacts: { receiptsFrom: "other" }, askAgain: 1 }, [number, lid]],
+    ],
+  ],
+];
+test.each(rows)("%s", async (_, messages) => {
+  const task = await startOpen();
+  for (const [mood, addresses] of messages) {
+    platform.behave({ ...read, ...mood });
+    const { id } = await submit(task, {});
+    await eventually(task, id, "READ");
+    expect(kindsOf(id)).toEqual(addresses);
+  }
+  expect(platform.phone(phone).inbox).toHaveLength(messages.length);
+  // the account's own phone shows what was sent
+  expect([platform.account.inbox.length, platform.account.failures]).toEqual([messages.length, []]);
+  expect(await outcomesOf(task)).toEqual({ sent: messages.length });
+});
+
+test("463 by either address is final, with one frame to each", async () => {
+  const task = await startOpen();
+  platform.behave({ contacts: { reachedBy: "number" }, receipts: [] });
+  await eventually(task, (await submit(task, {})).id, "SENT");
+  // 400 by LID says nothing that 463 by number does not
+  platform.behave({ contacts: { reachedBy: "number" }, tokens: { theirs: true } });
+  const { id } = await submit(task, {});
+  await platform.until(() => platform.arrivalsOf(id) === 2);
+  await expect.poll(() => stateOf(task, id)).toMatchObject({ status: "PENDING" });
+  expect(kindsOf(id)).toEqual([number, lid]);
+});
+
+test("a number whose LID the platform does not give fails without a frame, as no keys can be had for it", async () => {
+  const task = await start();
+  platform.behave({ contacts: { withoutLid: [phone] } });
+  const { id } = await submit(task, {});
+  await sql`update messaging.message set attempts = 4, unsent = 4`;
+  await untilOpen(task);
+  await eventually(task, id, "FAILED");
+  expect(platform.arrivalsOf(id)).toBe(0);
+});
+
+test("a number without devices waits longer each time, then fails; others go ahead, and a code expires", async () => {
+  const [code, hopeless] = ["6281200000002", "6281200000003"];
+  for (const each of [code, hopeless]) platform.register(each);
+  platform.behave({ ...read, contacts: { withoutDevices: [phone, code, hopeless] } });
+  const task = await start();
+  const ids = {
+    waiting: (await submit(task, {})).id,
+    code: (await submit(task, { phone: code, class: "otp", expires_in_seconds: 3_600 })).id,
+    hopeless: (await submit(task, { phone: hopeless })).id,
+    other: (await submit(task, { phone: platform.register("6281200000004").number })).id,
+  };
+  // the next wait is long, or none is left
+  await sql`update messaging.message set attempts = 3, unsent = 3 where id = ${ids.waiting}`;
+  await sql`update messaging.message set attempts = 4, unsent = 4 where id = ${ids.hopeless}`;
+  await untilOpen(task);
+  await eventually(task, ids.other, "READ");
+  await eventually(task, ids.hopeless, "FAILED");
+  await expect
+    .poll(
+      () => sql`
+        select attempts, round(extract(epoch from not_before - changed_at))::int as seconds
+        from messaging.message where state = 'PENDING' order by seq`,
+    )
+    .toEqual([
+      { attempts: 4, seconds: 40 },
+      { attempts: 1, seconds: 5 },
+    ]);
+  await sql`update messaging.message set expires_at = now() where id = ${ids.code}`;
+  await eventually(task, ids.code, "EXPIRED");
+  expect(Object.values(ids).map((id) => platform.arrivalsOf(id))).toEqual([0, 0, 0, 1]);
+  expect(await outcomesOf(task)).toEqual({ sent: 1, failed: 1, retried: 2 });
+  const { messages } = await readConsoleState(sql, {
+    connection: { kind: "open", since: "", phone: "" },
+    leader: true,
+  });
+  expect(messages.find(({ id }) => id === ids.hopeless)).toMatchObject({
+    state: "FAILED",
+    reason: "the platform names no device of the number that can receive messages",
+    attempts: 5,
+  });
+});
+
+test("a number that the platform writes otherwise is stored and used as the platform writes it", async () => {
+  const [asked, canonical] = ["5584912345678", "558412345678"];
+  platform.register(canonical);
+  const task = await startOpen();
+  for (const mood of [{}, { reachedBy: "number" as const }]) {
+    platform.behave({ ...read, contacts: { ...mood, canonical: { [asked]: canonical } } });
+    const { id } = await submit(task, { phone: asked });
+    await eventually(task, id, "READ");
+    expect(platform.phone(canonical).find(id)).toBeDefined();
+  }
+  expect(await sql`select phone, address from messaging.number_check`).toEqual([
+    { phone: asked, address: `${canonical}@s.whatsapp.net` },
+  ]);
+});
+
+test("a companion that is linked between two messages receives the second", async () => {
+  const task = await startOpen();
+  await eventually(task, (await submit(task, {})).id, "READ");
+  const companion = platform.linkCompanion(phone);
+  await platform.until(() => platform.unacknowledged === 0);
+  const { id } = await submit(task, {});
+  await eventually(task, id, "READ");
+  await expect.poll(() => companion.find(id)).toBeDefined();
+  expect([platform.phone(phone).inbox.length, companion.failures]).toEqual([2, []]);
+});
+
+const storedTokens = async () =>
+  (await sql`select from messaging.auth_key where type = 'tctoken' and id <> '__index'`).length;
+
+test("a contact is given the account's token before the first message, and again a week later", async () => {
+  const task = await startOpen();
+  platform.behave({ ...read, tokens: {} });
+  const [first, ...more] = await Promise.all(Array.from({ length: 10 }, () => submit(task, {})));
+  for (const { id } of more) await eventually(task, id, "READ");
+  expect([platform.tokensGivenTo(phone), await storedTokens()]).toEqual([1, 1]);
+  expect(platform.arrivalsOf(first?.id ?? "")).toBe(1);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 7 * 86_400_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const { id } = await submit(task, {});
+  await eventually(task, id, "READ");
+  expect([platform.tokensGivenTo(phone), platform.arrivalsOf(id)]).toEqual([2, 1]);
+});
+
+test("new contacts are reached beyond the few that need no token", async () => {
+  const task = await startOpen();
+  platform.behave({ ...read, tokens: { free: 2 } });
+  for (let n = 10; n < 15; n++) {
+    const { id } = await submit(task, { phone: platform.register(`62812000000${n}`).number });
+    await eventually(task, id, "READ");
+    expect(platform.arrivalsOf(id)).toBe(1);
+  }
+  expect(await storedTokens()).toBe(5);
+});
+
+test("a contact's own token is stored and used when the platform returns it for the account's", async () => {
+  const task = await startOpen();
+  platform.tokenOf(phone);
+  platform.behave({ ...read, tokens: { theirs: true } });
+  const { id } = await submit(task, {});
+  await eventually(task, id, "READ");
+  expect([platform.arrivalsOf(id), await storedTokens()]).toEqual([1, 1]);
+});
+
+test("a contact's own token is stored when a notification or the recent history brings it, and nothing of its chat", async () => {
+  const secret = "rahasia warga 4711";
+  const logged = (["info", "warn", "error"] as const).map((level) => vi.spyOn(log, level));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const task = await startOpen();
+  const other = platform.register("6281200000002");
+  const timestamp = Math.floor(Date.now() / 1_000);
+  platform.giveToken(phone);
+  await platform.syncHistory({
+    conversations: [
+      {
+        id: `${other.lid}@lid`,
+        pnJid: other.jid,
+        displayName: secret,
+        tcToken: platform.tokenOf(other.number),
+        tcTokenTimestamp: timestamp,
+        messages: [
+          {
+            message: { key: { remoteJid: `${other.lid}@lid`, id: "1" }, message: { conversation: secret } },
+          },
+        ],
+      },
+    ],
+    pushnames: [{ id: other.jid, pushname: secret }],
+  });
+  await expect.poll(storedTokens).toBe(2);
+  platform.behave({ ...read, tokens: { theirs: true } });
+  for (const to of [phone, other.number]) {
+    const { id } = await submit(task, { phone: to });
+    await eventually(task, id, "READ");
+    expect(platform.arrivalsOf(id)).toBe(1);
+  }
+  const keys = await sql<{ type: string; id: string; value: Buffer }[]>`
+    select type, id, value from messaging.auth_key`;
+  const values = keys.map(({ type, id, value }) =>
+    encryption.decrypt(`auth_key/${type}/${id}`, value).toString(),
+  );
+  const rest = await sql`
+    select m::text from messaging.message m union all select n::text from messaging.number_check n`;
+  const calls = logged.flatMap(({ mock }) => mock.calls);
+  expect(values.join()).toContain(other.lid);
+  for (const written of [values, keys.map(({ id }) => id), rest, calls])
+    expect(JSON.stringify(written)).not.toContain(secret);
+});
