@@ -25,7 +25,7 @@ import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
 import { applyReceipt, findState } from "./outbox/state.ts";
-import { loadHistory } from "./send/history.ts";
+import { beginAccount, learnLimits, watchLimits } from "./send/limits.ts";
 import { type Pace, Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
 import { Wakeup } from "./send/wakeup.ts";
@@ -80,20 +80,23 @@ const leadTerm = (
   return async (epoch: number, signal: AbortSignal) => {
     const auth = await openAuthState({ sql, encryption, epoch });
     const whatsApp = new WhatsApp({ settings, auth, findPayload: (id) => payloads.find(id) });
-    const pacing = new Pacing(pace, await loadHistory(sql));
+    const pacing = new Pacing(pace);
+    const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
+    const limits = { sql, channel, pacing, signal };
     const counter = new SendCounter();
     let connections = 0;
     whatsApp.on("receipt", ({ id, kind }) => {
       // each receipt arrives only once
       void retryUntilDone(() => applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ"), signal);
     });
-    whatsApp.on("state", ({ kind }) => {
-      if (kind === "replaced") reclaim();
-      if (kind !== "open") return;
+    whatsApp.on("limits", (announced) => void learnLimits(limits, announced));
+    whatsApp.on("state", (state) => {
+      if (state.kind === "replaced") reclaim();
+      if (state.kind !== "open") return;
       connections += 1;
       if (connections > 1) metrics.onReconnect();
       pacing.startRamp(steadyNow());
-      wakeup.notify();
+      void beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup);
     });
     const reclaim = () =>
       setTimeout(reclaimDelayMs, undefined, { signal }).then(
@@ -107,7 +110,6 @@ const leadTerm = (
     try {
       if (signal.aborted) return;
       whatsApp.start();
-      const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
       const onOutcome: Metrics["onOutcome"] = (outcome, ms) => {
         metrics.onOutcome(outcome, ms);
         counter.count(outcome);
@@ -121,6 +123,7 @@ const leadTerm = (
           openText: payloads.openText,
         }),
         runRetention(sql, signal),
+        watchLimits(limits),
         reportFigures({ sql, whatsApp, pacing, counter }, signal),
       ]);
     } finally {

@@ -3,6 +3,7 @@ import type { Account, Device } from "./account.ts";
 import { type Behaviour, type Receipt, refusalOf, spend } from "./behaviour.ts";
 import type { Connection } from "./connection.ts";
 import type { Directory } from "./directory.ts";
+import type { NewChatLimits } from "./new-chats.ts";
 import type { Phone } from "./phone.ts";
 import { bytesOf, element, secondsNow, userOf } from "./stanza.ts";
 
@@ -17,21 +18,33 @@ interface Sent {
   readonly to: string;
 }
 
+interface DeliveryOptions {
+  readonly account: Account;
+  readonly directory: Directory;
+  readonly newChats: NewChatLimits;
+  readonly behaviour: () => Behaviour;
+  readonly changed: () => void;
+}
+
 /** Delivers messages to phones and sends acks and receipts, according to the behaviour. */
 export class Delivery {
   readonly #account: Account;
   readonly #directory: Directory;
+  readonly #newChats: NewChatLimits;
   readonly #behaviour: () => Behaviour;
   readonly #changed: () => void;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #sent = new Map<string, Sent>();
   /** How often each message ID was received, delivered or not. */
   readonly arrivals = new Map<string, number>();
+  /** How often devices and keys of a number had been queried when a message to it was rejected as stale. */
+  readonly #stale = new Map<string, Phone["queries"]>();
   #order = 0;
 
-  constructor(account: Account, directory: Directory, behaviour: () => Behaviour, changed: () => void) {
+  constructor({ account, directory, newChats, behaviour, changed }: DeliveryOptions) {
     this.#account = account;
     this.#directory = directory;
+    this.#newChats = newChats;
     this.#behaviour = behaviour;
     this.#changed = changed;
   }
@@ -42,10 +55,11 @@ export class Delivery {
     this.arrivals.set(id, (this.arrivals.get(id) ?? 0) + 1);
     if (spend(behaviour, "dropUndelivered")) return connection.drop();
     const recipient = this.#directory.find(to);
-    const refusal = recipient ? refusalOf(behaviour, recipient.number) : noAccount;
+    const refusal = recipient ? this.#refusalOf(recipient) : noAccount;
     if (refusal)
       return this.#after(behaviour.ackDelayMs, () => this.#acknowledge(connection, id, to, refusal));
 
+    if (recipient) this.#newChats.record(recipient.number);
     this.#sent.set(id, { device, to });
     const readable = await this.#hand(message, device, recipient);
     if (spend(behaviour, "dropBeforeAck")) connection.drop();
@@ -60,6 +74,17 @@ export class Delivery {
         this.#after(wait + behaviour.receiptDelayMs * (index + 1), () => this.sendReceipts(id, [receipt]));
     else if (behaviour.askAgainOnFailure || readable === undefined)
       this.#after(wait, () => void this.askAgain(id).catch(() => {}));
+  }
+
+  #refusalOf({ number, queries }: Phone): number | undefined {
+    const { stale } = this.#behaviour();
+    if (stale && (stale.to ?? number) === number) {
+      const before = this.#stale.get(number);
+      const isFresh = before && queries.devices > before.devices && queries.keys > before.keys;
+      if (!before) this.#stale.set(number, { ...queries });
+      if (!isFresh) return stale.code;
+    }
+    return refusalOf(this.#behaviour(), number) ?? this.#newChats.refusalOf(number);
   }
 
   /**

@@ -7,6 +7,7 @@ import {
 import type { Account, Device } from "./account.ts";
 import type { Directory } from "./directory.ts";
 import type { MediaStore } from "./media-store.ts";
+import type { NewChatLimits } from "./new-chats.ts";
 import { element } from "./stanza.ts";
 import { answerUsync } from "./usync.ts";
 
@@ -15,6 +16,7 @@ export interface Knowledge {
   readonly account: Account;
   readonly directory: Directory;
   readonly media: MediaStore;
+  readonly newChats: NewChatLimits;
 }
 
 /** Stores the client's keys, counts them, or confirms that they are known. */
@@ -32,6 +34,7 @@ const answerKeys = async (key: BinaryNode, directory: Directory) => {
   const users = getBinaryNodeChildren(key, "user").map(async ({ attrs: { jid = "" } }) => {
     const phone = directory.find(jid);
     if (!phone) return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
+    phone.queries.keys += 1;
     const { registration, keys } = await phone.bundle();
     return element("user", { jid }, [registration, ...keys]);
   });
@@ -42,7 +45,7 @@ const answerKeys = async (key: BinaryNode, directory: Directory) => {
 export const answer = async (
   iq: BinaryNode,
   device: Device,
-  { account, directory, media }: Knowledge,
+  { account, directory, media, newChats }: Knowledge,
 ): Promise<BinaryNode[]> => {
   const [asked] = getAllBinaryNodeChildren(iq);
   switch (iq.attrs.xmlns) {
@@ -54,6 +57,8 @@ export const answer = async (
       return [
         element("media_conn", { auth: media.token, ttl: "300" }, [element("host", { hostname: media.host })]),
       ];
+    case "w:mex":
+      return [element("result", {}, Buffer.from(newChats.answer(asked?.attrs.query_id)))];
     default:
       return [];
   }

@@ -21,6 +21,7 @@ export const answerUsync = (usync: BinaryNode, directory: Directory, account: Ac
     const dialled = bytesOf(getBinaryNodeChild(user, "contact")).toString().replaceAll(/\D/g, "");
     const jid = user.attrs.jid ?? `${dialled}@s.whatsapp.net`;
     const phone = directory.find(jid);
+    if (phone && asks("devices")) phone.queries.devices += 1;
     return element("user", { jid }, [
       ...(asks("contact") ? [element("contact", { type: phone ? "in" : "out" })] : []),
       ...(asks("devices") && phone ? [devicesOf(phone, account)] : []),

@@ -60,13 +60,13 @@ describe("taking the next message", () => {
     await put("first");
     await put("second", { phone: other });
     const epoch = await beginTerm(sql);
-    expect(await takeAny(sql, epoch, { newContacts: false })).toBeUndefined();
+    expect(await takeAny(sql, epoch, { newContactsUpTo: -1 })).toBeUndefined();
     expect(await takeAny(sql, epoch, { resting: [other, phone] })).toBeUndefined();
     const taken = await takeAny(sql, epoch, { resting: [phone] });
     expect(taken).toMatchObject({ id: "second", isNewContact: true });
     await markSent(sql, taken as Outgoing);
     await put("third", { phone: other });
-    expect(await takeAny(sql, epoch, { newContacts: false })).toMatchObject({
+    expect(await takeAny(sql, epoch, { newContactsUpTo: -1 })).toMatchObject({
       id: "third",
       isNewContact: false,
     });
