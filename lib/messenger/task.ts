@@ -65,6 +65,7 @@ const reclaimDelayMs = 10_000;
 
 interface Leadership {
   whatsApp: WhatsApp | undefined;
+  pacing: Pacing | undefined;
 }
 
 /** Creates the work of a term: connects to WhatsApp, sends, handles receipts, until the signal is aborted. */
@@ -106,7 +107,7 @@ const leadTerm = (
     // closes the socket as soon as the lead is lost, whatever is in progress
     const end = () => void whatsApp.stop();
     signal.addEventListener("abort", end, { once: true });
-    leadership.whatsApp = whatsApp;
+    Object.assign(leadership, { whatsApp, pacing });
     try {
       if (signal.aborted) return;
       whatsApp.start();
@@ -127,7 +128,7 @@ const leadTerm = (
         reportFigures({ sql, whatsApp, pacing, counter }, signal),
       ]);
     } finally {
-      leadership.whatsApp = undefined;
+      Object.assign(leadership, { whatsApp: undefined, pacing: undefined });
       await whatsApp.stop();
     }
   };
@@ -180,6 +181,7 @@ const buildConsole = (
       readConsoleState(sql, {
         connection: describeConnection(leadership),
         leader: leadership.whatsApp !== undefined,
+        limits: leadership.pacing?.describe(steadyNow()),
       }),
     setPaused: (paused) => setPaused(sql, paused),
     requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
@@ -190,7 +192,7 @@ const buildConsole = (
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, encryption, findTokens, host, port } = options;
   const sql = await connect(poolSize);
-  const leadership: Leadership = { whatsApp: undefined };
+  const leadership: Leadership = { whatsApp: undefined, pacing: undefined };
   const wakeup = new Wakeup();
   const payloads = payloadStore(sql, encryption);
   const acceptance = {
@@ -201,7 +203,11 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     notify: () => wakeup.notify(),
   };
   const store = openIntake(sql);
-  const metrics = startMetrics(sql, () => leadership.whatsApp !== undefined);
+  const metrics = startMetrics(
+    sql,
+    () => leadership.whatsApp !== undefined,
+    () => leadership.pacing?.isLimited(steadyNow()) ?? false,
+  );
   const server = buildServer({
     findTokens,
     accept: (submission, inline, signal) =>

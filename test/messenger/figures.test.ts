@@ -4,9 +4,10 @@ import type { ConnectionState } from "#lib/messenger/channels/whatsapp/whatsapp.
 import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
+import { unusedAccount } from "./send/unused-account.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
-const newPacing = () => new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 100 });
+const newPacing = () => new Pacing(noPace, unusedAccount);
 
 interface Sources {
   state?: ConnectionState;

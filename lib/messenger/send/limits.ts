@@ -9,6 +9,8 @@ import type { Pacing } from "./pacing.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 const askEveryMs = 60 * 60_000;
+/** How long new contacts wait after a login until the platform answers for its limits. */
+const maxAnswerMs = 5_000;
 
 export interface LimitOptions {
   readonly sql: postgres.Sql;
@@ -93,12 +95,17 @@ export const beginAccount = async (
     pacing.end();
     const load = async () => {
       const history = await loadHistory(sql, account);
-      if (isCurrent()) pacing.begin(history);
+      if (!isCurrent()) return;
+      pacing.begin(history);
+      pacing.holdNewContacts(steadyNow() + maxAnswerMs);
     };
     await retryUntilDone(load, signal);
   }
   wakeup.notify();
-  if (isCurrent()) await askLimits(options);
+  if (!isCurrent()) return;
+  await askLimits(options);
+  pacing.holdNewContacts(0);
+  wakeup.notify();
 };
 
 /** Queries the limits from time to time: a new cycle of the cap is not announced. */

@@ -74,6 +74,13 @@ const allPriorities = 3;
 /** From this part of the cap on, what is left of it is spread over the rest of the cycle. */
 const slowFrom = 0.75;
 
+/** What the console shows. */
+export interface NewContactLimits {
+  /** How long new contacts are paused. */
+  readonly pausedSeconds?: number;
+  readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };
+}
+
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -97,6 +104,7 @@ export class Pacing {
   #gapUntil = 0;
   #lockedUntil = 0;
   #pausedUntil = 0;
+  #newContactsHeldUntil = 0;
   #unexplainedAt = Number.NEGATIVE_INFINITY;
   #cap: Cap | null = null;
 
@@ -151,7 +159,7 @@ export class Pacing {
    */
   newContactsUpTo(now: number): number {
     if (now < freeAt(this.#newContactsAt, this.#pace.newContactsPerDay, dayMs)) return -1;
-    if (this.isLimited(now)) return -1;
+    if (now < this.#newContactsHeldUntil || this.isLimited(now)) return -1;
     const cap = this.capAt(now);
     if (!cap || cap.used < slowFrom * cap.total) return allPriorities;
     const gapMs = (cap.endsAt - now) / (cap.total - cap.used);
@@ -201,6 +209,15 @@ export class Pacing {
     return this.#cap && this.#cap.endsAt > now ? this.#cap : null;
   }
 
+  describe(now: number): NewContactLimits {
+    const until = this.limitedUntil(now);
+    const cap = this.capAt(now);
+    return {
+      ...(until > now && { pausedSeconds: (until - now) / 1_000 }),
+      ...(cap && { cap: { total: cap.total, used: cap.used, endsInSeconds: (cap.endsAt - now) / 1_000 } }),
+    };
+  }
+
   /** Applies the platform's lock. @param until a time in the past ends it. */
   lockNewContacts(until: number): void {
     this.#lockedUntil = until;
@@ -208,6 +225,11 @@ export class Pacing {
 
   capNewContacts(cap: Cap | null): void {
     this.#cap = cap;
+  }
+
+  /** Holds new contacts back until the platform's limits are known. */
+  holdNewContacts(until: number): void {
+    this.#newContactsHeldUntil = until;
   }
 
   pauseNewContacts(until: number): void {

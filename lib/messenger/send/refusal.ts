@@ -29,7 +29,7 @@ const holdBack = ({ pacing }: RefusalOptions, { phone }: Outgoing, seconds: numb
   return seconds;
 };
 
-/** @param isAnswered whether the platform has answered for its limits. @returns the delay of the message in seconds. */
+/** @param isAnswered whether the platform says if there is a lock. @returns the delay of the message in seconds. */
 const pause = async (options: RefusalOptions, message: Outgoing, isAnswered: boolean): Promise<number> => {
   const { pacing } = options;
   const now = steadyNow();
@@ -74,7 +74,7 @@ export const settleRefusal = async (
   const { sql, pacing, signal } = options;
   const { action: given } = refusalOf(code);
   const asks = given === "pause" || given === "pause-if-capped";
-  const isAnswered = asks && (await askLimits(options)) !== undefined;
+  const isAnswered = asks && (await askLimits(options))?.lockedUntil !== undefined;
   const isLimited = pacing.platformLimitUntil(steadyNow()) > 0;
   const action = given === "pause-if-capped" ? (isLimited ? "pause" : "refresh") : given;
   const before = message.refusals[action] ?? 0;

@@ -86,7 +86,8 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
     await retryUntilDone(() => outcome.markSent(sql, message), options.signal);
     return onOutcome?.("sent", ms);
   }
-  onOutcome?.(await settleRefusal(options, message, verdict.code), ms);
+  const settled = await settleRefusal(options, message, verdict.code);
+  onOutcome?.(settled, ms);
 };
 
 const deliver = async (options: SenderOptions, message: Outgoing): Promise<void> => {
