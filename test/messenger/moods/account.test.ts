@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startPlatform } from "../../../infra/local/whatsapp/platform.ts";
 import {
   eventually,
@@ -16,10 +16,12 @@ import {
 stageEachTest();
 
 const replacement = "6281100000002";
-const pace = { ...noPace, warmUp: [1] };
+const friend = "6281200000002";
+const warmUp = { ...noPace, warmUp: [1] };
 
 /** Starts a task, links the account of a platform, and unlinks it afterwards. */
 const whileLinked = async (
+  pace: Pace,
   to: typeof platform,
   work: (task: Awaited<ReturnType<typeof start>>) => Promise<void>,
 ) => {
@@ -36,15 +38,15 @@ test("a replacement number begins its warm-up on day one with new contacts only,
   const other = await startPlatform({ account: replacement, phones: [phone] });
   onTestFinished(() => other.stop());
 
-  await whileLinked(platform, async (task) => {
+  await whileLinked(warmUp, platform, async (task) => {
     for (let n = 0; n < 3; n++) await eventually(task, (await submit(task, {})).id, "READ");
   });
   let waiting = "";
-  await whileLinked(other, async (task) => {
+  await whileLinked(warmUp, other, async (task) => {
     await eventually(task, (await submit(task, {})).id, "DELIVERED");
     waiting = (await submit(task, {})).id;
   });
-  await whileLinked(platform, async (task) => {
+  await whileLinked(warmUp, platform, async (task) => {
     await eventually(task, waiting, "READ");
     expect((await stateOf(task, waiting)).status).toBe("READ");
   });
@@ -56,22 +58,19 @@ test("a replacement number begins its warm-up on day one with new contacts only,
 });
 
 test("a contact of the old number is a new one for its replacement, and waits while the platform locks these", async () => {
-  const other = await startPlatform({ account: replacement, phones: [phone] });
+  const other = await startPlatform({ account: replacement, phones: [phone, friend] });
   onTestFinished(() => other.stop());
-  await whileLinked(platform, async (task) => {
+  await whileLinked(noPace, platform, async (task) => {
     await eventually(task, (await submit(task, {})).id, "READ");
   });
-  other.behave({ newChats: { lock: { endsAt: Math.ceil(Date.now() / 1_000) + 3_600 } } });
-  await whileLinked(other, async (task) => {
+  await whileLinked(noPace, other, async (task) => {
+    await eventually(task, (await submit(task, { phone: friend })).id, "DELIVERED");
+    other.behave({ newChats: { lock: { endsAt: Math.ceil(Date.now() / 1_000) + 3_600 } } });
+    other.announceLimits();
+    const locked = () => sql`select phone from messaging.account where locked_until > now()`;
+    await expect.poll(locked).toEqual([{ phone: replacement }]);
     const { id } = await submit(task, {});
-    await expect
-      .poll(() => sql`select from messaging.account where phone = ${replacement} and locked_until > now()`)
-      .toHaveLength(1);
-    other.behave({ newChats: { answers: false } });
-    // a lock of one number is no lock of the other
-    expect(
-      await sql`select from messaging.account where phone <> ${replacement} and locked_until > now()`,
-    ).toEqual([]);
-    expect((await stateOf(task, id)).status).toBe("PENDING");
+    await eventually(task, (await submit(task, { phone: friend })).id, "DELIVERED");
+    expect([other.arrivalsOf(id), (await stateOf(task, id)).status]).toEqual([0, "PENDING"]);
   });
 });

@@ -216,6 +216,7 @@ test.each([
 
 test("a lock survives a restart, also when the platform no longer answers for it", async () => {
   const task = await startOpen();
+  await befriend(task, friend);
   platform.behave({ newChats: { lock: { endsAt: inSeconds(hour) } } });
   const { id } = await submit(task, {});
   await untilRejected(id);

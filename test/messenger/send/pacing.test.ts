@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { carefulPace, noPace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { unusedAccount } from "./unused-account.ts";
 
@@ -107,4 +107,53 @@ test("counts a new contact for a whole day, whatever is sent meanwhile, earlier 
 test("holds back nothing when it is off", () => {
   const times = sendTimes(new Pacing(noPace, none), 1_000);
   expect(new Set(times).size).toBe(1);
+});
+
+describe("near the platform's cap", () => {
+  const dayMs = 86_400_000;
+  const cap = { total: 100, used: 75, endsAt: start + 25 * dayMs };
+  const capped = (used: number) => new Pacing(noPace, { ...none, cap: { ...cap, used } }, midway);
+
+  test("what is left is spread over the rest of the cycle, except for urgent messages", () => {
+    const pacing = capped(75);
+    pacing.recordSend("621", true, start);
+    // 24 are left for 25 days
+    const gapMs = (25 * dayMs) / 24;
+    expect([start, start + gapMs - 60_000, start + gapMs].map((at) => pacing.newContactsUpTo(at))).toEqual([
+      1, 1, 3,
+    ]);
+  });
+
+  test("new contacts are not slowed down before three quarters of it are used", () => {
+    const pacing = capped(73);
+    pacing.recordSend("621", true, start);
+    expect(pacing.newContactsUpTo(start)).toBe(3);
+    pacing.recordSend("622", true, start);
+    expect(pacing.newContactsUpTo(start)).toBe(1);
+  });
+
+  test("no new contact is written to at its end, until the next cycle", () => {
+    const pacing = capped(99);
+    pacing.recordSend("621", true, start);
+    expect([start, cap.endsAt - 1, cap.endsAt].map((at) => pacing.newContactsUpTo(at))).toEqual([-1, -1, 3]);
+    expect([pacing.isLimited(start), pacing.isLimited(cap.endsAt)]).toEqual([true, false]);
+  });
+});
+
+test("nothing may be sent before the account is known, and another account has its own limits", () => {
+  const pacing = new Pacing({ ...noPace, perDay: 1 }, undefined, midway);
+  expect([pacing.account, pacing.nextAt()]).toEqual([undefined, Number.POSITIVE_INFINITY]);
+  pacing.begin({ ...none, sentAt: [start], lockedUntil: start + 60_000 });
+  expect([pacing.nextAt(), pacing.newContactsUpTo(start)]).toEqual([start + 86_400_000, -1]);
+  pacing.end();
+  expect(pacing.nextAt()).toBe(Number.POSITIVE_INFINITY);
+  pacing.begin({ ...none, account: "6281100000002" });
+  expect([pacing.account, pacing.nextAt(), pacing.newContactsUpTo(start)]).toEqual(["6281100000002", 0, 3]);
+});
+
+test("waits twice as long after each temporary rejection, up to a limit", () => {
+  const pacing = new Pacing(carefulPace, none);
+  expect([0, 1, 2, 6, 7, 11].map((before) => pacing.retryAfterMs(before) / 1_000)).toEqual([
+    10, 20, 40, 640, 900, 900,
+  ]);
 });
