@@ -88,10 +88,10 @@ export const refusals = {
   },
 } satisfies Record<string, Refusal>;
 
-const byCode: Readonly<Record<string, Refusal>> = refusals;
+const byCode = new Map<string, Refusal>(Object.entries(refusals));
 
 export const refusalOf = (code: string): Refusal =>
-  byCode[code] ?? byCode[code.replace(/^(\d)\d\d$/, "$1xx")] ?? refusals.other;
+  byCode.get(code) ?? byCode.get(code.replace(/^(\d)\d\d$/, "$1xx")) ?? refusals.other;
 
 /** Describes the rejection as the reason of a failed message. */
 export const describeRefusal = (code: string): string =>

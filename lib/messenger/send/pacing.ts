@@ -99,6 +99,8 @@ export class Pacing {
   #account: string | undefined;
   #sentAt: number[] = [];
   #newContactsAt: number[] = [];
+  /** 0 if there was none in the last 24 hours, or since. */
+  #lastNewContactAt = 0;
   #daysOfUse = 0;
   #rampUntil = 0;
   #gapUntil = 0;
@@ -125,6 +127,7 @@ export class Pacing {
     this.#account = history.account;
     this.#sentAt = [...history.sentAt];
     this.#newContactsAt = [...history.newContactsAt];
+    this.#lastNewContactAt = history.newContactsAt.at(-1) ?? 0;
     this.#daysOfUse = history.daysOfUse;
     this.#lockedUntil = history.lockedUntil;
     this.#pausedUntil = history.pausedUntil;
@@ -162,14 +165,18 @@ export class Pacing {
     if (now < this.#newContactsHeldUntil || this.isLimited(now)) return -1;
     const cap = this.capAt(now);
     if (!cap || cap.used < slowFrom * cap.total) return allPriorities;
-    const gapMs = (cap.endsAt - now) / (cap.total - cap.used);
-    return now >= (this.#newContactsAt.at(-1) ?? 0) + gapMs ? allPriorities : urgentPriorities;
+    const last = this.#lastNewContactAt;
+    const gapMs = (cap.endsAt - last) / (cap.total - cap.used);
+    return last === 0 || now >= last + gapMs ? allPriorities : urgentPriorities;
   }
 
   recordSend(phone: string, isNew: boolean, now: number): void {
     this.#sentAt.push(now);
     while ((this.#sentAt[0] ?? now) < now - dayMs) this.#sentAt.shift();
-    if (isNew) this.#newContactsAt.push(now);
+    if (isNew) {
+      this.#newContactsAt.push(now);
+      this.#lastNewContactAt = now;
+    }
     if (isNew && this.#cap) this.#cap = { ...this.#cap, used: this.#cap.used + 1 };
     while ((this.#newContactsAt[0] ?? now) < now - dayMs) this.#newContactsAt.shift();
     const [least, most] = this.#pace.gapMs;

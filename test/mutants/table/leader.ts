@@ -158,8 +158,8 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "A question to the platform is waited for after its connection has ended",
     file: "lib/messenger/channels/whatsapp/whatsapp.ts",
-    find: "whileOpen(socket.onWhatsApp(phone), lost)",
-    replace: "socket.onWhatsApp(phone)",
+    find: "whileOpen(ask(socket), lost)",
+    replace: "ask(socket)",
     tests: ["test/messenger/channels/whatsapp/whatsapp.test.ts"],
     only: "a lookup of a number",
   },

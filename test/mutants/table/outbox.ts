@@ -186,10 +186,20 @@ export const outbox: readonly Mutant[] = [
     only: "registration of a number",
   },
   {
+    breaks: "The next leader looks up every message behind one that waits",
+    file: "lib/messenger/send/history.ts",
+    find: "epoch is not null and not_before > now()",
+    replace: "epoch is null and not_before > now()",
+    tests: ["test/messenger/outbox/cost.test.ts"],
+    only: "behind one of their number",
+  },
+  {
     breaks: "The history of sends is in the order of acceptance",
     file: "lib/messenger/send/history.ts",
-    find: "interval '1 day' order by sent_at`",
-    replace: "interval '1 day' order by seq`",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
+    find: "account = ${account} order by sent_at`",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
+    replace: "account = ${account} order by seq`",
     tests: ofOutbox,
     only: "the history",
   },
