@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
+import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Channel, Limits } from "../channels/channel.ts";
@@ -9,7 +10,7 @@ import type { Pacing } from "./pacing.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 const askEveryMs = 60 * 60_000;
-/** How long new contacts wait after a login until the platform answers for its limits. */
+/** How long new contacts after a login, or all messages after a rejection, wait for the platform to answer for its limits. */
 const maxAnswerMs = 5_000;
 
 export interface LimitOptions {
@@ -54,7 +55,7 @@ export const learnLimits = async ({ sql, pacing, signal }: LimitOptions, limits:
 /** Queries the account's limits and observes them. @returns undefined when the platform does not answer. */
 export const askLimits = async (options: LimitOptions): Promise<Limits | undefined> => {
   try {
-    const limits = await options.channel.fetchLimits();
+    const limits = await deadline(options.channel.fetchLimits(), maxAnswerMs);
     await learnLimits(options, limits);
     return limits;
   } catch (error) {

@@ -196,9 +196,7 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "The history of sends is in the order of acceptance",
     file: "lib/messenger/send/history.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
     find: "account = ${account} order by sent_at`",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
     replace: "account = ${account} order by seq`",
     tests: ofOutbox,
     only: "the history",
