@@ -32,6 +32,8 @@ export interface Figures extends SendFigures, Partial<QueueFigures> {
   readonly unlinked: 0 | 1;
   /** 1 while the platform rejects new contacts. */
   readonly limited: 0 | 1;
+  /** What is left of the platform's cap on new contacts, if it has one. */
+  readonly new_contacts_left?: number;
 }
 
 const intervalMs = 60_000;
@@ -80,10 +82,13 @@ export interface FigureSources {
 export const readFigures = async ({ sql, whatsApp, pacing, counter }: FigureSources): Promise<Figures> => {
   const queue = await deadline(readQueue(sql), timeoutMs).catch(() => undefined);
   const { kind } = whatsApp.state();
+  const now = steadyNow();
+  const cap = pacing.capAt(now);
   return {
     connected: toBit(kind === "open"),
     unlinked: toBit(kind === "pairing" || kind === "unpaired"),
-    limited: toBit(pacing.isLimited(steadyNow())),
+    limited: toBit(pacing.isLimited(now)),
+    ...(cap && { new_contacts_left: Math.max(0, cap.total - cap.used) }),
     ...counter.reset(),
     ...queue,
   };

@@ -12,7 +12,11 @@ export interface Metrics {
 
 const ackBucketsSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-export const startMetrics = (sql: postgres.Sql, isLeader: () => boolean): Metrics => {
+export const startMetrics = (
+  sql: postgres.Sql,
+  isLeader: () => boolean,
+  isLimited: () => boolean,
+): Metrics => {
   const registry = new Registry();
   const registers = [registry];
   const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -41,6 +45,7 @@ export const startMetrics = (sql: postgres.Sql, isLeader: () => boolean): Metric
     "state",
   );
   const leader = gauge("messenger_leader", "1 if this task is the leader");
+  const limited = gauge("messenger_new_contacts_limited", "1 while the platform rejects new contacts");
   const memory = gauge("process_resident_memory_bytes", "Resident memory");
 
   const readQueue = async () => {
@@ -65,6 +70,7 @@ export const startMetrics = (sql: postgres.Sql, isLeader: () => boolean): Metric
         age.reset();
       });
       leader.set(isLeader() ? 1 : 0);
+      limited.set(isLimited() ? 1 : 0);
       memory.set(process.memoryUsage.rss());
       return { contentType: registry.contentType, text: await registry.metrics() };
     },

@@ -25,7 +25,7 @@ import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
 import { applyReceipt, findState } from "./outbox/state.ts";
-import { loadHistory } from "./send/history.ts";
+import { beginAccount, learnLimits, watchLimits } from "./send/limits.ts";
 import { type Pace, Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
 import { Wakeup } from "./send/wakeup.ts";
@@ -65,6 +65,7 @@ const reclaimDelayMs = 10_000;
 
 interface Leadership {
   whatsApp: WhatsApp | undefined;
+  pacing: Pacing | undefined;
 }
 
 /** Creates the work of a term: connects to WhatsApp, sends, handles receipts, until the signal is aborted. */
@@ -80,20 +81,23 @@ const leadTerm = (
   return async (epoch: number, signal: AbortSignal) => {
     const auth = await openAuthState({ sql, encryption, epoch });
     const whatsApp = new WhatsApp({ settings, auth, findPayload: (id) => payloads.find(id) });
-    const pacing = new Pacing(pace, await loadHistory(sql));
+    const pacing = new Pacing(pace);
+    const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
+    const limits = { sql, channel, pacing, signal };
     const counter = new SendCounter();
     let connections = 0;
     whatsApp.on("receipt", ({ id, kind }) => {
       // each receipt arrives only once
       void retryUntilDone(() => applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ"), signal);
     });
-    whatsApp.on("state", ({ kind }) => {
-      if (kind === "replaced") reclaim();
-      if (kind !== "open") return;
+    whatsApp.on("limits", (announced) => void learnLimits(limits, announced));
+    whatsApp.on("state", (state) => {
+      if (state.kind === "replaced") reclaim();
+      if (state.kind !== "open") return;
       connections += 1;
       if (connections > 1) metrics.onReconnect();
       pacing.startRamp(steadyNow());
-      wakeup.notify();
+      void beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup);
     });
     const reclaim = () =>
       setTimeout(reclaimDelayMs, undefined, { signal }).then(
@@ -103,11 +107,10 @@ const leadTerm = (
     // closes the socket as soon as the lead is lost, whatever is in progress
     const end = () => void whatsApp.stop();
     signal.addEventListener("abort", end, { once: true });
-    leadership.whatsApp = whatsApp;
+    Object.assign(leadership, { whatsApp, pacing });
     try {
       if (signal.aborted) return;
       whatsApp.start();
-      const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
       const onOutcome: Metrics["onOutcome"] = (outcome, ms) => {
         metrics.onOutcome(outcome, ms);
         counter.count(outcome);
@@ -121,10 +124,11 @@ const leadTerm = (
           openText: payloads.openText,
         }),
         runRetention(sql, signal),
+        watchLimits(limits),
         reportFigures({ sql, whatsApp, pacing, counter }, signal),
       ]);
     } finally {
-      leadership.whatsApp = undefined;
+      Object.assign(leadership, { whatsApp: undefined, pacing: undefined });
       await whatsApp.stop();
     }
   };
@@ -177,6 +181,7 @@ const buildConsole = (
       readConsoleState(sql, {
         connection: describeConnection(leadership),
         leader: leadership.whatsApp !== undefined,
+        limits: leadership.pacing?.describe(steadyNow()),
       }),
     setPaused: (paused) => setPaused(sql, paused),
     requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
@@ -187,7 +192,7 @@ const buildConsole = (
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, encryption, findTokens, host, port } = options;
   const sql = await connect(poolSize);
-  const leadership: Leadership = { whatsApp: undefined };
+  const leadership: Leadership = { whatsApp: undefined, pacing: undefined };
   const wakeup = new Wakeup();
   const payloads = payloadStore(sql, encryption);
   const acceptance = {
@@ -198,7 +203,11 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     notify: () => wakeup.notify(),
   };
   const store = openIntake(sql);
-  const metrics = startMetrics(sql, () => leadership.whatsApp !== undefined);
+  const metrics = startMetrics(
+    sql,
+    () => leadership.whatsApp !== undefined,
+    () => leadership.pacing?.isLimited(steadyNow()) ?? false,
+  );
   const server = buildServer({
     findTokens,
     accept: (submission, inline, signal) =>

@@ -3,10 +3,12 @@ import { describe, expect, test } from "vitest";
 import type { ConnectionState } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
+import { unusedAccount } from "./send/unused-account.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
-const newPacing = () => new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 100 });
+const newPacing = () => new Pacing(noPace, unusedAccount);
 
 interface Sources {
   state?: ConnectionState;
@@ -89,6 +91,17 @@ test("limited is 1 until the pause of new contacts ends", async () => {
   const over = newPacing();
   over.pauseNewContacts(Date.now() - 1);
   expect(await read(sql, { pacing: over })).toMatchObject({ limited: 0 });
+});
+
+test("what is left of the platform's cap on new contacts is reported, and 0 makes the account limited", async () => {
+  const sql = await connect();
+  const pacing = newPacing();
+  expect(await read(sql, { pacing })).not.toHaveProperty("new_contacts_left");
+  const endsAt = steadyNow() + 60_000;
+  pacing.capNewContacts({ total: 10, used: 7, endsAt });
+  expect(await read(sql, { pacing })).toMatchObject({ limited: 0, new_contacts_left: 3 });
+  pacing.capNewContacts({ total: 10, used: 12, endsAt });
+  expect(await read(sql, { pacing })).toMatchObject({ limited: 1, new_contacts_left: 0 });
 });
 
 test("sends are counted between two reports", async () => {

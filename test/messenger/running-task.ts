@@ -7,6 +7,7 @@ import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
+import { operator } from "../steps/console.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 /*
@@ -34,21 +35,21 @@ export const stageEachTest = () => {
 };
 
 /** Starts a task until the test ends. */
-export const start = async (pace: Pace = noPace): Promise<Task> => {
+export const start = async (pace: Pace = noPace, on: Platform = platform): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
     encryption,
     platform: {
-      url: platform.url,
-      rootKey: platform.rootKey,
-      mediaCa: platform.mediaCa,
+      url: on.url,
+      rootKey: on.rootKey,
+      mediaCa: on.mediaCa,
       reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
       answerTimeoutMs: 3_000,
     },
     pace,
     maxWaiting: 10_000,
     findTokens: async () => [token],
-    findCredentials: async () => [],
+    findCredentials: async () => [operator],
     host: "127.0.0.1",
     port: 0,
   });
@@ -93,10 +94,22 @@ export const stateOf = async (task: Task, id: string): Promise<MessageState> =>
 export const eventually = (task: Task, id: string, status: string) =>
   expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe(status);
 
-export const untilOpen = async (task: Task) => {
+/** Logs in to the console and reads its page. */
+export const readConsole = async (task: Task): Promise<string> => {
+  const login = await fetch(`${task.url}/console/login`, {
+    method: "POST",
+    headers: { origin: task.url, "sec-fetch-site": "same-origin" },
+    body: new URLSearchParams(operator),
+    redirect: "manual",
+  });
+  const [cookie = ""] = login.headers.get("set-cookie")?.split(";") ?? [];
+  return (await fetch(`${task.url}/console`, { headers: { cookie } })).text();
+};
+
+export const untilOpen = async (task: Task, on: Platform = platform) => {
   await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toMatch(/pairing|open/);
   const state = task.findWhatsApp()?.state();
-  if (state?.kind === "pairing") await platform.scan(state.qr);
+  if (state?.kind === "pairing") await on.scan(state.qr);
   await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("open");
 };
 export const startOpen = async () => {

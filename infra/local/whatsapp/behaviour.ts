@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Contacts } from "./contacts.ts";
+import { NewChats } from "./new-chats.ts";
 import { TokenDemand } from "./privacy-tokens.ts";
 
 const count = z.int().check(z.minimum(0));
@@ -17,6 +18,12 @@ export const Behaviour = z.strictObject({
   dropUndelivered: z._default(count, 0),
   /** Rejects messages with this code: all, the next few, or only those to a number. */
   nack: z.optional(z.strictObject({ code, messages: z.optional(count), to: z.optional(z.string()) })),
+  /**
+   * Rejects messages to a number, or to all, until the client has queried its devices and keys after a rejection.
+   * @see https://github.com/tulir/whatsmeow/issues/922
+   */
+  stale: z.optional(z.strictObject({ code, to: z.optional(z.string()) })),
+  newChats: z.prefault(NewChats, {}),
   /** False: messages reach the phone but are never acknowledged. */
   ack: z._default(z.boolean(), true),
   ackDelayMs: z._default(milliseconds, 0),

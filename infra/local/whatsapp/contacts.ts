@@ -67,6 +67,7 @@ export const answerUsync = (
     const dialled = bytesOf(getBinaryNodeChild(user, "contact")).toString().replaceAll(/\D/g, "");
     const jid = user.attrs.jid ?? `${canonical[dialled] ?? dialled}@s.whatsapp.net`;
     const phone = directory.find(jid);
+    if (phone && asks("devices")) phone.queries.devices += 1;
     const isListed =
       phone !== undefined &&
       (phone === account.phone || reachedBy !== "lid" || isLid(jid)) &&

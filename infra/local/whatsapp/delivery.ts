@@ -4,6 +4,7 @@ import { type Behaviour, type Receipt, refusalOf, spend } from "./behaviour.ts";
 import type { Connection } from "./connection.ts";
 import { receiptAddress, refusalOfAddress } from "./contacts.ts";
 import type { Directory } from "./directory.ts";
+import type { NewChatLimits } from "./new-chats.ts";
 import type { Phone } from "./phone.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import type { Knowledge } from "./queries.ts";
@@ -20,27 +21,32 @@ interface Sent {
   readonly to: string;
 }
 
+interface DeliveryOptions extends Pick<Knowledge, "account" | "directory" | "tokens" | "newChats"> {
+  readonly behaviour: () => Behaviour;
+  readonly changed: () => void;
+}
+
 /** Delivers messages to phones and sends acks and receipts, according to the behaviour. */
 export class Delivery {
   readonly #account: Account;
   readonly #directory: Directory;
   readonly #tokens: PrivacyTokens;
+  readonly #newChats: NewChatLimits;
   readonly #behaviour: () => Behaviour;
   readonly #changed: () => void;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #sent = new Map<string, Sent>();
   /** The address of each frame with a message ID, delivered or not. */
   readonly arrivals = new Map<string, string[]>();
+  /** How often devices and keys of a number had been queried when a message to it was rejected as stale. */
+  readonly #stale = new Map<string, Phone["queries"]>();
   #order = 0;
 
-  constructor(
-    { account, directory, tokens }: Pick<Knowledge, "account" | "directory" | "tokens">,
-    behaviour: () => Behaviour,
-    changed: () => void,
-  ) {
+  constructor({ account, directory, tokens, newChats, behaviour, changed }: DeliveryOptions) {
     this.#account = account;
     this.#directory = directory;
     this.#tokens = tokens;
+    this.#newChats = newChats;
     this.#behaviour = behaviour;
     this.#changed = changed;
   }
@@ -55,6 +61,7 @@ export class Delivery {
     if (refusal)
       return this.#after(behaviour.ackDelayMs, () => this.#acknowledge(connection, id, to, refusal));
 
+    if (recipient) this.#newChats.record(recipient.number);
     this.#sent.set(id, { device, to: recipient ? receiptAddress(behaviour.contacts, to, recipient) : to });
     const readable = await this.#hand(message, device, recipient);
     if (spend(behaviour, "dropBeforeAck")) connection.drop();
@@ -72,9 +79,19 @@ export class Delivery {
   }
 
   #refusalOf(message: BinaryNode, recipient: Phone): number | undefined {
+    const { number, queries } = recipient;
     const behaviour = this.#behaviour();
+    const { stale } = behaviour;
+    if (stale && (stale.to ?? number) === number) {
+      const before = this.#stale.get(number);
+      const isFresh = before && queries.devices > before.devices && queries.keys > before.keys;
+      if (!before) this.#stale.set(number, { ...queries });
+      if (!isFresh) return stale.code;
+    }
     const refusal =
-      refusalOf(behaviour, recipient.number) ?? refusalOfAddress(behaviour.contacts, message.attrs.to ?? "");
+      refusalOf(behaviour, number) ??
+      refusalOfAddress(behaviour.contacts, message.attrs.to ?? "") ??
+      this.#newChats.refusalOf(number);
     // a message that is repeated for one device has no list, and needs no token
     const demand = getBinaryNodeChild(message, "participants") && behaviour.tokens;
     if (refusal || !demand) return refusal;

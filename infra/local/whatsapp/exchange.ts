@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { type BinaryNode, getAllBinaryNodeChildren, getBinaryNodeChild, type proto } from "baileys";
 import type { Account, Device } from "./account.ts";
 import { Behaviour, type Misbehaviour } from "./behaviour.ts";
 import type { Connection, Listener } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
+import { NewChatLimits } from "./new-chats.ts";
 import { Pairing } from "./pairing.ts";
 import type { Phone } from "./phone.ts";
 import { answer, type Knowledge } from "./queries.ts";
@@ -45,14 +47,11 @@ export class Exchange implements Listener {
   readonly faults: string[] = [];
   behaviour: Behaviour = Behaviour.parse({});
 
-  constructor(knowledge: Knowledge) {
-    this.#knowledge = knowledge;
-    this.#account = knowledge.account;
-    this.delivery = new Delivery(
-      knowledge,
-      () => this.behaviour,
-      () => this.#change(),
-    );
+  constructor(known: Omit<Knowledge, "newChats">) {
+    const behaviour = () => this.behaviour;
+    this.#knowledge = { ...known, newChats: new NewChatLimits(behaviour) };
+    this.#account = known.account;
+    this.delivery = new Delivery({ ...this.#knowledge, behaviour, changed: () => this.#change() });
   }
 
   #change() {
@@ -161,6 +160,16 @@ export class Exchange implements Listener {
       return message.attrs.id ?? "";
     });
     return Promise.all(written);
+  }
+
+  /** Notifies the linked devices of the limits for new chats. */
+  announceLimits(): void {
+    for (const [operation, json] of Object.entries(this.#knowledge.newChats.announcements()))
+      for (const device of this.#account.devices) {
+        const attrs = { id: randomBytes(4).toString("hex"), from: serverJid, type: "mex", t: secondsNow() };
+        const update = element("update", { op_name: operation }, Buffer.from(json));
+        device.push(element("notification", attrs, [update]));
+      }
   }
 
   async #answer(connection: Connection, iq: BinaryNode) {

@@ -67,6 +67,8 @@ const textOf = (message: proto.IMessage) => {
 
 /** A phone with its Signal keys. */
 export class Phone {
+  /** How often clients have queried its devices and keys. */
+  readonly queries = { devices: 0, keys: 0 };
   readonly number: string;
   /** The user's ID, which does not reveal the number. */
   readonly lid: string;

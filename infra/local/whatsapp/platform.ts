@@ -135,6 +135,7 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     enterCode: async (code: string): Promise<string> => (await exchange.enterCode(code)).jid,
     /** Replaces the behaviour; `{}` restores the correct one. */
     behave: (misbehaviour: Misbehaviour): void => exchange.behave(misbehaviour),
+    announceLimits: (): void => exchange.announceLimits(),
     sendReceipts: (id: string, receipts: readonly Receipt[]): void =>
       exchange.delivery.sendReceipts(id, receipts),
     askAgain: (id: string): Promise<void> => exchange.delivery.askAgain(id),

@@ -8,6 +8,7 @@ import type { Account, Device } from "./account.ts";
 import { answerUsync, type Contacts } from "./contacts.ts";
 import type { Directory } from "./directory.ts";
 import type { MediaStore } from "./media-store.ts";
+import type { NewChatLimits } from "./new-chats.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import { element } from "./stanza.ts";
 
@@ -17,6 +18,7 @@ export interface Knowledge {
   readonly directory: Directory;
   readonly media: MediaStore;
   readonly tokens: PrivacyTokens;
+  readonly newChats: NewChatLimits;
 }
 
 /** Stores the client's keys, counts them, or confirms that they are known. */
@@ -34,6 +36,7 @@ const answerKeys = async (key: BinaryNode, directory: Directory) => {
   const users = getBinaryNodeChildren(key, "user").map(async ({ attrs: { jid = "" } }) => {
     const phone = directory.findDevice(jid);
     if (!phone) return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
+    phone.queries.keys += 1;
     const { registration, keys } = await phone.bundle();
     return element("user", { jid }, [registration, ...keys]);
   });
@@ -44,7 +47,7 @@ const answerKeys = async (key: BinaryNode, directory: Directory) => {
 export const answer = async (
   iq: BinaryNode,
   device: Device,
-  { account, directory, media, tokens }: Knowledge,
+  { account, directory, media, tokens, newChats }: Knowledge,
   contacts: Contacts,
 ): Promise<BinaryNode[]> => {
   const [asked] = getAllBinaryNodeChildren(iq);
@@ -59,6 +62,8 @@ export const answer = async (
       return [
         element("media_conn", { auth: media.token, ttl: "300" }, [element("host", { hostname: media.host })]),
       ];
+    case "w:mex":
+      return [element("result", {}, Buffer.from(newChats.answer(asked?.attrs.query_id)))];
     default:
       return [];
   }

@@ -44,6 +44,10 @@ create table messaging.message (
   unsent smallint not null default 0,
   -- the term of the leader that took it last; writes by a former leader are ignored
   epoch bigint,
+  -- the city's number that sent it last: pace and limits are those of a number
+  account text,
+  -- how often the platform has rejected it, by what was done about it, and the last code
+  refusals jsonb,
   accepted_at timestamptz not null default now(),
   not_before timestamptz not null default now(),
   expires_at timestamptz not null,
@@ -121,12 +125,28 @@ create table messaging.number_check (
   checked_at timestamptz not null default now()
 );
 
--- Numbers that messages were sent to; new numbers have a daily limit.
-create table messaging.contact (
+-- The city's numbers, of which one is linked at a time, and how the platform limits new contacts of each.
+create table messaging.account (
   phone text primary key,
-  since timestamptz not null default now()
+  -- the end of the platform's lock
+  locked_until timestamptz,
+  -- the end of a pause after a rejection without a lock
+  paused_until timestamptz,
+  -- the platform's quota of new contacts until the end of its cycle, as of capped_at
+  cap_total integer,
+  cap_used integer,
+  cap_ends_at timestamptz,
+  capped_at timestamptz
 );
-create index contact_by_age on messaging.contact (since);
+
+-- Numbers that each account has sent messages to; new ones have a daily limit.
+create table messaging.contact (
+  account text not null,
+  phone text not null,
+  since timestamptz not null default now(),
+  primary key (account, phone)
+);
+create index contact_by_age on messaging.contact (account, since);
 
 create table messaging.control (
   only_row boolean primary key default true check (only_row),

@@ -6,6 +6,14 @@ export type SendOutcome =
   /** With the platform's error code, such as 463: no new contacts for now. */
   | { readonly outcome: "refused"; readonly code: string };
 
+/** How the platform limits messages to new contacts. What is absent is not known. */
+export interface Limits {
+  /** No new contact may be written to before; null without a lock. */
+  readonly lockedUntil?: Date | null;
+  /** The quota of new contacts of a cycle; null without one. */
+  readonly cap?: { readonly total: number; readonly used: number; readonly endsAt: Date } | null;
+}
+
 /** A platform that delivers messages to phones, as the sender uses it. */
 export interface Channel {
   /** Whether messages can be sent now. */
@@ -16,6 +24,10 @@ export interface Channel {
   compose(message: Outgoing, address: string): Promise<Uint8Array>;
   /** @throws ChannelFailure when no answer arrived; it says whether the frame may have left. */
   send(payload: Uint8Array, message: Outgoing): Promise<SendOutcome>;
+  /** Queries the limits of the connected account. */
+  fetchLimits(): Promise<Limits>;
+  /** Queries the devices and keys of a recipient that are cached otherwise. */
+  refreshRecipient(phone: string): Promise<void>;
 }
 
 export type ChannelFailureReason =

@@ -4,6 +4,7 @@ import { log } from "#lib/log.ts";
 import { type Depth, listDepths } from "../outbox/depth.ts";
 import type { MessageSummary } from "../outbox/message.ts";
 import { isPaused } from "../outbox/pause.ts";
+import type { NewContactLimits } from "../send/pacing.ts";
 import { listRuns, type RunSummary } from "./runs.ts";
 
 /** After this the page shows the database as unavailable. */
@@ -26,6 +27,8 @@ export interface Connection {
 export interface ConsoleState {
   readonly connection: Connection;
   readonly leader: boolean;
+  /** Of the platform for new contacts, if this task is the leader. */
+  readonly limits?: NewContactLimits | undefined;
   readonly paused: boolean;
   readonly queue: readonly Depth[];
   /** The latest, newest first. */
@@ -66,7 +69,7 @@ const readOnce = (sql: postgres.Sql): Promise<Outbox> => {
 /** Reads the state for the console; without the database, only that of this task. */
 export const readConsoleState = async (
   sql: postgres.Sql,
-  own: Pick<ConsoleState, "connection" | "leader">,
+  own: Pick<ConsoleState, "connection" | "leader" | "limits">,
 ): Promise<ConsoleState> => {
   try {
     return { ...own, ...(await deadline(readOnce(sql), timeoutMs)) };

@@ -73,9 +73,21 @@ const describeSending = (state: ConsoleState | undefined): string => {
     : "Sending starts once connected.";
 };
 
+const describeLimits = ({ limits }: ConsoleState): string => {
+  const { pausedSeconds, cap } = limits ?? {};
+  const paused =
+    pausedSeconds !== undefined &&
+    `WhatsApp accepts no messages to new contacts for another ${formatSeconds(pausedSeconds)}; they stay queued.`;
+  const used =
+    cap &&
+    `${cap.used} of ${cap.total} new contacts that WhatsApp allows are used; the next cycle begins in ${formatSeconds(cap.endsInSeconds)}.`;
+  return [paused, used].filter(Boolean).join(" ");
+};
+
 export const renderStatus = (state: ConsoleState | undefined, now: Date): Html => {
   const { tone, label, text } = findStatus(state);
   const isPaused = state?.paused ?? false;
+  const limits = state && describeLimits(state);
   const isOff = !state || state.databaseUnavailable;
   const { since, phone } = state?.leader ? state.connection : {};
   const seconds = since === undefined ? 0 : (now.getTime() - Date.parse(since)) / 1_000;
@@ -84,6 +96,7 @@ export const renderStatus = (state: ConsoleState | undefined, now: Date): Html =
 <h2 id="status-title" class="kicker">Connection</h2>
 <div role="status"><p class="headline"><span class="dot ${tone}" aria-hidden="true"></span>${label}${phone && html` <span class="phone">${phone}</span>`}${isPaused ? html` <span class="badge">Paused</span>` : undefined}</p>
 <p>${text} <strong>${describeSending(state)}</strong></p></div>
+<p id="limits"${limits ? undefined : html` hidden`}>${limits}</p>
 <p class="muted">${since && html`For <time datetime="${since}">${formatSeconds(seconds)}</time>`}</p>
 </div>
 <form method="post" action="/console/${isPaused ? "resume" : "pause"}" data-live>

@@ -1,4 +1,5 @@
 import type { State, Submission } from "#lib/messaging/submission.ts";
+import type { Action } from "../channels/platform-codes.ts";
 
 /** The content of a message and its display options, as stored in the outbox. */
 export interface Content
@@ -19,7 +20,11 @@ export interface Outgoing {
   readonly epoch: number;
   /** Sends so far, this one included. */
   readonly attempts: number;
-  /** Whether nothing was ever sent to the number. */
+  /** The city's number that sends it. */
+  readonly account: string;
+  /** How often the platform has rejected it, by what was done about it, and the last code. */
+  readonly refusals: { readonly [action in Action]?: number } & { readonly code?: string };
+  /** Whether the account never sent anything to the number. */
   readonly isNewContact: boolean;
   /** The end of its quiet hours, if it was taken within them. */
   readonly quietUntil: Date | null;

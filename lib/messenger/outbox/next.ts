@@ -7,8 +7,10 @@ export interface Choice {
   readonly epoch: number;
   /** Numbers that may not be sent to yet. */
   readonly resting: readonly string[];
-  /** Whether messages to new numbers may be taken. */
-  readonly newContacts: boolean;
+  /** The city's number that is linked. */
+  readonly account: string;
+  /** The least urgent priority at which messages to new contacts of the account may be taken; -1 for none. */
+  readonly newContactsUpTo: number;
   readonly rotation: Rotation;
 }
 
@@ -17,7 +19,7 @@ export interface Choice {
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, resting, newContacts, rotation } = choice;
+  const { epoch, resting, account, newContactsUpTo, rotation } = choice;
   const [row] = await sql<Outgoing[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
@@ -31,7 +33,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       from senders s where s.sender is not null
     )
     update messaging.message taken
-    set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, changed_at = now()
+    set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, changed_at = now()
     where id = (
       select id from senders s cross join lateral (
         select id, priority, seq from messaging.message waiting cross join lateral (
@@ -45,7 +47,8 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
           and state = 'PENDING' and not_before <= now() and expires_at > now()
           and not exists (select from messaging.control where paused)
           and phone <> all(string_to_array(${resting.join()}, ','))
-          and (${newContacts} or exists (select from messaging.contact c where c.phone = waiting.phone))
+          and (priority <= ${newContactsUpTo} or exists (
+            select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone))
           and seq = first_seq
         order by priority, seq limit 1) first
       order by priority, (${JSON.stringify(rotation)}::text::jsonb ->> concat(priority, ' ', s.sender))::bigint
@@ -53,10 +56,12 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       limit 1)
     -- unless it has expired meanwhile
     and state = 'PENDING' and exists (select from term)
-    returning id, sender, priority, kind, phone, content, media_id as "mediaId", attempts, epoch,
+    returning id, sender, priority, kind, phone, content, media_id as "mediaId", attempts, epoch, account,
+      coalesce(refusals, '{}') as refusals,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
-      not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"`;
+      not exists (
+        select from messaging.contact c where c.account = ${account} and c.phone = taken.phone) as "isNewContact"`;
   if (row) rotation.recordTaken(row);
   return row;
 };

@@ -9,10 +9,10 @@ export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
   sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
 
 /** Marks a message that the platform has accepted. A receipt may have arrived before. */
-export const markSent = async (sql: postgres.Sql, { id, phone }: Outgoing): Promise<void> => {
+export const markSent = async (sql: postgres.Sql, { id, phone, account }: Outgoing): Promise<void> => {
   await sql`
     with contact as (
-      insert into messaging.contact (phone) values (${phone}) on conflict do nothing
+      insert into messaging.contact (account, phone) values (${account}, ${phone}) on conflict do nothing
     )
     update messaging.message
     set state = case state when 'SENDING' then 'SENT' else state end, sent_at = now(), changed_at = now()
@@ -62,6 +62,20 @@ export const requeueFailed = (sql: postgres.Sql, message: Outgoing, delaySeconds
 export const requeueUnsent = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, sql`state = 'PENDING', attempts = attempts - 1`);
 
+/** Requeues a message that the platform has rejected: the attempt does not count, the refusal does. */
+export const requeueRefused = (
+  sql: postgres.Sql,
+  message: Outgoing,
+  delaySeconds: number,
+  refusals: Outgoing["refusals"],
+): Promise<void> =>
+  setPending(
+    sql,
+    message,
+    delaySeconds,
+    sql`state = 'PENDING', attempts = attempts - 1, refusals = ${JSON.stringify(refusals)}::text::jsonb`,
+  );
+
 /** Defers a message that was taken within its quiet hours, and all others with the same hours, to their end. */
 export const deferUntilQuietEnd = async (
   sql: postgres.Sql,
@@ -94,7 +108,8 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set state = case when attempts > unsent then 'UNCERTAIN' else 'EXPIRED' end,
-      reason = 'not sent before it expired', changed_at = now()
+      reason = 'not sent before it expired' || coalesce(
+        '; rejected by the platform before, code ' || (refusals ->> 'code'), ''), changed_at = now()
     where is_open and expires_at + case state when 'SENDING' then interval '5 minutes'
       else interval '0' end <= now()`;
   return count;

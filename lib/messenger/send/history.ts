@@ -2,20 +2,50 @@ import type postgres from "postgres";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { History } from "./pacing.ts";
 
-/** Loads ages, not times: the database and this process may disagree about the time. */
-export const loadHistory = async (sql: postgres.Sql): Promise<History> => {
+interface Known {
+  readonly lockedFor: number | null;
+  readonly pausedFor: number | null;
+  readonly total: number | null;
+  readonly used: number;
+  readonly endsIn: number | null;
+}
+
+/**
+ * Loads what limits the sends of an account. Ages, not times: the database and this process may disagree about the time.
+ *
+ * @param account the city's number that is linked.
+ */
+export const loadHistory = async (sql: postgres.Sql, account: string): Promise<History> => {
   const sent = await sql<{ age: number }[]>`
     select extract(epoch from now() - sent_at)::float8 as age from messaging.message
-    where sent_at > now() - interval '1 day' order by sent_at`;
+    where sent_at > now() - interval '1 day' and account = ${account} order by sent_at`;
   const contacts = await sql<{ age: number }[]>`
     select extract(epoch from now() - since)::float8 as age from messaging.contact
-    where since > now() - interval '1 day' order by since`;
+    where account = ${account} and since > now() - interval '1 day' order by since`;
   const [first] = await sql<{ days: number }[]>`
-    select coalesce(extract(day from now() - min(since)), 0)::int as days from messaging.contact`;
+    select coalesce(extract(day from now() - min(since)), 0)::int as days from messaging.contact
+    where account = ${account}`;
+  const [known] = await sql<Known[]>`
+    select extract(epoch from locked_until - now())::float8 as "lockedFor",
+      extract(epoch from paused_until - now())::float8 as "pausedFor", cap_total as total,
+      cap_used + (select count(*)::int from messaging.contact c
+        where c.account = a.phone and since > capped_at) as used,
+      extract(epoch from cap_ends_at - now())::float8 as "endsIn"
+    from messaging.account a where phone = ${account}`;
+  // messages that were requeued for later hold back the others to their number
+  const resting = await sql<{ phone: string; seconds: number }[]>`
+    select phone, extract(epoch from max(not_before) - now())::float8 as seconds from messaging.message
+    where is_open and epoch is not null and not_before > now() group by phone`;
   const now = steadyNow();
+  const { lockedFor, pausedFor, total = null, used = 0, endsIn } = known ?? {};
   return {
+    account,
     sentAt: sent.map(({ age }) => now - age * 1_000),
     newContactsAt: contacts.map(({ age }) => now - age * 1_000),
     daysOfUse: first?.days ?? 0,
+    lockedUntil: now + (lockedFor ?? 0) * 1_000,
+    pausedUntil: now + (pausedFor ?? 0) * 1_000,
+    cap: total === null ? null : { total, used, endsAt: now + (endsIn ?? 0) * 1_000 },
+    resting: resting.map(({ phone, seconds }) => ({ phone, until: now + seconds * 1_000 })),
   };
 };

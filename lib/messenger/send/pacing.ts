@@ -12,6 +12,8 @@ export interface Pace {
   readonly warmUp: readonly number[];
   /** For this time after each connect the gaps are doubled. */
   readonly rampMs: number;
+  /** The first and the longest wait after a temporary rejection. */
+  readonly retryMs: readonly [number, number];
 }
 
 export const carefulPace: Pace = {
@@ -23,6 +25,7 @@ export const carefulPace: Pace = {
   newContactsPerDay: 200,
   warmUp: [20, 40, 80, 150, 250, 400, 600, 800, 1_000, 1_200],
   rampMs: 60_000,
+  retryMs: [10_000, 900_000],
 };
 
 /** For tests and measurements against the fake platform. */
@@ -35,16 +38,47 @@ export const noPace: Pace = {
   newContactsPerDay: Number.POSITIVE_INFINITY,
   warmUp: [],
   rampMs: 0,
+  retryMs: [0, 0],
 };
 
-/** What was sent before this task became leader: the limits apply to the number. */
+/** The platform's quota of new contacts. */
+export interface Cap {
+  readonly total: number;
+  readonly used: number;
+  /** The end of its cycle by the steady clock. */
+  readonly endsAt: number;
+}
+
+/** What limits an account: what it has sent, and what the platform said, before this task became leader. */
 export interface History {
+  /** The city's number that is linked: all limits are its own. */
+  readonly account: string;
   /** Times of the sends of the last 24 hours by the steady clock, oldest first. */
   readonly sentAt: readonly number[];
   /** Times of the first send to each new number of the last 24 hours. */
   readonly newContactsAt: readonly number[];
   /** Days since the first send, 0 on the first. */
   readonly daysOfUse: number;
+  /** The end of the platform's lock on new contacts, or a time in the past. */
+  readonly lockedUntil: number;
+  /** The end of a pause of new contacts that the platform has not asked for. */
+  readonly pausedUntil: number;
+  readonly cap: Cap | null;
+  /** Numbers that are not sent to before a time. */
+  readonly resting: readonly { readonly phone: string; readonly until: number }[];
+}
+
+/** One-time codes and transactional messages. */
+const urgentPriorities = 1;
+const allPriorities = 3;
+/** From this part of the cap on, what is left of it is spread over the rest of the cycle. */
+const slowFrom = 0.75;
+
+/** What the console shows. */
+export interface NewContactLimits {
+  /** How long new contacts are paused. */
+  readonly pausedSeconds?: number;
+  readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };
 }
 
 const minuteMs = 60_000;
@@ -61,23 +95,53 @@ const freeAt = (times: readonly number[], limit: number, windowMs: number): numb
 export class Pacing {
   readonly #pace: Pace;
   readonly #random: () => number;
-  readonly #sentAt: number[];
-  readonly #newContactsAt: number[];
   readonly #byRecipient = new Map<string, number>();
-  readonly #daysOfUse: number;
+  #account: string | undefined;
+  #sentAt: number[] = [];
+  #newContactsAt: number[] = [];
+  /** 0 if there was none in the last 24 hours, or since. */
+  #lastNewContactAt = 0;
+  #daysOfUse = 0;
   #rampUntil = 0;
   #gapUntil = 0;
-  #newContactsFrom = 0;
+  #lockedUntil = 0;
+  #pausedUntil = 0;
+  #newContactsHeldUntil = 0;
+  #unexplainedAt = Number.NEGATIVE_INFINITY;
+  #cap: Cap | null = null;
 
-  constructor(pace: Pace, history: History, random: () => number = Math.random) {
+  /** @param history undefined until the account is known: then nothing may be sent. */
+  constructor(pace: Pace, history?: History, random: () => number = Math.random) {
     this.#pace = pace;
     this.#random = random;
+    if (history) this.begin(history);
+  }
+
+  /** The account whose limits apply; undefined while none is known. */
+  get account(): string | undefined {
+    return this.#account;
+  }
+
+  /** Applies the limits of an account, and no longer those of another. */
+  begin(history: History): void {
+    this.#account = history.account;
     this.#sentAt = [...history.sentAt];
     this.#newContactsAt = [...history.newContactsAt];
+    this.#lastNewContactAt = history.newContactsAt.at(-1) ?? 0;
     this.#daysOfUse = history.daysOfUse;
+    this.#lockedUntil = history.lockedUntil;
+    this.#pausedUntil = history.pausedUntil;
+    this.#cap = history.cap;
+    for (const { phone, until } of history.resting) this.coolDown(phone, until);
+  }
+
+  /** Allows no sends until the next account begins. */
+  end(): void {
+    this.#account = undefined;
   }
 
   nextAt(): number {
+    if (this.#account === undefined) return Number.POSITIVE_INFINITY;
     const { perMinute, perHour } = this.#pace;
     return Math.max(
       this.#gapUntil,
@@ -92,20 +156,32 @@ export class Pacing {
     return [...this.#byRecipient.keys()];
   }
 
-  allowsNewContacts(now: number): boolean {
-    return (
-      now >= Math.max(this.#newContactsFrom, freeAt(this.#newContactsAt, this.#pace.newContactsPerDay, dayMs))
-    );
+  /**
+   * The least urgent priority at which new contacts may be written to now; -1 for none. Near the platform's cap only urgent
+   * messages are not slowed down.
+   */
+  newContactsUpTo(now: number): number {
+    if (now < freeAt(this.#newContactsAt, this.#pace.newContactsPerDay, dayMs)) return -1;
+    if (now < this.#newContactsHeldUntil || this.isLimited(now)) return -1;
+    const cap = this.capAt(now);
+    if (!cap || cap.used < slowFrom * cap.total) return allPriorities;
+    const last = this.#lastNewContactAt;
+    const gapMs = (cap.endsAt - last) / (cap.total - cap.used);
+    return last === 0 || now >= last + gapMs ? allPriorities : urgentPriorities;
   }
 
   recordSend(phone: string, isNew: boolean, now: number): void {
     this.#sentAt.push(now);
     while ((this.#sentAt[0] ?? now) < now - dayMs) this.#sentAt.shift();
-    if (isNew) this.#newContactsAt.push(now);
+    if (isNew) {
+      this.#newContactsAt.push(now);
+      this.#lastNewContactAt = now;
+    }
+    if (isNew && this.#cap) this.#cap = { ...this.#cap, used: this.#cap.used + 1 };
     while ((this.#newContactsAt[0] ?? now) < now - dayMs) this.#newContactsAt.shift();
     const [least, most] = this.#pace.gapMs;
     const gap = least + this.#random() * (most - least);
-    this.#gapUntil = now + (now < this.#rampUntil ? 2 * gap : gap);
+    this.pauseAll(now + (now < this.#rampUntil ? 2 * gap : gap));
     this.coolDown(phone, now + this.#pace.perRecipientMs);
   }
 
@@ -117,13 +193,72 @@ export class Pacing {
     this.#rampUntil = now + this.#pace.rampMs;
   }
 
-  /** Whether new contacts are paused because the platform has rejected one. */
+  /** Whether new contacts are paused because of the platform. */
   isLimited(now: number): boolean {
-    return now < this.#newContactsFrom;
+    return now < this.limitedUntil(now);
+  }
+
+  /** When the platform's lock or cap, or a pause after a rejection, ends. */
+  limitedUntil(now: number): number {
+    return Math.max(this.#pausedUntil, this.platformLimitUntil(now));
+  }
+
+  /** When the platform's lock ends, or the cycle of its cap that is used up; 0 for neither. */
+  platformLimitUntil(now: number): number {
+    const cap = this.capAt(now);
+    const capUntil = cap && cap.used >= cap.total ? cap.endsAt : 0;
+    const until = Math.max(this.#lockedUntil, capUntil);
+    return until > now ? until : 0;
+  }
+
+  /** The platform's cap in its current cycle. */
+  capAt(now: number): Cap | null {
+    return this.#cap && this.#cap.endsAt > now ? this.#cap : null;
+  }
+
+  describe(now: number): NewContactLimits {
+    const until = this.limitedUntil(now);
+    const cap = this.capAt(now);
+    return {
+      ...(until > now && { pausedSeconds: (until - now) / 1_000 }),
+      ...(cap && { cap: { total: cap.total, used: cap.used, endsInSeconds: (cap.endsAt - now) / 1_000 } }),
+    };
+  }
+
+  /** Applies the platform's lock. @param until a time in the past ends it. */
+  lockNewContacts(until: number): void {
+    this.#lockedUntil = until;
+  }
+
+  capNewContacts(cap: Cap | null): void {
+    this.#cap = cap;
+  }
+
+  /** Holds new contacts back until the platform's limits are known. */
+  holdNewContacts(until: number): void {
+    this.#newContactsHeldUntil = until;
   }
 
   pauseNewContacts(until: number): void {
-    this.#newContactsFrom = Math.max(this.#newContactsFrom, until);
+    this.#pausedUntil = Math.max(this.#pausedUntil, until);
+  }
+
+  /** Records a rejection that no lock explains. @returns whether there was another within the window. */
+  countUnexplained(now: number, windowMs: number): boolean {
+    const isRepeated = now - this.#unexplainedAt < windowMs;
+    this.#unexplainedAt = now;
+    return isRepeated;
+  }
+
+  /** Sends nothing at all until then. */
+  pauseAll(until: number): void {
+    this.#gapUntil = Math.max(this.#gapUntil, until);
+  }
+
+  /** How long to wait after a temporary rejection. @param before how many there were before. */
+  retryAfterMs(before: number): number {
+    const [first, longest] = this.#pace.retryMs;
+    return Math.min(first * 2 ** before, longest);
   }
 
   #dailyCap(): number {

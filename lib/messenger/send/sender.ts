@@ -12,6 +12,7 @@ import { retryUntilDone } from "../outbox/retry.ts";
 import { Rotation } from "../outbox/rotation.ts";
 import { findAddress } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
+import { settleRefusal } from "./refusal.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 export interface SenderOptions {
@@ -29,9 +30,6 @@ export interface SenderOptions {
   readonly onOutcome?: (outcome: "sent" | "failed" | "retried", ms: number) => void;
 }
 
-/** The platform rejects messages to new contacts for a while. */
-const newContactsRejected = "463";
-const newContactPauseMs = 60 * 60_000;
 const idleMs = 500;
 /** Least time between two queries of an empty outbox. */
 const minIdleMs = 20;
@@ -111,16 +109,8 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
     await retryUntilDone(() => outcome.markSent(sql, message), options.signal);
     return onOutcome?.("sent", ms);
   }
-  if (verdict.code === newContactsRejected) {
-    log.warn("platform rejects new contacts; pausing them for an hour", { id: message.id });
-    pacing.pauseNewContacts(steadyNow() + newContactPauseMs);
-    const delaySeconds = message.isNewContact ? 0 : newContactPauseMs / 1_000;
-    await retryUntilDone(() => outcome.requeueUnsent(sql, message, delaySeconds), options.signal);
-    return onOutcome?.("retried", ms);
-  }
-  const reason = `rejected by the platform, code ${verdict.code}`;
-  await retryUntilDone(() => outcome.markFailed(sql, message, reason), options.signal);
-  onOutcome?.("failed", ms);
+  const settled = await settleRefusal(options, message, verdict.code);
+  onOutcome?.(settled, ms);
 };
 
 const deliver = async (options: SenderOptions, message: Outgoing): Promise<void> => {
@@ -170,7 +160,8 @@ const step = async (options: SenderOptions, rotation: Rotation): Promise<void> =
   const message = await takeNext(sql, {
     epoch,
     resting: pacing.coolingDown(now),
-    newContacts: pacing.allowsNewContacts(now),
+    account: pacing.account ?? "",
+    newContactsUpTo: pacing.newContactsUpTo(now),
     rotation,
   });
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);

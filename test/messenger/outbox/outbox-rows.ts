@@ -5,6 +5,9 @@ import { type Choice, takeNext } from "#lib/messenger/outbox/next.ts";
 import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 
+/** The city's number in these tests. */
+export const account = "6281100000001";
+
 /** Stores a text in the outbox. */
 export const putMessage = async (
   sql: postgres.Sql,
@@ -33,5 +36,8 @@ export const beginTerm = async (sql: postgres.Sql): Promise<number> => {
 export const takeAny = (
   sql: postgres.ISql,
   epoch: number,
-  { resting = [], newContacts = true, rotation = new Rotation() }: Partial<Choice> = {},
-): Promise<Outgoing | undefined> => takeNext(sql as postgres.Sql, { epoch, resting, newContacts, rotation });
+  more: Partial<Choice> = {},
+): Promise<Outgoing | undefined> => {
+  const any = { epoch, resting: [], account, newContactsUpTo: 3, rotation: new Rotation() };
+  return takeNext(sql as postgres.Sql, { ...any, ...more });
+};

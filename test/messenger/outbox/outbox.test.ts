@@ -16,7 +16,7 @@ import { loadHistory } from "#lib/messenger/send/history.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
-import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+import { account, beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
 
 const phone = "6281200000001";
 const other = "6281200000002";
@@ -60,13 +60,13 @@ describe("taking the next message", () => {
     await put("first");
     await put("second", { phone: other });
     const epoch = await beginTerm(sql);
-    expect(await takeAny(sql, epoch, { newContacts: false })).toBeUndefined();
+    expect(await takeAny(sql, epoch, { newContactsUpTo: -1 })).toBeUndefined();
     expect(await takeAny(sql, epoch, { resting: [other, phone] })).toBeUndefined();
     const taken = await takeAny(sql, epoch, { resting: [phone] });
     expect(taken).toMatchObject({ id: "second", isNewContact: true });
     await markSent(sql, taken as Outgoing);
     await put("third", { phone: other });
-    expect(await takeAny(sql, epoch, { newContacts: false })).toMatchObject({
+    expect(await takeAny(sql, epoch, { newContactsUpTo: -1 })).toMatchObject({
       id: "third",
       isNewContact: false,
     });
@@ -137,7 +137,7 @@ test("a message with a receipt counts as sent, even if its send was not recorded
   await put("message");
   await requeue(sql, await take(await beginTerm(sql)), 0);
   await applyReceipt(sql, "message", "DELIVERED");
-  const { sentAt } = await loadHistory(sql);
+  const { sentAt } = await loadHistory(sql, account);
   expect(sentAt).toHaveLength(1);
 });
 
@@ -209,17 +209,22 @@ describe("the registration of a number", () => {
 });
 
 test("the history contains the sends and new contacts of a day, oldest first, and the days since the first contact", async () => {
-  expect(await loadHistory(sql)).toEqual({ sentAt: [], newContactsAt: [], daysOfUse: 0 });
+  expect(await loadHistory(sql, account)).toMatchObject({
+    account,
+    sentAt: [],
+    newContactsAt: [],
+    daysOfUse: 0,
+  });
   const now = Date.now();
   const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000);
   // neither in the order of acceptance nor in that of the numbers
   for (const [n, hours] of [2, 23, 1, 25, 12].entries()) {
     await put(`M${n}`);
-    await sql`update messaging.message set sent_at = ${hoursAgo(hours)} where id = ${`M${n}`}`;
-    await sql`insert into messaging.contact (phone, since) values (${`62812${n}`}, ${hoursAgo(hours + 0.5)})`;
+    await sql`update messaging.message set account = ${account}, sent_at = ${hoursAgo(hours)} where id = ${`M${n}`}`;
+    await sql`insert into messaging.contact (account, phone, since) values (${account}, ${`62812${n}`}, ${hoursAgo(hours + 0.5)})`;
   }
-  await sql`insert into messaging.contact (phone, since) values ('628129', ${hoursAgo(71)})`;
-  const { sentAt, newContactsAt, daysOfUse } = await loadHistory(sql);
+  await sql`insert into messaging.contact (account, phone, since) values (${account}, '628129', ${hoursAgo(71)})`;
+  const { sentAt, newContactsAt, daysOfUse } = await loadHistory(sql, account);
   // by the steady clock, which differs a little from the database's
   const hoursSince = (at: number) => Math.round((10 * (steadyNow() - at)) / 3_600_000) / 10;
   expect([sentAt.map(hoursSince), newContactsAt.map(hoursSince), daysOfUse]).toEqual([

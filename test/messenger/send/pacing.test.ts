@@ -1,7 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { carefulPace, noPace, Pacing } from "#lib/messenger/send/pacing.ts";
+import { unusedAccount } from "./unused-account.ts";
 
-const none = { sentAt: [], newContactsAt: [], daysOfUse: 100 };
+const none = { ...unusedAccount, daysOfUse: 100 };
+const allows = (pacing: Pacing, now: number) => pacing.newContactsUpTo(now) === 3;
 const start = 1_000_000_000;
 const midway = () => 0.5;
 
@@ -62,10 +64,7 @@ test("a shorter pause of new contacts does not end a longer one", () => {
   const pacing = new Pacing(carefulPace, none, midway);
   pacing.pauseNewContacts(start + 60_000);
   pacing.pauseNewContacts(start + 1_000);
-  expect([pacing.allowsNewContacts(start + 59_999), pacing.allowsNewContacts(start + 60_000)]).toEqual([
-    false,
-    true,
-  ]);
+  expect([allows(pacing, start + 59_999), allows(pacing, start + 60_000)]).toEqual([false, true]);
 });
 
 test("counts earlier sends", () => {
@@ -80,32 +79,81 @@ test("limits a new account on its first days", () => {
 
 test("holds back new contacts while they are paused or their limit is reached", () => {
   const pacing = new Pacing({ ...carefulPace, newContactsPerDay: 2 }, none, midway);
-  expect(pacing.allowsNewContacts(start)).toBe(true);
+  expect(allows(pacing, start)).toBe(true);
   pacing.pauseNewContacts(start + 1_000);
-  expect([pacing.allowsNewContacts(start), pacing.allowsNewContacts(start + 1_000)]).toEqual([false, true]);
+  expect([allows(pacing, start), allows(pacing, start + 1_000)]).toEqual([false, true]);
   pacing.recordSend("621", true, start);
   pacing.recordSend("622", true, start);
-  expect(pacing.allowsNewContacts(start + 3_600_000)).toBe(false);
-  expect(pacing.allowsNewContacts(start + 86_400_000)).toBe(true);
+  expect(allows(pacing, start + 3_600_000)).toBe(false);
+  expect(allows(pacing, start + 86_400_000)).toBe(true);
 });
 
 test("counts a new contact for a whole day, whatever is sent meanwhile, earlier leaders' included", () => {
   const hourMs = 3_600_000;
   const history = { ...none, newContactsAt: [start - 12 * hourMs] };
   const pacing = new Pacing({ ...carefulPace, newContactsPerDay: 2 }, history, midway);
-  expect(pacing.allowsNewContacts(start)).toBe(true);
+  expect(allows(pacing, start)).toBe(true);
   pacing.recordSend("621", true, start);
   for (let hour = 1; hour < 12; hour++) {
     pacing.recordSend("622", false, start + hour * hourMs);
-    expect(pacing.allowsNewContacts(start + hour * hourMs)).toBe(false);
+    expect(allows(pacing, start + hour * hourMs)).toBe(false);
   }
-  expect(pacing.allowsNewContacts(start + 12 * hourMs)).toBe(true);
+  expect(allows(pacing, start + 12 * hourMs)).toBe(true);
   pacing.recordSend("623", true, start + 12 * hourMs);
-  expect(pacing.allowsNewContacts(start + 24 * hourMs - 1)).toBe(false);
-  expect(pacing.allowsNewContacts(start + 24 * hourMs)).toBe(true);
+  expect(allows(pacing, start + 24 * hourMs - 1)).toBe(false);
+  expect(allows(pacing, start + 24 * hourMs)).toBe(true);
 });
 
 test("holds back nothing when it is off", () => {
   const times = sendTimes(new Pacing(noPace, none), 1_000);
   expect(new Set(times).size).toBe(1);
+});
+
+describe("near the platform's cap", () => {
+  const dayMs = 86_400_000;
+  const cap = { total: 100, used: 75, endsAt: start + 25 * dayMs };
+  const capped = (used: number) => new Pacing(noPace, { ...none, cap: { ...cap, used } }, midway);
+
+  test("what is left is spread over the rest of the cycle, except for urgent messages", () => {
+    const pacing = capped(75);
+    pacing.recordSend("621", true, start);
+    // 24 are left for 25 days
+    const gapMs = (25 * dayMs) / 24;
+    expect([start, start + gapMs - 60_000, start + gapMs].map((at) => pacing.newContactsUpTo(at))).toEqual([
+      1, 1, 3,
+    ]);
+  });
+
+  test("new contacts are not slowed down before three quarters of it are used", () => {
+    const pacing = capped(73);
+    pacing.recordSend("621", true, start);
+    expect(pacing.newContactsUpTo(start)).toBe(3);
+    pacing.recordSend("622", true, start);
+    expect(pacing.newContactsUpTo(start)).toBe(1);
+  });
+
+  test("no new contact is written to at its end, until the next cycle", () => {
+    const pacing = capped(99);
+    pacing.recordSend("621", true, start);
+    expect([start, cap.endsAt - 1, cap.endsAt].map((at) => pacing.newContactsUpTo(at))).toEqual([-1, -1, 3]);
+    expect([pacing.isLimited(start), pacing.isLimited(cap.endsAt)]).toEqual([true, false]);
+  });
+});
+
+test("nothing may be sent before the account is known, and another account has its own limits", () => {
+  const pacing = new Pacing({ ...noPace, perDay: 1 }, undefined, midway);
+  expect([pacing.account, pacing.nextAt()]).toEqual([undefined, Number.POSITIVE_INFINITY]);
+  pacing.begin({ ...none, sentAt: [start], lockedUntil: start + 60_000 });
+  expect([pacing.nextAt(), pacing.newContactsUpTo(start)]).toEqual([start + 86_400_000, -1]);
+  pacing.end();
+  expect(pacing.nextAt()).toBe(Number.POSITIVE_INFINITY);
+  pacing.begin({ ...none, account: "6281100000002" });
+  expect([pacing.account, pacing.nextAt(), pacing.newContactsUpTo(start)]).toEqual(["6281100000002", 0, 3]);
+});
+
+test("waits twice as long after each temporary rejection, up to a limit", () => {
+  const pacing = new Pacing(carefulPace, none);
+  expect([0, 1, 2, 6, 7, 11].map((before) => pacing.retryAfterMs(before) / 1_000)).toEqual([
+    10, 20, 40, 640, 900, 900,
+  ]);
 });

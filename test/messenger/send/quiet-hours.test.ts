@@ -10,6 +10,7 @@ import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { failNextWrite } from "../next-write.ts";
 import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
+import { unusedAccount } from "./unused-account.ts";
 
 vi.stubEnv("LOG_LEVEL", "error");
 
@@ -39,10 +40,12 @@ const lead = async () => {
     epoch,
     wakeup: new Wakeup(),
     signal: end.signal,
-    pacing: new Pacing(noPace, { sentAt: [], newContactsAt: [], daysOfUse: 0 }),
+    pacing: new Pacing(noPace, unusedAccount),
     channel: {
       isOpen: () => true,
       findAddress: async (phone) => phone,
+      fetchLimits: async () => ({}),
+      refreshRecipient: async () => {},
       compose: async ({ id }) => Buffer.from(id),
       async send(_, { id }) {
         sent.push(id);

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { MessageClass } from "#lib/messaging/submission.ts";
-import type { Channel, SendOutcome } from "#lib/messenger/channels/channel.ts";
+import type { Channel, Limits, SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
@@ -9,7 +9,7 @@ import { noPace, type Pace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
-import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
+import { account, beginTerm, putMessage } from "../outbox/outbox-rows.ts";
 
 /*
  * A sender with its own database and a platform that the test controls; channels/whatsapp tests the real one.
@@ -29,6 +29,7 @@ export const platform = {
   registered: async (_phone: string): Promise<boolean> => true,
   compose: async (_message: Outgoing): Promise<void> => {},
   verdicts: async (_message: Outgoing): Promise<SendOutcome> => acked,
+  limits: async (): Promise<Limits> => ({}),
 };
 const defaults = { ...platform };
 
@@ -55,6 +56,8 @@ const channel: Channel = {
     sent.push(message.id);
     return platform.verdicts(message);
   },
+  fetchLimits: () => platform.limits(),
+  refreshRecipient: async () => {},
 };
 
 export const put = async (phone = "6281200000001", kind: MessageClass = "transactional") => {
@@ -68,7 +71,7 @@ const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 255))
 export const lead = async (pace: Pace = noPace) => {
   const epoch = await beginTerm(sql);
   const end = new AbortController();
-  const pacing = new Pacing(pace, await loadHistory(sql));
+  const pacing = new Pacing(pace, await loadHistory(sql, account));
   const done = runSender({
     sql,
     epoch,

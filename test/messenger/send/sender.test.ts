@@ -5,7 +5,7 @@ import { requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pacing.ts";
 import { failNextWrite } from "../next-write.ts";
-import { beginTerm, takeAny } from "../outbox/outbox-rows.ts";
+import { account, beginTerm, takeAny } from "../outbox/outbox-rows.ts";
 import {
   acked,
   composed,
@@ -57,10 +57,13 @@ describe("the order", () => {
     const taken = await takeAny(sql, epoch);
     expect(taken?.id).toBe(first);
     await requeueUnsent(sql, taken as Outgoing, 3_600);
-    await lead();
+    const stop = await lead();
     await eventually(other, "SENT");
+    await untilIdle();
     expect(await stateOf(second)).toBe("PENDING");
+    await stop();
     await sql`update messaging.message set not_before = now()`;
+    await lead();
     await eventually(second, "SENT");
     expect(sent).toEqual([other, first, second]);
   });
@@ -117,11 +120,11 @@ test("a message that gets no answer five times is uncertain, and not sent again"
 });
 
 test("a rejected message has failed, with the platform's code", async () => {
-  platform.verdicts = async () => ({ outcome: "refused", code: "479" });
+  platform.verdicts = async () => ({ outcome: "refused", code: "400" });
   const id = await put();
   await lead();
   await eventually(id, "FAILED");
-  expect((await findState(sql, id))?.reason).toContain("479");
+  expect((await findState(sql, id))?.reason).toContain("400");
 });
 
 test("messages to an unregistered number fail, with one lookup", async () => {
@@ -137,7 +140,7 @@ test("messages to an unregistered number fail, with one lookup", async () => {
 });
 
 test("code 463 holds back only new contacts, and loses no message", async () => {
-  await sql`insert into messaging.contact (phone) values ('6281200000009')`;
+  await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000009')`;
   platform.verdicts = async ({ phone }) =>
     phone.endsWith("9") ? acked : { outcome: "refused", code: "463" };
   const stranger = await put("6281200000001");
@@ -150,16 +153,40 @@ test("code 463 holds back only new contacts, and loses no message", async () => 
 
 test("code 463 for a known contact defers its message by an hour, and does not count as an attempt", async () => {
   const friend = await put("6281200000009");
-  await sql`insert into messaging.contact (phone) values ('6281200000009')`;
+  await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000009')`;
   platform.verdicts = async () => (sent.length === 1 ? { outcome: "refused", code: "463" } : acked);
-  await lead();
+  const stop = await lead();
   await untilIdle();
   expect([await stateOf(friend), sent]).toEqual(["PENDING", [friend]]);
   const [row] = await sql`
     select attempts, not_before > now() + interval '59 minutes' as waits from messaging.message`;
   expect(row).toEqual({ attempts: 0, waits: true });
+  await stop();
   await sql`update messaging.message set not_before = not_before - interval '1 hour'`;
+  await lead();
   await eventually(friend, "SENT");
+});
+
+test("after code 429 nothing is sent to any number before the wait ends", async () => {
+  platform.verdicts = async () => ({ outcome: "refused", code: "429" });
+  const [first, other] = [await put(), await put("6281200000002")];
+  await lead({ ...noPace, retryMs: [3_600_000, 3_600_000] });
+  await expect.poll(() => sent).toEqual([first]);
+  await untilIdle();
+  expect([await stateOf(first), await stateOf(other), sent]).toEqual(["PENDING", "PENDING", [first]]);
+  const [row] = await sql`
+    select attempts, not_before > now() + interval '59 minutes' as waits from messaging.message where id = ${first}`;
+  expect(row).toEqual({ attempts: 0, waits: true });
+});
+
+test("after code 503 only its number waits, in its order", async () => {
+  platform.verdicts = async ({ phone }) =>
+    phone.endsWith("1") ? { outcome: "refused", code: "503" } : acked;
+  const [first, second, other] = [await put(), await put(), await put("6281200000002")];
+  await lead({ ...noPace, retryMs: [3_600_000, 3_600_000] });
+  await eventually(other, "SENT");
+  await untilIdle();
+  expect([await stateOf(first), await stateOf(second), sent]).toEqual(["PENDING", "PENDING", [first, other]]);
 });
 
 test("a number is a new contact only once; at the limit known contacts continue", async () => {

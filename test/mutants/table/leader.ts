@@ -133,9 +133,9 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A new leader forgets what the number has sent in this hour",
-    file: taskFile,
-    find: "const pacing = new Pacing(pace, await loadHistory(sql));",
-    replace: "const pacing = new Pacing(pace, { ...(await loadHistory(sql)), sentAt: [] });",
+    file: "lib/messenger/send/limits.ts",
+    find: "pacing.begin(history);",
+    replace: "pacing.begin({ ...history, sentAt: [] });",
     tests: ["test/messenger/task-platform.test.ts"],
     only: "from an earlier task",
   },
@@ -158,8 +158,8 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "A question to the platform is waited for after its connection has ended",
     file: "lib/messenger/channels/whatsapp/whatsapp.ts",
-    find: "whileOpen(socket.onWhatsApp(phone), lost)",
-    replace: "socket.onWhatsApp(phone)",
+    find: "whileOpen(ask(socket), lost)",
+    replace: "ask(socket)",
     tests: ["test/messenger/channels/whatsapp/whatsapp.test.ts"],
     only: "a lookup of a number",
   },

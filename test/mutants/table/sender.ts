@@ -5,6 +5,8 @@ const senderFile = "lib/messenger/send/sender.ts";
 const ofSender = ["test/messenger/send/sender.test.ts"];
 const pacingFile = "lib/messenger/send/pacing.ts";
 const ofPacing = ["test/messenger/send/pacing.test.ts"];
+const refusalFile = "lib/messenger/send/refusal.ts";
+const ofRefusals = ["test/messenger/moods/refusals.test.ts"];
 const sendingFile = "lib/messenger/channels/whatsapp/relay.ts";
 const ofSending = ["test/messenger/channels/whatsapp/relay.test.ts"];
 const addressFile = "lib/messenger/channels/whatsapp/address.ts";
@@ -69,19 +71,67 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "Code 463 for a known contact is retried at once",
-    file: senderFile,
-    find: "const delaySeconds = message.isNewContact ? 0 : newContactPauseMs / 1_000;",
-    replace: "const delaySeconds = message.isNewContact ? newContactPauseMs / 1_000 : 0;",
+    file: refusalFile,
+    find: "if (!message.isNewContact) return holdBack(options, message, seconds);",
+    replace: "if (!message.isNewContact) return 0;",
     tests: ofSender,
     only: "463",
   },
   {
     breaks: "Code 463 does not hold other new contacts back",
-    file: senderFile,
-    find: "pacing.pauseNewContacts(steadyNow() + newContactPauseMs);",
-    replace: "pacing.pauseNewContacts(steadyNow() - newContactPauseMs);",
+    file: "lib/messenger/send/limits.ts",
+    find: "pacing.pauseNewContacts(steadyNow() + seconds * 1_000);",
+    replace: "pacing.pauseNewContacts(steadyNow() - seconds * 1_000);",
     tests: ofSender,
     only: "463",
+  },
+  {
+    breaks: "A message is sent again after a second 463",
+    file: refusalFile,
+    find: "  pause: 1,\n",
+    replace: "  pause: 2,\n",
+    tests: ofRefusals,
+    only: "after the lock has ended",
+  },
+  {
+    breaks: "A message is sent again with the old keys after 479",
+    file: refusalFile,
+    find: "await channel.refreshRecipient(message.phone)",
+    replace: "await Promise.resolve()",
+    tests: ofRefusals,
+    only: "until devices and keys",
+  },
+  {
+    breaks: "A lock ends with the task",
+    file: "lib/messenger/send/history.ts",
+    find: "lockedUntil: now + (lockedFor ?? 0) * 1_000,",
+    replace: "lockedUntil: now + (pausedFor ?? 0) * 1_000,",
+    tests: ofRefusals,
+    only: "survives a restart",
+  },
+  {
+    breaks: "A replacement number inherits the contacts of the old one",
+    file: "lib/messenger/outbox/next.ts",
+    find: "select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone))",
+    replace: "select from messaging.contact c where c.phone = waiting.phone))",
+    tests: ["test/messenger/moods/account.test.ts"],
+    only: "a new one for its replacement",
+  },
+  {
+    breaks: "A replacement number inherits the warm-up of the old one",
+    file: "lib/messenger/send/history.ts",
+    find: "from messaging.contact\n    where account = ${account}`;",
+    replace: "from messaging.contact`;",
+    tests: ["test/messenger/moods/account.test.ts"],
+    only: "day one",
+  },
+  {
+    breaks: "New contacts are not slowed down near the cap",
+    file: pacingFile,
+    find: "cap.used < slowFrom * cap.total",
+    replace: "cap.used < cap.total",
+    tests: ofPacing,
+    only: "near the platform's cap",
   },
   {
     breaks: "Every sent message stays in memory until the connection ends",
@@ -150,8 +200,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A number stays a new contact after it was written to, and uses their budget up",
     file: "lib/messenger/outbox/next.ts",
-    find: 'not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"',
-    replace: 'exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"',
+    find: 'c.phone = taken.phone) as "isNewContact"',
+    replace: 'c.phone <> taken.phone) as "isNewContact"',
     tests: ofSender,
     only: "new contact only once",
   },
@@ -246,8 +296,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A shorter pause of new contacts ends a longer one",
     file: "lib/messenger/send/pacing.ts",
-    find: "this.#newContactsFrom = Math.max(this.#newContactsFrom, until);",
-    replace: "this.#newContactsFrom = until;",
+    find: "this.#pausedUntil = Math.max(this.#pausedUntil, until);",
+    replace: "this.#pausedUntil = until;",
     tests: ["test/messenger/send/pacing.test.ts"],
   },
   {

@@ -4,6 +4,8 @@ import { getMedia, readMedia } from "../../outbox/media.ts";
 import type { Outgoing } from "../../outbox/message.ts";
 import type { payloadStore } from "../../outbox/payload.ts";
 import type { Channel } from "../channel.ts";
+import { fetchLimits } from "./limits.ts";
+import { refreshRecipient } from "./recipient.ts";
 import type { WhatsApp } from "./whatsapp.ts";
 
 export const newMessageId = (): string => generateMessageIDV2();
@@ -32,5 +34,7 @@ export const whatsAppChannel = (
       return platform.compose({ ...shown, id, phone, jid, kind, media, quoted }, signal);
     },
     send: (payload) => platform.send(payload, signal),
+    fetchLimits: () => platform.query(fetchLimits),
+    refreshRecipient: (phone) => platform.query((socket) => refreshRecipient(socket, phone)),
   };
 };

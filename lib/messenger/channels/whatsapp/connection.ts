@@ -1,8 +1,10 @@
 import { EventEmitter } from "node:events";
 import { Agent } from "node:https";
 import * as baileys from "baileys";
+import type { Limits } from "../channel.ts";
 import type { Lease } from "./auth-state.ts";
 import { libraryLog, muteLibsignal } from "./library-log.ts";
+import { watchLimits } from "./limits.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
 import { sendProgress, writeThrough } from "./signal-repository.ts";
 import { verifySignature } from "./signature.ts";
@@ -22,6 +24,7 @@ export interface ConnectionOptions {
   readonly onQr: (qr: string) => void;
   readonly onOpen: (phone: string) => void;
   readonly onReceipt: (receipt: Receipt) => void;
+  readonly onLimits: (limits: Limits) => void;
 }
 
 /** Why a connection ended: the code of baileys' `DisconnectReason`, if any. */
@@ -138,6 +141,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   const socket: baileys.WASocket = capturingRejections(() => baileys.makeWASocket(config));
   // the outbox has every message; baileys' cache would hold 64 KiB for each of the last five minutes
   if (socket.messageRetryManager) socket.messageRetryManager.addRecentMessage = () => {};
+  watchLimits(socket, options.onLimits);
   watch((socket.ws as unknown as { socket: RawSocket }).socket);
 
   const { promise: closed, resolve: close } = Promise.withResolvers<Disconnection>();

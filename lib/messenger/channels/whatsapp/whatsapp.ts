@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { isPnUser, type WASocket, type WAVersion } from "baileys";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { ChannelFailure, type SendOutcome } from "../channel.ts";
+import { ChannelFailure, type Limits, type SendOutcome } from "../channel.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Composition, compose, jidOf } from "./composition.ts";
 import { type Connection, connect, type Disconnection } from "./connection.ts";
@@ -42,6 +42,7 @@ type Stateless<S> = S extends ConnectionState ? Omit<S, "since"> : never;
 interface Events {
   state: [ConnectionState];
   receipt: [Receipt];
+  limits: [Limits];
 }
 
 export interface WhatsAppOptions {
@@ -148,6 +149,12 @@ export class WhatsApp {
     off();
   }
 
+  /** Queries the platform with the library. @throws ChannelFailure when it does not answer. */
+  async query<T>(ask: (socket: WASocket) => Promise<T>): Promise<T> {
+    const { socket, lost } = this.#requireOpen();
+    return wrapErrors(whileOpen(ask(socket), lost));
+  }
+
   /**
    * Returns the jid of a number; undefined without an account. It may have another number, such as a Brazilian one
    * without its ninth digit.
@@ -155,8 +162,7 @@ export class WhatsApp {
    * @throws ChannelFailure when the platform does not answer.
    */
   async findJid(phone: string): Promise<string | undefined> {
-    const { socket, lost } = this.#requireOpen();
-    const answers = await wrapErrors(whileOpen(socket.onWhatsApp(phone), lost));
+    const answers = await this.query((socket) => socket.onWhatsApp(phone));
     if (!answers) throw new ChannelFailure("no-answer", false);
     const found = answers.find(({ exists }) => exists === true);
     return found && (isPnUser(found.jid) ? found.jid : jidOf(phone));
@@ -218,6 +224,7 @@ export class WhatsApp {
         this.#setState({ kind: "open", as });
       },
       onReceipt: (receipt) => this.#events.emit("receipt", receipt),
+      onLimits: (limits) => this.#events.emit("limits", limits),
     });
     this.#connection = connection;
     if (this.#stopping.signal.aborted || this.#mustUnlink) connection.end();

@@ -17,6 +17,7 @@ test("a frame that cannot be decrypted closes the connection, not the process", 
     onQr: () => {},
     onOpen: opened.resolve,
     onReceipt: () => {},
+    onLimits: () => {},
   });
   await opened.promise;
   connection.socket.ws.emit("message", Buffer.concat([Buffer.of(0, 0, 40), randomBytes(40)]));

@@ -1,0 +1,37 @@
+import type { NewChatMessageCapInfo, ReachoutTimelockState, WASocket } from "baileys";
+import type { Limits } from "../channel.ts";
+
+/** Of a lock without an end. */
+const defaultLockMs = 60 * 60_000;
+
+const lockOf = ({ isActive, timeEnforcementEnds }: ReachoutTimelockState): Limits => ({
+  lockedUntil: isActive ? (timeEnforcementEnds ?? new Date(Date.now() + defaultLockMs)) : null,
+});
+
+/** An account without a cap has a quota of -1, or none. */
+const capOf = (info: NewChatMessageCapInfo | null): Limits => {
+  const { total_quota: total = -1, used_quota: used = 0, cycle_end_timestamp: end } = info ?? {};
+  const endsAt = new Date(Number(end) * 1_000);
+  if (total < 0 || Number.isNaN(endsAt.getTime())) return { cap: null };
+  return { cap: { total, used: info?.capping_status === "CAPPED" ? Math.max(total, used) : used, endsAt } };
+};
+
+/** Queries the limits for new contacts. @throws when the platform answers neither query. */
+export const fetchLimits = async (socket: WASocket): Promise<Limits> => {
+  const lock = socket.fetchAccountReachoutTimelock().then(lockOf);
+  const cap = socket.fetchNewChatMessageCap().then(capOf);
+  const [first, second] = await Promise.allSettled([lock, cap]);
+  if (first.status === "rejected" && second.status === "rejected") throw first.reason;
+  return {
+    ...(first.status === "fulfilled" && first.value),
+    ...(second.status === "fulfilled" && second.value),
+  };
+};
+
+/** Reports the limits that the platform announces. */
+export const watchLimits = ({ ev }: WASocket, onLimits: (limits: Limits) => void): void => {
+  ev.on("connection.update", ({ reachoutTimeLock }) => {
+    if (reachoutTimeLock) onLimits(lockOf(reachoutTimeLock));
+  });
+  ev.on("message-capping.update", (info) => onLimits(capOf(info)));
+};

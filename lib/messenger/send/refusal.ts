@@ -1,0 +1,91 @@
+import { log } from "#lib/log.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
+import { type Action, describeRefusal, refusalOf } from "../channels/platform-codes.ts";
+import type { Outgoing } from "../outbox/message.ts";
+import * as outcome from "../outbox/outcome.ts";
+import { retryUntilDone } from "../outbox/retry.ts";
+import { askLimits, type LimitOptions, pauseNewContacts } from "./limits.ts";
+
+interface RefusalOptions extends LimitOptions {
+  readonly channel: LimitOptions["channel"] & { refreshRecipient(phone: string): Promise<void> };
+}
+
+/** How often a message is sent again after a rejection, by what is done about it. */
+const maxRepeats: Readonly<Record<Action, number>> = {
+  pause: 1,
+  "pause-if-capped": 1,
+  refresh: 1,
+  wait: 12,
+  "slow-down": 12,
+  fail: 0,
+};
+
+/** When the platform names no end. */
+const defaultPauseSeconds = 60 * 60;
+
+/** Holds back the messages to the number, so that they keep their order. @returns the seconds. */
+const holdBack = ({ pacing }: RefusalOptions, { phone }: Outgoing, seconds: number): number => {
+  pacing.coolDown(phone, steadyNow() + seconds * 1_000);
+  return seconds;
+};
+
+/** @param isAnswered whether the platform says if there is a lock. @returns the delay of the message in seconds. */
+const pause = async (options: RefusalOptions, message: Outgoing, isAnswered: boolean): Promise<number> => {
+  const { pacing } = options;
+  const now = steadyNow();
+  const limitedUntil = pacing.platformLimitUntil(now);
+  const seconds = limitedUntil > 0 ? (limitedUntil - now) / 1_000 : defaultPauseSeconds;
+  if (!message.isNewContact) return holdBack(options, message, seconds);
+  // while new contacts are paused, it is not taken
+  if (limitedUntil > 0) return 0;
+  // one rejection without a lock is about that number, as for a missing privacy token; two are not
+  const isFirst = !pacing.countUnexplained(now, defaultPauseSeconds * 1_000);
+  if (isAnswered && isFirst) return holdBack(options, message, seconds);
+  await pauseNewContacts(options, seconds);
+  return 0;
+};
+
+/** @returns the seconds after which the message may be sent again. */
+const recover = async (
+  options: RefusalOptions,
+  message: Outgoing,
+  action: Action,
+  isAnswered: boolean,
+): Promise<number> => {
+  const { channel, pacing } = options;
+  if (action === "pause") return pause(options, message, isAnswered);
+  if (action === "refresh") {
+    await channel.refreshRecipient(message.phone).catch((error: unknown) => {
+      log.warn("devices and keys of a recipient could not be queried", { id: message.id, error });
+    });
+    return 0;
+  }
+  const waitMs = pacing.retryAfterMs(message.refusals[action] ?? 0);
+  if (action === "slow-down") pacing.pauseAll(steadyNow() + waitMs);
+  return holdBack(options, message, waitMs / 1_000);
+};
+
+/** Requeues or fails a message that the platform has rejected. */
+export const settleRefusal = async (
+  options: RefusalOptions,
+  message: Outgoing,
+  code: string,
+): Promise<"retried" | "failed"> => {
+  const { sql, pacing, signal } = options;
+  const { action: given } = refusalOf(code);
+  const asks = given === "pause" || given === "pause-if-capped";
+  const isAnswered = asks && (await askLimits(options))?.lockedUntil !== undefined;
+  const isLimited = pacing.platformLimitUntil(steadyNow()) > 0;
+  const action = given === "pause-if-capped" ? (isLimited ? "pause" : "refresh") : given;
+  const before = message.refusals[action] ?? 0;
+  const fails = before >= maxRepeats[action];
+  log.warn("the platform rejected a message", { id: message.id, code, action: fails ? "fail" : action });
+  if (fails) {
+    await retryUntilDone(() => outcome.markFailed(sql, message, describeRefusal(code)), signal);
+    return "failed";
+  }
+  const seconds = await recover(options, message, action, isAnswered);
+  const refusals = { ...message.refusals, [action]: before + 1, code };
+  await retryUntilDone(() => outcome.requeueRefused(sql, message, seconds, refusals), signal);
+  return "retried";
+};

@@ -1,0 +1,240 @@
+import { expect, test } from "vitest";
+import { noPace } from "#lib/messenger/send/pacing.ts";
+import type { Task } from "#lib/messenger/task.ts";
+import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import {
+  eventually,
+  platform,
+  readConsole,
+  sql,
+  stageEachTest,
+  start,
+  startOpen,
+  stateOf,
+  submit,
+  untilOpen,
+} from "../running-task.ts";
+
+stageEachTest();
+
+const friend = "6281200000002";
+const otherFriend = "6281200000003";
+const inSeconds = (seconds: number) => Math.ceil(Date.now() / 1_000) + seconds;
+const hour = 3_600;
+
+/** What the console says about new contacts, and the metric. */
+const limitsOf = async (task: Task) => {
+  const metrics = await (await fetch(`${task.url}/metrics`)).text();
+  return {
+    shown: /<p id="limits"[^>]*>([^<]*)</.exec(await readConsole(task))?.[1],
+    limited: Number(/^messenger_new_contacts_limited (\d)$/m.exec(metrics)?.[1]),
+  };
+};
+
+/** Makes a number a known contact of the account. */
+const befriend = async (task: Task, number: string) => {
+  platform.register(number);
+  await eventually(task, (await submit(task, { phone: number })).id, "READ");
+};
+
+const untilRejected = (id: string) =>
+  expect
+    .poll(() => sql`select from messaging.message where id = ${id} and refusals ? 'code'`, {
+      timeout: 15_000,
+    })
+    .toHaveLength(1);
+
+const untilAnswered = (id: string) =>
+  expect
+    .poll(
+      () => sql`select from messaging.message where id = ${id} and (state = 'SENT' or refusals ? 'code')`,
+      {
+        timeout: 15_000,
+      },
+    )
+    .toHaveLength(1);
+
+interface Mood {
+  readonly mood: string;
+  /** Once the task is connected. */
+  readonly behaviour: () => Misbehaviour;
+  readonly to?: "friend";
+  readonly status: string;
+  readonly reason?: RegExp;
+  readonly frames: number;
+  readonly limited?: 1;
+  readonly shown?: RegExp;
+}
+
+const nack = (code: number, messages?: number) => () => ({
+  nack: { code, ...(messages !== undefined && { messages }) },
+});
+const locked = /^WhatsApp accepts no messages to new contacts for another \d+ min/;
+
+const moods: readonly Mood[] = [
+  { mood: "400", behaviour: nack(400, 1), status: "FAILED", reason: /code 400: .*invalid/, frames: 1 },
+  { mood: "an unknown code", behaviour: nack(488), status: "FAILED", reason: /code 488: /, frames: 1 },
+  { mood: "421 once", behaviour: nack(421, 1), status: "SENT", frames: 2 },
+  { mood: "479 for ever", behaviour: nack(479), status: "FAILED", reason: /479: .*out of date/, frames: 2 },
+  {
+    mood: "479 until devices and keys are queried again",
+    behaviour: () => ({ stale: { code: 479 } }),
+    status: "SENT",
+    frames: 2,
+  },
+  {
+    mood: "421 for a known contact until devices and keys are queried again",
+    behaviour: () => ({ stale: { code: 421 } }),
+    to: "friend",
+    status: "SENT",
+    frames: 2,
+  },
+  { mood: "475 once, without a cap", behaviour: nack(475, 1), status: "SENT", frames: 2 },
+  { mood: "429 three times", behaviour: nack(429, 3), status: "SENT", frames: 4 },
+  { mood: "500 six times", behaviour: nack(500, 6), status: "SENT", frames: 7 },
+  {
+    mood: "503 for ever",
+    behaviour: nack(503),
+    status: "FAILED",
+    reason: /503: .*internal error/,
+    frames: 13,
+  },
+  {
+    mood: "463 and a lock of an hour",
+    behaviour: () => ({ newChats: { lock: { endsAt: inSeconds(hour) } } }),
+    status: "PENDING",
+    frames: 1,
+    limited: 1,
+    shown: locked,
+  },
+  {
+    mood: "463 and a lock that ends",
+    behaviour: () => ({ newChats: { lock: { endsAt: inSeconds(2) } } }),
+    status: "SENT",
+    frames: 2,
+  },
+  {
+    mood: "463 even after the lock has ended",
+    behaviour: () => ({ ...nack(463)(), newChats: { lock: { endsAt: inSeconds(2) } } }),
+    status: "FAILED",
+    reason: /463: the account must not write/,
+    frames: 2,
+  },
+  {
+    mood: "463 and no answer about a lock",
+    behaviour: () => ({ ...nack(463)(), newChats: { answers: false } }),
+    status: "PENDING",
+    frames: 1,
+    limited: 1,
+    shown: /another (59 min|1 h)/,
+  },
+  {
+    mood: "463 for a known contact, without a lock",
+    behaviour: nack(463),
+    to: "friend",
+    status: "PENDING",
+    frames: 1,
+  },
+  {
+    mood: "475 at the end of the cap",
+    behaviour: () => ({ newChats: { cap: { total: 100, used: 100, endsAt: inSeconds(hour) } } }),
+    status: "PENDING",
+    frames: 1,
+    limited: 1,
+    shown: /100 of 100 new contacts/,
+  },
+];
+
+test.each(moods)(
+  "when the platform answers $mood, the message is $status after $frames frames",
+  async (row) => {
+    const task = await startOpen();
+    await befriend(task, friend);
+    await befriend(task, otherFriend);
+    platform.behave({ receipts: [], ...row.behaviour() });
+    const { id } = await submit(task, row.to ? { phone: friend } : {});
+    if (row.status === "PENDING") {
+      await untilRejected(id);
+      // taken later than a message that may be sent again
+      await untilAnswered((await submit(task, { phone: otherFriend })).id);
+    }
+    await eventually(task, id, row.status);
+    const { status, reason } = await stateOf(task, id);
+    expect(reason).toEqual(row.reason && expect.stringMatching(row.reason));
+    expect([status, platform.arrivalsOf(id)]).toEqual([row.status, row.frames]);
+    expect(await limitsOf(task)).toEqual({
+      shown: expect.stringMatching(row.shown ?? /^$/),
+      limited: row.limited ?? 0,
+    });
+    expect(platform.faults).toEqual([]);
+  },
+);
+
+test("a known contact that is rejected with 463 delays neither new contacts nor other known ones", async () => {
+  const task = await startOpen();
+  await befriend(task, friend);
+  await befriend(task, otherFriend);
+  platform.behave({ nack: { code: 463, to: friend } });
+  const rejected = await submit(task, { phone: friend });
+  await untilRejected(rejected.id);
+  await eventually(task, (await submit(task, { phone: otherFriend })).id, "DELIVERED");
+  await eventually(task, (await submit(task, {})).id, "DELIVERED");
+  expect([(await stateOf(task, rejected.id)).status, platform.arrivalsOf(rejected.id)]).toEqual([
+    "PENDING",
+    1,
+  ]);
+});
+
+test("one new contact that is rejected with 463 without a lock does not pause the others; a second one does", async () => {
+  const task = await startOpen();
+  for (const number of [friend, otherFriend]) platform.register(number);
+  platform.behave({ nack: { code: 463, to: friend } });
+  await untilRejected((await submit(task, { phone: friend })).id);
+  await eventually(task, (await submit(task, {})).id, "DELIVERED");
+  platform.behave({ nack: { code: 463 } });
+  await untilRejected((await submit(task, { phone: otherFriend })).id);
+  expect(await limitsOf(task)).toMatchObject({ limited: 1 });
+});
+
+test.each([
+  ["a lock", () => ({ lock: { endsAt: inSeconds(hour) } }), /another 59 min|another 1 h/],
+  ["a cap", () => ({ cap: { total: 10, used: 10, endsAt: inSeconds(hour) } }), /10 of 10/],
+])(
+  "%s that is announced holds back new contacts before any is rejected, until it is lifted",
+  async (_, limit, shown) => {
+    const task = await startOpen();
+    platform.behave({ newChats: limit() });
+    platform.announceLimits();
+    await expect.poll(() => limitsOf(task)).toEqual({ shown: expect.stringMatching(shown), limited: 1 });
+    const { id } = await submit(task, {});
+    platform.behave({});
+    expect([platform.arrivalsOf(id), (await stateOf(task, id)).status]).toEqual([0, "PENDING"]);
+    platform.announceLimits();
+    await eventually(task, id, "DELIVERED");
+  },
+);
+
+test("a lock survives a restart, also when the platform no longer answers for it", async () => {
+  const task = await startOpen();
+  await befriend(task, friend);
+  platform.behave({ newChats: { lock: { endsAt: inSeconds(hour) } } });
+  const { id } = await submit(task, {});
+  await untilRejected(id);
+  await task.stop();
+  platform.behave({ newChats: { answers: false } });
+  const next = await start();
+  await untilOpen(next);
+  await expect.poll(() => limitsOf(next)).toMatchObject({ limited: 1 });
+  expect([platform.arrivalsOf(id), (await stateOf(next, id)).status]).toEqual([1, "PENDING"]);
+});
+
+test("a message that expires while it waits says why it was not sent", async () => {
+  const task = await start({ ...noPace, retryMs: [hour * 1_000, hour * 1_000] });
+  await untilOpen(task);
+  platform.behave({ nack: { code: 503 } });
+  const { id } = await submit(task, {});
+  await untilRejected(id);
+  await sql`update messaging.message set expires_at = now() where id = ${id}`;
+  await eventually(task, id, "EXPIRED");
+  expect((await stateOf(task, id)).reason).toMatch(/not sent before it expired; rejected .* code 503/);
+});
