@@ -42,7 +42,13 @@ const openOutbox = async (sql: postgres.Sql) => {
   /** Accepts a message and sends the next: everything that is written for it. */
   const cycle = async () => {
     await put();
-    const message = await takeNext(sql, { epoch: 1, resting: [], newContacts: true, rotation });
+    const message = await takeNext(sql, {
+      epoch: 1,
+      resting: [],
+      newContacts: true,
+      lanes: ["code", "other", "upload"],
+      rotation,
+    });
     if (!message) throw new Error("nothing was waiting");
     await storePayload(sql, 1, message.id, payload);
     for (const id of [`${message.phone}.0`, own]) await state.keys.set({ session: { [id]: session } });

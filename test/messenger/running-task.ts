@@ -34,7 +34,7 @@ export const stageEachTest = () => {
 };
 
 /** Starts a task until the test ends. */
-export const start = async (pace: Pace = noPace): Promise<Task> => {
+export const start = async (pace: Pace = noPace, answerTimeoutMs = 3_000): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
     encryption,
@@ -43,7 +43,7 @@ export const start = async (pace: Pace = noPace): Promise<Task> => {
       rootKey: platform.rootKey,
       mediaCa: platform.mediaCa,
       reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
-      answerTimeoutMs: 3_000,
+      answerTimeoutMs,
     },
     pace,
     maxWaiting: 10_000,

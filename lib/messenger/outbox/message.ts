@@ -7,8 +7,12 @@ export interface Content
   readonly sealed?: string | undefined;
 }
 
+/** One-time codes; messages with media to upload; all others. */
+export type Lane = "code" | "upload" | "other";
+
 export interface Outgoing {
   readonly id: string;
+  readonly lane: Lane;
   readonly sender: string;
   readonly priority: number;
   readonly kind: Submission["kind"];

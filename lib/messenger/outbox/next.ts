@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Outgoing } from "./message.ts";
+import type { Lane, Outgoing } from "./message.ts";
 import type { Rotation } from "./rotation.ts";
 
 export interface Choice {
@@ -9,6 +9,8 @@ export interface Choice {
   readonly resting: readonly string[];
   /** Whether messages to new numbers may be taken. */
   readonly newContacts: boolean;
+  /** Those that are free. */
+  readonly lanes: readonly Lane[];
   readonly rotation: Rotation;
 }
 
@@ -17,7 +19,7 @@ export interface Choice {
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, resting, newContacts, rotation } = choice;
+  const { epoch, resting, newContacts, lanes, rotation } = choice;
   const [row] = await sql<Outgoing[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
@@ -33,7 +35,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, changed_at = now()
     where id = (
-      select id from senders s cross join lateral (
+      select id from senders s cross join unnest(string_to_array(${lanes.join()}, ',')) free (lane) cross join lateral (
         select id, priority, seq from messaging.message waiting cross join lateral (
           -- not NOT EXISTS, which the planner may execute as a join of all pending messages
           select seq as first_seq from messaging.message other
@@ -41,7 +43,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
             and (other.state = 'SENDING' or other.epoch is not null
               or (other.not_before <= now() and other.expires_at > now()))
           order by other.priority, other.seq limit 1) of_number
-        where is_open and waiting.sender = s.sender
+        where is_open and waiting.sender = s.sender and waiting.lane = free.lane
           and state = 'PENDING' and not_before <= now() and expires_at > now()
           and not exists (select from messaging.control where paused)
           and phone <> all(string_to_array(${resting.join()}, ','))
@@ -53,7 +55,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       limit 1)
     -- unless it has expired meanwhile
     and state = 'PENDING' and exists (select from term)
-    returning id, sender, priority, kind, phone, content, media_id as "mediaId", attempts, epoch,
+    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, epoch,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
       not exists (select from messaging.contact c where c.phone = taken.phone) as "isNewContact"`;

@@ -58,6 +58,10 @@ export const requeue = (sql: postgres.Sql, message: Outgoing, delaySeconds: numb
 export const requeueUnsent = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, sql`state = 'PENDING', attempts = attempts - 1`);
 
+/** Requeues a message that was composed, and whose media were uploaded, but that may not be sent now. */
+export const requeueComposed = (sql: postgres.Sql, message: Outgoing): Promise<void> =>
+  setPending(sql, message, 0, sql`state = 'PENDING', attempts = attempts - 1, media_id = null`);
+
 /** Defers a message that was taken within its quiet hours, and all others with the same hours, to their end. */
 export const deferUntilQuietEnd = async (
   sql: postgres.Sql,
@@ -76,12 +80,22 @@ export const deferUntilQuietEnd = async (
       and waiting.not_before < ${quietUntil} and waiting.id <> taken.id`;
 };
 
-/** Requeues messages whose sending was interrupted. @returns how many. */
-export const recover = async (sql: postgres.Sql, epoch: number): Promise<number> => {
+/**
+ * Requeues messages whose sending was interrupted.
+ *
+ * @param underWay ids of messages that are still being sent.
+ * @returns how many.
+ */
+export const recover = async (
+  sql: postgres.Sql,
+  epoch: number,
+  underWay: readonly string[] = [],
+): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set ${requeued(sql)}, changed_at = now()
-    where is_open and state = 'SENDING' and epoch <= ${epoch}`;
+    where is_open and state = 'SENDING' and epoch <= ${epoch}
+      and id <> all(string_to_array(${underWay.join()}, ','))`;
   return count;
 };
 

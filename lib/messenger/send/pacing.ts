@@ -1,3 +1,5 @@
+import type { Outgoing } from "../outbox/message.ts";
+
 /** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
 export interface Pace {
   /** Between two sends: a random time between these. */
@@ -53,6 +55,7 @@ const dayMs = 24 * hourMs;
 
 /** When fewer than `limit` of the times are within the window. @param times oldest first */
 const freeAt = (times: readonly number[], limit: number, windowMs: number): number => {
+  if (limit <= 0) return Number.POSITIVE_INFINITY;
   if (times.length < limit) return 0;
   return (times[times.length - limit] ?? 0) + windowMs;
 };
@@ -68,6 +71,8 @@ export class Pacing {
   #rampUntil = 0;
   #gapUntil = 0;
   #newContactsFrom = 0;
+  /** The messages that have no answer yet. */
+  readonly #underWay = new Set<Pick<Outgoing, "phone" | "isNewContact">>();
 
   constructor(pace: Pace, history: History, random: () => number = Math.random) {
     this.#pace = pace;
@@ -79,23 +84,38 @@ export class Pacing {
 
   nextAt(): number {
     const { perMinute, perHour } = this.#pace;
+    const { size } = this.#underWay;
     return Math.max(
       this.#gapUntil,
-      freeAt(this.#sentAt, perMinute, minuteMs),
-      freeAt(this.#sentAt, perHour, hourMs),
-      freeAt(this.#sentAt, this.#dailyCap(), dayMs),
+      freeAt(this.#sentAt, perMinute - size, minuteMs),
+      freeAt(this.#sentAt, perHour - size, hourMs),
+      freeAt(this.#sentAt, this.#dailyCap() - size, dayMs),
     );
   }
 
+  /** @returns the numbers that nothing may be sent to now; one to which a message is under way is among them. */
   coolingDown(now: number): string[] {
     for (const [phone, until] of this.#byRecipient) if (until <= now) this.#byRecipient.delete(phone);
-    return [...this.#byRecipient.keys()];
+    return [...this.#byRecipient.keys(), ...[...this.#underWay].map(({ phone }) => phone)];
   }
 
   allowsNewContacts(now: number): boolean {
-    return (
-      now >= Math.max(this.#newContactsFrom, freeAt(this.#newContactsAt, this.#pace.newContactsPerDay, dayMs))
-    );
+    const underWay = [...this.#underWay].filter(({ isNewContact }) => isNewContact).length;
+    const limit = this.#pace.newContactsPerDay - underWay;
+    return now >= Math.max(this.#newContactsFrom, freeAt(this.#newContactsAt, limit, dayMs));
+  }
+
+  /**
+   * Counts a message from when it is sent until its answer arrives, since others may be sent meanwhile.
+   *
+   * @returns a function to call after the answer; undefined if the message may not be sent now.
+   */
+  begin(message: Pick<Outgoing, "phone" | "isNewContact">, now: number): (() => void) | undefined {
+    if (now < this.nextAt() || this.coolingDown(now).includes(message.phone)) return undefined;
+    if (message.isNewContact && !this.allowsNewContacts(now)) return undefined;
+    this.#underWay.add(message);
+    this.#startGap(now);
+    return () => this.#underWay.delete(message);
   }
 
   recordSend(phone: string, isNew: boolean, now: number): void {
@@ -103,9 +123,7 @@ export class Pacing {
     while ((this.#sentAt[0] ?? now) < now - dayMs) this.#sentAt.shift();
     if (isNew) this.#newContactsAt.push(now);
     while ((this.#newContactsAt[0] ?? now) < now - dayMs) this.#newContactsAt.shift();
-    const [least, most] = this.#pace.gapMs;
-    const gap = least + this.#random() * (most - least);
-    this.#gapUntil = now + (now < this.#rampUntil ? 2 * gap : gap);
+    this.#startGap(now);
     this.coolDown(phone, now + this.#pace.perRecipientMs);
   }
 
@@ -124,6 +142,12 @@ export class Pacing {
 
   pauseNewContacts(until: number): void {
     this.#newContactsFrom = Math.max(this.#newContactsFrom, until);
+  }
+
+  #startGap(now: number): void {
+    const [least, most] = this.#pace.gapMs;
+    const gap = least + this.#random() * (most - least);
+    this.#gapUntil = now + (now < this.#rampUntil ? 2 * gap : gap);
   }
 
   #dailyCap(): number {

@@ -33,5 +33,13 @@ export const beginTerm = async (sql: postgres.Sql): Promise<number> => {
 export const takeAny = (
   sql: postgres.ISql,
   epoch: number,
-  { resting = [], newContacts = true, rotation = new Rotation() }: Partial<Choice> = {},
-): Promise<Outgoing | undefined> => takeNext(sql as postgres.Sql, { epoch, resting, newContacts, rotation });
+  more: Partial<Choice> = {},
+): Promise<Outgoing | undefined> =>
+  takeNext(sql as postgres.Sql, {
+    epoch,
+    resting: [],
+    newContacts: true,
+    lanes: ["code", "other", "upload"],
+    rotation: new Rotation(),
+    ...more,
+  });
