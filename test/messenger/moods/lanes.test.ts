@@ -3,7 +3,7 @@ import type { Accepted } from "#lib/messaging/submission.ts";
 import { noPace } from "#lib/messenger/send/pacing.ts";
 import type { Task } from "#lib/messenger/task.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
-import { photo } from "../accept/pictures.ts";
+import { photo } from "../channels/pictures.ts";
 import {
   eventually,
   phone,

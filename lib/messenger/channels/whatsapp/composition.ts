@@ -9,7 +9,7 @@ import { type MediaSource, uploadMedia } from "./upload.ts";
  */
 export interface Composition
   extends Pick<Outgoing, "id" | "phone" | "kind">,
-    Partial<Omit<Content, "reply_to">> {
+    Partial<Omit<Content, "reply_to" | "compress">> {
   readonly media?: Media | undefined;
   readonly quoted?: Quoted | undefined;
 }
