@@ -162,6 +162,14 @@ export const media: readonly Mutant[] = [
     only: "takes too long",
   },
   {
+    breaks: "An image is sent as it came, although it was to be compressed",
+    file: "lib/messenger/outbox/store.ts",
+    find: '...(kind === "image" && compress && { compress }),',
+    replace: "",
+    tests: ["test/messenger/task.test.ts"],
+    only: "before it is compressed",
+  },
+  {
     breaks: "Several pictures are decoded at once",
     file: "lib/messenger/channels/compress-image.ts",
     find: "  last = work.catch(() => {});\n",
