@@ -47,6 +47,7 @@ const openOutbox = async (sql: postgres.Sql) => {
       resting: [],
       account: "6281100000001",
       newContactsUpTo: 3,
+      lanes: ["code", "other", "upload"],
       rotation,
     });
     if (!message) throw new Error("nothing was waiting");

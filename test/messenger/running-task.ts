@@ -35,7 +35,15 @@ export const stageEachTest = () => {
 };
 
 /** Starts a task until the test ends. */
-export const start = async (pace: Pace = noPace, on: Platform = platform): Promise<Task> => {
+interface StartOptions {
+  readonly on?: Platform;
+  readonly answerTimeoutMs?: number;
+}
+
+export const start = async (
+  pace: Pace = noPace,
+  { on = platform, answerTimeoutMs = 3_000 }: StartOptions = {},
+): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
     encryption,
@@ -44,7 +52,7 @@ export const start = async (pace: Pace = noPace, on: Platform = platform): Promi
       rootKey: on.rootKey,
       mediaCa: on.mediaCa,
       reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
-      answerTimeoutMs: 3_000,
+      answerTimeoutMs,
     },
     pace,
     maxWaiting: 10_000,

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
+import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
+import { pngHeader, pngSignature } from "../steps/png.ts";
+import { picture } from "./channels/pictures.ts";
 import {
   ask,
   database,
@@ -102,6 +105,31 @@ describe("a message", () => {
     const shown = JSON.stringify(received?.message);
     for (const part of ['"caption":"caption"', '"viewOnce', '"isForwarded":true', first.id, "86400"])
       expect(shown).toContain(part);
+  });
+
+  test("with an image is accepted before it is compressed, and arrives as a small JPG", async () => {
+    const task = await start();
+    const large = await picture(2_000, 300).png({ compressionLevel: 0 }).toBuffer();
+    const { json: accepted } = await upload(task, { kind: "image", compress: true }, large);
+    const { id } = accepted as Accepted;
+    expect(await sql`select size_bytes::int as bytes from messaging.media`).toEqual([
+      { bytes: large.length },
+    ]);
+    await untilOpen(task);
+    await eventually(task, id, "READ");
+    const media = platform.phone(phone).find(id)?.media;
+    const { format, width, height } = await sharp(media?.bytes).metadata();
+    expect([media?.mimetype, format, width, height]).toEqual(["image/jpeg", "jpeg", 1_600, 240]);
+  });
+
+  test("with an image that cannot be compressed arrives with its own bytes", async () => {
+    const task = await startOpen();
+    const empty = Buffer.concat([pngSignature, pngHeader(50, 50)]);
+    const { json: accepted } = await upload(task, { kind: "image", compress: true }, empty);
+    const { id } = accepted as Accepted;
+    await eventually(task, id, "READ");
+    const media = platform.phone(phone).find(id)?.media;
+    expect([media?.mimetype, media?.bytes.equals(empty)]).toEqual(["image/png", true]);
   });
 
   test("shows a quoted message only to the number that it was sent to", async () => {

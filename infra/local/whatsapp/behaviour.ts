@@ -27,6 +27,8 @@ export const Behaviour = z.strictObject({
   /** False: messages reach the phone but are never acknowledged. */
   ack: z._default(z.boolean(), true),
   ackDelayMs: z._default(milliseconds, 0),
+  /** Delays the acks of messages to one number only: a send may hang on a text too (NousResearch/hermes-agent #26228). */
+  slowNumber: z.optional(z.strictObject({ to: z.string(), ackDelayMs: milliseconds })),
   /** The receipts that a phone sends, in order. */
   receipts: z._default(z.array(receipt), ["delivered"]),
   /** Delay before each receipt. The client reports only the last of several simultaneous receipts. */
@@ -43,6 +45,8 @@ export const Behaviour = z.strictObject({
   loginFailure: z.optional(code),
   /** HTTP status of media uploads. */
   mediaStatus: z._default(code, 200),
+  /** Delay before the answer to a media upload, which may hang for ever (NousResearch/hermes-agent #26228). */
+  mediaDelayMs: z._default(milliseconds, 0),
   contacts: z.prefault(Contacts, {}),
   /** Whether messages need privacy tokens; by default not. */
   tokens: z.optional(TokenDemand),
@@ -60,6 +64,9 @@ export const spend = (behaviour: Behaviour, what: Count): boolean => {
   behaviour[what] -= 1;
   return true;
 };
+
+export const ackDelayOf = ({ slowNumber, ackDelayMs }: Behaviour, number: string | undefined): number =>
+  slowNumber && slowNumber.to === number ? slowNumber.ackDelayMs : ackDelayMs;
 
 /** Returns the code with which a message to this number is rejected, if any. */
 export const refusalOf = ({ nack }: Behaviour, number: string): number | undefined => {

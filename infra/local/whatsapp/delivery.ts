@@ -1,6 +1,6 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import type { Account, Device } from "./account.ts";
-import { type Behaviour, type Receipt, refusalOf, spend } from "./behaviour.ts";
+import { ackDelayOf, type Behaviour, type Receipt, refusalOf, spend } from "./behaviour.ts";
 import type { Connection } from "./connection.ts";
 import { receiptAddress, refusalOfAddress } from "./contacts.ts";
 import type { Directory } from "./directory.ts";
@@ -57,9 +57,9 @@ export class Delivery {
     this.arrivals.set(id, [...(this.arrivals.get(id) ?? []), to]);
     if (spend(behaviour, "dropUndelivered")) return connection.drop();
     const recipient = this.#directory.find(to);
+    const ackDelayMs = ackDelayOf(behaviour, recipient?.number);
     const refusal = recipient ? this.#refusalOf(message, recipient) : noAccount;
-    if (refusal)
-      return this.#after(behaviour.ackDelayMs, () => this.#acknowledge(connection, id, to, refusal));
+    if (refusal) return this.#after(ackDelayMs, () => this.#acknowledge(connection, id, to, refusal));
 
     if (recipient) this.#newChats.record(recipient.number);
     this.#sent.set(id, { device, to: recipient ? receiptAddress(behaviour.contacts, to, recipient) : to });
@@ -67,10 +67,10 @@ export class Delivery {
     if (spend(behaviour, "dropBeforeAck")) connection.drop();
     else if (behaviour.ack) {
       // 1 ms: after the receipts, which are then sent without a delay
-      const late = behaviour.receiptsBeforeAck ? Math.max(behaviour.ackDelayMs, 1) : behaviour.ackDelayMs;
+      const late = behaviour.receiptsBeforeAck ? Math.max(ackDelayMs, 1) : ackDelayMs;
       this.#after(late, () => this.#acknowledge(connection, id, to));
     }
-    const wait = behaviour.receiptsBeforeAck ? 0 : behaviour.ackDelayMs;
+    const wait = behaviour.receiptsBeforeAck ? 0 : ackDelayMs;
     if (readable)
       for (const [index, receipt] of behaviour.receipts.entries())
         this.#after(wait + behaviour.receiptDelayMs * (index + 1), () => this.sendReceipts(id, [receipt]));

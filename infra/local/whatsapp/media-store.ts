@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:https";
 import { buffer } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { listenOnLoopback } from "../loopback.ts";
 import { createCertificate } from "./certificate.ts";
 
@@ -13,8 +14,9 @@ const maxBytes = 512 * 1024 * 1024;
  * Starts the TLS server to which clients upload encrypted media.
  *
  * @param status returns the HTTP status of the next upload; 200 stores it.
+ * @param delayMs returns how long the next upload waits for its answer.
  */
-export const startMediaStore = async (status: () => number) => {
+export const startMediaStore = async (status: () => number, delayMs: () => number) => {
   const files = new Map<string, Buffer>();
   const token = randomBytes(12).toString("hex");
   const { key, cert } = createCertificate();
@@ -36,6 +38,7 @@ export const startMediaStore = async (status: () => number) => {
       const file = files.get(pathname);
       if (request.method === "GET") return void response.writeHead(file ? 200 : 404).end(file);
       const uploaded = await buffer(request);
+      await setTimeout(delayMs(), undefined, { ref: false });
       const wanted = searchParams.get("auth") === token ? status() : 401;
       response.writeHead(wanted, { "content-type": "application/json" });
       if (wanted !== 200) return void response.end(JSON.stringify({ error: { code: wanted } }));

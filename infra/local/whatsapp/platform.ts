@@ -44,7 +44,10 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
   let refused = 0;
   let comesBack: NodeJS.Timeout | undefined;
   const authority = createAuthority();
-  const media = await startMediaStore(() => (away ? 503 : exchange.behaviour.mediaStatus));
+  const media = await startMediaStore(
+    () => (away ? 503 : exchange.behaviour.mediaStatus),
+    () => exchange.behaviour.mediaDelayMs,
+  );
   const directory = new Directory(media, isRegistered);
   const account = new Account(directory.register(options.account ?? defaultAccount));
   for (const number of phones) directory.register(number);

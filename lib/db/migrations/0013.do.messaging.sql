@@ -58,14 +58,17 @@ create table messaging.message (
   -- of a notification job
   run uuid,
   -- Indexed instead of the state, so that three of a message's four changes of state are HOT updates.
-  is_open boolean not null generated always as (state in ('PENDING', 'SENDING')) stored
+  is_open boolean not null generated always as (state in ('PENDING', 'SENDING')) stored,
+  -- messages in one lane do not delay those in another; media are detached once they are uploaded
+  lane text not null generated always as (
+    case when media_id is not null then 'upload' when priority = 0 then 'code' else 'other' end) stored
 ) with (
   -- HOT updates need room on the page
   fillfactor = 70,
   -- at a million rows every 20,000 changes, not 200,000: until then, queries of open messages scan dead entries
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
 );
-create index message_open_of_sender on messaging.message (sender, priority, seq) where is_open;
+create index message_open_of_sender on messaging.message (sender, lane, priority, seq) where is_open;
 create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
 create index message_of_media on messaging.message (media_id) where media_id is not null;

@@ -22,7 +22,7 @@ export interface AcceptanceOptions {
   readonly seal: (id: string, text: string) => string;
   /** Stores a message; once it resolves the message survives a crash. */
   readonly store: (message: NewMessage) => Promise<Date>;
-  /** Downloads, checks and compresses the media of an image or a file. @throws Fault for invalid media. */
+  /** Downloads and checks the media of an image or a file. @throws Fault for invalid media. */
   readonly fetchMedia: (submission: Submission, inline: Uint8Array | undefined) => Promise<Source>;
   readonly notify: () => void;
   readonly maxMediaMs?: number;

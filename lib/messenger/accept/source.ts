@@ -4,11 +4,12 @@ import { badRequest } from "#lib/faults/invalid-input.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";
-import { compressImage } from "./compress-image.ts";
 import { type Download, openDownload } from "./download.ts";
 import { sanitizeFileName } from "./file-name.ts";
 
 const maxImageBytes = 16 * 1024 * 1024;
+/** Of an image that is to be compressed. */
+const maxPixels = 40_000_000;
 const maxFileBytes = 50 * 1024 * 1024;
 
 type Raw = Pick<Source, "body"> & Pick<Download, "contentType" | "fileName">;
@@ -17,13 +18,17 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Reads a whole image and checks its content, whatever its name or type. */
+/**
+ * Reads a whole image and checks its header, whatever its name or type. It is compressed when it is sent: that takes some
+ * seconds, and the send functions wait 8 s.
+ */
 const readImage = async ({ body, fileName }: Raw, compress: boolean): Promise<Source> => {
   const bytes = await buffer(body);
   const header = findImageHeader(bytes);
   if (!header) throw badRequest("The image must be a JPG or PNG by its content");
-  const image = compress ? await compressImage(bytes) : { bytes, type: header.type };
-  return { contentType: image.type, fileName, body: once(image.bytes) };
+  if (compress && header.width * header.height > maxPixels)
+    throw badRequest("The image must have at most 40 megapixels to be compressed");
+  return { contentType: header.type, fileName, body: once(bytes) };
 };
 
 const toSource = (

@@ -6,10 +6,16 @@ export interface Content
   extends Pick<Submission, "text" | "view_once" | "is_forwarded" | "duration_seconds" | "reply_to"> {
   /** The encrypted text of a one-time code, as base64, instead of `text`. */
   readonly sealed?: string | undefined;
+  /** Whether its image is to be compressed before the upload. */
+  readonly compress?: boolean | undefined;
 }
+
+/** One-time codes; messages with media to upload; all others. */
+export type Lane = "code" | "upload" | "other";
 
 export interface Outgoing {
   readonly id: string;
+  readonly lane: Lane;
   readonly sender: string;
   readonly priority: number;
   readonly kind: Submission["kind"];

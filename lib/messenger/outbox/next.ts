@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Outgoing } from "./message.ts";
+import type { Lane, Outgoing } from "./message.ts";
 import type { Rotation } from "./rotation.ts";
 
 export interface Choice {
@@ -11,6 +11,8 @@ export interface Choice {
   readonly account: string;
   /** The least urgent priority at which messages to new contacts of the account may be taken; -1 for none. */
   readonly newContactsUpTo: number;
+  /** Those that are free. */
+  readonly lanes: readonly Lane[];
   readonly rotation: Rotation;
 }
 
@@ -19,7 +21,7 @@ export interface Choice {
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, resting, account, newContactsUpTo, rotation } = choice;
+  const { epoch, resting, account, newContactsUpTo, lanes, rotation } = choice;
   const [row] = await sql<Outgoing[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
@@ -35,7 +37,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, changed_at = now()
     where id = (
-      select id from senders s cross join lateral (
+      select id from senders s cross join unnest(string_to_array(${lanes.join()}, ',')) free (lane) cross join lateral (
         select id, priority, seq from messaging.message waiting cross join lateral (
           -- not NOT EXISTS, which the planner may execute as a join of all pending messages
           select seq as first_seq from messaging.message other
@@ -43,7 +45,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
             and (other.state = 'SENDING' or other.epoch is not null
               or (other.not_before <= now() and other.expires_at > now()))
           order by other.priority, other.seq limit 1) of_number
-        where is_open and waiting.sender = s.sender
+        where is_open and waiting.sender = s.sender and waiting.lane = free.lane
           and state = 'PENDING' and not_before <= now() and expires_at > now()
           and not exists (select from messaging.control where paused)
           and phone <> all(string_to_array(${resting.join()}, ','))
@@ -56,7 +58,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       limit 1)
     -- unless it has expired meanwhile
     and state = 'PENDING' and exists (select from term)
-    returning id, sender, priority, kind, phone, content, media_id as "mediaId", attempts, epoch, account,
+    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, epoch, account,
       coalesce(refusals, '{}') as refusals,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",

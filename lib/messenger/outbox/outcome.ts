@@ -75,6 +75,9 @@ export const requeueRefused = (
     delaySeconds,
     sql`state = 'PENDING', attempts = attempts - 1, refusals = ${JSON.stringify(refusals)}::text::jsonb`,
   );
+/** Requeues a message that was composed, and whose media were uploaded, but that may not be sent now. */
+export const requeueComposed = (sql: postgres.Sql, message: Outgoing): Promise<void> =>
+  setPending(sql, message, 0, sql`state = 'PENDING', attempts = attempts - 1, media_id = null`);
 
 /** Defers a message that was taken within its quiet hours, and all others with the same hours, to their end. */
 export const deferUntilQuietEnd = async (
@@ -94,12 +97,22 @@ export const deferUntilQuietEnd = async (
       and waiting.not_before < ${quietUntil} and waiting.id <> taken.id`;
 };
 
-/** Requeues messages whose sending was interrupted. @returns how many. */
-export const recover = async (sql: postgres.Sql, epoch: number): Promise<number> => {
+/**
+ * Requeues messages whose sending was interrupted.
+ *
+ * @param underWay ids of messages that are still being sent.
+ * @returns how many.
+ */
+export const recover = async (
+  sql: postgres.Sql,
+  epoch: number,
+  underWay: readonly string[] = [],
+): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set ${requeued(sql)}, changed_at = now()
-    where is_open and state = 'SENDING' and epoch <= ${epoch}`;
+    where is_open and state = 'SENDING' and epoch <= ${epoch}
+      and id <> all(string_to_array(${underWay.join()}, ','))`;
   return count;
 };
 

@@ -14,8 +14,11 @@ export interface NewMessage {
 }
 
 const contentOf = ({ submission, sealedText }: NewMessage): Content => {
-  const { text, view_once, is_forwarded, duration_seconds, reply_to } = submission;
-  const shown = { view_once, is_forwarded, duration_seconds, reply_to };
+  const { kind, text, compress, view_once, is_forwarded, duration_seconds, reply_to } = submission;
+  const shown = {
+    ...{ view_once, is_forwarded, duration_seconds, reply_to },
+    ...(kind === "image" && compress && { compress }),
+  };
   return sealedText === undefined ? { text, ...shown } : { sealed: sealedText, ...shown };
 };
 

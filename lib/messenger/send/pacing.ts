@@ -1,3 +1,5 @@
+import type { Outgoing } from "../outbox/message.ts";
+
 /** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
 export interface Pace {
   /** Between two sends: a random time between these. */
@@ -87,6 +89,7 @@ const dayMs = 24 * hourMs;
 
 /** When fewer than `limit` of the times are within the window. @param times oldest first */
 const freeAt = (times: readonly number[], limit: number, windowMs: number): number => {
+  if (limit <= 0) return Number.POSITIVE_INFINITY;
   if (times.length < limit) return 0;
   return (times[times.length - limit] ?? 0) + windowMs;
 };
@@ -109,6 +112,8 @@ export class Pacing {
   #newContactsHeldUntil = 0;
   #unexplainedAt = Number.NEGATIVE_INFINITY;
   #cap: Cap | null = null;
+  /** The messages that have no answer yet. */
+  readonly #underWay = new Set<Pick<Outgoing, "phone" | "isNewContact" | "priority">>();
 
   /** @param history undefined until the account is known: then nothing may be sent. */
   constructor(pace: Pace, history?: History, random: () => number = Math.random) {
@@ -143,17 +148,19 @@ export class Pacing {
   nextAt(): number {
     if (this.#account === undefined) return Number.POSITIVE_INFINITY;
     const { perMinute, perHour } = this.#pace;
+    const { size } = this.#underWay;
     return Math.max(
       this.#gapUntil,
-      freeAt(this.#sentAt, perMinute, minuteMs),
-      freeAt(this.#sentAt, perHour, hourMs),
-      freeAt(this.#sentAt, this.#dailyCap(), dayMs),
+      freeAt(this.#sentAt, perMinute - size, minuteMs),
+      freeAt(this.#sentAt, perHour - size, hourMs),
+      freeAt(this.#sentAt, this.#dailyCap() - size, dayMs),
     );
   }
 
+  /** @returns the numbers that nothing may be sent to now; one to which a message is under way is among them. */
   coolingDown(now: number): string[] {
     for (const [phone, until] of this.#byRecipient) if (until <= now) this.#byRecipient.delete(phone);
-    return [...this.#byRecipient.keys()];
+    return [...this.#byRecipient.keys(), ...[...this.#underWay].map(({ phone }) => phone)];
   }
 
   /**
@@ -161,13 +168,30 @@ export class Pacing {
    * messages are not slowed down.
    */
   newContactsUpTo(now: number): number {
-    if (now < freeAt(this.#newContactsAt, this.#pace.newContactsPerDay, dayMs)) return -1;
+    const underWay = [...this.#underWay].filter(({ isNewContact }) => isNewContact).length;
+    if (now < freeAt(this.#newContactsAt, this.#pace.newContactsPerDay - underWay, dayMs)) return -1;
     if (now < this.#newContactsHeldUntil || this.isLimited(now)) return -1;
     const cap = this.capAt(now);
     if (!cap || cap.used < slowFrom * cap.total) return allPriorities;
     const last = this.#lastNewContactAt;
     const gapMs = (cap.endsAt - last) / (cap.total - cap.used);
     return last === 0 || now >= last + gapMs ? allPriorities : urgentPriorities;
+  }
+
+  /**
+   * Counts a message from when it is sent until its answer arrives, since others may be sent meanwhile.
+   *
+   * @returns a function to call after the answer; undefined if the message may not be sent now.
+   */
+  admit(
+    message: Pick<Outgoing, "phone" | "isNewContact" | "priority">,
+    now: number,
+  ): (() => void) | undefined {
+    if (now < this.nextAt() || this.coolingDown(now).includes(message.phone)) return undefined;
+    if (message.isNewContact && message.priority > this.newContactsUpTo(now)) return undefined;
+    this.#underWay.add(message);
+    this.#startGap(now);
+    return () => this.#underWay.delete(message);
   }
 
   recordSend(phone: string, isNew: boolean, now: number): void {
@@ -179,9 +203,7 @@ export class Pacing {
     }
     if (isNew && this.#cap) this.#cap = { ...this.#cap, used: this.#cap.used + 1 };
     while ((this.#newContactsAt[0] ?? now) < now - dayMs) this.#newContactsAt.shift();
-    const [least, most] = this.#pace.gapMs;
-    const gap = least + this.#random() * (most - least);
-    this.pauseAll(now + (now < this.#rampUntil ? 2 * gap : gap));
+    this.#startGap(now);
     this.coolDown(phone, now + this.#pace.perRecipientMs);
   }
 
@@ -259,6 +281,12 @@ export class Pacing {
   retryAfterMs(before: number): number {
     const [first, longest] = this.#pace.retryMs;
     return Math.min(first * 2 ** before, longest);
+  }
+
+  #startGap(now: number): void {
+    const [least, most] = this.#pace.gapMs;
+    const gap = least + this.#random() * (most - least);
+    this.pauseAll(now + (now < this.#rampUntil ? 2 * gap : gap));
   }
 
   #dailyCap(): number {

@@ -10,6 +10,7 @@ import * as outcome from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { Rotation } from "../outbox/rotation.ts";
+import { Lanes } from "./lanes.ts";
 import { findAddress } from "./number-check.ts";
 import type { Pacing } from "./pacing.ts";
 import { settleRefusal } from "./refusal.ts";
@@ -113,6 +114,17 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
   onOutcome?.(settled, ms);
 };
 
+/**
+ * Sends a message that is ready. If another one was sent meanwhile, it waits for its turn in the outbox: a message takes
+ * its place in the pace only when it is sent.
+ */
+const sendInTurn = async (options: SenderOptions, message: Outgoing, payload: Uint8Array): Promise<void> => {
+  const { sql, pacing, signal } = options;
+  const end = pacing.admit(message, steadyNow());
+  if (!end) return retryUntilDone(() => outcome.requeueComposed(sql, message), signal);
+  await transmit(options, message, payload).finally(end);
+};
+
 const deliver = async (options: SenderOptions, message: Outgoing): Promise<void> => {
   const { sql, channel, onOutcome } = options;
   try {
@@ -122,7 +134,7 @@ const deliver = async (options: SenderOptions, message: Outgoing): Promise<void>
       return onOutcome?.("failed", 0);
     }
     const payload = await prepare(options, message, address);
-    if (payload) await transmit(options, message, payload);
+    if (payload) await sendInTurn(options, message, payload);
   } catch (error) {
     await postpone(options, message, error);
   }
@@ -152,7 +164,7 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
   onOutcome?.("retried", 0);
 };
 
-const step = async (options: SenderOptions, rotation: Rotation): Promise<void> => {
+const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): Promise<void> => {
   const { sql, epoch, channel, pacing, wakeup, signal } = options;
   const now = steadyNow();
   const delayMs = channel.isOpen() ? pacing.nextAt() - now : idleMs;
@@ -162,27 +174,38 @@ const step = async (options: SenderOptions, rotation: Rotation): Promise<void> =
     resting: pacing.coolingDown(now),
     account: pacing.account ?? "",
     newContactsUpTo: pacing.newContactsUpTo(now),
+    lanes: lanes.listFree(),
     rotation,
   });
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
-  if (message) return deliver(options, message);
+  if (message) return lanes.follow(message, deliver(options, message));
   // limits the queries while many messages are accepted but none may be sent
+  const woken = wakeup.wait(idleMs, signal);
   await setTimeout(minIdleMs);
-  await wakeup.wait(idleMs, signal);
+  await woken;
 };
 
-/** Sends the messages in the outbox, one at a time, until the signal is aborted. */
+/**
+ * Sends the messages in the outbox until the signal is aborted, one at a time to each number.
+ *
+ * This one loop takes all messages, so that no two statements take messages to one number at once. Several may be under
+ * way, a few of each lane: an upload, or a number that does not answer, delays no one-time code. baileys encrypts them one
+ * at a time, in a transaction of the account that ends when the frame has left: the sessions with the account's own
+ * devices, which all sends share, are never used by two at once.
+ */
 export const runSender = async (options: SenderOptions): Promise<void> => {
   const { sql, epoch, signal, wakeup } = options;
   const rotation = new Rotation();
+  const lanes = new Lanes(() => wakeup.notify());
   const work = async () => {
     // sends that an earlier leader, or an earlier error, interrupted
-    await outcome.recover(sql, epoch);
-    while (!signal.aborted) await step(options, rotation);
+    await outcome.recover(sql, epoch, lanes.ids);
+    while (!signal.aborted) await step(options, rotation, lanes);
   };
   while (!signal.aborted)
     await work().catch(async (error: unknown) => {
       log.warn("sender failed", { error });
       await wakeup.wait(idleMs, signal);
     });
+  await lanes.end();
 };

@@ -4,6 +4,7 @@ import { Submission } from "#lib/messaging/submission.ts";
 import { openSource } from "#lib/messenger/accept/source.ts";
 import { serve } from "../../steps/http-server.ts";
 import { loopback } from "../../steps/loopback.ts";
+import { pngHeader, pngSignature } from "../../steps/png.ts";
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -36,6 +37,15 @@ describe("the largest download", () => {
     const more = { "content-length": mebibytes(50) + 1 };
     await expect(open("file", more, png)).rejects.toMatchObject({ status: 413 });
   });
+});
+
+test("an image of more than 40 megapixels is rejected by its header, but only if it is to be compressed", async () => {
+  const large = Buffer.concat([pngSignature, pngHeader(8_000, 5_001)]);
+  await expect(open("image", {}, large, { compress: true })).rejects.toMatchObject({
+    status: 400,
+    code: "invalid_request",
+  });
+  expect((await buffer((await open("image", {}, large)).body)).equals(large)).toBe(true);
 });
 
 describe("the type", () => {

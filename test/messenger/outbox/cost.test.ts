@@ -75,6 +75,20 @@ test("messages behind one of their number that waits are passed over without a l
   expect(await countRead(take)).toBeLessThan(1.1 * many);
 });
 
+test("the next message is found without reading those of a lane that is not free", async () => {
+  await addMany("PENDING");
+  const [media] = await sql`
+    insert into messaging.media (sender, content_type) values ('api:test', 'image/png') returning id`;
+  await sql`update messaging.message set media_id = ${media?.id}`;
+  await putMessage(sql, "text", { class: "bulk" });
+  const epoch = await beginTerm(sql);
+  const read = await countRead(async () => {
+    expect(await takeAny(sql, epoch, { lanes: ["code", "other"] })).toMatchObject({ id: "text" });
+    expect(await takeAny(sql, epoch, { lanes: ["code", "other"] })).toBeUndefined();
+  });
+  expect(read).toBeLessThan(100);
+});
+
 test("what runs every few seconds reads no message that is over", async () => {
   await addMany("READ");
   await putMessage(sql, "waiting");

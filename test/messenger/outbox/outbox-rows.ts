@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
-import type { Outgoing } from "#lib/messenger/outbox/message.ts";
+import type { Lane, Outgoing } from "#lib/messenger/outbox/message.ts";
 import { type Choice, takeNext } from "#lib/messenger/outbox/next.ts";
 import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
@@ -38,6 +38,7 @@ export const takeAny = (
   epoch: number,
   more: Partial<Choice> = {},
 ): Promise<Outgoing | undefined> => {
-  const any = { epoch, resting: [], account, newContactsUpTo: 3, rotation: new Rotation() };
+  const lanes: readonly Lane[] = ["code", "other", "upload"];
+  const any = { epoch, resting: [], account, newContactsUpTo: 3, lanes, rotation: new Rotation() };
   return takeNext(sql as postgres.Sql, { ...any, ...more });
 };

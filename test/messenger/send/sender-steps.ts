@@ -66,6 +66,14 @@ export const put = async (phone = "6281200000001", kind: MessageClass = "transac
   await putMessage(sql, id, { phone, class: kind });
   return id;
 };
+/** Stores a message with media to upload. */
+export const putImage = async (phone?: string, kind?: MessageClass) => {
+  const id = await put(phone, kind);
+  await sql`
+    with stored as (insert into messaging.media (sender, content_type) values ('api:test', 'image/png') returning id)
+    update messaging.message set kind = 'image', media_id = stored.id from stored where message.id = ${id}`;
+  return id;
+};
 const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 255));
 
 export const lead = async (pace: Pace = noPace) => {
@@ -95,13 +103,14 @@ export const stateOf = async (id: string) => (await findState(sql, id))?.status;
 export const eventually = (id: string, status: string) =>
   expect.poll(() => stateOf(id), { timeout: 15_000 }).toBe(status);
 
-/** Resolves once the sender has found nothing to do in the current outbox. */
+/** Resolves once no message is under way and the sender has found nothing to do in the current outbox. */
 export const untilIdle = async () => {
   const waits = vi.spyOn(wakeup, "wait").mock.calls;
   const before = waits.length;
-  const look = () => {
+  const look = async () => {
+    const underWay = await sql`select from messaging.message where state = 'SENDING'`;
     wakeup.notify();
-    return waits.length - before;
+    return underWay.length === 0 ? waits.length - before : 0;
   };
   // the first wait may follow a query that started earlier
   await expect.poll(look, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);

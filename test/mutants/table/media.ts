@@ -2,8 +2,8 @@ import type { Mutant } from "../mutant.ts";
 
 const limits = ["test/messenger/accept/download-limits.test.ts"];
 const guard = ["test/messenger/accept/address-guard.test.ts"];
-const compress = ["test/messenger/accept/compress-image.test.ts"];
-const compressLimits = ["test/messenger/accept/compress-image-limits.test.ts"];
+const compress = ["test/messenger/channels/compress-image.test.ts"];
+const compressLimits = ["test/messenger/channels/compress-image-limits.test.ts"];
 
 export const media: readonly Mutant[] = [
   {
@@ -99,7 +99,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "A picture whose data end too early is filled up with grey",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: "{ limitInputPixels: maxPixels }",
     replace: '{ limitInputPixels: maxPixels, failOn: "none" }',
     tests: compressLimits,
@@ -107,7 +107,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "A photograph lies on its side",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: "    .autoOrient()\n",
     replace: "",
     tests: compress,
@@ -115,7 +115,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "A compressed photograph still tells where it was taken",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: ".jpeg(output)",
     replace: ".keepMetadata().jpeg(output)",
     tests: compress,
@@ -123,7 +123,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "16 bits in Display P3 are shown as if they were sRGB",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: 'metadata.depth === "ushort") image',
     replace: 'metadata.depth === "char") image',
     tests: compress,
@@ -131,7 +131,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "Transparent pixels become black",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: '.flatten({ background: "white" })',
     replace: ".flatten()",
     tests: compress,
@@ -139,7 +139,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "An interlaced PNG is decoded however much memory it takes",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: "countWholeBytes(metadata) > maxWholeBytes",
     replace: "countWholeBytes(metadata) < 0",
     tests: compressLimits,
@@ -147,7 +147,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "A PNG is decoded however wide its rows are",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: "metadata.width > maxPngWidth",
     replace: "metadata.width > maxPixels",
     tests: compressLimits,
@@ -155,15 +155,23 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "A picture that nobody waits for any more is decoded to its end",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: ".timeout({ seconds: timeoutSeconds })",
     replace: "",
     tests: compressLimits,
     only: "takes too long",
   },
   {
+    breaks: "An image is sent as it came, although it was to be compressed",
+    file: "lib/messenger/outbox/store.ts",
+    find: '...(kind === "image" && compress && { compress }),',
+    replace: "",
+    tests: ["test/messenger/task.test.ts"],
+    only: "before it is compressed",
+  },
+  {
     breaks: "Several pictures are decoded at once",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: "  last = work.catch(() => {});\n",
     replace: "",
     tests: compressLimits,
@@ -171,7 +179,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "An image that would not get smaller is encoded again all the same",
-    file: "lib/messenger/accept/compress-image.ts",
+    file: "lib/messenger/channels/compress-image.ts",
     find: "jpeg.length < bytes.length ?",
     replace: "jpeg.length > 0 ?",
     tests: compress,

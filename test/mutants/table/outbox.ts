@@ -87,6 +87,14 @@ export const outbox: readonly Mutant[] = [
     only: "statistics none",
   },
   {
+    breaks: "All uploads that wait are read to find a text",
+    file: "lib/db/migrations/0013.do.messaging.sql",
+    find: "on messaging.message (sender, lane, priority, seq)",
+    replace: "on messaging.message (sender, priority, seq)",
+    tests: ofCost,
+    only: "lane that is not free",
+  },
+  {
     breaks: "Each change of a message's state writes index entries",
     file: "lib/db/migrations/0013.do.messaging.sql",
     find: "on messaging.message (run) where",

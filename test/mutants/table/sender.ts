@@ -12,7 +12,41 @@ const ofSending = ["test/messenger/channels/whatsapp/relay.test.ts"];
 const addressFile = "lib/messenger/channels/whatsapp/address.ts";
 const ofAddressing = ["test/messenger/moods/addressing.test.ts"];
 
+const ofLanes = ["test/messenger/send/lanes.test.ts"];
+
 export const sender: readonly Mutant[] = [
+  {
+    breaks: "A one-time code waits until another message is answered",
+    file: "lib/messenger/send/lanes.ts",
+    find: "await Promise.race([ended, setTimeout(slowMs, undefined, { ref: false })]);",
+    replace: "await ended;",
+    tests: ofLanes,
+    only: "delay no other code",
+  },
+  {
+    breaks: "Messages that wait for their answers exceed the pace",
+    file: pacingFile,
+    find: "    this.#underWay.add(message);\n",
+    replace: "",
+    tests: ofLanes,
+    only: "counts a message that has no answer yet",
+  },
+  {
+    breaks: "An upload is sent at once, whatever was sent meanwhile",
+    file: pacingFile,
+    find: "if (now < this.nextAt() || ",
+    replace: "if (",
+    tests: ofLanes,
+    only: "observed by an upload",
+  },
+  {
+    breaks: "A message under way is sent again when the database fails for another one",
+    file: "lib/messenger/outbox/outcome.ts",
+    find: "\n      and id <> all(string_to_array(${underWay.join()}, ','))",
+    replace: "",
+    tests: ofLanes,
+    only: "not sent again when the database fails",
+  },
   {
     breaks: "Messages go to the number of a contact that is on LIDs",
     file: addressFile,

@@ -1,12 +1,18 @@
+import { buffer } from "node:stream/consumers";
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { getMedia, readMedia } from "../../outbox/media.ts";
 import type { Outgoing } from "../../outbox/message.ts";
 import type { payloadStore } from "../../outbox/payload.ts";
 import type { Channel } from "../channel.ts";
+import { compressImage } from "../compress-image.ts";
 import { fetchLimits } from "./limits.ts";
 import { refreshRecipient } from "./recipient.ts";
 import type { WhatsApp } from "./whatsapp.ts";
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
 
 export const newMessageId = (): string => generateMessageIDV2();
 
@@ -17,20 +23,25 @@ export const whatsAppChannel = (
   payloads: ReturnType<typeof payloadStore>,
   signal: AbortSignal,
 ): Channel => {
-  const openMedia = async (mediaId: number | null) => {
+  const openMedia = async (mediaId: number | null, compress = false) => {
     if (mediaId === null) return undefined;
     const { id, contentType, fileName, sizeBytes } = await getMedia(sql, mediaId);
-    return { open: () => readMedia(sql, id), contentType, fileName, sizeBytes };
+    const stored = { open: () => readMedia(sql, id), contentType, fileName, sizeBytes };
+    if (!compress) return stored;
+    const original = await buffer(stored.open());
+    const bytes = await compressImage(original, { signal });
+    if (bytes === original) return stored;
+    return { open: () => once(bytes), contentType: "image/jpeg", fileName, sizeBytes: bytes.length };
   };
   return {
     isOpen: () => platform.state().kind === "open",
     findAddress: (phone) => platform.findJid(phone),
     async compose({ id, phone, kind, content, mediaId }: Outgoing, jid) {
-      const { reply_to, ...shown } = content;
+      const { reply_to, compress, ...shown } = content;
+      const media = await openMedia(mediaId, compress);
       // the content of a message to another number must not be shown to this one
       const quoted =
         reply_to === undefined ? undefined : { id: reply_to, payload: await payloads.find(reply_to, phone) };
-      const media = await openMedia(mediaId);
       return platform.compose({ ...shown, id, phone, jid, kind, media, quoted }, signal);
     },
     send: (payload) => platform.send(payload, signal),

@@ -9,7 +9,7 @@ import { type MediaSource, uploadMedia } from "./upload.ts";
  */
 export interface Composition
   extends Pick<Outgoing, "id" | "phone" | "kind">,
-    Partial<Omit<Content, "reply_to">> {
+    Partial<Omit<Content, "reply_to" | "compress">> {
   /** The recipient's jid; by default that of the phone. */
   readonly jid?: string | undefined;
   readonly media?: Media | undefined;

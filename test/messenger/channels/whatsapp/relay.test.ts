@@ -51,6 +51,25 @@ test("the memory of sent messages is released, although the connection stays ope
   await expect.poll(heldPayloads).toBeLessThan(2);
 });
 
+test("messages that are sent at once can be read by every recipient and by the account's own phone, also later", async () => {
+  const numbers = [citizen, ...[1, 2, 3].map((n) => `628120000000${n}`)];
+  for (const number of numbers) if (number !== citizen) scene.fake.register(number);
+  const sendToAll = (platform: WhatsApp) =>
+    Promise.all(
+      ["first", "second"].flatMap((words) =>
+        numbers.map((phone) => sendNew(platform, text(words, { phone }))),
+      ),
+    );
+  const platform = await openPaired(scene);
+  await sendToAll(platform);
+  await platform.stop();
+  // with the sessions as they were stored
+  await sendToAll(await openPaired(scene));
+  const phones = [...numbers.map((number) => scene.fake.phone(number)), scene.fake.account];
+  expect(phones.flatMap(({ failures }) => failures)).toEqual([]);
+  expect(phones.map(({ inbox }) => inbox.length)).toEqual([4, 4, 4, 4, 16]);
+});
+
 describe("a message", () => {
   test("arrives under its id with every option", async () => {
     const platform = await openPaired(scene);

@@ -1,9 +1,8 @@
 import sharp, { type Metadata } from "sharp";
 import { deadline } from "#lib/deadline.ts";
-import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
-import { findImageHeader, type ImageHeader } from "#lib/messaging/image-type.ts";
 
+/** Acceptance rejects more. */
 const maxPixels = 40_000_000;
 const maxSide = 1_600;
 /** 4:4:4 keeps coloured text sharp; photographs become 15 to 30 % larger than with 4:2:0. */
@@ -12,8 +11,8 @@ const output = { quality: 75, chromaSubsampling: "4:4:4" };
 const maxWholeBytes = 128 * 1024 * 1024;
 /** PNG is decoded in strips of rows: 40 megapixels take up to 130 MiB at this width, and 370 MiB at 65,500. */
 const maxPngWidth = 16_384;
-/** The send functions wait 8 s for an upload: 2 s for its turn, 5 s for the work. */
-const limits = { waitMs: 2_000, workMs: 5_000 };
+/** Nobody waits for it, but the messages with media behind it do. A quarter of a core does 5 s of work in this time. */
+const defaultMaxMs = 20_000;
 
 // one thread and no cache: the container is small, and images rarely repeat
 sharp.concurrency(1);
@@ -22,9 +21,10 @@ sharp.cache(false);
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer"] });
 
-interface CompressedImage {
-  readonly bytes: Buffer;
-  readonly type: ImageHeader["type"];
+interface CompressionOptions {
+  /** Aborted when the result is not needed any more. */
+  readonly signal?: AbortSignal;
+  readonly maxMs?: number;
 }
 
 /** Returns the bytes of an image that cannot be decoded row by row. A JPG has 2 bytes per coefficient. */
@@ -50,43 +50,40 @@ const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> 
     .toBuffer();
 };
 
-/** One image at a time, so that memory is bounded. */
+/** One image at a time, so that memory is bounded: libvips may still be at work on one that took too long. */
 let last: Promise<unknown> = Promise.resolve();
 
 /** Rejects after the timeout, but the next turn starts only when libvips stops: it checks the time between strips. */
-const reencodeInTurn = async (bytes: Buffer, { waitMs, workMs }: typeof limits): Promise<Buffer> => {
+const reencodeInTurn = async (
+  bytes: Buffer,
+  { signal, maxMs = defaultMaxMs }: CompressionOptions,
+): Promise<Buffer> => {
   const turn = last;
-  const leaving = new AbortController();
-  const work = turn.then(() => {
-    leaving.signal.throwIfAborted();
-    return reencode(bytes, Math.ceil(workMs / 1_000));
-  });
+  const work = turn.then(() => reencode(bytes, Math.ceil(maxMs / 1_000)));
   last = work.catch(() => {});
-  await deadline(turn, waitMs, () => {
-    leaving.abort();
-    return new Error("other images are being compressed");
-  });
-  return deadline(work, workMs);
+  await turn;
+  const { promise: interrupted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    return await deadline(Promise.race([work, interrupted]), maxMs);
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
 };
 
 /**
  * Compresses an image: JPG in sRGB, quality 75, at most 1600 pixels on the longer side, upright, on white,
  * without metadata. An image that exceeds the limits of memory or time, or would not become smaller, is returned
  * unchanged.
- *
- * @throws Fault 400 if it is neither JPG nor PNG, or has more than 40 megapixels.
  */
-export const compressImage = async (bytes: Buffer, most = limits): Promise<CompressedImage> => {
-  const header = findImageHeader(bytes);
-  if (!header) throw badRequest("The image must be a JPG or PNG");
-  if (header.width * header.height > maxPixels)
-    throw badRequest("The image must have at most 40 megapixels to be compressed");
-  const original = { bytes, type: header.type };
+export const compressImage = async (bytes: Buffer, options: CompressionOptions = {}): Promise<Buffer> => {
   try {
-    const jpeg = await reencodeInTurn(bytes, most);
-    return jpeg.length < bytes.length ? { bytes: jpeg, type: "image/jpeg" } : original;
+    const jpeg = await reencodeInTurn(bytes, options);
+    return jpeg.length < bytes.length ? jpeg : bytes;
   } catch (error) {
+    options.signal?.throwIfAborted();
     log.warn("image left unchanged", { reason: error instanceof Error ? error.message : "unknown" });
-    return original;
+    return bytes;
   }
 };
