@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
-import type { ConnectionState } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import type { ConnectionState } from "#lib/messenger/channels/whatsapp/connection-state.ts";
 import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
@@ -17,7 +17,7 @@ interface Sources {
 const read = (
   sql: postgres.Sql,
   { state = open, pacing = newPacing(), counter = new SendCounter() }: Sources = {},
-) => readFigures({ sql, whatsApp: { state: () => state }, pacing, counter });
+) => readFigures({ sql, whatsApp: { state: () => state, on: () => () => {} }, pacing, counter });
 
 const connect = async () => (await createMessengerDatabase()).connect(2);
 
@@ -61,6 +61,8 @@ describe("the figures of the queue", () => {
     expect(await read(down)).toEqual({
       connected: 1,
       unlinked: 0,
+      rejected: 0,
+      passkey: 0,
       limited: 0,
       sent: 0,
       failed: 0,

@@ -7,6 +7,7 @@ import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
+import { operator } from "../steps/console.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 /*
@@ -42,13 +43,14 @@ export const start = async (pace: Pace = noPace): Promise<Task> => {
       url: platform.url,
       rootKey: platform.rootKey,
       mediaCa: platform.mediaCa,
+      versionUrl: platform.versionUrl,
       reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
       answerTimeoutMs: 3_000,
     },
     pace,
     maxWaiting: 10_000,
     findTokens: async () => [token],
-    findCredentials: async () => [],
+    findCredentials: async () => [operator],
     host: "127.0.0.1",
     port: 0,
   });
@@ -97,4 +99,32 @@ export const startOpen = async () => {
   const task = await start();
   await untilOpen(task);
   return task;
+};
+
+/** Logs in to the task's console. */
+export const openConsole = async ({ url }: Task) => {
+  const post = async (path: string, fields: Record<string, string> = {}, cookie = "") =>
+    fetch(`${url}/console${path}`, {
+      method: "POST",
+      headers: { cookie, origin: url, "sec-fetch-site": "same-origin" },
+      body: new URLSearchParams(fields),
+      redirect: "manual",
+    });
+  const [cookie = ""] = (await post("/login", operator)).headers.getSetCookie();
+  const read = async () => {
+    const page = await (await fetch(`${url}/console`, { headers: { cookie } })).text();
+    // as the operator reads it: without what is hidden
+    return page
+      .replace(/<(section|form)[^>]* hidden>[\s\S]*?<\/\1>/g, "")
+      .replace(/<[^>]+>/g, " ")
+      .replaceAll("&quot;", '"')
+      .replaceAll("&#39;", "'")
+      .replace(/\s+/g, " ");
+  };
+  /** @returns the page after the action. */
+  const press = async (action: string, fields: Record<string, string> = {}) => {
+    await post(`/${action}`, fields, cookie);
+    return read();
+  };
+  return { read, press };
 };

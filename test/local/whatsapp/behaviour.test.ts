@@ -248,7 +248,7 @@ describe("a connection", () => {
 
   test("may be rejected at login with any code", async () => {
     const { platform, state, socket } = await runPaired();
-    platform.behave({ loginFailure: 403 });
+    platform.behave({ loginFailure: { code: 403 } });
     platform.disconnect("drop");
     expect(await awaitClose(socket)).toBe(428);
     expect(await awaitClose(connect(platform, state))).toBe(403);
