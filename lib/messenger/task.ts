@@ -188,7 +188,7 @@ const buildConsole = (
     requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
     unlink: async () => requireLeader(leadership).unlink(),
     logIn: async () => requireLeader(leadership).logins.resume(),
-    restoreLink: async () => requireLeader(leadership).logins.restoreLink(),
+    restoreLink: async () => requireLeader(leadership).restoreLink(),
     setVersion: async (version) => requireLeader(leadership).logins.setVersion(version),
   });
 

@@ -1,8 +1,9 @@
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
 import type { ConnectionState } from "#lib/messenger/channels/whatsapp/connection-state.ts";
-import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
+import { type Figures, readFigures, reportFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
+import { captureLog } from "./console/console-browser.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
@@ -76,10 +77,48 @@ test.each([
   ["waiting for a phone", { kind: "pairing", qr: "q", since: new Date() }, [0, 1]],
   ["unlinked by the phone", { kind: "unpaired", since: new Date() }, [0, 1]],
   ["closed", { kind: "closed", since: new Date() }, [0, 0]],
+  ["asked for a passkey", { kind: "pairing", qr: "q", passkey: true, since: new Date() }, [0, 1, 0, 1]],
+  ["removed by the platform", { kind: "stopped", code: 401, since: new Date() }, [0, 1]],
+  ["banned for a time", { kind: "closed", code: 402, since: new Date() }, [0, 0, 1]],
+  ["locked", { kind: "stopped", code: 403, since: new Date() }, [0, 0, 1]],
+  ["too old", { kind: "stopped", code: 405, since: new Date() }, [0, 0, 1]],
 ] satisfies [string, ConnectionState, number[]][])(
-  "a connection that is %s sets connected and unlinked",
-  async (_, state, [connected, unlinked]) => {
-    expect(await read(await connect(), { state })).toMatchObject({ connected, unlinked });
+  "a connection that is %s sets connected, unlinked, rejected and passkey",
+  async (_, state, [connected, unlinked, rejected = 0, passkey = 0]) => {
+    expect(await read(await connect(), { state })).toMatchObject({ connected, unlinked, rejected, passkey });
+  },
+);
+
+test.each([
+  ["stopped", { kind: "stopped", code: 403, since: new Date() }, "rejected"],
+  ["asked for a passkey", { kind: "pairing", qr: "q", passkey: true, since: new Date() }, "passkey"],
+] satisfies [string, ConnectionState, keyof Figures][])(
+  "the figures are logged at once when the connection is %s, not only every minute",
+  async (_, state, figure) => {
+    const sql = await connect();
+    const lines = captureLog();
+    const figures = () =>
+      lines.map((line) => JSON.parse(line)).filter(({ message }) => message === "figures");
+    let current: ConnectionState = open;
+    let change = (_: ConnectionState) => {};
+    const whatsApp = {
+      state: () => current,
+      on: (_: string, listener: never) => {
+        change = listener;
+        return () => {};
+      },
+    };
+    const end = new AbortController();
+    const reporting = reportFigures(
+      { sql, whatsApp: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
+      end.signal,
+    );
+    await expect.poll(() => figures().length).toBe(1);
+    current = state;
+    change(state);
+    await expect.poll(() => figures().at(-1)).toMatchObject({ [figure]: 1 });
+    end.abort();
+    await reporting;
   },
 );
 

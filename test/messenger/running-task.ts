@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
+import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
@@ -35,7 +36,7 @@ export const stageEachTest = () => {
 };
 
 /** Starts a task until the test ends. */
-export const start = async (pace: Pace = noPace): Promise<Task> => {
+export const start = async (pace: Pace = noPace, settings: WhatsAppSettings = {}): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
     encryption,
@@ -46,6 +47,7 @@ export const start = async (pace: Pace = noPace): Promise<Task> => {
       versionUrl: platform.versionUrl,
       reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
       answerTimeoutMs: 3_000,
+      ...settings,
     },
     pace,
     maxWaiting: 10_000,

@@ -94,7 +94,7 @@ export const disconnections = {
 export const passkeyDemanded = {
   says: "WhatsApp demands the account's passkey to link the messenger, which the messenger cannot use.",
   operator:
-    "Do not scan again and again. Link a number whose account is not asked for a passkey, or restore the old link if it was removed by mistake.",
+    "Do not scan again and again. Try the old link again if it was removed by mistake, or link a number whose account is not asked for a passkey.",
 };
 
 const unknown: DisconnectionRow = {

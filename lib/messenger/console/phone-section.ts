@@ -33,6 +33,11 @@ export const renderLinking = (state: ConsoleState | undefined): Html => {
 <p id="phone-hint" class="muted">With country code, for example 62 812 3456 7890.</p>
 <button class="plain">Get pairing code</button>
 </form>
+<h3>With the old link</h3>
+<form method="post" action="/console/old-link" class="stack" data-live>
+<p class="muted">If WhatsApp has removed the link by mistake: tries it once more, for 30 days after its removal.</p>
+<button class="plain">Try the old link again</button>
+</form>
 <p id="code" class="code"${hiddenUnless(code !== undefined)}><span class="muted">Pairing code</span> <output>${code}</output></p>
 </div>
 </div>

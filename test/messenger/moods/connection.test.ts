@@ -104,7 +104,9 @@ test.each(rows)(
     await first.stop();
 
     const second = await start();
-    await expect.poll(() => second.findWhatsApp()?.state(), { timeout: 15_000 }).toMatchObject({ kind, code });
+    await expect
+      .poll(() => second.findWhatsApp()?.state(), { timeout: 15_000 })
+      .toMatchObject({ kind, code });
     expect((await stateOf(second, id)).status).toBe("PENDING");
     expect([platform.sockets.logins - logins, platform.arrivalsOf(id)]).toEqual([1, 0]);
 
@@ -222,6 +224,27 @@ describe("a link that the platform has removed", () => {
     }
     const values = await sql<{ value: Buffer }[]>`select value from messaging.auth_archive`;
     for (const { value } of values) expect(value.toString("latin1")).not.toMatch(/private|public|62811/);
+  });
+
+  test("can be tried again while a phone is awaited, such as when that demands a passkey", async () => {
+    const task = await startOpen();
+    platform.behave({ receipts: ["read"], loginFailure: { code: 401, logins: 1 } });
+    platform.disconnect("drop");
+    await untilKind(task, "stopped");
+    const console = await openConsole(task);
+    await console.press("log-in");
+    await untilKind(task, "pairing");
+    expect(await console.press("old-link")).toContain("Trying the old link once");
+    await untilKind(task, "open");
+    const { id } = await submit(task, {});
+    await eventually(task, id, "READ");
+  });
+
+  test("cannot be tried when none is archived, and pairing goes on", async () => {
+    const task = await start();
+    await untilKind(task, "pairing");
+    expect(await (await openConsole(task)).press("old-link")).toContain("No old link is archived");
+    await untilOpen(task);
   });
 
   test("can be unlinked by the operator as well, which pairs at once", async () => {

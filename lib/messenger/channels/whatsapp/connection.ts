@@ -162,8 +162,13 @@ export const connect = (options: ConnectionOptions): Connection => {
     isClosed = true;
     close(describeEnd(lastDisconnect?.error));
   });
-  // baileys acknowledges it and does nothing (#2672)
-  socket.ws.on("CB:notification,type:passkey_prologue_request", onPasskey);
+  // baileys does nothing (#2672), and its acknowledgement fails in an unlinked device
+  socket.ws.on("CB:notification,type:passkey_prologue_request", ({ attrs }: baileys.BinaryNode) => {
+    onPasskey();
+    const { id = "", from = "", type = "" } = attrs;
+    const ack = { tag: "ack", attrs: { class: "notification", id, to: from, type } };
+    socket.sendNode(ack).catch(() => {});
+  });
   // baileys delays its own event for up to 30 s after a login
   socket.ws.on("CB:receipt", (node) => {
     const { me } = lease.state.creds;

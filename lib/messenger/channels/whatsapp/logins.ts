@@ -144,23 +144,10 @@ export class Logins {
    * @throws ChannelFailure unless logins are stopped.
    */
   async resume(): Promise<void> {
-    this.#requireStopped();
+    if (this.#stoppedBy === undefined) throw new ChannelFailure("not-connected", false);
     this.#version.reset();
     await this.#options.standing.release();
     this.end();
-  }
-
-  /**
-   * Logs in once with the link that the platform has removed last.
-   *
-   * @returns false if none is archived.
-   * @throws ChannelFailure unless logins are stopped.
-   */
-  async restoreLink(): Promise<boolean> {
-    this.#requireStopped();
-    const isRestored = await this.#options.auth.restore();
-    if (isRestored) this.end();
-    return isRestored;
   }
 
   /**
@@ -174,9 +161,5 @@ export class Logins {
     await this.#options.standing.storeVersion(version);
     if (this.#stoppedBy === outdated) await this.resume();
     return true;
-  }
-
-  #requireStopped(): void {
-    if (this.#stoppedBy === undefined) throw new ChannelFailure("not-connected", false);
   }
 }

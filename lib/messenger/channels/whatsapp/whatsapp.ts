@@ -66,6 +66,7 @@ export class WhatsApp {
   #running: Promise<void> = Promise.resolve();
   #isRunning = false;
   #mustUnlink = false;
+  #onRestored: ((isRestored: boolean) => void) | undefined;
   #hasDemandedPasskey = false;
   readonly logins: Logins;
 
@@ -122,6 +123,22 @@ export class WhatsApp {
     const code = await wrapErrors(this.#requireConnection().socket.requestPairingCode(phone));
     this.#setState({ ...state, code });
     return code;
+  }
+
+  /**
+   * Logs in once with the link that the platform has removed last.
+   *
+   * @returns false if none is archived.
+   * @throws ChannelFailure unless the state is `stopped` or `pairing`.
+   */
+  async restoreLink(): Promise<boolean> {
+    if (this.#state.kind !== "stopped" && this.#state.kind !== "pairing")
+      throw new ChannelFailure("not-connected", false);
+    const { promise: restored, resolve } = Promise.withResolvers<boolean>();
+    this.#onRestored = resolve;
+    this.#connection?.end();
+    this.logins.end();
+    return restored;
   }
 
   /** Removes the link, on the phone too if connected. Pairing starts again if this is running. */
@@ -223,7 +240,7 @@ export class WhatsApp {
       onReceipt: (receipt) => this.#events.emit("receipt", receipt),
     });
     this.#connection = connection;
-    if (this.#stopping.signal.aborted || this.#mustUnlink) connection.end();
+    if (this.#stopping.signal.aborted || this.#mustUnlink || this.#onRestored) connection.end();
     return connection.ended.finally(() => {
       this.#connection = undefined;
     });
@@ -237,11 +254,15 @@ export class WhatsApp {
         await this.#clearAuth(signal);
         continue;
       }
+      if (this.#onRestored) {
+        await this.#restore(this.#onRestored, signal);
+        continue;
+      }
       const disconnection = await this.#connect(reconnection).catch((error: unknown) => {
         log.error("cannot connect to the platform", { error });
         return { code: undefined };
       });
-      if (signal.aborted || this.#mustUnlink) continue;
+      if (signal.aborted || this.#mustUnlink || this.#onRestored) continue;
       const { code } = disconnection;
       const next = reconnection.next(disconnection, steadyNow());
       log.info("WhatsApp connection closed", { code, ...next });
@@ -252,6 +273,16 @@ export class WhatsApp {
       if (!(await this.logins.prepare(next, code, signal))) this.#mustUnlink = true;
     }
     this.#setState({ kind: "closed" });
+  }
+
+  async #restore(done: (isRestored: boolean) => void, signal: AbortSignal): Promise<void> {
+    const isRestored = await this.#options.auth.restore().catch((error: unknown) => {
+      log.error("cannot restore the archived link", { error });
+      return false;
+    });
+    this.#onRestored = undefined;
+    done(isRestored);
+    if (!isRestored) await this.logins.awaitHold(signal);
   }
 
   /** Deletes credentials that are no longer valid: pairing needs new ones. */
