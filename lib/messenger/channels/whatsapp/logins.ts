@@ -125,10 +125,8 @@ export class Logins {
         : { kind: "closed", code, retryAt: new Date(Date.now() + forMs) },
     );
     const until = isStopped ? Number.POSITIVE_INFINITY : steadyNow() + forMs;
-    while (!ends.aborted && steadyNow() < until)
-      await setTimeout(Math.min(until - steadyNow(), maxTimerMs), undefined, { signal: ends }).catch(
-        () => {},
-      );
+    for (let leftMs = until - steadyNow(); !ends.aborted && leftMs > 0; leftMs = until - steadyNow())
+      await setTimeout(Math.min(leftMs, maxTimerMs), undefined, { signal: ends }).catch(() => {});
     this.#stoppedBy = undefined;
     await stored;
   }

@@ -265,7 +265,8 @@ export class WhatsApp {
       if (signal.aborted || this.#mustUnlink || this.#onRestored) continue;
       const { code } = disconnection;
       const next = reconnection.next(disconnection, steadyNow());
-      log.info("WhatsApp connection closed", { code, ...next });
+      const afterMs = "afterMs" in next ? Math.round(next.afterMs) : undefined;
+      log.info("WhatsApp connection closed", { code, step: next.step, after_ms: afterMs });
       if (next.step === "yield") {
         this.#isRunning = false;
         return this.#setState({ kind: "replaced" });
