@@ -119,7 +119,7 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A write that was given up as late is carried out after all",
-    file: authFile,
+    file: "lib/messenger/channels/whatsapp/in-time.ts",
     find: "    query.cancel();\n",
     replace: "",
     tests: ofAuth,

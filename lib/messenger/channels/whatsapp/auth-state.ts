@@ -1,7 +1,7 @@
 import * as baileys from "baileys";
 import type postgres from "postgres";
-import { deadline } from "#lib/deadline.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import { inTime } from "./in-time.ts";
 import { openStanding } from "./standing.ts";
 
 export interface AuthStateOptions {
@@ -46,16 +46,6 @@ interface Change {
 
 const credsKey = { type: "creds", id: "creds" };
 const contextOf = (type: string, id: string) => `auth_key/${type}/${id}`;
-
-/** A database that does not respond must block neither a message nor the end of a connection. */
-const timeoutMs = 5_000;
-
-/** Cancels a query that is late, so that it does not overwrite the result of a newer one. */
-const inTime = <T extends readonly postgres.MaybeRow[]>(query: postgres.PendingQuery<T>) =>
-  deadline(query, timeoutMs, () => {
-    query.cancel();
-    return new Error(`the database did not respond within ${timeoutMs} ms`);
-  });
 
 /** The platform has removed links by mistake, and keys that are deleted cannot be tried again (Baileys #2140). */
 const maxArchived = 2;

@@ -1,5 +1,6 @@
 import type { WAVersion } from "baileys";
 import type postgres from "postgres";
+import { inTime } from "./in-time.ts";
 import { parseVersion } from "./web-version.ts";
 
 /** Why no login is tried. */
@@ -24,26 +25,26 @@ export interface Standing {
 /** Ends are measured with the database's clock: tasks may differ. */
 export const openStanding = (sql: postgres.ISql): Standing => ({
   async findHold() {
-    const [row] = await sql<{ code: number; leftMs: number | null }[]>`
+    const [row] = await inTime(sql<{ code: number; leftMs: number | null }[]>`
       select hold_code as code, (extract(epoch from hold_until - now()) * 1000)::float8 as "leftMs"
-      from messaging.control where hold_code is not null and (hold_until is null or hold_until > now())`;
+      from messaging.control where hold_code is not null and (hold_until is null or hold_until > now())`);
     return row && { code: row.code, leftMs: row.leftMs ?? undefined };
   },
   async hold(code, forMs) {
-    await sql`
+    await inTime(sql`
       update messaging.control
-      set hold_code = ${code}, hold_until = now() + ${forMs ?? null}::float8 * interval '1 millisecond'`;
+      set hold_code = ${code}, hold_until = now() + ${forMs ?? null}::float8 * interval '1 millisecond'`);
   },
   async release() {
-    await sql`update messaging.control set hold_code = null, hold_until = null`;
+    await inTime(sql`update messaging.control set hold_code = null, hold_until = null`);
   },
   async findVersion() {
-    const [row] = await sql<
-      { version: string | null }[]
-    >`select web_version as version from messaging.control`;
+    const [row] = await inTime(
+      sql<{ version: string | null }[]>`select web_version as version from messaging.control`,
+    );
     return row?.version ? parseVersion(row.version) : undefined;
   },
   async storeVersion(version) {
-    await sql`update messaging.control set web_version = ${version.join(".")}`;
+    await inTime(sql`update messaging.control set web_version = ${version.join(".")}`);
   },
 });
