@@ -54,6 +54,10 @@ const Environment = z.object({
   PLATFORM_URL: z.optional(z.url()),
   PLATFORM_ROOT_KEY: z.optional(z.string()),
   PLATFORM_MEDIA_CA: z.optional(z.string()),
+  /** The page that names the current version of the web client, read only after a login with an older one failed. */
+  PLATFORM_VERSION_URL: z._default(z.url(), "https://web.whatsapp.com/sw.js"),
+  /** Who starts pairing after the platform has removed the link; `automatic` is for the imitated platform. */
+  PLATFORM_PAIRING: z._default(z.enum(["operator", "automatic"]), "operator"),
   LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
   /** Connection string for the operator's commands, instead of the one of a running `npm run dev`. */
   DATABASE_URL: z.optional(z.string().check(z.minLength(1))),

@@ -37,7 +37,9 @@ const rooms: Record<string, readonly string[]> = {
   "lib/messenger/channels/whatsapp": ["lib", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/send": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
-  "lib/messenger/console": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+  "lib/messenger/console": [
+    ...["lib", "lib/faults", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
+  ],
   "lib/messenger": [
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
     ...["accept", "channels", "channels/whatsapp", "console", "outbox", "send"].map(

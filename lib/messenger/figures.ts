@@ -3,7 +3,8 @@ import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import type { ConnectionState } from "./channels/whatsapp/whatsapp.ts";
+import type { ConnectionState } from "./channels/whatsapp/connection-state.ts";
+import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import type { Pacing } from "./send/pacing.ts";
 
 /** The state of the queue. Ages are those of the oldest message since it was due; 0 for an empty queue. */
@@ -30,6 +31,10 @@ interface SendFigures {
 export interface Figures extends SendFigures, Partial<QueueFigures> {
   readonly connected: 0 | 1;
   readonly unlinked: 0 | 1;
+  /** 1 while the platform accepts no login: until an operator acts, or until a ban ends. */
+  readonly rejected: 0 | 1;
+  /** 1 while linking demands a passkey. */
+  readonly passkey: 0 | 1;
   /** 1 while the platform rejects new contacts. */
   readonly limited: 0 | 1;
   /** What is left of the platform's cap on new contacts, if it has one. */
@@ -71,9 +76,22 @@ export class SendCounter {
   }
 }
 
+const readLink = (
+  state: ConnectionState,
+): Pick<Figures, "connected" | "unlinked" | "rejected" | "passkey"> => {
+  const { kind } = state;
+  const isRemoved = kind === "stopped" && state.code === 401;
+  return {
+    connected: toBit(kind === "open"),
+    unlinked: toBit(kind === "pairing" || kind === "unpaired" || isRemoved),
+    rejected: toBit((kind === "stopped" && !isRemoved) || (kind === "closed" && state.code === 402)),
+    passkey: toBit(kind === "pairing" && state.passkey === true),
+  };
+};
+
 export interface FigureSources {
   readonly sql: postgres.Sql;
-  readonly whatsApp: { state(): ConnectionState };
+  readonly whatsApp: Pick<WhatsApp, "state" | "on">;
   readonly pacing: Pacing;
   readonly counter: SendCounter;
 }
@@ -81,12 +99,10 @@ export interface FigureSources {
 /** Reads the figures; without those of the queue while the database is unavailable. */
 export const readFigures = async ({ sql, whatsApp, pacing, counter }: FigureSources): Promise<Figures> => {
   const queue = await deadline(readQueue(sql), timeoutMs).catch(() => undefined);
-  const { kind } = whatsApp.state();
   const now = steadyNow();
   const cap = pacing.capAt(now);
   return {
-    connected: toBit(kind === "open"),
-    unlinked: toBit(kind === "pairing" || kind === "unpaired"),
+    ...readLink(whatsApp.state()),
     limited: toBit(pacing.isLimited(now)),
     ...(cap && { new_contacts_left: Math.max(0, cap.total - cap.used) }),
     ...counter.reset(),
@@ -94,10 +110,20 @@ export const readFigures = async ({ sql, whatsApp, pacing, counter }: FigureSour
   };
 };
 
-/** Logs the figures at once and then every minute, until the signal is aborted. */
+/**
+ * Logs the figures at once, then every minute and when an operator is needed, until the signal is aborted.
+ */
 export const reportFigures = async (sources: FigureSources, signal: AbortSignal): Promise<void> => {
+  let waiting = new AbortController();
+  const off = sources.whatsApp.on("state", (state) => {
+    const { rejected, passkey } = readLink(state);
+    if (rejected || passkey || state.kind === "stopped") waiting.abort();
+  });
   while (!signal.aborted) {
+    waiting = new AbortController();
     log.info("figures", { ...(await readFigures(sources)) });
-    await setTimeout(intervalMs, undefined, { signal }).catch(() => {});
+    const ends = AbortSignal.any([signal, waiting.signal]);
+    await setTimeout(intervalMs, undefined, { signal: ends }).catch(() => {});
   }
+  off();
 };

@@ -43,6 +43,8 @@ const readWhatsAppSettings = (): WhatsAppSettings => {
     ...(url && { url }),
     ...(rootKey && { rootKey: Buffer.from(rootKey, "base64") }),
     ...(mediaCa && { mediaCa }),
+    versionUrl: findSetting("PLATFORM_VERSION_URL"),
+    pairsByItself: findSetting("PLATFORM_PAIRING") === "automatic",
   };
 };
 

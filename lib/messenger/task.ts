@@ -13,6 +13,7 @@ import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
 import { openAuthState } from "./channels/whatsapp/auth-state.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
+import { openStanding } from "./channels/whatsapp/standing.ts";
 import { WhatsApp, type WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import { registerConsole } from "./console/console.ts";
 import type { Credential } from "./console/operator-login.ts";
@@ -80,7 +81,8 @@ const leadTerm = (
   const payloads = payloadStore(sql, encryption);
   return async (epoch: number, signal: AbortSignal) => {
     const auth = await openAuthState({ sql, encryption, epoch });
-    const whatsApp = new WhatsApp({ settings, auth, findPayload: (id) => payloads.find(id) });
+    const standing = openStanding(sql);
+    const whatsApp = new WhatsApp({ settings, auth, standing, findPayload: (id) => payloads.find(id) });
     const pacing = new Pacing(pace);
     const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
     const limits = { sql, channel, pacing, signal };
@@ -157,7 +159,11 @@ const describeConnection = ({ whatsApp }: Leadership): Connection => {
     case "open":
       return { kind: "open", since, phone: maskPhone(state.as) };
     case "pairing":
-      return { kind: "pairing", since, qr: state.qr, code: state.code };
+      return { kind: "pairing", since, qr: state.qr, code: state.code, passkey: state.passkey };
+    case "stopped":
+      return { kind: "stopped", since, answer: state.code };
+    case "closed":
+      return { kind: "closed", since, answer: state.code, retryAt: state.retryAt?.toISOString() };
     default:
       return { kind: state.kind, since };
   }
@@ -186,6 +192,9 @@ const buildConsole = (
     setPaused: (paused) => setPaused(sql, paused),
     requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
     unlink: async () => requireLeader(leadership).unlink(),
+    logIn: async () => requireLeader(leadership).logins.resume(),
+    restoreLink: async () => requireLeader(leadership).restoreLink(),
+    setVersion: async (version) => requireLeader(leadership).logins.setVersion(version),
   });
 
 /** Starts the messenger: it accepts messages at once, and connects to WhatsApp while it is the leader. */

@@ -88,9 +88,11 @@ test("each alarm has exactly this threshold", () =>
     ],
     ["messenger-silent", "< 1", "1 of 1 × 5 min", bad, "SampleCount(Messenger-connected)"],
     ["phone-unlinked", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-unlinked)"],
+    ["login-rejected", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-rejected)"],
+    ["passkey-demanded", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-passkey)"],
     [
       ...["messenger-disconnected", "≥ 1", "3 of 3 × 5 min", good],
-      "1 - Maximum(Messenger-connected) - Maximum(Messenger-unlinked)",
+      "1 - Maximum(Messenger-connected) - Maximum(Messenger-unlinked) - Maximum(Messenger-rejected)",
     ],
     ["number-limited", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-limited)"],
     ["queue-old", "≥ 600", "1 of 1 × 5 min", good, "Minimum(Messenger-oldest_urgent_seconds)"],

@@ -80,6 +80,31 @@ const states: [string, ConsoleState, string[]][] = [
     { ...connected(), connection: { kind: "replaced", since: now() } },
     ["Replaced", "Another program uses this WhatsApp link"],
   ],
+  [
+    "unlinked by WhatsApp",
+    { ...connected(), connection: { kind: "stopped", since: now(), answer: 401 } },
+    ["Unlinked", "WhatsApp has removed the link", "Try the old link again", "Pair again"],
+  ],
+  [
+    "banned for a time",
+    { ...connected(), connection: { kind: "closed", since: now(), answer: 402, retryAt: now() } },
+    ["Banned", "No login is tried before"],
+  ],
+  [
+    "locked",
+    { ...connected(), connection: { kind: "stopped", since: now(), answer: 403 } },
+    ["Rejected", "WhatsApp has locked the account", "Connect again"],
+  ],
+  [
+    "too old",
+    { ...connected(), connection: { kind: "stopped", since: now(), answer: 405 } },
+    ["Rejected", "Version of WhatsApp Web", "Set version and connect"],
+  ],
+  [
+    "asked for a passkey",
+    { ...pairing(), connection: { ...pairing().connection, passkey: true } },
+    ["Passkey demanded", "Do not scan again and again."],
+  ],
   ["standby", { ...connected(), leader: false }, ["Standby", "Another task is the leader"]],
   [
     "without the database",

@@ -1,9 +1,10 @@
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
-import type { ConnectionState } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
-import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
+import type { ConnectionState } from "#lib/messenger/channels/whatsapp/connection-state.ts";
+import { type Figures, readFigures, reportFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
+import { captureLog } from "./console/console-browser.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 import { unusedAccount } from "./send/unused-account.ts";
 
@@ -19,7 +20,7 @@ interface Sources {
 const read = (
   sql: postgres.Sql,
   { state = open, pacing = newPacing(), counter = new SendCounter() }: Sources = {},
-) => readFigures({ sql, whatsApp: { state: () => state }, pacing, counter });
+) => readFigures({ sql, whatsApp: { state: () => state, on: () => () => {} }, pacing, counter });
 
 const connect = async () => (await createMessengerDatabase()).connect(2);
 
@@ -63,6 +64,8 @@ describe("the figures of the queue", () => {
     expect(await read(down)).toEqual({
       connected: 1,
       unlinked: 0,
+      rejected: 0,
+      passkey: 0,
       limited: 0,
       sent: 0,
       failed: 0,
@@ -76,10 +79,48 @@ test.each([
   ["waiting for a phone", { kind: "pairing", qr: "q", since: new Date() }, [0, 1]],
   ["unlinked by the phone", { kind: "unpaired", since: new Date() }, [0, 1]],
   ["closed", { kind: "closed", since: new Date() }, [0, 0]],
+  ["asked for a passkey", { kind: "pairing", qr: "q", passkey: true, since: new Date() }, [0, 1, 0, 1]],
+  ["removed by the platform", { kind: "stopped", code: 401, since: new Date() }, [0, 1]],
+  ["banned for a time", { kind: "closed", code: 402, since: new Date() }, [0, 0, 1]],
+  ["locked", { kind: "stopped", code: 403, since: new Date() }, [0, 0, 1]],
+  ["too old", { kind: "stopped", code: 405, since: new Date() }, [0, 0, 1]],
 ] satisfies [string, ConnectionState, number[]][])(
-  "a connection that is %s sets connected and unlinked",
-  async (_, state, [connected, unlinked]) => {
-    expect(await read(await connect(), { state })).toMatchObject({ connected, unlinked });
+  "a connection that is %s sets connected, unlinked, rejected and passkey",
+  async (_, state, [connected, unlinked, rejected = 0, passkey = 0]) => {
+    expect(await read(await connect(), { state })).toMatchObject({ connected, unlinked, rejected, passkey });
+  },
+);
+
+test.each([
+  ["stopped", { kind: "stopped", code: 403, since: new Date() }, "rejected"],
+  ["asked for a passkey", { kind: "pairing", qr: "q", passkey: true, since: new Date() }, "passkey"],
+] satisfies [string, ConnectionState, keyof Figures][])(
+  "the figures are logged at once when the connection is %s, not only every minute",
+  async (_, state, figure) => {
+    const sql = await connect();
+    const lines = captureLog();
+    const figures = () =>
+      lines.map((line) => JSON.parse(line)).filter(({ message }) => message === "figures");
+    let current: ConnectionState = open;
+    let change = (_: ConnectionState) => {};
+    const whatsApp = {
+      state: () => current,
+      on: (_: string, listener: never) => {
+        change = listener;
+        return () => {};
+      },
+    };
+    const end = new AbortController();
+    const reporting = reportFigures(
+      { sql, whatsApp: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
+      end.signal,
+    );
+    await expect.poll(() => figures().length).toBe(1);
+    current = state;
+    change(state);
+    await expect.poll(() => figures().at(-1)).toMatchObject({ [figure]: 1 });
+    end.abort();
+    await reporting;
   },
 );
 

@@ -3,6 +3,7 @@ import postgres from "postgres";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
 import { sendProgress } from "#lib/messenger/channels/whatsapp/signal-repository.ts";
+import { openStanding } from "#lib/messenger/channels/whatsapp/standing.ts";
 import { WhatsApp, type WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 
@@ -39,6 +40,7 @@ const payloads = new Map<string, Uint8Array>();
 const platform = new WhatsApp({
   settings: { ...settings, rootKey: Buffer.from(settings.rootKey, "base64") },
   auth,
+  standing: openStanding(sql),
   findPayload: async (id) => payloads.get(id),
 });
 platform.start();

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
+import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
@@ -34,25 +35,19 @@ export const stageEachTest = () => {
   });
 };
 
-/** Starts a task until the test ends. */
-interface StartOptions {
-  readonly on?: Platform;
-  readonly answerTimeoutMs?: number;
-}
-
-export const start = async (
-  pace: Pace = noPace,
-  { on = platform, answerTimeoutMs = 3_000 }: StartOptions = {},
-): Promise<Task> => {
+/** Starts a task until the test ends. @param settings instead of those of the stage's platform. */
+export const start = async (pace: Pace = noPace, settings: WhatsAppSettings = {}): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
     encryption,
     platform: {
-      url: on.url,
-      rootKey: on.rootKey,
-      mediaCa: on.mediaCa,
+      url: platform.url,
+      rootKey: platform.rootKey,
+      mediaCa: platform.mediaCa,
+      versionUrl: platform.versionUrl,
       reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
-      answerTimeoutMs,
+      answerTimeoutMs: 3_000,
+      ...settings,
     },
     pace,
     maxWaiting: 10_000,
@@ -124,4 +119,32 @@ export const startOpen = async () => {
   const task = await start();
   await untilOpen(task);
   return task;
+};
+
+/** Logs in to the task's console. */
+export const openConsole = async ({ url }: Task) => {
+  const post = async (path: string, fields: Record<string, string> = {}, cookie = "") =>
+    fetch(`${url}/console${path}`, {
+      method: "POST",
+      headers: { cookie, origin: url, "sec-fetch-site": "same-origin" },
+      body: new URLSearchParams(fields),
+      redirect: "manual",
+    });
+  const [cookie = ""] = (await post("/login", operator)).headers.getSetCookie();
+  const read = async () => {
+    const page = await (await fetch(`${url}/console`, { headers: { cookie } })).text();
+    // as the operator reads it: without what is hidden
+    return page
+      .replace(/<(section|form)[^>]* hidden>[\s\S]*?<\/\1>/g, "")
+      .replace(/<[^>]+>/g, " ")
+      .replaceAll("&quot;", '"')
+      .replaceAll("&#39;", "'")
+      .replace(/\s+/g, " ");
+  };
+  /** @returns the page after the action. */
+  const press = async (action: string, fields: Record<string, string> = {}) => {
+    await post(`/${action}`, fields, cookie);
+    return read();
+  };
+  return { read, press };
 };

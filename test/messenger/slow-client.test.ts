@@ -25,6 +25,9 @@ const listen = async (): Promise<URL> => {
     setPaused: unused,
     requestPairingCode: unused,
     unlink: unused,
+    logIn: unused,
+    restoreLink: unused,
+    setVersion: unused,
   });
   onTestFinished(() => server.close());
   return new URL(await server.listen({ host: "127.0.0.1", port: 0 }));

@@ -57,8 +57,9 @@ describe("when the platform", () => {
     expect((await stateOf(task, id)).reason).toContain("479");
   });
 
-  test("removes the link, pairing starts again and nothing is lost", async () => {
-    const task = await startOpen();
+  test("removes the link, pairing starts again by itself where that is set, and nothing is lost", async () => {
+    const task = await start(noPace, { pairsByItself: true });
+    await untilOpen(task);
     platform.disconnect(401);
     await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("pairing");
     const { id } = await submit(task, {});

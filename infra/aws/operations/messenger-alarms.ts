@@ -1,12 +1,13 @@
 import { Duration } from "aws-cdk-lib";
 import { MathExpression } from "aws-cdk-lib/aws-cloudwatch";
+import { passkeyDemanded } from "#lib/messenger/channels/platform-codes.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { figureOf, messengerFigure } from "./log-metric.ts";
 
 /** The metrics that alarms and the dashboard read. */
 export const usedFigures = [
-  ...(["connected", "unlinked", "limited", "paused", "pending"] as const),
+  ...(["connected", "unlinked", "rejected", "passkey", "limited", "paused", "pending"] as const),
   ...(["oldest_seconds", "oldest_urgent_seconds", "sent", "failed"] as const),
 ] satisfies (keyof Figures)[];
 type UsedFigure = (typeof usedFigures)[number];
@@ -37,13 +38,29 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
       rings: { atLeast: 1 },
     },
     {
+      name: "login-rejected",
+      says: "WhatsApp accepts no login of the messenger: no message is sent until an operator acts or a ban ends.",
+      metric: of("rejected", "Maximum"),
+      rings: { atLeast: 1 },
+    },
+    {
+      name: "passkey-demanded",
+      says: passkeyDemanded.says.replace(/\.$/, ": no phone can be linked this way."),
+      metric: of("passkey", "Maximum"),
+      rings: { atLeast: 1 },
+    },
+    {
       name: "messenger-disconnected",
       says: "WhatsApp has been unreachable for 15 minutes: no message is sent.",
-      // neither connected nor unlinked, which has its own alarm
+      // neither connected, unlinked nor rejected, which have their own alarms
       metric: new MathExpression({
         label: "disconnected",
-        expression: "1 - connected - unlinked",
-        usingMetrics: { connected: of("connected", "Maximum"), unlinked: of("unlinked", "Maximum") },
+        expression: "1 - connected - unlinked - rejected",
+        usingMetrics: {
+          connected: of("connected", "Maximum"),
+          unlinked: of("unlinked", "Maximum"),
+          rejected: of("rejected", "Maximum"),
+        },
         period: Duration.minutes(5),
       }),
       rings: { atLeast: 1 },

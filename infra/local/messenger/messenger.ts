@@ -17,10 +17,13 @@ export interface LocalMessengerOptions {
   readonly via?: Via | undefined;
 }
 
-const settingsOf = async ({ url, rootKey, mediaCa }: Platform, via: Via | undefined) => ({
-  PLATFORM_URL: await atPort(url, "platform", via),
-  PLATFORM_ROOT_KEY: rootKey.toString("base64"),
-  PLATFORM_MEDIA_CA: mediaCa,
+const settingsOf = async (platform: Platform, via: Via | undefined) => ({
+  PLATFORM_URL: await atPort(platform.url, "platform", via),
+  PLATFORM_ROOT_KEY: platform.rootKey.toString("base64"),
+  PLATFORM_MEDIA_CA: platform.mediaCa,
+  PLATFORM_VERSION_URL: platform.versionUrl,
+  // a restarted platform does not know its earlier devices, and nobody watches
+  PLATFORM_PAIRING: "automatic",
   MESSENGER_PACE: "off",
 });
 

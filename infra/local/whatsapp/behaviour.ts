@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import type { LoginFailure } from "./closing.ts";
 import { Contacts } from "./contacts.ts";
 import { NewChats } from "./new-chats.ts";
 import { TokenDemand } from "./privacy-tokens.ts";
@@ -41,8 +42,16 @@ export const Behaviour = z.strictObject({
   askAgainOnFailure: z._default(z.boolean(), true),
   /** Whether a login closes the same device's older connection with 440, as WhatsApp does. */
   replaceOlder: z._default(z.boolean(), true),
-  /** Rejects every login with this code. */
-  loginFailure: z.optional(code),
+  /** Rejects logins: all, or the next few; see closing.ts. */
+  loginFailure: z.optional(
+    z.strictObject({ code, expireSeconds: z.optional(count), logins: z.optional(count) }),
+  ),
+  /** Rejects logins of clients with an older revision (Baileys #2733: "client_too_old"). */
+  minRevision: z._default(count, 0),
+  /** The revision of the web client that `versionUrl` serves; nothing is served without one. */
+  webRevision: z.optional(count),
+  /** Linking demands a passkey after the scan or the code (Baileys #2672, OpenWA #560). */
+  passkey: z._default(z.boolean(), false),
   /** HTTP status of media uploads. */
   mediaStatus: z._default(code, 200),
   /** Delay before the answer to a media upload, which may hang for ever (NousResearch/hermes-agent #26228). */
@@ -73,4 +82,13 @@ export const refusalOf = ({ nack }: Behaviour, number: string): number | undefin
   if (!nack || (nack.to !== undefined && nack.to !== number) || nack.messages === 0) return undefined;
   if (nack.messages !== undefined) nack.messages -= 1;
   return nack.code;
+};
+
+/** Returns how this login is rejected, if it is. */
+export const rejectionOf = (behaviour: Behaviour, revision: number): LoginFailure | undefined => {
+  const { loginFailure, minRevision } = behaviour;
+  if (revision < minRevision) return { code: 405 };
+  if (!loginFailure || loginFailure.logins === 0) return undefined;
+  if (loginFailure.logins !== undefined) loginFailure.logins -= 1;
+  return loginFailure;
 };

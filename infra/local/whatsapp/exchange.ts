@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { type BinaryNode, getAllBinaryNodeChildren, getBinaryNodeChild, type proto } from "baileys";
 import type { Account, Device } from "./account.ts";
-import { Behaviour, type Misbehaviour } from "./behaviour.ts";
+import { Behaviour, type Misbehaviour, rejectionOf } from "./behaviour.ts";
+import { closingOf, failureOf, type Reason } from "./closing.ts";
 import type { Connection, Listener } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
 import { NewChatLimits } from "./new-chats.ts";
@@ -18,21 +19,9 @@ export interface Sockets {
   readonly mostOpen: number;
   readonly mostLoggedIn: number;
   readonly everOpened: number;
+  /** Logins that were tried in total, links included. */
+  readonly logins: number;
 }
-
-/** Why the platform closes a connection: a code, or without a reason. */
-export type Reason = "drop" | number;
-
-const streamError = (code: number): BinaryNode => {
-  const conflict = (type: string) => [element("conflict", { type })];
-  // as with WhatsApp, only the conflict identifies 440
-  if (code === 440) return element("stream:error", {}, conflict("replaced"));
-  if (code === 401) return element("stream:error", { code: "401" }, conflict("device_removed"));
-  return element("stream:error", { code: String(code) });
-};
-
-/** The reply to a rejected login. */
-const failure = (code: number) => element("failure", { reason: String(code), location: "fake" });
 
 /** Handles the platform's clients from login to logout. */
 export class Exchange implements Listener {
@@ -40,7 +29,7 @@ export class Exchange implements Listener {
   readonly #knowledge: Knowledge;
   readonly #connections = new Set<Connection>();
   readonly #pairings = new Map<Connection, Pairing>();
-  readonly #most = { open: 0, loggedIn: 0, ever: 0 };
+  readonly #most = { open: 0, loggedIn: 0, ever: 0, logins: 0 };
   readonly changes = new EventEmitter<{ change: [] }>().setMaxListeners(0);
   readonly delivery: Delivery;
   /** Unexpected errors of the platform. */
@@ -79,8 +68,8 @@ export class Exchange implements Listener {
   }
 
   get sockets(): Sockets {
-    const { open: mostOpen, loggedIn: mostLoggedIn, ever: everOpened } = this.#most;
-    return { ...this.#count(), mostOpen, mostLoggedIn, everOpened };
+    const { open: mostOpen, loggedIn: mostLoggedIn, ever: everOpened, logins } = this.#most;
+    return { ...this.#count(), mostOpen, mostLoggedIn, everOpened, logins };
   }
 
   get unacknowledged(): number {
@@ -105,17 +94,18 @@ export class Exchange implements Listener {
   }
 
   onLogin(connection: Connection, payload: proto.ClientPayload): void {
-    const { loginFailure } = this.behaviour;
+    this.#most.logins += 1;
+    const rejection = rejectionOf(this.behaviour, payload.userAgent?.appVersion?.tertiary ?? 0);
     const device = this.#account.find(connection.clientKey);
-    if (loginFailure) connection.end(failure(loginFailure));
+    if (rejection) connection.end(failureOf(rejection));
     else if (payload.devicePairingData) this.#pair(connection, payload);
     else if (device && device.id === payload.device) this.#admit(connection, device);
-    else connection.end(failure(401));
+    else connection.end(failureOf({ code: 401 }));
     this.#change();
   }
 
   #pair(connection: Connection, payload: proto.ClientPayload) {
-    const pairing = new Pairing(connection, this.#account, payload);
+    const pairing = new Pairing(connection, this.#account, payload, this.behaviour.passkey);
     this.#pairings.set(connection, pairing);
     pairing.offer();
   }
@@ -126,7 +116,7 @@ export class Exchange implements Listener {
     this.#recount();
     if (this.behaviour.replaceOlder)
       for (const older of this.#live())
-        if (older !== connection && older.device === device) older.end(streamError(440));
+        if (older !== connection && older.device === device) older.end(closingOf(440));
     device.connection = connection;
     connection.send(element("success", { t: secondsNow(), lid: device.lid, location: "fake" }));
     const offline = element("offline", { count: String(device.catchUp()) });
@@ -227,7 +217,7 @@ export class Exchange implements Listener {
       if (!connection.device) continue;
       if (reason === 401) this.#account.unlink(connection.device);
       if (reason === "drop") connection.drop();
-      else connection.end(streamError(reason));
+      else connection.end(closingOf(reason));
     }
     this.#change();
   }

@@ -16,14 +16,22 @@ export class Pairing {
   readonly #connection: Connection;
   readonly #account: Account;
   readonly #identityKey: Buffer;
+  readonly #demandsPasskey: boolean;
   readonly #refs = Array.from({ length: refs }, () => `2@${randomBytes(24).toString("base64url")}`);
   #code: LinkCode | undefined;
   #offered: { id: number; details: Uint8Array; linked: (device: Device) => void } | undefined;
 
-  constructor(connection: Connection, account: Account, payload: proto.ClientPayload) {
+  /** @param demandsPasskey whether a scan or a code is not enough. */
+  constructor(
+    connection: Connection,
+    account: Account,
+    payload: proto.ClientPayload,
+    demandsPasskey: boolean,
+  ) {
     this.#connection = connection;
     this.#account = account;
     this.#identityKey = Buffer.from(payload.devicePairingData?.eIdent ?? []);
+    this.#demandsPasskey = demandsPasskey;
   }
 
   /** Sends the client the references for its QR codes. */
@@ -86,8 +94,28 @@ export class Pairing {
     return this.#code.finish(finish, this.#identityKey);
   }
 
+  /** Asks the client for an assertion of the account's passkey: the options of WebAuthn, in JSON (Baileys #2672). */
+  #demandPasskey(): never {
+    const options = {
+      challenge: randomBytes(32).toString("base64url"),
+      rpId: "whatsapp.com",
+      timeout: 600_000,
+      userVerification: "required",
+    };
+    const attrs = {
+      from: serverJid,
+      type: "passkey_prologue_request",
+      id: randomBytes(4).toString("hex"),
+      t: secondsNow(),
+    };
+    const content = [element("passkey_request_options", {}, Buffer.from(JSON.stringify(options)))];
+    this.#connection.send(element("notification", attrs, content));
+    throw new Error("the phone shows: continue on WhatsApp Web, with the passkey");
+  }
+
   /** Sends the client the account's signature. The client must sign it in return to be linked. */
-  #confirm(secret: Buffer): Promise<Device> {
+  async #confirm(secret: Buffer): Promise<Device> {
+    if (this.#demandsPasskey) this.#demandPasskey();
     const { phone } = this.#account;
     const id = this.#account.reserve();
     const timestamp = Math.floor(Date.now() / 1_000);

@@ -8,11 +8,12 @@ import { listenOnLoopback } from "../loopback.ts";
 import { Account } from "./account.ts";
 import { createAuthority } from "./authority.ts";
 import type { Behaviour, Misbehaviour, Receipt } from "./behaviour.ts";
+import type { Reason } from "./closing.ts";
 import { Connection } from "./connection.ts";
 import { companionAdded } from "./contacts.ts";
 import { startControl } from "./control.ts";
 import { Directory } from "./directory.ts";
-import { Exchange, type Reason, type Sockets } from "./exchange.ts";
+import { Exchange, type Sockets } from "./exchange.ts";
 import { historySync } from "./history-sync.ts";
 import { startMediaStore } from "./media-store.ts";
 import type { Phone } from "./phone.ts";
@@ -54,7 +55,15 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
   const tokens = new PrivacyTokens(directory);
   const exchange = new Exchange({ account, directory, media, tokens });
 
-  const server = createServer((_, response) => response.writeHead(426).end());
+  let pageReads = 0;
+  const server = createServer(({ url }, response) => {
+    const { webRevision } = exchange.behaviour;
+    if (url !== "/sw.js") return response.writeHead(426).end();
+    pageReads += 1;
+    if (webRevision === undefined) return response.writeHead(404).end();
+    // escaped, as in the real service worker
+    response.end(String.raw`self.x="{\"server_revision\":1,\"client_revision\":${webRevision},\"y\":2}"`);
+  });
   server.on("connection", (socket: Socket) => {
     if (!away) return;
     refused += 1;
@@ -68,6 +77,12 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
   const platform = {
     /** Address for the client. */
     url: `ws://${loopback.address}/ws/chat`,
+    /** The web client's service worker, which names its revision. */
+    versionUrl: `http://${loopback.address}/sw.js`,
+    /** How often it was read. */
+    get pageReads(): number {
+      return pageReads;
+    },
     /** Replaces the client's `WA_CERT_DETAILS.PUBLIC_KEY`. */
     rootKey: authority.rootKey,
     /** Certificate of the media server, in PEM. */

@@ -121,6 +121,15 @@ create table messaging.auth_key (
   primary key (type, id)
 ) with (fillfactor = 50); -- each send updates keys: HOT updates need room
 
+-- The keys of the last links that the platform ended, encrypted as they were, in case it was a mistake.
+create table messaging.auth_archive (
+  archived_at timestamptz not null default now(),
+  type text not null,
+  id text not null,
+  value bytea not null,
+  primary key (archived_at, type, id)
+);
+
 -- Caches the address of a number on the platform, which may contain another number; null if it is not registered.
 create table messaging.number_check (
   phone text primary key,
@@ -153,7 +162,12 @@ create index contact_by_age on messaging.contact (account, since);
 
 create table messaging.control (
   only_row boolean primary key default true check (only_row),
-  paused boolean not null default false
+  paused boolean not null default false,
+  -- why no login is tried: the code of the platform's last answer; without an end, until an operator acts
+  hold_code integer,
+  hold_until timestamptz,
+  -- the version of the web client to announce, if newer than the library's
+  web_version text
 );
 insert into messaging.control default values;
 

@@ -14,6 +14,12 @@ export interface Actions {
   /** @param phone digits with country code. @returns the code to enter on the phone. */
   readonly requestPairingCode: (phone: string) => Promise<string>;
   readonly unlink: () => Promise<void>;
+  /** Logs in, or starts pairing, after logins were stopped. */
+  readonly logIn: () => Promise<void>;
+  /** @returns false if no link is archived. */
+  readonly restoreLink: () => Promise<boolean>;
+  /** @returns false if it is not a version that can be announced. */
+  readonly setVersion: (version: string) => Promise<boolean>;
 }
 
 interface Action {
@@ -27,6 +33,9 @@ const readPhone = (typed: string): string => {
     throw badRequest("Invalid phone number: enter 8 to 15 digits with country code, without a leading 0.");
   return digits;
 };
+
+const notStopped =
+  "Nothing was done: logins are not stopped any more, or the database is not responding. Check the connection below.";
 
 const actions = {
   pause: {
@@ -59,9 +68,34 @@ const actions = {
     },
     failed: "Unlinking failed: WhatsApp or the database is not responding. Check the connection below.",
   },
+  "log-in": {
+    run: async ({ logIn }) => {
+      await logIn();
+      return "Connecting to WhatsApp. The result is shown below.";
+    },
+    failed: notStopped,
+  },
+  "old-link": {
+    run: async ({ restoreLink }) => {
+      if (!(await restoreLink())) throw badRequest("No old link is archived: pair again.");
+      return "Trying the old link once. The result is shown below.";
+    },
+    failed: notStopped,
+  },
+  version: {
+    run: async ({ setVersion }, field) => {
+      if (!(await setVersion(field("version"))))
+        throw badRequest(
+          "The version was not set: enter three numbers with dots, not older than the messenger's own version.",
+        );
+      return "Version set. The result is shown below.";
+    },
+    failed: "The version could not be set: the database is not responding.",
+  },
 } satisfies Record<string, Action>;
 
 export type ActionName = keyof typeof actions;
+export const actionNames = Object.keys(actions) as ActionName[];
 
 /** Performs an action. It never throws: the notice contains the result. */
 export const perform = async (

@@ -5,7 +5,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { tooManyAttempts, wrongLogin } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { type Actions, perform } from "./action.ts";
+import { type Actions, actionNames, perform } from "./action.ts";
 import { icon, idiomorph, script, style } from "./assets.ts";
 import { type Credential, matches, type OperatorLogin, OperatorLogins } from "./operator-login.ts";
 import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./origin.ts";
@@ -160,7 +160,7 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: O
       return sendPage(reply, 200, renderPage({ username, state, notice, now: new Date() }));
     }),
   );
-  for (const name of ["pause", "resume", "pairing-code", "unlink"] as const)
+  for (const name of actionNames)
     scope.post(
       `/${name}`,
       asOperator(async (login, request, reply) => {
@@ -177,10 +177,8 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: O
 };
 
 /**
- * Registers the operator's console at `/console`: the messenger's state, pause, linking and unlinking. Logins are
- * stored in the memory of this task.
- *
- * @example registerConsole(server, { findCredentials, readState, setPaused, requestPairingCode, unlink });
+ * Registers the operator's console at `/console`: the messenger's state, pause, linking and unlinking, and what to do
+ * when WhatsApp rejects the login. The operators' logins are stored in the memory of this task.
  */
 export const registerConsole = (server: FastifyInstance, options: ConsoleOptions): void => {
   const now = options.now ?? steadyNow;

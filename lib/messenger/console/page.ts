@@ -1,7 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
 import type { Notice } from "./operator-login.ts";
 import { renderMessages, renderQueue } from "./outbox-section.ts";
-import { renderLinking, renderUnlinking } from "./phone-section.ts";
+import { renderLinking, renderStopped, renderUnlinking } from "./phone-section.ts";
 import { renderRuns } from "./runs-section.ts";
 import type { ConsoleState } from "./state.ts";
 import { renderBanner, renderStatus } from "./status-section.ts";
@@ -52,6 +52,7 @@ ${header}
 <p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
 ${renderBanner(state)}
 ${renderStatus(state, now)}
+${renderStopped(state)}
 ${renderLinking(state)}
 ${renderQueue(state)}
 ${renderRuns(state, now)}

@@ -12,8 +12,14 @@ const timeoutMs = 2_000;
 const maxMessages = 50;
 
 export interface Connection {
-  /** `replaced`: another program uses the same link. `pairing`: no phone is linked. */
-  readonly kind: "closed" | "connecting" | "pairing" | "open" | "replaced";
+  /** `replaced`: another program uses the same link. `pairing`: no phone is linked. `stopped`: see `answer`. */
+  readonly kind: "closed" | "connecting" | "pairing" | "open" | "replaced" | "stopped";
+  /** The platform's code for the last connection; see platform-codes.ts. */
+  readonly answer?: number | undefined;
+  /** When the next login is tried. ISO 8601 with zone. */
+  readonly retryAt?: string | undefined;
+  /** While pairing: WhatsApp demands a passkey. */
+  readonly passkey?: true | undefined;
   /** ISO 8601 with zone. */
   readonly since: string;
   /** The linked number, masked. */

@@ -1,4 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
+import { findDisconnection, passkeyDemanded } from "../channels/platform-codes.ts";
 import { formatSeconds } from "./age.ts";
 import type { Connection, ConsoleState } from "./state.ts";
 
@@ -10,7 +11,7 @@ interface Status {
   readonly text: string;
 }
 
-const byKind: Record<Connection["kind"], Status> = {
+const byKind: Record<Exclude<Connection["kind"], "closed" | "stopped">, Status> = {
   open: { tone: "good", label: "Connected", text: "Connected to WhatsApp." },
   connecting: {
     tone: "waiting",
@@ -22,16 +23,38 @@ const byKind: Record<Connection["kind"], Status> = {
     label: "Not linked",
     text: "No phone is linked. Link one below; until then messages stay queued.",
   },
-  closed: {
-    tone: "bad",
-    label: "Not connected",
-    text: "WhatsApp or the network is down. The task reconnects automatically; messages stay queued.",
-  },
   replaced: {
     tone: "bad",
     label: "Replaced",
     text: "Another program uses this WhatsApp link and has replaced this connection. Stop that program, then restart this task.",
   },
+};
+
+/** Ends of a ban are shown in the time zone of the city's operators: the page does not know the reader's. */
+const formatTime = (at: string) =>
+  new Date(at).toLocaleString("en-GB", { timeZone: "Asia/Jakarta", dateStyle: "medium", timeStyle: "short" });
+
+const describeConnection = ({ kind, answer, retryAt, passkey }: Connection): Status => {
+  const { says, reaction, operator } = findDisconnection(answer);
+  if (kind === "stopped") {
+    const label = answer === 401 ? "Unlinked" : "Rejected";
+    return {
+      tone: "bad",
+      label,
+      text: `${says} No login is tried until you act below; messages stay queued.`,
+    };
+  }
+  if (kind === "closed" && reaction === "wait" && retryAt) {
+    const until = `No login is tried before ${formatTime(retryAt)} (Jakarta).`;
+    return { tone: "bad", label: "Banned", text: `${says} ${until} ${operator} Messages stay queued.` };
+  }
+  if (kind === "closed") {
+    const advice = reaction === "retry-slowly" ? ` ${operator}` : "";
+    const text = `${says}${advice} The task reconnects automatically; messages stay queued.`;
+    return { tone: "bad", label: "Not connected", text };
+  }
+  if (passkey) return { tone: "bad", label: "Passkey demanded", text: `${passkeyDemanded.says} See below.` };
+  return byKind[kind];
 };
 
 const standby: Status = {
@@ -52,7 +75,7 @@ const unknown: Status = {
 
 const findStatus = (state: ConsoleState | undefined): Status => {
   if (!state) return unknown;
-  if (state.leader) return byKind[state.connection.kind];
+  if (state.leader) return describeConnection(state.connection);
   return state.databaseUnavailable ? leaderless : standby;
 };
 

@@ -209,7 +209,7 @@ describe("a retry receipt", () => {
 });
 
 describe("a connection", () => {
-  test.for([515, 503])("may be closed with %i, and the client logs in again", async (code) => {
+  test.for([411, 428, 500, 503, 515])("may be closed with %i, and the client logs in again", async (code) => {
     const { platform, state, socket } = await runPaired();
     const closed = awaitClose(socket);
     platform.disconnect(code);
@@ -246,12 +246,12 @@ describe("a connection", () => {
     expect(platform.sockets).toMatchObject({ open: 2, loggedIn: 2 });
   });
 
-  test("may be rejected at login with any code", async () => {
+  test.for([401, 402, 403, 405, 406, 409, 500, 503])("may be rejected at login with %i", async (code) => {
     const { platform, state, socket } = await runPaired();
-    platform.behave({ loginFailure: 403 });
+    platform.behave({ loginFailure: { code, expireSeconds: 60 } });
     platform.disconnect("drop");
     expect(await awaitClose(socket)).toBe(428);
-    expect(await awaitClose(connect(platform, state))).toBe(403);
+    expect(await awaitClose(connect(platform, state))).toBe(code);
     platform.behave({});
     await logIn(platform, state);
   });

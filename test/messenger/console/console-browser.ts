@@ -7,7 +7,7 @@ export const host = "localhost:8080";
 export const ownPage = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
 
 /** The paths of all actions. */
-export const actions = ["/pause", "/resume", "/pairing-code", "/unlink"];
+export const actions = ["/pause", "/resume", "/pairing-code", "/unlink", "/log-in", "/old-link", "/version"];
 
 /** Captures log lines until the test ends. */
 export const captureLog = (): string[] => {

@@ -25,7 +25,7 @@ const whileLinked = async (
   to: typeof platform,
   work: (task: Awaited<ReturnType<typeof start>>) => Promise<void>,
 ) => {
-  const task = await start(pace, { on: to });
+  const task = await start(pace, to);
   await untilOpen(task, to);
   await work(task);
   await task.findWhatsApp()?.unlink();

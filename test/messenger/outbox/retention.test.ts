@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runRetention, sweep } from "#lib/messenger/outbox/retention.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
-test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours and number lookups after 30 days", async () => {
+test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups and archived links after 30 days", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   await sql`
     insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
@@ -15,6 +15,9 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
   await sql`
     insert into messaging.number_check (phone, address, checked_at)
     select '62812' || days, 'address', now() - days * interval '1 day' from unnest(array[29, 31]) days`;
+  await sql`
+    insert into messaging.auth_archive (archived_at, type, id, value)
+    select now() - days * interval '1 day', 'creds', 'creds', 'v' from unnest(array[29, 31]) days`;
   const end = new AbortController();
   const done = runRetention(sql, end.signal);
   const rows = () => sql`
@@ -31,7 +34,7 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
   ]);
   const count = async (table: string) => (await sql`select from ${sql(`messaging.${table}`)}`).length;
   await expect.poll(() => count("number_check")).toBe(1); // deleted last
-  expect(await count("idempotency")).toBe(2);
+  expect([await count("idempotency"), await count("auth_archive")]).toEqual([2, 1]);
   end.abort();
   await done;
 });

@@ -5,6 +5,8 @@ const leaderFile = "lib/messenger/leader.ts";
 const ofLeader = ["test/messenger/leader.test.ts"];
 const authFile = "lib/messenger/channels/whatsapp/auth-state.ts";
 const ofAuth = ["test/messenger/channels/whatsapp/auth-state.test.ts"];
+const loginsFile = "lib/messenger/channels/whatsapp/logins.ts";
+const ofMoods = ["test/messenger/moods/connection.test.ts"];
 const taskFile = "lib/messenger/task.ts";
 const ofTask = ["test/messenger/task.test.ts"];
 
@@ -117,11 +119,43 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A write that was given up as late is carried out after all",
-    file: authFile,
+    file: "lib/messenger/channels/whatsapp/in-time.ts",
     find: "    query.cancel();\n",
     replace: "",
     tests: ofAuth,
     only: "unresponsive",
+  },
+  {
+    breaks: "A locked account is tried again by the next task",
+    file: loginsFile,
+    find: "      if (hold) await this.#wait(hold.code, hold.leftMs, signal);",
+    replace: "      if (hold === null) await this.#wait(undefined, 0, signal);",
+    tests: ofMoods,
+    only: "403 stops logins",
+  },
+  {
+    breaks: "The end of a ban that WhatsApp names is not read",
+    file: "lib/messenger/channels/whatsapp/connection.ts",
+    find: "const seconds = Number(data?.expire);",
+    replace: "const seconds = Number(data === undefined);",
+    tests: ofMoods,
+    only: "402 stops logins",
+  },
+  {
+    breaks: "The keys of a link that WhatsApp has removed are deleted",
+    file: authFile,
+    find: "insert into messaging.auth_archive (type, id, value) select type, id, value from removed`",
+    replace: "select from removed`",
+    tests: ofMoods,
+    only: "can be tried again while a phone is awaited",
+  },
+  {
+    breaks: "The page with the current version is read again and again",
+    file: "lib/messenger/channels/whatsapp/web-version.ts",
+    find: "    this.#hasLookedUp = true;\n",
+    replace: "",
+    tests: ofMoods,
+    only: "a version that is rejected too",
   },
   {
     breaks: "A connection that is over still writes keys",

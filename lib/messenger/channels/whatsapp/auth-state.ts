@@ -1,7 +1,8 @@
 import * as baileys from "baileys";
 import type postgres from "postgres";
-import { deadline } from "#lib/deadline.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import { inTime } from "./in-time.ts";
+import { openStanding } from "./standing.ts";
 
 export interface AuthStateOptions {
   readonly sql: postgres.Sql;
@@ -30,6 +31,10 @@ export interface AuthState {
   acquire(): Lease;
   /** Deletes credentials and keys: the next lease is unlinked. */
   clear(): Promise<void>;
+  /** Moves credentials and keys to the archive: the next lease is unlinked. @param code why; it holds logins. */
+  archive(code: number): Promise<void>;
+  /** Replaces credentials and keys by the archived ones. @returns false if there are none. */
+  restore(): Promise<boolean>;
 }
 
 interface Change {
@@ -42,15 +47,8 @@ interface Change {
 const credsKey = { type: "creds", id: "creds" };
 const contextOf = (type: string, id: string) => `auth_key/${type}/${id}`;
 
-/** A database that does not respond must block neither a message nor the end of a connection. */
-const timeoutMs = 5_000;
-
-/** Cancels a query that is late, so that it does not overwrite the result of a newer one. */
-const inTime = <T extends readonly postgres.MaybeRow[]>(query: postgres.PendingQuery<T>) =>
-  deadline(query, timeoutMs, () => {
-    query.cancel();
-    return new Error(`the database did not respond within ${timeoutMs} ms`);
-  });
+/** The platform has removed links by mistake, and keys that are deleted cannot be tried again (Baileys #2140). */
+const maxArchived = 2;
 
 const notLeader = () => new Error("another leader owns the auth keys");
 
@@ -115,14 +113,28 @@ const readKeys = async <T extends keyof baileys.SignalDataTypeMap>(
   return values as Record<string, baileys.SignalDataTypeMap[T]>;
 };
 
+const readCreds = async (options: AuthStateOptions): Promise<baileys.AuthenticationCreds> => {
+  const stored = await read(options, credsKey.type, [credsKey.id]);
+  return (stored[credsKey.id] as baileys.AuthenticationCreds | undefined) ?? baileys.initAuthCreds();
+};
+
+/** Performs all changes or none, unless another leader owns the keys. */
+const asLeader = <T>({ sql, epoch }: AuthStateOptions, work: (tx: postgres.TransactionSql) => Promise<T>) =>
+  sql.begin(async (tx) => {
+    if (epoch !== undefined) {
+      const held = await tx`select from messaging.leadership where epoch = ${epoch} for share`;
+      if (held.length === 0) throw notLeader();
+    }
+    return work(tx);
+  });
+
 /**
  * Loads the credentials of the WhatsApp link, or creates those of an unlinked device.
  *
  * @throws Error when the stored credentials cannot be decrypted: they are never silently replaced.
  */
 export const openAuthState = async (options: AuthStateOptions): Promise<AuthState> => {
-  const stored = await read(options, credsKey.type, [credsKey.id]);
-  let creds = (stored[credsKey.id] as baileys.AuthenticationCreds | undefined) ?? baileys.initAuthCreds();
+  let creds = await readCreds(options);
 
   const acquire = (): Lease => {
     const leased = creds;
@@ -167,15 +179,35 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
     isPaired: () => creds.me !== undefined && creds.account !== undefined,
     acquire,
     async clear() {
-      const { sql, epoch } = options;
-      await sql.begin(async (tx) => {
-        if (epoch !== undefined) {
-          const held = await tx`select from messaging.leadership where epoch = ${epoch} for share`;
-          if (held.length === 0) throw notLeader();
-        }
-        await tx`delete from messaging.auth_key`;
+      await asLeader(options, (tx) => tx`delete from messaging.auth_key`);
+      creds = baileys.initAuthCreds();
+    },
+    async archive(code) {
+      await asLeader(options, async (tx) => {
+        await tx`
+          with removed as (delete from messaging.auth_key returning type, id, value)
+          insert into messaging.auth_archive (type, id, value) select type, id, value from removed`;
+        await tx`
+          delete from messaging.auth_archive where archived_at not in (
+            select distinct archived_at from messaging.auth_archive order by 1 desc limit ${maxArchived})`;
+        await openStanding(tx).hold(code, undefined);
       });
       creds = baileys.initAuthCreds();
+    },
+    async restore() {
+      const restored = await asLeader(options, async (tx) => {
+        const latest = tx`archived_at = (select max(archived_at) from messaging.auth_archive)`;
+        const [found] = await tx`select from messaging.auth_archive where ${latest} limit 1`;
+        if (!found) return false;
+        await tx`delete from messaging.auth_key`;
+        await tx`
+          with removed as (delete from messaging.auth_archive where ${latest} returning type, id, value)
+          insert into messaging.auth_key (type, id, value) select type, id, value from removed`;
+        await openStanding(tx).release();
+        return true;
+      });
+      if (restored) creds = await readCreds(options);
+      return restored;
     },
   };
 };

@@ -6,6 +6,7 @@ import type { Lease } from "./auth-state.ts";
 import { libraryLog, muteLibsignal } from "./library-log.ts";
 import { watchLimits } from "./limits.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
+import type { Disconnection } from "./reconnection.ts";
 import { sendProgress, writeThrough } from "./signal-repository.ts";
 import { verifySignature } from "./signature.ts";
 import type { WhatsAppSettings } from "./whatsapp.ts";
@@ -20,16 +21,15 @@ const realRootKey = Buffer.from(baileys.WA_CERT_DETAILS.PUBLIC_KEY);
 export interface ConnectionOptions {
   readonly settings: WhatsAppSettings;
   readonly lease: Lease;
+  /** The version of the web client to announce. */
+  readonly version: baileys.WAVersion;
   readonly findPayload: (id: string) => Promise<Uint8Array | undefined>;
   readonly onQr: (qr: string) => void;
+  /** Linking needs a passkey, in addition to the QR code or the pairing code. */
+  readonly onPasskey: () => void;
   readonly onOpen: (phone: string) => void;
   readonly onReceipt: (receipt: Receipt) => void;
   readonly onLimits: (limits: Limits) => void;
-}
-
-/** Why a connection ended: the code of baileys' `DisconnectReason`, if any. */
-export interface Disconnection {
-  readonly code: number | undefined;
 }
 
 export interface Connection {
@@ -84,9 +84,18 @@ const findMessage = async (
     : undefined;
 };
 
-const codeOf = (error: unknown): number | undefined => {
-  const code = (error as { output?: { statusCode?: unknown } } | undefined)?.output?.statusCode;
-  return typeof code === "number" ? code : undefined;
+/** baileys puts the attributes of a rejected login into `data` and reads only the code. */
+const describeEnd = (error: unknown): Disconnection => {
+  const { output, data } = (error ?? {}) as {
+    output?: { statusCode?: unknown };
+    data?: { expire?: unknown };
+  };
+  const code = output?.statusCode;
+  const seconds = Number(data?.expire);
+  return {
+    code: typeof code === "number" ? code : undefined,
+    ...(seconds > 0 && { expireSeconds: seconds }),
+  };
 };
 
 /**
@@ -106,7 +115,7 @@ const capturingRejections = <T>(make: () => T): T => {
 
 /** Opens a socket. It does not reconnect by itself. */
 export const connect = (options: ConnectionOptions): Connection => {
-  const { settings, lease, onQr, onOpen, onReceipt } = options;
+  const { settings, lease, version, onQr, onPasskey, onOpen, onReceipt } = options;
   muteLibsignal();
   baileys.Curve.verify = verifySignature; // baileys' own accepts every signature
   baileys.WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
@@ -118,7 +127,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     logger: libraryLog(() => isClosed),
     ...(settings.url && { waWebSocketUrl: settings.url }),
     ...(settings.mediaCa && { fetchAgent: new Agent({ ca: settings.mediaCa }) }),
-    ...(settings.version && { version: settings.version }),
+    version,
     // WhatsApp may reject pairing codes for names that it does not know
     browser: ["Mac OS", "Chrome", "14.4.1"],
     countryCode: "ID",
@@ -158,7 +167,14 @@ export const connect = (options: ConnectionOptions): Connection => {
     if (connection === "open") onOpen(baileys.jidDecode(socket.user?.id)?.user ?? "");
     if (connection !== "close") return;
     isClosed = true;
-    close({ code: codeOf(lastDisconnect?.error) });
+    close(describeEnd(lastDisconnect?.error));
+  });
+  // baileys does nothing (#2672), and its acknowledgement fails in an unlinked device
+  socket.ws.on("CB:notification,type:passkey_prologue_request", ({ attrs }: baileys.BinaryNode) => {
+    onPasskey();
+    const { id = "", from = "", type = "" } = attrs;
+    const ack = { tag: "ack", attrs: { class: "notification", id, to: from, type } };
+    socket.sendNode(ack).catch(() => {});
   });
   // baileys delays its own event for up to 30 s after a login
   socket.ws.on("CB:receipt", (node) => {

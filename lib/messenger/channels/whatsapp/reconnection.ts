@@ -1,3 +1,5 @@
+import { findDisconnection } from "../platform-codes.ts";
+
 export interface ReconnectionOptions {
   readonly minMs?: number;
   readonly maxMs?: number;
@@ -5,23 +7,34 @@ export interface ReconnectionOptions {
   readonly stableMs?: number;
 }
 
+/** Why a connection ended. */
+export interface Disconnection {
+  /** Of baileys' `DisconnectReason` or of the platform, if any. */
+  readonly code: number | undefined;
+  /** How long the platform accepts no login (402). */
+  readonly expireSeconds?: number | undefined;
+}
+
 export type NextStep =
   | { readonly step: "reconnect"; readonly afterMs: number }
-  /** The phone has removed the link: delete the credentials and pair again. */
-  | { readonly step: "unlink"; readonly afterMs: number }
+  /** No login before the time is over, also after a restart. */
+  | { readonly step: "wait"; readonly afterMs: number }
+  /** The version is too old: look up the current one. */
+  | { readonly step: "update" }
+  /** The platform has removed the link: archive its keys, and let the operator decide. */
+  | { readonly step: "archive"; readonly afterMs: number }
+  /** No login until an operator acts, also after a restart. */
+  | { readonly step: "stop" }
   /** Another connection with the same credentials has replaced this one. */
   | { readonly step: "yield" };
 
-const UNLINKED = 401;
-const REPLACED = 440;
-const RESTART = 515;
-/** Banned, client version too old, outdated kind of link: unlikely to change soon. */
-const persistent = new Set([403, 405, 411, 419]);
-const persistentDelayMs = 300_000;
+const slowDelayMs = 300_000;
+/** If the platform names no end of a ban. */
+const defaultWaitMs = 3_600_000;
 /** Restarts requested more often than this count as failures. */
 const maxImmediateRestarts = 3;
 
-/** Decides when to reconnect: at once after a requested restart, otherwise with exponential backoff and jitter. */
+/** Decides what follows a disconnection; delays between retries grow exponentially, with jitter. */
 export class Reconnection {
   readonly #options: Required<ReconnectionOptions>;
   readonly #random: () => number;
@@ -37,17 +50,30 @@ export class Reconnection {
     this.#openSince = now;
   }
 
-  /** @param code of the disconnection, if known. */
-  next(code: number | undefined, now: number): NextStep {
+  next({ code, expireSeconds }: Disconnection, now: number): NextStep {
     const wasStable = this.#openSince !== undefined && now - this.#openSince >= this.#options.stableMs;
     this.#openSince = undefined;
     if (wasStable) this.#failures = 0;
-    if (code === REPLACED) return { step: "yield" };
+    const { reaction } = findDisconnection(code);
+    if (reaction === "yield") return { step: "yield" };
     this.#failures += 1;
-    if (code === UNLINKED) return { step: "unlink", afterMs: this.#failures === 1 ? 0 : this.#backoff() };
-    if (code === RESTART && this.#failures <= maxImmediateRestarts) return { step: "reconnect", afterMs: 0 };
-    if (code !== undefined && persistent.has(code)) return { step: "reconnect", afterMs: persistentDelayMs };
-    return { step: "reconnect", afterMs: this.#backoff() };
+    switch (reaction) {
+      case "restart":
+        return {
+          step: "reconnect",
+          afterMs: this.#failures <= maxImmediateRestarts ? 0 : this.#backoff(),
+        };
+      case "retry":
+        return { step: "reconnect", afterMs: this.#backoff() };
+      case "retry-slowly":
+        return { step: "reconnect", afterMs: slowDelayMs };
+      case "wait":
+        return { step: "wait", afterMs: expireSeconds ? expireSeconds * 1_000 : defaultWaitMs };
+      case "archive":
+        return { step: "archive", afterMs: this.#failures === 1 ? 0 : this.#backoff() };
+      default:
+        return { step: reaction };
+    }
   }
 
   #backoff(): number {

@@ -1,15 +1,18 @@
 import { EventEmitter } from "node:events";
-import { setTimeout } from "node:timers/promises";
-import { isPnUser, type WASocket, type WAVersion } from "baileys";
+import { isPnUser, type WASocket } from "baileys";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { ChannelFailure, type Limits, type SendOutcome } from "../channel.ts";
+import { whileOpen, wrapErrors } from "./answer.ts";
 import type { AuthState } from "./auth-state.ts";
 import { type Composition, compose, jidOf } from "./composition.ts";
-import { type Connection, connect, type Disconnection } from "./connection.ts";
+import { type Connection, connect } from "./connection.ts";
+import type { ConnectionState, Stateless } from "./connection-state.ts";
+import { insist, Logins } from "./logins.ts";
 import type { Receipt } from "./receipt.ts";
-import { Reconnection, type ReconnectionOptions } from "./reconnection.ts";
+import { type Disconnection, Reconnection, type ReconnectionOptions } from "./reconnection.ts";
 import { send } from "./relay.ts";
+import type { Standing } from "./standing.ts";
 
 /** How to reach the platform; by default the real WhatsApp. */
 export interface WhatsAppSettings {
@@ -19,25 +22,13 @@ export interface WhatsAppSettings {
   readonly rootKey?: Uint8Array;
   /** PEM of the certificate authority of that platform's media servers. */
   readonly mediaCa?: string;
-  /** The version of WhatsApp Web to announce, when the library's is rejected as too old (405). */
-  readonly version?: WAVersion;
+  /** The page that names the current version, read after a 405 only. */
+  readonly versionUrl?: string | undefined;
+  /** Whether pairing starts by itself after the platform has removed the link, as imitated platforms do. */
+  readonly pairsByItself?: boolean;
   readonly answerTimeoutMs?: number;
   readonly reconnection?: ReconnectionOptions;
 }
-
-export type ConnectionState = { readonly since: Date } & (
-  | { readonly kind: "closed"; readonly code?: number | undefined; readonly retryAt?: Date }
-  | { readonly kind: "connecting" }
-  /** Waits for a phone to scan `qr`, or to enter `code`. */
-  | { readonly kind: "pairing"; readonly qr: string; readonly code?: string }
-  | { readonly kind: "open"; readonly as: string }
-  /** The link was removed; pairing starts again. */
-  | { readonly kind: "unpaired" }
-  /** Another connection has replaced this one; `start()` reclaims it, which only the leader may do. */
-  | { readonly kind: "replaced" }
-);
-
-type Stateless<S> = S extends ConnectionState ? Omit<S, "since"> : never;
 
 interface Events {
   state: [ConnectionState];
@@ -48,6 +39,7 @@ interface Events {
 export interface WhatsAppOptions {
   readonly settings: WhatsAppSettings;
   readonly auth: AuthState;
+  readonly standing: Standing;
   /** What `compose` returned for an id, for phones that could not decrypt the message. */
   readonly findPayload: (id: string) => Promise<Uint8Array | undefined>;
 }
@@ -58,7 +50,8 @@ const defaultAnswerTimeoutMs = 30_000;
  * The WhatsApp connection: at most one socket, reconnected whenever it breaks.
  *
  * @example
- * const whatsApp = new WhatsApp({ settings: {}, auth: await openAuthState({ sql, encryption, epoch }), findPayload });
+ * const auth = await openAuthState({ sql, encryption, epoch });
+ * const whatsApp = new WhatsApp({ settings: {}, auth, standing: openStanding(sql), findPayload });
  * whatsApp.on("receipt", ({ id, kind }) => …);
  * whatsApp.start();
  * const payload = await whatsApp.compose({ id, phone, kind: "text", text }, signal); // store it before sending
@@ -71,13 +64,17 @@ export class WhatsApp {
   #state: ConnectionState = { kind: "closed", since: new Date() };
   #connection: Connection | undefined;
   #stopping = new AbortController();
-  #reconnecting = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #isRunning = false;
   #mustUnlink = false;
+  #onRestored: ((isRestored: boolean) => void) | undefined;
+  #hasDemandedPasskey = false;
+  readonly logins: Logins;
 
   constructor(options: WhatsAppOptions) {
+    const { auth, standing, settings } = options;
     this.#options = options;
+    this.logins = new Logins({ ...settings, auth, standing, show: (state) => this.#setState(state) });
   }
 
   state(): ConnectionState {
@@ -123,17 +120,34 @@ export class WhatsApp {
    */
   async requestPairingCode(phone: string): Promise<string> {
     if (this.#state.kind !== "pairing") throw new ChannelFailure("not-connected", false);
-    const { qr } = this.#state;
+    const { since: _, ...state } = this.#state;
     const code = await wrapErrors(this.#requireConnection().socket.requestPairingCode(phone));
-    this.#setState({ kind: "pairing", qr, code });
+    this.#setState({ ...state, code });
     return code;
+  }
+
+  /**
+   * Logs in once with the link that the platform has removed last.
+   *
+   * @returns false if none is archived.
+   * @throws ChannelFailure unless the state is `stopped` or `pairing`.
+   */
+  async restoreLink(): Promise<boolean> {
+    if (this.#state.kind !== "stopped" && this.#state.kind !== "pairing")
+      throw new ChannelFailure("not-connected", false);
+    const { promise: restored, resolve } = Promise.withResolvers<boolean>();
+    this.#onRestored = resolve;
+    this.#connection?.end();
+    this.logins.end();
+    return restored;
   }
 
   /** Removes the link, on the phone too if connected. Pairing starts again if this is running. */
   async unlink(): Promise<void> {
-    const { auth } = this.#options;
+    const { auth, standing } = this.#options;
     if (!this.#isRunning) {
       await auth.clear();
+      await standing.release();
       this.#setState({ kind: "unpaired" });
       return;
     }
@@ -141,10 +155,12 @@ export class WhatsApp {
     const off = this.on("state", ({ kind }) => {
       if (kind === "unpaired" || this.#stopping.signal.aborted) resolve();
     });
-    if (this.#state.kind === "open") await this.#connection?.socket.logout().catch(() => {});
+    const connection = this.#connection;
+    // before the logout: the platform answers it with the code of a removed link, which would archive the keys
     this.#mustUnlink = true;
-    this.#connection?.end();
-    this.#reconnecting.abort();
+    if (this.#state.kind === "open") await connection?.socket.logout().catch(() => {});
+    connection?.end();
+    this.logins.end();
     await unlinked;
     off();
   }
@@ -200,7 +216,7 @@ export class WhatsApp {
     return this.#requireConnection();
   }
 
-  #setState(state: Stateless<ConnectionState>): void {
+  #setState(state: Stateless): void {
     this.#state = { ...state, since: new Date() } as ConnectionState;
     this.#events.emit("state", this.#state);
   }
@@ -214,12 +230,22 @@ export class WhatsApp {
     const connection = connect({
       settings,
       lease,
+      version: await this.logins.readVersion(),
       findPayload,
       onQr: (qr) => {
         const code = this.#state.kind === "pairing" ? this.#state.code : undefined;
-        this.#setState({ kind: "pairing", qr, ...(code && { code }) });
+        const passkey = this.#hasDemandedPasskey && { passkey: true as const };
+        this.#setState({ kind: "pairing", qr, ...(code && { code }), ...passkey });
+      },
+      onPasskey: () => {
+        this.#hasDemandedPasskey = true;
+        if (this.#state.kind !== "pairing") return;
+        const { since: _, ...state } = this.#state;
+        this.#setState({ ...state, passkey: true });
       },
       onOpen: (as) => {
+        this.#hasDemandedPasskey = false;
+        this.logins.recordOpen();
         reconnection.recordOpen(steadyNow());
         this.#setState({ kind: "open", as });
       },
@@ -227,7 +253,7 @@ export class WhatsApp {
       onLimits: (limits) => this.#events.emit("limits", limits),
     });
     this.#connection = connection;
-    if (this.#stopping.signal.aborted || this.#mustUnlink) connection.end();
+    if (this.#stopping.signal.aborted || this.#mustUnlink || this.#onRestored) connection.end();
     return connection.ended.finally(() => {
       this.#connection = undefined;
     });
@@ -235,75 +261,59 @@ export class WhatsApp {
 
   async #run(signal: AbortSignal): Promise<void> {
     const reconnection = new Reconnection(this.#options.settings.reconnection);
+    await this.logins.awaitHold(signal);
     while (!signal.aborted) {
       if (this.#mustUnlink) {
         await this.#clearAuth(signal);
         continue;
       }
-      const { code } = await this.#connect(reconnection).catch((error: unknown) => {
+      if (this.#onRestored) {
+        await this.#restore(this.#onRestored, signal);
+        continue;
+      }
+      const disconnection = await this.#connect(reconnection).catch((error: unknown) => {
         log.error("cannot connect to the platform", { error });
         return { code: undefined };
       });
-      if (signal.aborted || this.#mustUnlink) continue;
-      const next = reconnection.next(code, steadyNow());
+      if (signal.aborted || this.#mustUnlink || this.#onRestored) continue;
+      const { code } = disconnection;
+      const next = reconnection.next(disconnection, steadyNow());
+      const afterMs = "afterMs" in next ? Math.round(next.afterMs) : undefined;
+      log.info("WhatsApp connection closed", { code, step: next.step, after_ms: afterMs });
       if (next.step === "yield") {
         this.#isRunning = false;
         return this.#setState({ kind: "replaced" });
       }
-      if (next.step === "unlink") this.#mustUnlink = true;
-      log.info("WhatsApp connection closed", { code, after_ms: Math.round(next.afterMs) });
-      await this.#waitToReconnect(code, next.afterMs, signal);
+      if (!(await this.logins.prepare(next, code, signal))) this.#mustUnlink = true;
     }
     this.#setState({ kind: "closed" });
   }
 
-  /** Waits before the next connection, unless it is stopped or unlinked meanwhile. */
-  async #waitToReconnect(code: number | undefined, afterMs: number, signal: AbortSignal): Promise<void> {
-    this.#reconnecting = new AbortController();
-    this.#setState({ kind: "closed", code, retryAt: new Date(Date.now() + afterMs) });
-    const ends = AbortSignal.any([signal, this.#reconnecting.signal]);
-    await setTimeout(afterMs, undefined, { signal: ends }).catch(() => {});
+  async #restore(done: (isRestored: boolean) => void, signal: AbortSignal): Promise<void> {
+    const isRestored = await this.#options.auth.restore().catch((error: unknown) => {
+      log.error("cannot restore the archived link", { error });
+      return false;
+    });
+    this.#onRestored = undefined;
+    done(isRestored);
+    if (!isRestored) await this.logins.awaitHold(signal);
   }
 
-  /** Deletes credentials that are no longer valid, retrying until it succeeds: pairing needs new ones. */
+  /** Deletes credentials that are no longer valid: pairing needs new ones. */
   async #clearAuth(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.#options.auth.clear();
-        this.#mustUnlink = false;
-        this.#setState({ kind: "unpaired" });
-        return;
-      } catch (error) {
-        log.error("cannot delete the keys of the unlinked device", { error });
-        await setTimeout(1_000, undefined, { signal }).catch(() => {});
-      }
-    }
+    const { auth, standing } = this.#options;
+    const clear = async () => {
+      await auth.clear();
+      await standing.release();
+      this.#mustUnlink = false;
+      this.#hasDemandedPasskey = false;
+      this.#setState({ kind: "unpaired" });
+    };
+    await insist("delete the keys of the unlinked device", clear, signal);
   }
 }
 
 const ownJid = (socket: WASocket): string => {
   const [user] = socket.user?.id.split(/[:@]/) ?? [];
   return `${user}@s.whatsapp.net`;
-};
-
-/** Rejects as soon as the connection ends: baileys waits 20 s for an answer that cannot arrive any more. */
-const whileOpen = async <T>(answer: Promise<T>, lost: AbortSignal): Promise<T> => {
-  const { promise: interrupted, reject } = Promise.withResolvers<never>();
-  const lose = () => reject(new ChannelFailure("connection-lost", false));
-  lost.addEventListener("abort", lose, { once: true });
-  try {
-    return await Promise.race([answer, interrupted]);
-  } finally {
-    lost.removeEventListener("abort", lose);
-  }
-};
-
-/** Converts errors of the library, which contain stanzas, to a ChannelFailure. */
-const wrapErrors = async <T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> => {
-  try {
-    return await answer;
-  } catch (cause) {
-    if (cause instanceof ChannelFailure) throw cause;
-    throw new ChannelFailure(signal?.aborted ? "aborted" : "failed", false, cause);
-  }
 };

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import { connect } from "#lib/messenger/channels/whatsapp/connection.ts";
+import { ownVersion } from "#lib/messenger/channels/whatsapp/web-version.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { createScene, encryptionKey, openPaired, settingsOf } from "./linked-whatsapp.ts";
 
@@ -14,7 +15,9 @@ test("a frame that cannot be decrypted closes the connection, not the process", 
     settings: settingsOf(fake),
     lease: auth.acquire(),
     findPayload: async () => undefined,
+    version: ownVersion,
     onQr: () => {},
+    onPasskey: () => {},
     onOpen: opened.resolve,
     onReceipt: () => {},
     onLimits: () => {},

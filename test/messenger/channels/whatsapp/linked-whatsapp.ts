@@ -4,11 +4,9 @@ import { onTestFinished } from "vitest";
 import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
-import {
-  type ConnectionState,
-  WhatsApp,
-  type WhatsAppSettings,
-} from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import type { ConnectionState } from "#lib/messenger/channels/whatsapp/connection-state.ts";
+import { openStanding } from "#lib/messenger/channels/whatsapp/standing.ts";
+import { WhatsApp, type WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform as FakePlatform, startPlatform } from "../../../../infra/local/whatsapp/platform.ts";
@@ -41,10 +39,11 @@ export const createScene = async (): Promise<Scene> => {
   return { sql, url, fake };
 };
 
-export const settingsOf = ({ url, rootKey, mediaCa }: FakePlatform): WhatsAppSettings => ({
+export const settingsOf = ({ url, rootKey, mediaCa, versionUrl }: FakePlatform): WhatsAppSettings => ({
   url,
   rootKey,
   mediaCa,
+  versionUrl,
   answerTimeoutMs: 5_000,
   reconnection: { minMs: 20, maxMs: 200, stableMs: 60_000 },
 });
@@ -85,6 +84,7 @@ export const linkWhatsApp = async ({ fake, sql, settings, payloads, epoch }: Lin
   const platform = new WhatsApp({
     settings: { ...settingsOf(fake), ...settings },
     auth,
+    standing: openStanding(sql),
     findPayload: async (id) => payloads?.get(id),
   });
   onTestFinished(() => platform.stop());

@@ -105,14 +105,15 @@ describe("a connection", () => {
     await untilState(platform, "open");
   });
 
-  test("pairs again with new keys after the phone has unlinked it", async () => {
+  test("pairs again with new keys after the phone has unlinked it and the operator wants it", async () => {
     const platform = await linkWhatsApp(scene);
     platform.start();
     const { qr } = await untilState(platform, "pairing");
     await scene.fake.scan(qr);
     await untilState(platform, "open");
     scene.fake.disconnect(401);
-    await untilState(platform, "unpaired");
+    expect(await untilState(platform, "stopped")).toMatchObject({ code: 401 });
+    await platform.logins.resume();
     const next = await untilState(platform, "pairing");
     expect(next.qr.split(",")[1]).not.toBe(qr.split(",")[1]);
     await scene.fake.scan(next.qr);

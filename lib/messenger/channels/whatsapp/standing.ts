@@ -1,0 +1,50 @@
+import type { WAVersion } from "baileys";
+import type postgres from "postgres";
+import { inTime } from "./in-time.ts";
+import { parseVersion } from "./web-version.ts";
+
+/** Why no login is tried. */
+export interface Hold {
+  /** Of the platform's last answer; see platform-codes.ts. */
+  readonly code: number;
+  /** Undefined: until an operator acts. */
+  readonly leftMs: number | undefined;
+}
+
+/** What must outlive a restart about logging in, besides the keys. */
+export interface Standing {
+  findHold(): Promise<Hold | undefined>;
+  /** @param forMs undefined: until an operator acts. */
+  hold(code: number, forMs: number | undefined): Promise<void>;
+  release(): Promise<void>;
+  /** The version to announce, if an operator or the platform's page has named one. */
+  findVersion(): Promise<WAVersion | undefined>;
+  storeVersion(version: WAVersion): Promise<void>;
+}
+
+/** Ends are measured with the database's clock: tasks may differ. */
+export const openStanding = (sql: postgres.ISql): Standing => ({
+  async findHold() {
+    const [row] = await inTime(sql<{ code: number; leftMs: number | null }[]>`
+      select hold_code as code, (extract(epoch from hold_until - now()) * 1000)::float8 as "leftMs"
+      from messaging.control where hold_code is not null and (hold_until is null or hold_until > now())`);
+    return row && { code: row.code, leftMs: row.leftMs ?? undefined };
+  },
+  async hold(code, forMs) {
+    await inTime(sql`
+      update messaging.control
+      set hold_code = ${code}, hold_until = now() + ${forMs ?? null}::float8 * interval '1 millisecond'`);
+  },
+  async release() {
+    await inTime(sql`update messaging.control set hold_code = null, hold_until = null`);
+  },
+  async findVersion() {
+    const [row] = await inTime(
+      sql<{ version: string | null }[]>`select web_version as version from messaging.control`,
+    );
+    return row?.version ? parseVersion(row.version) : undefined;
+  },
+  async storeVersion(version) {
+    await inTime(sql`update messaging.control set web_version = ${version.join(".")}`);
+  },
+});
