@@ -6,7 +6,7 @@ import { muteLibsignal } from "#lib/messenger/channels/whatsapp/library-log.ts";
 import { listenOnLoopback } from "../loopback.ts";
 import { Account } from "./account.ts";
 import { createAuthority } from "./authority.ts";
-import type { Behaviour, Misbehaviour, Receipt } from "./behaviour.ts";
+import { type Behaviour, type Misbehaviour, type Receipt, spend } from "./behaviour.ts";
 import { Connection } from "./connection.ts";
 import { startControl } from "./control.ts";
 import { Directory } from "./directory.ts";
@@ -40,7 +40,10 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
   let refused = 0;
   let comesBack: NodeJS.Timeout | undefined;
   const authority = createAuthority();
-  const media = await startMediaStore(() => (away ? 503 : exchange.behaviour.mediaStatus));
+  const media = await startMediaStore({
+    mediaHosts: () => exchange.behaviour.mediaHosts.map((status) => (away ? 503 : status)),
+    expireAuth: () => spend(exchange.behaviour, "expireMediaAuth"),
+  });
   const directory = new Directory(media, isRegistered);
   const account = new Account(directory.register(options.account ?? defaultAccount));
   for (const number of phones) directory.register(number);
@@ -102,6 +105,8 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
       if (!phone) throw new Error(`${number} has no account`);
       return phone;
     },
+    /** How media hosts answered uploads, in order. */
+    uploads: media.uploads,
     /** Sends a message to the account. @returns the IDs, one for each linked device. */
     write: (number: string, text: string): Promise<string[]> => exchange.write(platform.phone(number), text),
     /** How often a message ID was received, delivered or not. */

@@ -5,6 +5,7 @@ import {
   getBinaryNodeChildren,
 } from "baileys";
 import type { Account, Device } from "./account.ts";
+import { type Behaviour, spend } from "./behaviour.ts";
 import type { Directory } from "./directory.ts";
 import type { MediaStore } from "./media-store.ts";
 import { element } from "./stanza.ts";
@@ -28,11 +29,12 @@ const answerOwnKeys = (iq: BinaryNode, device: Device) => {
 };
 
 /** Returns the keys of each address for new sessions. */
-const answerKeys = async (key: BinaryNode, directory: Directory) => {
+const answerKeys = async (key: BinaryNode, directory: Directory, behaviour: Behaviour) => {
+  const oneTime = () => (!behaviour.oneTimeKeys ? "none" : spend(behaviour, "usedPreKeys") ? "used" : "new");
   const users = getBinaryNodeChildren(key, "user").map(async ({ attrs: { jid = "" } }) => {
     const phone = directory.find(jid);
     if (!phone) return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
-    const { registration, keys } = await phone.bundle();
+    const { registration, keys } = await phone.bundle(oneTime());
     return element("user", { jid }, [registration, ...keys]);
   });
   return [element("list", {}, await Promise.all(users))];
@@ -43,16 +45,21 @@ export const answer = async (
   iq: BinaryNode,
   device: Device,
   { account, directory, media }: Knowledge,
+  behaviour: Behaviour,
 ): Promise<BinaryNode[]> => {
   const [asked] = getAllBinaryNodeChildren(iq);
   switch (iq.attrs.xmlns) {
     case "encrypt":
-      return asked?.tag === "key" ? answerKeys(asked, directory) : answerOwnKeys(iq, device);
+      return asked?.tag === "key" ? answerKeys(asked, directory, behaviour) : answerOwnKeys(iq, device);
     case "usync":
       return asked ? [answerUsync(asked, directory, account)] : [];
     case "w:m":
       return [
-        element("media_conn", { auth: media.token, ttl: "300" }, [element("host", { hostname: media.host })]),
+        element(
+          "media_conn",
+          { auth: media.token, ttl: "300" },
+          media.hosts.map((hostname) => element("host", { hostname })),
+        ),
       ];
     default:
       return [];

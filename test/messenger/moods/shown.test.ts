@@ -1,0 +1,76 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import type { Accepted, State } from "#lib/messaging/submission.ts";
+import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import { phone, platform, stageEachTest, startOpen, stateOf, submit, upload } from "../running-task.ts";
+
+stageEachTest();
+
+const unreadable = /could not decrypt the message.*"Waiting for this message"/;
+
+interface Outcome {
+  readonly state: State;
+  readonly reason?: RegExp;
+  /** Frames with the message that left. */
+  readonly frames: number;
+  readonly isReadable: boolean;
+}
+
+const arrives = (frames: number): Outcome => ({ state: "DELIVERED", frames, isReadable: true });
+
+/** Moods of a recipient's phone that cannot decrypt, and what becomes of a message to it. */
+const sessions: readonly [string, Misbehaviour, Outcome][] = [
+  ["has lost the session", { loseSession: 1 }, arrives(2)],
+  ["has used up the one-time key of the session", { usedPreKeys: 1 }, arrives(2)],
+  ["has used up that of the next session too", { usedPreKeys: 2 }, arrives(3)],
+  ["has no one-time key left", { oneTimeKeys: false }, arrives(1)],
+  ["requests the message again twice", { askAgain: 2 }, arrives(3)],
+  [
+    "can never decrypt it",
+    { askAgain: 9 },
+    { state: "SENT", reason: unreadable, frames: 3, isReadable: false },
+  ],
+];
+
+test.each(sessions)("when the phone %s, the message's state is what the phone shows", async (...row) => {
+  const [, mood, { state, reason, frames, isReadable }] = row;
+  const task = await startOpen();
+  if (mood.loseSession) {
+    platform.behave({ receipts: ["delivered"] });
+    const { id } = await submit(task, { text: "starts the session" });
+    await expect.poll(async () => (await stateOf(task, id)).status).toBe("DELIVERED");
+  }
+  platform.behave({ receipts: ["delivered"], ...mood });
+  const { id } = await submit(task, {});
+  const shown = async () => {
+    const { status, reason: why = "" } = await stateOf(task, id);
+    return { status, why, frames: platform.arrivalsOf(id) };
+  };
+  const why = reason ? expect.stringMatching(reason) : "";
+  await expect.poll(shown, { timeout: 15_000 }).toEqual({ status: state, why, frames });
+  expect(platform.phone(phone).find(id) !== undefined).toBe(isReadable);
+  const metrics = await (await fetch(`${task.url}/metrics`)).text();
+  expect(metrics).toContain(`messenger_undecryptable_messages ${isReadable ? 0 : 1}`);
+});
+
+/** Moods of the media hosts, and how each upload was answered: host and status. */
+const hosts: readonly [string, Misbehaviour, readonly (readonly [host: number, status: number])[]][] = [
+  ["the first fails", { mediaHosts: [503, 200] }, [[0, 503], [1, 200]]],
+  ["two fail, one of them without a connection", { mediaHosts: ["unreachable", 507, 200] }, [[1, 507], [2, 200]]],
+  ["the auth has expired", { mediaHosts: [200, 200], expireMediaAuth: 1 }, [[0, 401], [0, 200]]],
+  [
+    "the auth expires at the second host",
+    { mediaHosts: ["unreachable", 200], expireMediaAuth: 1 },
+    [[1, 401], [1, 200]],
+  ],
+]; // biome-ignore format: rows
+
+test.each(hosts)("when of the media hosts %s, the file arrives", async (_, mood, answers) => {
+  const task = await startOpen();
+  platform.behave({ receipts: ["delivered"], ...mood });
+  const bytes = randomBytes(3 * 1024 * 1024);
+  const { id } = (await upload(task, { kind: "file", file_name: "peta.bin" }, bytes)).json as Accepted;
+  await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe("DELIVERED");
+  expect(platform.uploads.map(({ host, status }) => [host, status])).toEqual(answers);
+  expect(platform.phone(phone).find(id)?.media?.bytes.equals(bytes)).toBe(true);
+});
