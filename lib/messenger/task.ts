@@ -24,7 +24,7 @@ import { isPaused, setPaused } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
-import { applyReceipt, findState } from "./outbox/state.ts";
+import { applyReceipt, findState, markUndecryptable } from "./outbox/state.ts";
 import { loadHistory } from "./send/history.ts";
 import { type Pace, Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
@@ -85,7 +85,11 @@ const leadTerm = (
     let connections = 0;
     whatsApp.on("receipt", ({ id, kind }) => {
       // each receipt arrives only once
-      void retryUntilDone(() => applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ"), signal);
+      void retryUntilDone(async () => {
+        if (kind !== "undecryptable")
+          await applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ");
+        else if (await markUndecryptable(sql, id)) metrics.onUndecryptable();
+      }, signal);
     });
     whatsApp.on("state", ({ kind }) => {
       if (kind === "replaced") reclaim();

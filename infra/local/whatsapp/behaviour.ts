@@ -41,6 +41,8 @@ export const Behaviour = z.strictObject({
    * accounts whose hosts are blocked).
    */
   mediaHosts: z._default(z.array(mediaHost).check(z.minLength(1), z.maxLength(maxMediaHosts)), [200]),
+  /** Answers this many queries for media_conn with an error. */
+  failMediaConn: z._default(count, 0),
   /** The auth of media_conn expires with this many uploads: 401 until it is queried again (Baileys' `refreshMediaConn`). */
   expireMediaAuth: z._default(count, 0),
   /** Phones lose the session, as after a restored backup, before this many messages (zapo #262, ha-addons #145). */
@@ -59,6 +61,7 @@ type Count =
   | "dropBeforeAck"
   | "dropUndelivered"
   | "askAgain"
+  | "failMediaConn"
   | "expireMediaAuth"
   | "loseSession"
   | "usedPreKeys";

@@ -61,8 +61,8 @@ export const startMediaStore = async ({ mediaHosts, expireAuth }: MediaBehaviour
         if (request.method === "GET") return void response.writeHead(file ? 200 : 404).end(file);
         const status = statusOf(host, searchParams.get("auth"));
         uploads.push({ host, status });
-        // before the bytes have arrived, as a proxy in front of the real hosts does
-        if (status !== 200) return void response.writeHead(status, { connection: "close" }).end("{}");
+        // before the bytes have arrived, which are then discarded
+        if (status !== 200) return void response.writeHead(status).end("{}");
         store(pathname, await buffer(request));
         response.writeHead(200, { "content-type": "application/json" });
         response.end(

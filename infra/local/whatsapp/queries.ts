@@ -8,6 +8,7 @@ import type { Account, Device } from "./account.ts";
 import { type Behaviour, spend } from "./behaviour.ts";
 import type { Directory } from "./directory.ts";
 import type { MediaStore } from "./media-store.ts";
+import type { Phone } from "./phone.ts";
 import { element } from "./stanza.ts";
 import { answerUsync } from "./usync.ts";
 
@@ -29,12 +30,15 @@ const answerOwnKeys = (iq: BinaryNode, device: Device) => {
 };
 
 /** Returns the keys of each address for new sessions. */
-const answerKeys = async (key: BinaryNode, directory: Directory, behaviour: Behaviour) => {
-  const oneTime = () => (!behaviour.oneTimeKeys ? "none" : spend(behaviour, "usedPreKeys") ? "used" : "new");
+const answerKeys = async (key: BinaryNode, { account, directory }: Knowledge, behaviour: Behaviour) => {
+  const oneTimeOf = (phone: Phone) => {
+    if (!behaviour.oneTimeKeys) return "none";
+    return phone !== account.phone && spend(behaviour, "usedPreKeys") ? "used" : "new";
+  };
   const users = getBinaryNodeChildren(key, "user").map(async ({ attrs: { jid = "" } }) => {
     const phone = directory.find(jid);
     if (!phone) return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
-    const { registration, keys } = await phone.bundle(oneTime());
+    const { registration, keys } = await phone.bundle(oneTimeOf(phone));
     return element("user", { jid }, [registration, ...keys]);
   });
   return [element("list", {}, await Promise.all(users))];
@@ -44,16 +48,18 @@ const answerKeys = async (key: BinaryNode, directory: Directory, behaviour: Beha
 export const answer = async (
   iq: BinaryNode,
   device: Device,
-  { account, directory, media }: Knowledge,
+  knowledge: Knowledge,
   behaviour: Behaviour,
 ): Promise<BinaryNode[]> => {
+  const { account, directory, media } = knowledge;
   const [asked] = getAllBinaryNodeChildren(iq);
   switch (iq.attrs.xmlns) {
     case "encrypt":
-      return asked?.tag === "key" ? answerKeys(asked, directory, behaviour) : answerOwnKeys(iq, device);
+      return asked?.tag === "key" ? answerKeys(asked, knowledge, behaviour) : answerOwnKeys(iq, device);
     case "usync":
       return asked ? [answerUsync(asked, directory, account)] : [];
     case "w:m":
+      if (spend(behaviour, "failMediaConn")) return [element("error", { code: "503" })];
       return [
         element(
           "media_conn",

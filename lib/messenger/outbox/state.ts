@@ -31,3 +31,14 @@ export const applyReceipt = async (
     update messaging.message set state = ${state}, reason = null, sent_at = coalesce(sent_at, now()), changed_at = now()
     where id = ${id} and state = any(string_to_array(${before}, ','))`;
 };
+
+const undecryptable =
+  'the recipient\'s phone could not decrypt the message and shows "Waiting for this message"; send it again as a new one';
+
+/** Records that the phone could not decrypt a message, until it reports its delivery. @returns false if that was known. */
+export const markUndecryptable = async (sql: postgres.Sql, id: string): Promise<boolean> => {
+  const { count } = await sql`
+    update messaging.message set reason = ${undecryptable}, changed_at = now()
+    where id = ${id} and state in ('SENDING', 'SENT', 'UNCERTAIN') and reason is distinct from ${undecryptable}`;
+  return count > 0;
+};

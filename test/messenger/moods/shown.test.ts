@@ -50,7 +50,7 @@ test.each(sessions)("when the phone %s, the message's state is what the phone sh
   await expect.poll(shown, { timeout: 15_000 }).toEqual({ status: state, why, frames });
   expect(platform.phone(phone).find(id) !== undefined).toBe(isReadable);
   const metrics = await (await fetch(`${task.url}/metrics`)).text();
-  expect(metrics).toContain(`messenger_undecryptable_messages ${isReadable ? 0 : 1}`);
+  expect(metrics).toContain(`messenger_undecryptable_total ${isReadable ? 0 : 1}`);
 });
 
 /** Moods of the media hosts, and how each upload was answered: host and status. */
@@ -63,6 +63,7 @@ const hosts: readonly [string, Misbehaviour, readonly (readonly [host: number, s
     { mediaHosts: ["unreachable", 200], expireMediaAuth: 1 },
     [[1, 401], [1, 200]],
   ],
+  ["the list is unavailable for once", { failMediaConn: 1 }, [[0, 200]]],
 ]; // biome-ignore format: rows
 
 test.each(hosts)("when of the media hosts %s, the file arrives", async (_, mood, answers) => {
