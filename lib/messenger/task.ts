@@ -9,6 +9,7 @@ import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
+import { previewImage } from "./accept/preview.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
 import { openAuthState } from "./channels/whatsapp/auth-state.ts";
@@ -111,7 +112,7 @@ const leadTerm = (
     try {
       if (signal.aborted) return;
       whatsApp.start();
-      const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
+      const channel = whatsAppChannel(whatsApp, sql, payloads, previewImage, signal);
       const onOutcome: Metrics["onOutcome"] = (outcome, ms) => {
         metrics.onOutcome(outcome, ms);
         counter.count(outcome);

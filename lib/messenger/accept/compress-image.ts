@@ -1,4 +1,4 @@
-import sharp, { type Metadata } from "sharp";
+import sharp, { type Metadata, type Sharp } from "sharp";
 import { deadline } from "#lib/deadline.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
@@ -13,7 +13,7 @@ const maxWholeBytes = 128 * 1024 * 1024;
 /** PNG is decoded in strips of rows: 40 megapixels take up to 130 MiB at this width, and 370 MiB at 65,500. */
 const maxPngWidth = 16_384;
 /** The send functions wait 8 s for an upload: 2 s for its turn, 5 s for the work. */
-const limits = { waitMs: 2_000, workMs: 5_000 };
+export const limits = { waitMs: 2_000, workMs: 5_000 };
 
 // one thread and no cache: the container is small, and images rarely repeat
 sharp.concurrency(1);
@@ -34,7 +34,8 @@ const countWholeBytes = (image: Metadata): number => {
   return isProgressive ? width * height * samples * (format === "jpeg" || depth === "ushort" ? 2 : 1) : 0;
 };
 
-const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> => {
+/** Opens an image for work of a limited time. @throws Error if decoding it would take too much memory. */
+export const openImage = async (bytes: Buffer, timeoutSeconds: number): Promise<Sharp> => {
   const image = sharp(bytes, { limitInputPixels: maxPixels }).timeout({ seconds: timeoutSeconds });
   const metadata = await image.metadata();
   const isTooWide = metadata.format === "png" && metadata.width > maxPngWidth;
@@ -42,6 +43,11 @@ const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> 
     throw new Error("decoding takes too much memory");
   // sharp would convert 16 bits to Display P3 without a profile; for a JPG this option would prevent shrink-on-load
   if (metadata.depth === "ushort") image.pipelineColourspace("srgb");
+  return image;
+};
+
+const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> => {
+  const image = await openImage(bytes, timeoutSeconds);
   return image
     .autoOrient()
     .resize({ width: maxSide, height: maxSide, fit: "inside", withoutEnlargement: true })
@@ -53,13 +59,19 @@ const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> 
 /** One image at a time, so that memory is bounded. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Rejects after the timeout, but the next turn starts only when libvips stops: it checks the time between strips. */
-const reencodeInTurn = async (bytes: Buffer, { waitMs, workMs }: typeof limits): Promise<Buffer> => {
+/**
+ * Decodes an image when those before it are done. Rejects after the timeout, but the next turn starts only when libvips
+ * stops: it checks the time between strips.
+ */
+export const inTurn = async (
+  decode: (timeoutSeconds: number) => Promise<Buffer>,
+  { waitMs, workMs }: typeof limits,
+): Promise<Buffer> => {
   const turn = last;
   const leaving = new AbortController();
   const work = turn.then(() => {
     leaving.signal.throwIfAborted();
-    return reencode(bytes, Math.ceil(workMs / 1_000));
+    return decode(Math.ceil(workMs / 1_000));
   });
   last = work.catch(() => {});
   await deadline(turn, waitMs, () => {
@@ -83,7 +95,7 @@ export const compressImage = async (bytes: Buffer, most = limits): Promise<Compr
     throw badRequest("The image must have at most 40 megapixels to be compressed");
   const original = { bytes, type: header.type };
   try {
-    const jpeg = await reencodeInTurn(bytes, most);
+    const jpeg = await inTurn((seconds) => reencode(bytes, seconds), most);
     return jpeg.length < bytes.length ? { bytes: jpeg, type: "image/jpeg" } : original;
   } catch (error) {
     log.warn("image left unchanged", { reason: error instanceof Error ? error.message : "unknown" });

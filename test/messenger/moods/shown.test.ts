@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { expect, test } from "vitest";
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
 import type { Accepted, State } from "#lib/messaging/submission.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import { pngChunk, pngEnd, pngHeader, pngSignature } from "../../steps/png.ts";
+import { photo, picture, pixelsOf } from "../accept/pictures.ts";
 import { phone, platform, stageEachTest, startOpen, stateOf, submit, upload } from "../running-task.ts";
 
 stageEachTest();
@@ -74,4 +77,48 @@ test.each(hosts)("when of the media hosts %s, the file arrives", async (_, mood,
   await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe("DELIVERED");
   expect(platform.uploads.map(({ host, status }) => [host, status])).toEqual(answers);
   expect(platform.phone(phone).find(id)?.media?.bytes.equals(bytes)).toBe(true);
+});
+
+/** Sends media. @returns what the phone received. */
+const receive = async (submission: Record<string, unknown>, bytes: Buffer) => {
+  const task = await startOpen();
+  const { id } = (await upload(task, submission, bytes)).json as Accepted;
+  await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe("READ");
+  return platform.phone(phone).find(id) ?? expect.fail();
+};
+
+describe("an image arrives", () => {
+  test("upright in width, height and thumbnail, although it is stored on its side", async () => {
+    const stored = picture(600, 400).withMetadata({ orientation: 6 }).jpeg({ quality: 98 });
+    const bytes = await stored.toBuffer();
+    const { message, media } = await receive({ kind: "image" }, bytes);
+    expect(media?.bytes.equals(bytes)).toBe(true);
+    expect(message.imageMessage).toMatchObject({ width: 400, height: 600 });
+    const thumbnail = Buffer.from(message.imageMessage?.jpegThumbnail ?? []);
+    expect(await sharp(thumbnail).metadata()).toMatchObject({ format: "jpeg", width: 67, height: 100 });
+    // the upper quarter is green, which the phone turns to the right
+    const [red = 0, green = 0] = (await pixelsOf(thumbnail)).at(0.95, 0.5);
+    expect(green - red).toBeGreaterThan(100);
+  });
+
+  test("compressed, with the size that it has then", async () => {
+    const { message } = await receive({ kind: "image", compress: true }, await photo(1_800, 1_350));
+    expect(message.imageMessage).toMatchObject({ mimetype: "image/jpeg", width: 1_600, height: 1_200 });
+    expect(message.imageMessage?.jpegThumbnail?.length).toBeGreaterThan(500);
+  });
+
+  test("without a thumbnail when it cannot be decoded within the limits", async () => {
+    const interlaced = pngHeader(5_000, 5_000, { depth: 16, interlace: 1 });
+    const bomb = Buffer.concat([pngSignature, interlaced, pngChunk("IDAT", Buffer.alloc(99)), pngEnd]);
+    const { message } = await receive({ kind: "image" }, bomb);
+    expect(message.imageMessage).toMatchObject({ width: 5_000, height: 5_000 });
+    expect(message.imageMessage?.jpegThumbnail?.length ?? 0).toBe(0);
+  });
+
+  test("without a thumbnail when it may be viewed only once", async () => {
+    const { message } = await receive({ kind: "image", view_once: true }, await photo());
+    const image = message.viewOnceMessage?.message?.imageMessage;
+    expect(image).toMatchObject({ width: 600, height: 400 });
+    expect(image?.jpegThumbnail?.length ?? 0).toBe(0);
+  });
 });

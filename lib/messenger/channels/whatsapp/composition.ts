@@ -14,9 +14,17 @@ export interface Composition
   readonly quoted?: Quoted | undefined;
 }
 
+/** What a phone shows of an image before it has downloaded it. */
+export interface Preview {
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  readonly jpegThumbnail?: Uint8Array | undefined;
+}
+
 interface Media extends MediaSource {
   readonly contentType: string;
   readonly fileName?: string | undefined;
+  readonly preview?: Preview | undefined;
 }
 
 interface Quoted {
@@ -49,7 +57,11 @@ const mediaContent = async (
     ...(text && { caption: text }),
   };
   if (kind === "file") return { documentMessage: { ...common, fileName: media.fileName ?? "file" } };
-  return { imageMessage: { ...common, ...(viewOnce && { viewOnce }) } };
+  const { width, height, jpegThumbnail } = media.preview ?? {};
+  const image = { ...common, ...(width && height && { width, height }) };
+  // the thumbnail would remain visible after the only view
+  if (viewOnce) return { imageMessage: { ...image, viewOnce } };
+  return { imageMessage: { ...image, ...(jpegThumbnail && { jpegThumbnail }) } };
 };
 
 const withContext = (content: proto.IMessage, contextInfo: proto.IContextInfo): proto.IMessage =>
