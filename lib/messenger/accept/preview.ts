@@ -31,7 +31,7 @@ const readSize = async (bytes: Buffer): Promise<Size> => {
   const image = sharp(bytes, { limitInputPixels: false });
   const { width, height } = await image.metadata().then(
     ({ autoOrient }): Size => autoOrient,
-    () => findImageHeader(bytes) ?? {},
+    (): Size => findImageHeader(bytes) ?? {},
   );
   return { width, height };
 };
