@@ -1,16 +1,25 @@
 import type postgres from "postgres";
 import type { MessageState, State } from "#lib/messaging/submission.ts";
 
+interface Row {
+  readonly status: State;
+  readonly reason: string | null;
+  readonly duration: number | null;
+  readonly acceptedAt: Date;
+  readonly changedAt: Date;
+}
+
 export const findState = async (sql: postgres.ISql, id: string): Promise<MessageState | undefined> => {
-  const [row] = await sql<{ status: State; reason: string | null; acceptedAt: Date; changedAt: Date }[]>`
-    select state as status, reason, accepted_at as "acceptedAt", changed_at as "changedAt"
+  const [row] = await sql<Row[]>`
+    select state as status, reason, (content ->> 'duration_seconds')::int as duration, accepted_at as "acceptedAt", changed_at as "changedAt"
     from messaging.message where id = ${id}`;
   if (!row) return undefined;
-  const { status, reason, acceptedAt, changedAt } = row;
+  const { status, reason, duration, acceptedAt, changedAt } = row;
   return {
     id,
     status,
     ...(reason !== null && { reason }),
+    ...(duration !== null && { duration }),
     accepted_at: acceptedAt.toISOString(),
     changed_at: changedAt.toISOString(),
   };

@@ -2,10 +2,12 @@ import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Accepted, State } from "#lib/messaging/submission.ts";
+import { renderMessages } from "#lib/messenger/console/outbox-section.ts";
+import { readConsoleState } from "#lib/messenger/console/state.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import { pngChunk, pngEnd, pngHeader, pngSignature } from "../../steps/png.ts";
 import { photo, picture, pixelsOf } from "../accept/pictures.ts";
-import { phone, platform, stageEachTest, startOpen, stateOf, submit, upload } from "../running-task.ts";
+import { phone, platform, sql, stageEachTest, startOpen, stateOf, submit, upload } from "../running-task.ts";
 
 stageEachTest();
 
@@ -52,6 +54,9 @@ test.each(sessions)("when the phone %s, the message's state is what the phone sh
   const why = reason ? expect.stringMatching(reason) : "";
   await expect.poll(shown, { timeout: 15_000 }).toEqual({ status: state, why, frames });
   expect(platform.phone(phone).find(id) !== undefined).toBe(isReadable);
+  const own = { connection: { kind: "open", since: "" }, leader: true } as const;
+  const page = renderMessages(await readConsoleState(sql, own), new Date()).text;
+  expect(page.includes('<span class="state bad">SENT</span>')).toBe(!isReadable);
   const metrics = await (await fetch(`${task.url}/metrics`)).text();
   expect(metrics).toContain(`messenger_undecryptable_total ${isReadable ? 0 : 1}`);
 });
@@ -77,6 +82,33 @@ test.each(hosts)("when of the media hosts %s, the file arrives", async (_, mood,
   await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe("DELIVERED");
   expect(platform.uploads.map(({ host, status }) => [host, status])).toEqual(answers);
   expect(platform.phone(phone).find(id)?.media?.bytes.equals(bytes)).toBe(true);
+});
+
+test.each([
+  [0, 0, null],
+  [1, 86_400, 86_400],
+  [86_400, 86_400, 86_400],
+  [86_401, 604_800, 604_800],
+  [604_801, 7_776_000, 7_776_000],
+  [31_536_000, 7_776_000, 7_776_000],
+])("a message that disappears after %i s gets the next duration that phones know, %i s", async (...row) => {
+  const [duration_seconds, duration, expiration] = row;
+  const task = await startOpen();
+  const { id } = await submit(task, { duration_seconds });
+  await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe("READ");
+  const context = platform.phone(phone).find(id)?.message.extendedTextMessage?.contextInfo;
+  expect([(await stateOf(task, id)).duration, context?.expiration || null]).toEqual([duration, expiration]);
+});
+
+test("a message without a duration has none in its state", async () => {
+  const task = await startOpen();
+  const { id } = await submit(task, {});
+  expect(await stateOf(task, id)).not.toHaveProperty("duration");
+});
+
+test("a file without a declared type arrives with that of its content", async () => {
+  const submission = { kind: "file", file_name: "surat.pdf", content_type: "application/octet-stream" };
+  expect((await receive(submission, Buffer.from("%PDF-1.7\n"))).media?.mimetype).toBe("application/pdf");
 });
 
 /** Sends media. @returns what the phone received. */
