@@ -14,7 +14,7 @@ const maxBytes = 512 * 1024 * 1024;
 const closedHost = "127.0.0.1:1";
 
 /** What an upload was answered. */
-export interface Upload {
+interface Upload {
   /** Its place in media_conn's list, from 0. */
   readonly host: number;
   readonly status: number;
@@ -57,13 +57,15 @@ export const startMediaStore = async ({ mediaHosts, expireAuth }: MediaBehaviour
     const server = createServer({ key, cert }, (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "https://media");
       const serve = async () => {
-        const file = files.get(pathname);
-        if (request.method === "GET") return void response.writeHead(file ? 200 : 404).end(file);
+        const stored = files.get(pathname);
+        if (request.method === "GET") return void response.writeHead(stored ? 200 : 404).end(stored);
         const status = statusOf(host, searchParams.get("auth"));
         uploads.push({ host, status });
-        // before the bytes have arrived, which are then discarded
-        if (status !== 200) return void response.writeHead(status).end("{}");
-        store(pathname, await buffer(request));
+        // an error is answered before the bytes have arrived; the connection stays open until they have
+        if (status !== 200) response.writeHead(status, { "content-length": 2 }).write("{}");
+        const file = await buffer(request);
+        if (status !== 200) return void response.end();
+        store(pathname, file);
         response.writeHead(200, { "content-type": "application/json" });
         response.end(
           JSON.stringify({ url: `https://${request.headers.host}${pathname}`, direct_path: pathname }),
