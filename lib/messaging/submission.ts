@@ -57,7 +57,7 @@ export const Submission = z.object({
   view_once: z._default(z.boolean(), false),
   compress: z._default(z.boolean(), false),
   is_forwarded: z._default(z.boolean(), false),
-  /** Until the message disappears from the chat; absent or 0: never. */
+  /** Until the message disappears from the chat; absent or 0: never. Rounded up to one that phones know. */
   duration_seconds: z.optional(z.int().check(z.minimum(0), z.maximum(31_536_000))),
   reply_to: z.optional(z.string().check(z.maxLength(128))),
   class: z._default(z.enum(["otp", "transactional", "reminder", "bulk"]), "transactional"),
@@ -98,8 +98,10 @@ export const AcceptedBatch = z.object({
 export const MessageState = z.object({
   id: z.string(),
   status: z.enum(states),
-  /** Why it is FAILED, EXPIRED or UNCERTAIN. */
+  /** Why it is FAILED, EXPIRED or UNCERTAIN, or that the phone could not decrypt it. */
   reason: z.optional(z.string()),
+  /** Seconds until it disappears from the chat, if a duration was requested; rounded up to one that phones know. */
+  duration: z.optional(z.int()),
   accepted_at: z.string(),
   changed_at: z.string(),
 });

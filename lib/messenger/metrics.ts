@@ -6,6 +6,8 @@ import { listDepths } from "./outbox/depth.ts";
 export interface Metrics {
   onOutcome(outcome: "sent" | "failed" | "retried", ms: number): void;
   onReconnect(): void;
+  /** A message that its recipient's phone could not decrypt. */
+  onUndecryptable(): void;
   /** Queries the queue and renders all metrics. */
   render(): Promise<{ contentType: string; text: string }>;
 }
@@ -38,6 +40,11 @@ export const startMetrics = (
     help: "Connections to the platform after the first",
     registers,
   });
+  const undecryptable = new Counter({
+    name: "messenger_undecryptable_total",
+    help: "Messages that the recipient's phone could not decrypt",
+    registers,
+  });
   const depth = gauge("messenger_messages", "Messages in a non-final state", "state");
   const age = gauge(
     "messenger_oldest_message_seconds",
@@ -63,6 +70,7 @@ export const startMetrics = (
       if (outcome === "sent") ack.observe(ms / 1_000);
     },
     onReconnect: () => reconnects.inc(),
+    onUndecryptable: () => undecryptable.inc(),
     async render() {
       // the other metrics are available without the database
       await readQueue().catch(() => {

@@ -25,7 +25,7 @@ import { isPaused, setPaused } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
-import { applyReceipt, findState } from "./outbox/state.ts";
+import { applyReceipt, findState, markUndecryptable } from "./outbox/state.ts";
 import { beginAccount, learnLimits, watchLimits } from "./send/limits.ts";
 import { type Pace, Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
@@ -90,7 +90,11 @@ const leadTerm = (
     let connections = 0;
     whatsApp.on("receipt", ({ id, kind }) => {
       // each receipt arrives only once
-      void retryUntilDone(() => applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ"), signal);
+      void retryUntilDone(async () => {
+        if (kind !== "undecryptable")
+          await applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ");
+        else if (await markUndecryptable(sql, id)) metrics.onUndecryptable();
+      }, signal);
     });
     whatsApp.on("limits", (announced) => void learnLimits(limits, announced));
     whatsApp.on("state", (state) => {

@@ -111,7 +111,7 @@ test("nor messages that the platform drops, or sends without an answer", async (
 });
 
 test("nor media that the platform rejects", async () => {
-  city.platform.behave({ mediaStatus: 500 });
+  city.platform.behave({ mediaHosts: [500] });
   const { json } = await sendFile();
   await expect.poll(() => logged("message could not be prepared").length).toBeGreaterThan(0);
   city.platform.behave({});

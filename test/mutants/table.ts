@@ -14,6 +14,7 @@ import { outbox } from "./table/outbox.ts";
 import { partner } from "./table/partner.ts";
 import { resident } from "./table/resident.ts";
 import { sender } from "./table/sender.ts";
+import { shown } from "./table/shown.ts";
 
 /** Every mutant, by the area of the product that it breaks. */
 export const table: MutantTable = {
@@ -25,6 +26,7 @@ export const table: MutantTable = {
   sender,
   leader,
   media,
+  shown,
   notification,
   import: imports,
   gateway,

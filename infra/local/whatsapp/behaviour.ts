@@ -9,6 +9,10 @@ const milliseconds = z.int().check(z.minimum(0), z.maximum(600_000));
 const code = z.int().check(z.minimum(100), z.maximum(999));
 const receipt = z.enum(["delivered", "read"]);
 
+export const maxMediaHosts = 3;
+const mediaHost = z.union([code, z.literal("unreachable")]);
+export type MediaHost = z.infer<typeof mediaHost>;
+
 export type Receipt = z.infer<typeof receipt>;
 
 /** How the platform behaves; the defaults are correct behaviour. Counts decrease as they are used. */
@@ -52,20 +56,40 @@ export const Behaviour = z.strictObject({
   webRevision: z.optional(count),
   /** Linking demands a passkey after the scan or the code (Baileys #2672, OpenWA #560). */
   passkey: z._default(z.boolean(), false),
-  /** HTTP status of media uploads. */
-  mediaStatus: z._default(code, 200),
   /** Delay before the answer to a media upload, which may hang for ever (NousResearch/hermes-agent #26228). */
   mediaDelayMs: z._default(milliseconds, 0),
   contacts: z.prefault(Contacts, {}),
   /** Whether messages need privacy tokens; by default not. */
   tokens: z.optional(TokenDemand),
+  /**
+   * The hosts in media_conn, each with the HTTP status of its uploads (Baileys #1360: some fail in turn, all fail for
+   * accounts whose hosts are blocked).
+   */
+  mediaHosts: z._default(z.array(mediaHost).check(z.minLength(1), z.maxLength(maxMediaHosts)), [200]),
+  /** Answers this many queries for media_conn with an error. */
+  failMediaConn: z._default(count, 0),
+  /** The auth of media_conn expires with this many uploads: 401 until it is queried again (Baileys' `refreshMediaConn`). */
+  expireMediaAuth: z._default(count, 0),
+  /** Phones lose the session, as after a restored backup, before this many messages (zapo #262, ha-addons #145). */
+  loseSession: z._default(count, 0),
+  /** Phones have used up the one-time key of this many new sessions: "Invalid PreKey ID" (Baileys #54). */
+  usedPreKeys: z._default(count, 0),
+  /** False: new sessions get no one-time key, because all are used up (X3DH, 3.3: the key is optional). */
+  oneTimeKeys: z._default(z.boolean(), true),
 });
 export type Behaviour = z.infer<typeof Behaviour>;
 
 /** The deviations from correct behaviour. */
 export type Misbehaviour = z.input<typeof Behaviour>;
 
-type Count = "dropBeforeAck" | "dropUndelivered" | "askAgain";
+type Count =
+  | "dropBeforeAck"
+  | "dropUndelivered"
+  | "askAgain"
+  | "failMediaConn"
+  | "expireMediaAuth"
+  | "loseSession"
+  | "usedPreKeys";
 
 /** Decrements a count. @returns false if it was 0. */
 export const spend = (behaviour: Behaviour, what: Count): boolean => {

@@ -124,6 +124,7 @@ export class Delivery {
         readable = undefined;
         continue;
       }
+      if (mine && spend(this.#behaviour(), "loseSession")) await phone.loseSession(device.lid);
       const { type = "" } = encrypted.attrs;
       const incoming = { id, from: device.lid, type, ciphertext: bytesOf(encrypted), order };
       const received = await phone.receive(incoming);

@@ -184,7 +184,7 @@ export class Exchange implements Listener {
       if (pairing && !pairing.finishCode(asked)) return [element("error", { code: "406" })];
       return [];
     }
-    return connection.device ? answer(iq, connection.device, this.#knowledge, this.behaviour.contacts) : [];
+    return connection.device ? answer(iq, connection.device, this.#knowledge, this.behaviour) : [];
   }
 
   /** Scans a QR code with the account's phone. @returns the linked device. */

@@ -106,21 +106,33 @@ export class Phone {
     return this.#credentials.signedIdentityKey;
   }
 
-  /** Returns the keys for a new session, with a new one-time key. */
-  async bundle(): Promise<{ registration: BinaryNode; keys: BinaryNode[] }> {
+  /**
+   * Returns the keys for a new session.
+   *
+   * @param oneTime the one-time key: a new one, one that the phone has used and deleted, or none.
+   */
+  async bundle(oneTime: "new" | "used" | "none" = "new"): Promise<{
+    registration: BinaryNode;
+    keys: BinaryNode[];
+  }> {
     const { registrationId, signedPreKey, signedIdentityKey } = this.#credentials;
     const preKey = Curve.generateKeyPair();
     const preKeyId = ++this.#lastPreKey;
-    await this.#keys.set({ "pre-key": { [preKeyId]: preKey } });
+    if (oneTime === "new") await this.#keys.set({ "pre-key": { [preKeyId]: preKey } });
     return {
       registration: element("registration", {}, encodeBigEndian(registrationId)),
       keys: [
         element("type", {}, Buffer.from([5])),
         element("identity", {}, signedIdentityKey.public),
-        xmppPreKey(preKey, preKeyId),
+        ...(oneTime === "none" ? [] : [xmppPreKey(preKey, preKeyId)]),
         xmppSignedPreKey(signedPreKey),
       ],
     };
+  }
+
+  /** Deletes the session with a linked device. */
+  loseSession(device: string): Promise<void> {
+    return this.#signal.deleteSession([device]);
   }
 
   /** Decrypts a message into the inbox. @returns false after recording a failure. */

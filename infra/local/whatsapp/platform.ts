@@ -7,7 +7,7 @@ import { muteLibsignal } from "#lib/messenger/channels/whatsapp/library-log.ts";
 import { listenOnLoopback } from "../loopback.ts";
 import { Account } from "./account.ts";
 import { createAuthority } from "./authority.ts";
-import type { Behaviour, Misbehaviour, Receipt } from "./behaviour.ts";
+import { type Behaviour, type Misbehaviour, type Receipt, spend } from "./behaviour.ts";
 import type { Reason } from "./closing.ts";
 import { Connection } from "./connection.ts";
 import { companionAdded } from "./contacts.ts";
@@ -45,10 +45,11 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
   let refused = 0;
   let comesBack: NodeJS.Timeout | undefined;
   const authority = createAuthority();
-  const media = await startMediaStore(
-    () => (away ? 503 : exchange.behaviour.mediaStatus),
-    () => exchange.behaviour.mediaDelayMs,
-  );
+  const media = await startMediaStore({
+    mediaHosts: () => exchange.behaviour.mediaHosts.map((status) => (away ? 503 : status)),
+    delayMs: () => exchange.behaviour.mediaDelayMs,
+    expireAuth: () => spend(exchange.behaviour, "expireMediaAuth"),
+  });
   const directory = new Directory(media, isRegistered);
   const account = new Account(directory.register(options.account ?? defaultAccount));
   for (const number of phones) directory.register(number);
@@ -125,6 +126,8 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
       if (!phone) throw new Error(`${number} has no account`);
       return phone;
     },
+    /** How media hosts answered uploads, in order. */
+    uploads: media.uploads,
     /** Sends a message to the account. @returns the IDs, one for each linked device. */
     write: (number: string, text: string): Promise<string[]> =>
       exchange.write(platform.phone(number), { conversation: text }),

@@ -5,10 +5,12 @@ import {
   getBinaryNodeChildren,
 } from "baileys";
 import type { Account, Device } from "./account.ts";
-import { answerUsync, type Contacts } from "./contacts.ts";
+import { type Behaviour, spend } from "./behaviour.ts";
+import { answerUsync } from "./contacts.ts";
 import type { Directory } from "./directory.ts";
 import type { MediaStore } from "./media-store.ts";
 import type { NewChatLimits } from "./new-chats.ts";
+import type { Phone } from "./phone.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import { element } from "./stanza.ts";
 
@@ -32,12 +34,16 @@ const answerOwnKeys = (iq: BinaryNode, device: Device) => {
 };
 
 /** Returns the keys of each address for new sessions. */
-const answerKeys = async (key: BinaryNode, directory: Directory) => {
+const answerKeys = async (key: BinaryNode, { account, directory }: Knowledge, behaviour: Behaviour) => {
+  const oneTimeOf = (phone: Phone) => {
+    if (!behaviour.oneTimeKeys) return "none";
+    return phone !== account.phone && spend(behaviour, "usedPreKeys") ? "used" : "new";
+  };
   const users = getBinaryNodeChildren(key, "user").map(async ({ attrs: { jid = "" } }) => {
     const phone = directory.findDevice(jid);
     if (!phone) return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
     phone.queries.keys += 1;
-    const { registration, keys } = await phone.bundle();
+    const { registration, keys } = await phone.bundle(oneTimeOf(phone));
     return element("user", { jid }, [registration, ...keys]);
   });
   return [element("list", {}, await Promise.all(users))];
@@ -47,20 +53,26 @@ const answerKeys = async (key: BinaryNode, directory: Directory) => {
 export const answer = async (
   iq: BinaryNode,
   device: Device,
-  { account, directory, media, tokens, newChats }: Knowledge,
-  contacts: Contacts,
+  knowledge: Knowledge,
+  behaviour: Behaviour,
 ): Promise<BinaryNode[]> => {
+  const { account, directory, media, tokens, newChats } = knowledge;
   const [asked] = getAllBinaryNodeChildren(iq);
   switch (iq.attrs.xmlns) {
     case "encrypt":
-      return asked?.tag === "key" ? answerKeys(asked, directory) : answerOwnKeys(iq, device);
+      return asked?.tag === "key" ? answerKeys(asked, knowledge, behaviour) : answerOwnKeys(iq, device);
     case "usync":
-      return asked ? [answerUsync(asked, directory, account, contacts)] : [];
+      return asked ? [answerUsync(asked, directory, account, behaviour.contacts)] : [];
     case "privacy":
       return asked?.tag === "tokens" ? tokens.answer(asked) : [];
     case "w:m":
+      if (spend(behaviour, "failMediaConn")) return [element("error", { code: "503" })];
       return [
-        element("media_conn", { auth: media.token, ttl: "300" }, [element("host", { hostname: media.host })]),
+        element(
+          "media_conn",
+          { auth: media.token, ttl: "300" },
+          media.hosts.map((hostname) => element("host", { hostname })),
+        ),
       ];
     case "w:mex":
       return [element("result", {}, Buffer.from(newChats.answer(asked?.attrs.query_id)))];

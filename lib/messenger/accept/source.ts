@@ -6,6 +6,7 @@ import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";
 import { type Download, openDownload } from "./download.ts";
 import { sanitizeFileName } from "./file-name.ts";
+import { withType } from "./media-type.ts";
 
 const maxImageBytes = 16 * 1024 * 1024;
 /** Of an image that is to be compressed. */
@@ -31,16 +32,13 @@ const readImage = async ({ body, fileName }: Raw, compress: boolean): Promise<So
   return { contentType: header.type, fileName, body: once(bytes) };
 };
 
-const toSource = (
+const toSource = async (
   raw: Raw,
   { kind, compress, file_name, content_type }: Submission,
-): Promise<Source> | Source => {
+): Promise<Source> => {
   if (kind === "image") return readImage(raw, compress);
-  return {
-    contentType: content_type ?? raw.contentType ?? "application/octet-stream",
-    fileName: sanitizeFileName(file_name ?? "") ?? raw.fileName ?? "file",
-    body: raw.body,
-  };
+  const fileName = sanitizeFileName(file_name ?? "") ?? raw.fileName ?? "file";
+  return { ...(await withType([content_type, raw.contentType], fileName, raw.body)), fileName };
 };
 
 /**

@@ -1,4 +1,4 @@
-import sharp, { type Metadata } from "sharp";
+import sharp, { type Metadata, type Sharp } from "sharp";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 
@@ -21,7 +21,7 @@ sharp.cache(false);
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer"] });
 
-interface CompressionOptions {
+export interface DecodingOptions {
   /** Aborted when the result is not needed any more. */
   readonly signal?: AbortSignal;
   readonly maxMs?: number;
@@ -34,7 +34,8 @@ const countWholeBytes = (image: Metadata): number => {
   return isProgressive ? width * height * samples * (format === "jpeg" || depth === "ushort" ? 2 : 1) : 0;
 };
 
-const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> => {
+/** Opens an image for work of a limited time. @throws Error if decoding it would take too much memory. */
+export const openImage = async (bytes: Buffer, timeoutSeconds: number): Promise<Sharp> => {
   const image = sharp(bytes, { limitInputPixels: maxPixels }).timeout({ seconds: timeoutSeconds });
   const metadata = await image.metadata();
   const isTooWide = metadata.format === "png" && metadata.width > maxPngWidth;
@@ -42,6 +43,11 @@ const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> 
     throw new Error("decoding takes too much memory");
   // sharp would convert 16 bits to Display P3 without a profile; for a JPG this option would prevent shrink-on-load
   if (metadata.depth === "ushort") image.pipelineColourspace("srgb");
+  return image;
+};
+
+const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> => {
+  const image = await openImage(bytes, timeoutSeconds);
   return image
     .autoOrient()
     .resize({ width: maxSide, height: maxSide, fit: "inside", withoutEnlargement: true })
@@ -53,13 +59,16 @@ const reencode = async (bytes: Buffer, timeoutSeconds: number): Promise<Buffer> 
 /** One image at a time, so that memory is bounded: libvips may still be at work on one that took too long. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Rejects after the timeout, but the next turn starts only when libvips stops: it checks the time between strips. */
-const reencodeInTurn = async (
-  bytes: Buffer,
-  { signal, maxMs = defaultMaxMs }: CompressionOptions,
+/**
+ * Decodes an image when those before it are done. Rejects after the timeout, but the next turn starts only when libvips
+ * stops: it checks the time between strips.
+ */
+export const inTurn = async (
+  decode: (timeoutSeconds: number) => Promise<Buffer>,
+  { signal, maxMs = defaultMaxMs }: DecodingOptions,
 ): Promise<Buffer> => {
   const turn = last;
-  const work = turn.then(() => reencode(bytes, Math.ceil(maxMs / 1_000)));
+  const work = turn.then(() => decode(Math.ceil(maxMs / 1_000)));
   last = work.catch(() => {});
   await turn;
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
@@ -77,9 +86,9 @@ const reencodeInTurn = async (
  * without metadata. An image that exceeds the limits of memory or time, or would not become smaller, is returned
  * unchanged.
  */
-export const compressImage = async (bytes: Buffer, options: CompressionOptions = {}): Promise<Buffer> => {
+export const compressImage = async (bytes: Buffer, options: DecodingOptions = {}): Promise<Buffer> => {
   try {
-    const jpeg = await reencodeInTurn(bytes, options);
+    const jpeg = await inTurn((seconds) => reencode(bytes, seconds), options);
     return jpeg.length < bytes.length ? jpeg : bytes;
   } catch (error) {
     options.signal?.throwIfAborted();

@@ -37,8 +37,10 @@ export const renderQueue = (state: ConsoleState | undefined): Html =>
 // explicit roles: on a narrow page `display: block` removes the roles of table elements
 const renderMessage = (message: MessageSummary, now: Date): Html => {
   const { id, kind, phone, state, reason, attempts, acceptedAt, changedAt } = message;
+  // a message that is SENT has a reason only if the phone could not decrypt it
+  const tone = reason && tones[state] === "good" ? "bad" : tones[state];
   return html`<tr id="message-${id}" role="row">
-<td role="cell"><span class="state ${tones[state]}">${state}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
+<td role="cell"><span class="state ${tone}">${state}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
 <td role="cell" data-label="To" class="phone">${phone}</td>
 <td role="cell" data-label="Kind">${kind}</td>
 <td role="cell" data-label="Sends">${attempts}</td>

@@ -1,16 +1,25 @@
 import type postgres from "postgres";
 import type { MessageState, State } from "#lib/messaging/submission.ts";
 
+interface Row {
+  readonly status: State;
+  readonly reason: string | null;
+  readonly duration: number | null;
+  readonly acceptedAt: Date;
+  readonly changedAt: Date;
+}
+
 export const findState = async (sql: postgres.ISql, id: string): Promise<MessageState | undefined> => {
-  const [row] = await sql<{ status: State; reason: string | null; acceptedAt: Date; changedAt: Date }[]>`
-    select state as status, reason, accepted_at as "acceptedAt", changed_at as "changedAt"
+  const [row] = await sql<Row[]>`
+    select state as status, reason, (content ->> 'duration_seconds')::int as duration, accepted_at as "acceptedAt", changed_at as "changedAt"
     from messaging.message where id = ${id}`;
   if (!row) return undefined;
-  const { status, reason, acceptedAt, changedAt } = row;
+  const { status, reason, duration, acceptedAt, changedAt } = row;
   return {
     id,
     status,
     ...(reason !== null && { reason }),
+    ...(duration !== null && { duration }),
     accepted_at: acceptedAt.toISOString(),
     changed_at: changedAt.toISOString(),
   };
@@ -30,4 +39,15 @@ export const applyReceipt = async (
   await sql`
     update messaging.message set state = ${state}, reason = null, sent_at = coalesce(sent_at, now()), changed_at = now()
     where id = ${id} and state = any(string_to_array(${before}, ','))`;
+};
+
+const undecryptable =
+  'the recipient\'s phone could not decrypt the message and shows "Waiting for this message"; send it again as a new one';
+
+/** Records that the phone could not decrypt a message, until it reports its delivery. @returns false if that was known. */
+export const markUndecryptable = async (sql: postgres.Sql, id: string): Promise<boolean> => {
+  const { count } = await sql`
+    update messaging.message set reason = ${undecryptable}, changed_at = now()
+    where id = ${id} and state in ('SENDING', 'SENT', 'UNCERTAIN') and reason is distinct from ${undecryptable}`;
+  return count > 0;
 };

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { toKnownDuration } from "#lib/messaging/duration.ts";
 import { priorities, type Submission } from "#lib/messaging/submission.ts";
 import { type Claim, isFree } from "./idempotency.ts";
 import type { Content } from "./message.ts";
@@ -15,8 +16,9 @@ export interface NewMessage {
 
 const contentOf = ({ submission, sealedText }: NewMessage): Content => {
   const { kind, text, compress, view_once, is_forwarded, duration_seconds, reply_to } = submission;
+  const known = duration_seconds === undefined ? undefined : toKnownDuration(duration_seconds);
   const shown = {
-    ...{ view_once, is_forwarded, duration_seconds, reply_to },
+    ...{ view_once, is_forwarded, duration_seconds: known, reply_to },
     ...(kind === "image" && compress && { compress }),
   };
   return sealedText === undefined ? { text, ...shown } : { sealed: sealedText, ...shown };

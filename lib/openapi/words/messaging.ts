@@ -34,8 +34,8 @@ const flag = (en: string, id: string): FieldWords => ({
 });
 const isForwarded = flag("Marks the message as forwarded.", "Menandai pesan sebagai diteruskan.");
 const duration: FieldWords = {
-  en: "Seconds until the message disappears from the chat; by default, or with 0, it stays.",
-  id: "Detik sampai pesan hilang dari percakapan; secara bawaan, atau dengan 0, pesan tetap ada.",
+  en: "Seconds until the message disappears from the chat; by default, or with 0, it stays. Rounded up to one that WhatsApp knows: 86,400, 604,800 or 7,776,000 (90 days, also for more).",
+  id: "Detik sampai pesan hilang dari percakapan; secara bawaan, atau dengan 0, pesan tetap ada. Dibulatkan ke atas ke nilai yang dikenal WhatsApp: 86.400, 604.800, atau 7.776.000 (90 hari, juga untuk yang lebih lama).",
   example: 86_400,
   schema: { type: "integer", minimum: 0, maximum: 31_536_000 },
 };
@@ -147,7 +147,11 @@ export const messagingWords: AreaWords = {
     fields: {
       "idempotency-key": idempotencyKey,
       phone: suffixedPhone,
-      file: upload("application/octet-stream", "The file, of any type.", "Berkas, jenis apa pun."),
+      file: upload(
+        "application/octet-stream",
+        "The file, of any type. Without a Content-Type of its own, the phone gets that of its content or name.",
+        "Berkas, jenis apa pun. Tanpa Content-Type sendiri, ponsel menerima jenis dari isi atau namanya.",
+      ),
       file_url: address("file", "berkas"),
       caption,
       reply_message_id: {
@@ -212,8 +216,12 @@ export const messagingWords: AreaWords = {
         ...messageFields,
         "data.status": states,
         "data.reason": {
-          en: "Reason for FAILED, EXPIRED or UNCERTAIN.",
-          id: "Alasan FAILED, EXPIRED, atau UNCERTAIN.",
+          en: "Reason for FAILED, EXPIRED or UNCERTAIN. With SENT: the phone could not decrypt the message and shows “Waiting for this message”.",
+          id: "Alasan FAILED, EXPIRED, atau UNCERTAIN. Pada SENT: ponsel tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”.",
+        },
+        "data.duration": {
+          en: "Seconds until it disappears from the chat, rounded up from the requested `duration`; absent if none was requested.",
+          id: "Detik sampai pesan hilang dari percakapan, dibulatkan ke atas dari `duration` yang diminta; tidak ada bila tidak diminta.",
         },
         "data.accepted_at": { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
         "data.changed_at": { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
@@ -224,6 +232,7 @@ export const messagingWords: AreaWords = {
           data: {
             id: "3EB0C767D26A1B2E5A9F",
             status: "DELIVERED",
+            duration: 86_400,
             accepted_at: "2025-01-31T01:15:30.123Z",
             changed_at: "2025-01-31T01:15:41.456Z",
           },

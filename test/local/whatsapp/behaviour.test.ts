@@ -279,7 +279,7 @@ describe("a connection", () => {
 
 test("an upload that the media server rejects fails the message", async () => {
   const { platform, socket } = await runPaired();
-  platform.behave({ mediaStatus: 500 });
+  platform.behave({ mediaHosts: [500] });
   const document = { document: Buffer.from("%PDF"), mimetype: "application/pdf", fileName: "a.pdf" };
   await expect(socket.sendMessage(jid, document)).rejects.toThrow("upload failed");
 });

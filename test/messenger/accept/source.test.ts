@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
@@ -58,11 +59,33 @@ describe("the type", () => {
     });
   });
 
-  test("of a file is that of the submission, otherwise that of the server", async () => {
-    const served = { "content-type": "application/pdf" };
-    expect((await open("file", served, png)).contentType).toBe("application/pdf");
-    expect((await open("file", served, png, { content_type: "text/plain" })).contentType).toBe("text/plain");
-    expect((await open("file", {}, png)).contentType).toBe("application/octet-stream");
+  const octets = "application/octet-stream";
+  const pdf = Buffer.from("%PDF-1.7\n");
+  const zip = Buffer.from("PK\x03\x04\x14\0\0\0\b\0".padEnd(64, "\0"), "latin1");
+  const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+  test.each<[string, string, string | undefined, string, Buffer, string]>([
+    ["the submission says", "text/plain", "application/pdf", "a.bin", png, "text/plain"],
+    ["the server says", octets, "application/pdf", "a.bin", png, "application/pdf"],
+    ["its content says", octets, octets, "surat.docx", pdf, "application/pdf"],
+    ["its content says", octets, "binary/octet-stream", "file", png, "image/png"],
+    ["its name says of an archive", octets, undefined, "surat.docx", zip, word],
+    ["its name says of text", octets, undefined, "warga.csv", Buffer.from("nik;nama\n"), "text/csv"],
+    ["its archive is", octets, undefined, "surat", zip, "application/zip"],
+    ["is unknown", octets, undefined, "surat", Buffer.from([1, 2, 3]), octets],
+    ["is unknown of an empty file", octets, undefined, "surat", Buffer.alloc(0), octets],
+  ])("of a file is what %s", async (_, content_type, served, file_name, bytes, type) => {
+    const headers = served === undefined ? {} : { "content-type": served };
+    const { contentType, body } = await open("file", headers, bytes, { content_type, file_name });
+    expect(contentType).toBe(type);
+    expect((await buffer(body)).equals(bytes)).toBe(true);
+  });
+
+  test("of a file is detected from its beginning, and the rest follows", async () => {
+    const bytes = Buffer.concat([pdf, randomBytes(300_000)]);
+    const { contentType, body } = await open("file", {}, bytes);
+    expect(contentType).toBe("application/pdf");
+    expect((await buffer(body)).equals(bytes)).toBe(true);
   });
 });
 

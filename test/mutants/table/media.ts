@@ -86,8 +86,8 @@ export const media: readonly Mutant[] = [
   {
     breaks: "The server's type of a file comes before the sender's",
     file: "lib/messenger/accept/source.ts",
-    find: "content_type ?? raw.contentType ??",
-    replace: "raw.contentType ?? content_type ??",
+    find: "[content_type, raw.contentType]",
+    replace: "[raw.contentType, content_type]",
     tests: ["test/messenger/accept/source.test.ts"],
   },
   {

@@ -6,6 +6,7 @@ import type { Outgoing } from "../../outbox/message.ts";
 import type { payloadStore } from "../../outbox/payload.ts";
 import type { Channel } from "../channel.ts";
 import { compressImage } from "../compress-image.ts";
+import { previewImage } from "../preview.ts";
 import { fetchLimits } from "./limits.ts";
 import { refreshRecipient } from "./recipient.ts";
 import type { WhatsApp } from "./whatsapp.ts";
@@ -23,22 +24,25 @@ export const whatsAppChannel = (
   payloads: ReturnType<typeof payloadStore>,
   signal: AbortSignal,
 ): Channel => {
-  const openMedia = async (mediaId: number | null, compress = false) => {
+  /** Reads an image whole, to compress it and for its preview; another file as it is uploaded. */
+  const openMedia = async ({ mediaId, kind, content }: Outgoing) => {
     if (mediaId === null) return undefined;
-    const { id, contentType, fileName, sizeBytes } = await getMedia(sql, mediaId);
-    const stored = { open: () => readMedia(sql, id), contentType, fileName, sizeBytes };
-    if (!compress) return stored;
+    const { id, contentType, fileName } = await getMedia(sql, mediaId);
+    const stored = { open: () => readMedia(sql, id), contentType, fileName };
+    if (kind !== "image") return stored;
     const original = await buffer(stored.open());
-    const bytes = await compressImage(original, { signal });
-    if (bytes === original) return stored;
-    return { open: () => once(bytes), contentType: "image/jpeg", fileName, sizeBytes: bytes.length };
+    const bytes = content.compress ? await compressImage(original, { signal }) : original;
+    const preview = await previewImage(bytes, { signal });
+    if (bytes === original) return { ...stored, preview };
+    return { open: () => once(bytes), contentType: "image/jpeg", fileName, preview };
   };
   return {
     isOpen: () => platform.state().kind === "open",
     findAddress: (phone) => platform.findJid(phone),
-    async compose({ id, phone, kind, content, mediaId }: Outgoing, jid) {
-      const { reply_to, compress, ...shown } = content;
-      const media = await openMedia(mediaId, compress);
+    async compose(message: Outgoing, jid) {
+      const { id, phone, kind, content } = message;
+      const { reply_to, compress: _, ...shown } = content;
+      const media = await openMedia(message);
       // the content of a message to another number must not be shown to this one
       const quoted =
         reply_to === undefined ? undefined : { id: reply_to, payload: await payloads.find(reply_to, phone) };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { generateWAMessageFromContent, proto, type WAMessage, type WASocket } from "baileys";
 import type { Content, Outgoing } from "../../outbox/message.ts";
+import type { Preview } from "../preview.ts";
 import { type MediaSource, uploadMedia } from "./upload.ts";
 
 /**
@@ -19,6 +20,7 @@ export interface Composition
 interface Media extends MediaSource {
   readonly contentType: string;
   readonly fileName?: string | undefined;
+  readonly preview?: Preview | undefined;
 }
 
 interface Quoted {
@@ -51,7 +53,11 @@ const mediaContent = async (
     ...(text && { caption: text }),
   };
   if (kind === "file") return { documentMessage: { ...common, fileName: media.fileName ?? "file" } };
-  return { imageMessage: { ...common, ...(viewOnce && { viewOnce }) } };
+  const { width, height, jpegThumbnail } = media.preview ?? {};
+  const image = { ...common, ...(width && height && { width, height }) };
+  // the thumbnail would remain visible after the only view
+  if (viewOnce) return { imageMessage: { ...image, viewOnce } };
+  return { imageMessage: { ...image, ...(jpegThumbnail && { jpegThumbnail }) } };
 };
 
 const withContext = (content: proto.IMessage, contextInfo: proto.IContextInfo): proto.IMessage =>

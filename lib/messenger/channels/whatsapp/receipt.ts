@@ -3,8 +3,15 @@ import { areJidsSameUser, type BinaryNode, getBinaryNodeChild, getBinaryNodeChil
 /** What a recipient's phone reported about a message. */
 export interface Receipt {
   readonly id: string;
-  readonly kind: "delivered" | "read" | "played";
+  /** `undecryptable`: the phone shows "Waiting for this message". */
+  readonly kind: "delivered" | "read" | "played" | "undecryptable";
 }
+
+/**
+ * A phone counts its requests for a copy that it can decrypt. The second copy has a new session, so one that requests a
+ * third will not decrypt that either (zapo #262); baileys answers two, because it counts each request twice.
+ */
+const lastRequest = 3;
 
 /** `inactive`: delivered to a device that is not in use at the moment. */
 const kinds: Readonly<Record<string, Receipt["kind"]>> = {
@@ -14,10 +21,17 @@ const kinds: Readonly<Record<string, Receipt["kind"]>> = {
   played: "played",
 };
 
-/** Lists the receipts in a stanza, except those of the account's own devices, retries and other kinds. */
+const kindOf = (node: BinaryNode): Receipt["kind"] | undefined => {
+  const { type = "" } = node.attrs;
+  if (type !== "retry") return kinds[type];
+  const { count } = getBinaryNodeChild(node, "retry")?.attrs ?? {};
+  return Number(count) >= lastRequest ? "undecryptable" : undefined;
+};
+
+/** Lists the receipts in a stanza, except those of the account's own devices, first retries and other kinds. */
 export const receiptsOf = (node: BinaryNode, own: readonly (string | undefined)[]): readonly Receipt[] => {
   const { attrs } = node;
-  const kind = kinds[attrs.type ?? ""];
+  const kind = kindOf(node);
   const from = attrs.participant ?? attrs.from;
   if (!kind || !attrs.id || own.some((jid) => jid && areJidsSameUser(from, jid))) return [];
   const more = getBinaryNodeChildren(getBinaryNodeChild(node, "list"), "item").map((item) => item.attrs.id);

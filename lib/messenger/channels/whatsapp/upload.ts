@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { DEFAULT_ORIGIN, getMediaKeys, MEDIA_PATH_MAP, type WASocket } from "baileys";
 import * as z from "zod/mini";
 import { ChannelFailure } from "../channel.ts";
+import { getMediaConn, type MediaConn } from "./media-conn.ts";
 
 /** Media that can be read from the start more than once. */
 export interface MediaSource {
@@ -50,7 +51,11 @@ const measure = (media: MediaSource) => {
   return { measured, source: { open } };
 };
 
-const readReply = async (response: IncomingMessage): Promise<z.infer<typeof Reply> | undefined> => {
+/** The auth of media_conn has expired, for all of its hosts. */
+class AuthExpired extends Error {}
+
+const readReply = async (response: IncomingMessage): Promise<z.infer<typeof Reply>> => {
+  if (response.statusCode === 401) throw new AuthExpired("the media server answered with status 401");
   let text = "";
   for await (const piece of response.setEncoding("utf8")) {
     text += piece;
@@ -85,11 +90,15 @@ const post = async ({ url, bytes, agent, signal }: Post, body: AsyncIterable<Buf
   outgoing.on("timeout", () => outgoing.destroy(new Error("the media server does not respond")));
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve);
-    outgoing.once("error", reject);
+    outgoing.on("error", reject);
   });
-  answered.catch(() => {});
-  await pipeline(Readable.from(body), outgoing, { signal });
-  return readReply(await answered);
+  // a server that rejects the upload answers before it has read everything; errors arrive at `answered`
+  pipeline(Readable.from(body), outgoing, { signal }).catch(() => {});
+  try {
+    return await readReply(await answered);
+  } finally {
+    if (!outgoing.writableFinished) outgoing.destroy();
+  }
 };
 
 /**
@@ -124,28 +133,34 @@ export const uploadMedia = async (
   const fileEncSha256 = hash.digest();
   const token = fileEncSha256.toString("base64url");
 
-  let cause: unknown;
-  for (const forceGet of [false, true]) {
-    const { hosts, auth } = await socket.refreshMediaConn(forceGet);
-    for (const { hostname } of hosts) {
+  /** Tries each host in turn. */
+  const tryHosts = async ({ hosts, auth }: MediaConn) => {
+    let cause: unknown;
+    for (const hostname of hosts) {
       const url = `https://${hostname}${MEDIA_PATH_MAP[kind]}/${token}?auth=${encodeURIComponent(auth)}&token=${token}`;
       try {
         const agent = socket.ws.config.fetchAgent;
-        const reply = await post({ url, bytes, agent, signal }, encrypt(media, keys));
-        if (reply)
-          return {
-            url: reply.url,
-            directPath: reply.direct_path,
-            mediaKey,
-            fileSha256: measured.digest(),
-            fileEncSha256,
-            fileLength: measured.bytes,
-          };
+        return await post({ url, bytes, agent, signal }, encrypt(media, keys));
       } catch (error) {
         signal.throwIfAborted();
         cause = error;
+        if (error instanceof AuthExpired) break;
       }
     }
-  }
-  throw new ChannelFailure("upload-failed", false, cause);
+    throw new ChannelFailure("upload-failed", false, cause);
+  };
+
+  // once with the cached hosts and auth, which may be minutes old, and once with new ones
+  const reply = await tryHosts(await getMediaConn(socket, false)).catch(async () => {
+    signal.throwIfAborted();
+    return tryHosts(await getMediaConn(socket, true));
+  });
+  return {
+    url: reply.url,
+    directPath: reply.direct_path,
+    mediaKey,
+    fileSha256: measured.digest(),
+    fileEncSha256,
+    fileLength: measured.bytes,
+  };
 };

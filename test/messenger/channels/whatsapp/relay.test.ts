@@ -161,7 +161,7 @@ describe("a message", () => {
 
   test("fails before it is sent when no media server accepts its media", async () => {
     const platform = await openPaired(scene);
-    scene.fake.behave({ mediaStatus: 500 });
+    scene.fake.behave({ mediaHosts: [500] });
     const media = {
       open: async function* () {
         yield Buffer.from("x");
