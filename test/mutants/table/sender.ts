@@ -53,7 +53,7 @@ export const sender: readonly Mutant[] = [
     find: "const first = unmigrated.has(socket) ? jid : ((await findLid(socket, jid)) ?? jid);",
     replace: "const first = jid;",
     tests: ofAddressing,
-    only: "the LID alone",
+    only: "where both addresses",
   },
   {
     breaks: "An account that may not use LIDs reaches nobody",
