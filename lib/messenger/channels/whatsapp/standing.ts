@@ -4,7 +4,7 @@ import { inTime } from "./in-time.ts";
 import { parseVersion } from "./web-version.ts";
 
 /** Why no login is tried. */
-export interface Hold {
+interface Hold {
   /** Of the platform's last answer; see platform-codes.ts. */
   readonly code: number;
   /** Undefined: until an operator acts. */

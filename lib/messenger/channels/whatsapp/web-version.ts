@@ -43,7 +43,7 @@ const readAtMost = async (response: Response): Promise<string> => {
  * Reads the current version from the web client's service worker, as baileys' `fetchLatestWaWebVersion` does, but
  * with limits on time and size and from a URL that can be set. The page says only the revision.
  */
-export const fetchVersion = async (url: string, signal: AbortSignal): Promise<WAVersion | undefined> => {
+const fetchVersion = async (url: string, signal: AbortSignal): Promise<WAVersion | undefined> => {
   try {
     const response = await fetch(url, {
       headers,
