@@ -256,15 +256,15 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "The limit of an hour holds for a minute",
     file: pacingFile,
-    find: "freeAt(this.#sentAt, perHour, hourMs)",
-    replace: "freeAt(this.#sentAt, perHour, minuteMs)",
+    find: "freeAt(this.#sentAt, perHour - size, hourMs)",
+    replace: "freeAt(this.#sentAt, perHour - size, minuteMs)",
     tests: ofPacing,
   },
   {
     breaks: "The limit of a day holds for an hour",
     file: pacingFile,
-    find: "freeAt(this.#sentAt, this.#dailyCap(), dayMs)",
-    replace: "freeAt(this.#sentAt, this.#dailyCap(), hourMs)",
+    find: "freeAt(this.#sentAt, this.#dailyCap() - size, dayMs)",
+    replace: "freeAt(this.#sentAt, this.#dailyCap() - size, hourMs)",
     tests: ofPacing,
   },
   {
