@@ -67,7 +67,7 @@ const formType = "application/x-www-form-urlencoded";
  */
 const parseForm: Middleware = {
   before: ({ event }) => {
-    const text = textOf(event).replace(/^\uFEFF/, "");
+    const text = textOf(event);
     const sent = event.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
     if (text.trim() !== "" && sent !== formType)
       throw badRequest(`The Content-Type must be ${formType}; with curl: --data-urlencode 'name=value'`);
