@@ -11,6 +11,9 @@ export const handler = endpoint(route).handler(async ({ body, headers, sender })
     kind: "text",
     phone: body.phone,
     text: body.message,
+    reply_to: body.reply_message_id,
+    is_forwarded: body.is_forwarded,
+    duration_seconds: body.duration,
     idempotency_key: headers["idempotency-key"],
   });
   return { status: true, data: { id, status: "PENDING", message: "The message is queued for sending" } };

@@ -51,8 +51,7 @@ const readTime = (text: string | undefined): Date | undefined => {
 };
 
 const readPhone = (phone: string | undefined): string => {
-  if (phone === undefined || !isPhone(phone, { suffixed: false }))
-    throw new CommandError(explainPhone(phone));
+  if (phone === undefined || !isPhone(phone)) throw new CommandError(explainPhone(phone));
   return phone;
 };
 

@@ -19,13 +19,17 @@ export const bodyLimit = (maxBytes = defaultMaxBytes): Middleware => ({
 const textOf = ({ body, isBase64Encoded }: Pick<APIGatewayProxyEvent, "body" | "isBase64Encoded">): string =>
   Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8").toString();
 
-/** Treats an empty body as `{}`, whatever its Content-Type. */
-const emptyAsObject: Middleware = {
+/**
+ * Treats an empty body as `{}`, whatever its Content-Type, and drops a byte order mark, which .NET and PowerShell may
+ * write (RFC 8259, 8.1).
+ */
+const normalizeText: Middleware = {
   before: ({ event }) => {
-    if (textOf(event).trim()) return;
-    event.body = "{}";
+    const text = textOf(event).replace(/^\uFEFF/, "");
+    const isEmpty = text.trim() === "";
+    event.body = isEmpty ? "{}" : text;
     event.isBase64Encoded = false;
-    event.headers["content-type"] = "application/json";
+    if (isEmpty) event.headers["content-type"] = "application/json";
   },
 };
 
@@ -50,7 +54,7 @@ const replaceParserErrors: Middleware = {
 };
 
 /** Parses JSON. Requires lower-case header names. */
-export const jsonBody = [emptyAsObject, replaceParserErrors, httpJsonBodyParser() as Middleware];
+export const jsonBody = [normalizeText, replaceParserErrors, httpJsonBodyParser() as Middleware];
 
 /** Longer names are truncated in error messages. */
 const maxNameLength = 64;

@@ -52,6 +52,7 @@ export interface PartHeaders {
   /** Blank for a file without a name; absent for a field. */
   readonly fileName?: string;
   readonly charset: "utf8" | "latin1";
+  readonly isQuotedPrintable: boolean;
 }
 
 /** Rejects folded lines, control characters and repeated headers, which no client sends. */
@@ -127,15 +128,20 @@ export const readPartHeaders = (block: Buffer, where: string): PartHeaders => {
     throw badRequest(`${where} lacks a header such as Content-Disposition: form-data; name="phone"`);
   checkName(name, where);
 
-  if (!/^(7bit|8bit|binary)?$/i.test(headers.get("content-transfer-encoding") ?? ""))
-    throw invalidField(name, `${name} has a Content-Transfer-Encoding; send its bytes unencoded`);
+  const encoding = headers.get("content-transfer-encoding") ?? "";
+  if (!/^(7bit|8bit|binary|quoted-printable)?$/i.test(encoding))
+    throw invalidField(
+      name,
+      `${name} has an unsupported Content-Transfer-Encoding; send its bytes unencoded, or in quoted-printable`,
+    );
+  const isQuotedPrintable = /^q/i.test(encoding);
 
   const typeHeader = headers.get("content-type") ?? "";
   const sent = typeHeader.split(";")[0]?.trim().toLowerCase() ?? "";
   const fileName = readFileName(disposition.parameters, where);
   if (fileName !== undefined || sent === octetStream) {
     const contentType = /^[\w!#$&^.+-]{1,80}\/[\w!#$&^.+-]{1,80}$/.test(sent) ? sent : octetStream;
-    return { name, contentType, fileName: fileName ?? "", charset: "utf8" };
+    return { name, contentType, fileName: fileName ?? "", charset: "utf8", isQuotedPrintable };
   }
   const type = findParameters(typeHeader);
   const charset = type && charsets.get(type.parameters.get("charset")?.toLowerCase() ?? "utf-8");
@@ -144,5 +150,5 @@ export const readPartHeaders = (block: Buffer, where: string): PartHeaders => {
       name,
       `${name} has an unsupported Content-Type; send text/plain in UTF-8, or no Content-Type`,
     );
-  return { name, contentType: "text/plain", charset };
+  return { name, contentType: "text/plain", charset, isQuotedPrintable };
 };

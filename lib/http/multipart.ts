@@ -5,9 +5,11 @@ import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { badRequest, invalidField, repeatedField } from "#lib/faults/invalid-input.ts";
 import { badBoundary, uploadTooLarge } from "#lib/faults/table.ts";
+import { isBlank } from "#lib/routes/blank.ts";
 import type { Upload } from "#lib/routes/upload.ts";
 import { findParameters } from "./multipart-headers.ts";
 import { type Part, readStructure, type Structure } from "./multipart-structure.ts";
+import { decodeQuotedPrintable } from "./quoted-printable.ts";
 
 /** Limits of a file and of the whole body, which is 5.7 MB in base64: Lambda accepts 6 MB in all. */
 const maxUploadBytes = 4 * 1024 * 1024;
@@ -35,8 +37,16 @@ const getBoundary = (contentType = ""): string => {
   return boundary;
 };
 
+/** Decodes the content of a part, which the parser leaves as it was sent. */
+const decode = ({ name, content, isQuotedPrintable }: Part): Buffer => {
+  if (!isQuotedPrintable) return content;
+  const decoded = decodeQuotedPrintable(content);
+  if (!decoded) throw invalidField(name, `${name} is not valid quoted-printable; send its bytes unencoded`);
+  return decoded;
+};
+
 /** Rejects invalid UTF-8, for which the parser inserts replacement characters. */
-const readText = ({ name, content, charset }: Part): string => {
+const readText = ({ name, charset }: Part, content: Buffer): string => {
   if (charset === "utf8" && !isUtf8(content))
     throw invalidField(name, `${name} is not UTF-8 text; if it is a file, send it with a filename`);
   return content.toString(charset);
@@ -56,9 +66,6 @@ const runParser = async ({ body }: Structure, boundary: string): Promise<Multipa
   }
 };
 
-const isBlank = ({ fileName, content }: Part) =>
-  fileName === undefined ? content.toString().trim() === "" : fileName === "" && content.length === 0;
-
 /**
  * Builds the form, and rejects a body that the parser reads differently from the structure: such ambiguity is used to
  * bypass filters.
@@ -69,25 +76,26 @@ const toForm = (parts: readonly Part[], parsed: MultipartRequest): MultipartForm
   const files = new Map<string, Upload>();
   for (const part of parts) {
     const { name, fileName, contentType } = part;
-    const text = fileName === undefined ? readText(part) : undefined;
     // the parser omits empty files
-    const content = contents.get(name) ?? Buffer.alloc(0);
+    const sent = contents.get(name) ?? Buffer.alloc(0);
     const isSame =
-      text === undefined
-        ? content.equals(part.content)
-        : Object.hasOwn(parsed, name) && parsed[name] === text;
+      fileName === undefined
+        ? Object.hasOwn(parsed, name) && parsed[name] === readText(part, part.content)
+        : sent.equals(part.content);
     if (!isSame)
       throw invalidField(name, `The part ${name} is ambiguous; let the HTTP client encode the form`);
-    if (isBlank(part)) continue;
-    if (text !== undefined) fields.set(name, text);
-    else files.set(name, { content, fileName: fileName ?? "", contentType });
+    const content = decode(part);
+    if (fileName === undefined) {
+      const text = readText(part, content);
+      if (!isBlank(text)) fields.set(name, text);
+    } else if (fileName !== "" || content.length > 0) files.set(name, { content, fileName, contentType });
   }
   return { fields: Object.fromEntries(fields), files: Object.fromEntries(files) };
 };
 
 /**
- * Parses a multipart/form-data body. Requires lower-case header names. A blank field and a file input without a file
- * count as absent; an empty file with a name does not.
+ * Parses a multipart/form-data body. Requires lower-case header names. A blank field, `null`, `undefined` and a file
+ * input without a file count as absent; an empty file with a name does not.
  *
  * @throws Fault 500 bad_boundary for another Content-Type or an invalid boundary; 400 for a body that is empty, invalid
  * or ambiguous, and for a repeated or reserved name; 413 for a file over 4 MiB, a field over 64 KiB, or over 20 parts.

@@ -17,9 +17,7 @@ const normalize = (text: string): string | undefined => {
   return digits.test(bare) ? bare : undefined;
 };
 
-/** Whether a text is a valid number. @param suffixed allows the platform's suffix. */
-export const isPhone = (text: string, { suffixed }: { suffixed: boolean }): boolean =>
-  digits.test(suffixed ? text.replace(suffix, "") : text);
+export const isPhone = (text: string): boolean => digits.test(text);
 
 export const withoutSuffix = (phone: string): string => phone.replace(suffix, "");
 
@@ -36,6 +34,7 @@ export const explainPhone = (input: unknown): string => {
   const normalized = normalize(input);
   if (normalized) return `${rule}; send ${normalized}`;
   if (/@g\.us$/i.test(input)) return "phone must be the number of one person; groups are not supported";
+  if (/@(hosted\.)?lid$/i.test(input)) return `${rule}; a LID is not a number`;
   if (input.includes("@") && !suffix.test(input)) return `${rule}; only @s.whatsapp.net may follow it`;
   return /^0/.test(input) ? `${rule}; replace the leading 0 with the country code` : rule;
 };

@@ -26,7 +26,7 @@ const refused = (reason: string): DraftResult => ({ outcome: "refused", reason }
 
 export const createDraft = ({ template, phone, values, expiresAt, key, run }: DraftInput): DraftResult => {
   if (!phone) return refused("phone is missing");
-  if (!isPhone(phone, { suffixed: false })) return refused("phone must be digits with country code");
+  if (!isPhone(phone)) return refused("phone must be digits with country code");
   // a preview may be for a time far in the future
   const seconds = Math.min(Math.floor((expiresAt - Date.now()) / 1_000), maxSeconds);
   if (seconds < 1) return { outcome: "expired", reason: "too late to be sent" };

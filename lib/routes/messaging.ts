@@ -5,6 +5,7 @@ import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
 import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
 import { MessageState } from "#lib/messaging/submission.ts";
+import { isBlank } from "./blank.ts";
 import { route } from "./route.ts";
 import type { Upload } from "./upload.ts";
 
@@ -17,14 +18,8 @@ const maxDurationSeconds = 31_536_000;
 
 const explain = ({ input }: { readonly input?: unknown }) => explainPhone(input);
 
-const phone = z
-  .string({ error: explain })
-  .check(z.refine((text) => isPhone(text, { suffixed: false }), { error: explain }));
-
-const suffixedPhone = z.pipe(
-  z
-    .string({ error: explain })
-    .check(z.refine((text) => isPhone(text, { suffixed: true }), { error: explain })),
+const phone = z.pipe(
+  z.string({ error: explain }).check(z.refine((text) => isPhone(withoutSuffix(text)), { error: explain })),
   z.transform(withoutSuffix),
 );
 
@@ -37,13 +32,15 @@ const text = (name: string, maxLength: number) => {
   );
 };
 
-/** Booleans in a form are text. */
+const flagError = (name: string) => `${name} must be true or false`;
+
+/** Booleans in a form are text; `on` and `off` are those of a checkbox. */
 const flag = (name: string) => {
-  const error = `${name} must be true or false`;
+  const error = flagError(name);
   return z._default(
     z.pipe(
-      z.string({ error }).check(z.regex(/^(true|false|1|0)$/i, { error })),
-      z.transform((value: string) => /^(true|1)$/i.test(value)),
+      z.string({ error }).check(z.regex(/^(true|false|1|0|on|off)$/i, { error })),
+      z.transform((value: string) => /^(true|1|on)$/i.test(value)),
     ),
     false,
   );
@@ -81,8 +78,32 @@ const oneSource = <A extends string, B extends string>(file: A, url: B) =>
     },
   );
 
+/** An optional field of a JSON body. null and blank, which typed clients send for no value, count as absent. */
+const optional = <T extends string | number | boolean>(field: z.ZodMiniType<T, unknown>) =>
+  z.optional(
+    z.pipe(
+      z.transform((value): unknown => (value === null || isBlank(value) ? undefined : value)),
+      z.optional(field),
+    ),
+  );
+
+const replyMessageId = text("reply_message_id", 128);
+
 const TextMessage = z.object(
-  { phone, message: text("message", maxMessageLength) },
+  {
+    phone,
+    message: text("message", maxMessageLength),
+    reply_message_id: optional(replyMessageId),
+    is_forwarded: optional(z.boolean({ error: flagError("is_forwarded") })),
+    duration: optional(
+      z
+        .int({ error: durationError })
+        .check(
+          z.minimum(0, { error: durationError }),
+          z.maximum(maxDurationSeconds, { error: durationError }),
+        ),
+    ),
+  },
   { error: 'The body must be a JSON object: {"phone": "6281234567890", "message": "…"}' },
 );
 
@@ -91,7 +112,7 @@ const formError = "The body must be a form";
 const ImageForm = z
   .object(
     {
-      phone: suffixedPhone,
+      phone,
       image: z.optional(
         upload("image", "image_url").check(
           z.refine(({ content }) => findImageHeader(content) !== undefined, {
@@ -113,7 +134,7 @@ const ImageForm = z
 const FileForm = z
   .object(
     {
-      phone: suffixedPhone,
+      phone,
       file: z.optional(
         upload("file", "file_url").check(
           z.refine(({ content }) => content.length > 0, { error: "file is empty" }),
@@ -121,7 +142,7 @@ const FileForm = z
       ),
       file_url: z.optional(url("file_url")),
       caption: z.optional(text("caption", maxCaptionLength)),
-      reply_message_id: z.optional(text("reply_message_id", 128)),
+      reply_message_id: z.optional(replyMessageId),
       is_forwarded: flag("is_forwarded"),
       duration,
     },

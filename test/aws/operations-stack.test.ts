@@ -89,6 +89,7 @@ describe("the runbook", () => {
     "before-you-begin",
     "reach-the-console-and-the-database",
     "before-a-release",
+    "check-whatsapp-with-a-real-phone",
     "budget",
     "postgresql-upgrade",
     "employee-locked-out",

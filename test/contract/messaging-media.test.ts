@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { useMessagingCity } from "../steps/city/messaging-city.ts";
 import { acceptedAt, reply } from "../steps/fake-messenger.ts";
 import { formOf } from "../steps/messaging.ts";
+import { boundary, field, file, type WrittenPart, write } from "../steps/multipart.ts";
 import { wrongDurations, wrongFiles, wrongFormPhones, wrongImages } from "./cases/messaging-media.ts";
 
 const city = useMessagingCity();
@@ -71,18 +72,23 @@ describe("POST /send/image", () => {
     });
   });
 
-  test("treats blank fields as absent", async () => {
-    const blanks = {
-      caption: "",
-      image_url: "",
-      view_once: "",
-      compress: "",
-      duration: "",
-      is_forwarded: "",
-    };
-    const { submission } = await handOver("image", { phone, image: png, ...blanks });
+  test.each(["", "null", " undefined\n"])("treats fields with the text %j as absent", async (none) => {
+    const names = ["caption", "image_url", "view_once", "compress", "duration", "is_forwarded"];
+    const fields = Object.fromEntries(names.map((name) => [name, none]));
+    const { submission } = await handOver("image", { phone, image: png, ...fields });
     expect(submission).toMatchObject({ view_once: false, compress: false, is_forwarded: false });
-    expect(submission?.duration_seconds).toBeUndefined();
+    expect([submission?.text, submission?.url, submission?.duration_seconds]).toEqual(
+      Array(3).fill(undefined),
+    );
+  });
+
+  test.each([
+    ["on", true],
+    ["OFF", false],
+  ])("reads the flag %s of a checkbox", async (value, meaning) => {
+    const flags = { view_once: value, compress: value, is_forwarded: value };
+    const { submission } = await handOver("image", { phone, image: png, ...flags });
+    expect(submission).toMatchObject({ view_once: meaning, compress: meaning, is_forwarded: meaning });
   });
 
   test.each(wrongImages)("hands nothing over of %s", async (_, fields, words) =>
@@ -129,17 +135,44 @@ describe("POST /send/file", () => {
   });
 
   test("accepts any bytes with their name and type", async () => {
-    const file = randomBytes(200_000);
+    const bytes = randomBytes(200_000);
     const form = formOf({ phone, caption: "Surat", reply_message_id: "3EB0FF", is_forwarded: "1" });
-    form.append("file", new Blob([file], { type: "Application/PDF" }), `${"x".repeat(230)} é.pdf`);
+    form.append("file", new Blob([bytes], { type: "Application/PDF" }), `${"x".repeat(230)} é.pdf`);
     expect((await city.client.sendForm("file", form)).status).toBe(200);
     const [{ submission, content } = {}] = city.task.handed;
-    expect(content?.equals(file)).toBe(true);
+    expect(content?.equals(bytes)).toBe(true);
     expect(submission).toMatchObject({
       ...{ kind: "file", text: "Surat", reply_to: "3EB0FF", is_forwarded: true },
       content_type: "application/pdf",
     });
     expect(submission?.file_name).toBe(`${"x".repeat(230)} é.pdf`);
+  });
+
+  test.each(["", "null", "undefined"])("quotes no message for a reply_message_id of %j", async (none) => {
+    const fields = { phone, file: Buffer.from("x"), reply_message_id: none };
+    expect((await handOver("file", fields)).submission).not.toHaveProperty("reply_to");
+  });
+
+  test("accepts a URL beside a file input that a script set to null", async () => {
+    const file_url = "https://example.com/a.pdf";
+    expect((await handOver("file", { phone, file_url, file: "null" })).submission?.url).toBe(file_url);
+  });
+
+  test("hands over decoded what a client sends in quoted-printable", async () => {
+    const encoded = (part: WrittenPart, content: string): WrittenPart => ({
+      headers: [...part.headers, "Content-Transfer-Encoding: Quoted-Printable"],
+      content,
+    });
+    const body = write([
+      field("phone", phone),
+      encoded(field("caption", ""), "Surat =E2=82=AC 5 =\r\n=3D lunas"),
+      encoded(file("file", "a.pdf", "", "application/pdf"), "%PDF=00=ff=\r\n=0d=0A"),
+    ]);
+    const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
+    const { status } = await city.client.ask("/send/file", { headers, body: Uint8Array.from(body) });
+    const [{ submission, content } = {}] = city.task.handed;
+    expect([status, submission?.text]).toEqual([200, "Surat € 5 = lunas"]);
+    expect(content).toEqual(Buffer.from("%PDF\0\xff\r\n", "latin1"));
   });
 
   test("accepts a URL", async () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { useMessagingCity } from "../steps/city/messaging-city.ts";
 import { acceptedAt, reply } from "../steps/fake-messenger.ts";
 import { basicHeader, messagingClient } from "../steps/messaging.ts";
-import { wrongKeys, wrongMessages, wrongPhones } from "./cases/messaging-text.ts";
+import { wrongKeys, wrongMessages, wrongOptions, wrongPhones } from "./cases/messaging-text.ts";
 
 const city = useMessagingCity();
 const phone = "6281234567890";
@@ -35,6 +35,47 @@ describe("POST /send/message", () => {
     expect(city.task.handed[0]?.submission?.text).toBe("文".repeat(65_536));
     const { json } = await city.client.ask("/send/message", { headers, body: spelled(65_537) });
     expect(json).toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
+  test.each([phone, `${phone}@s.whatsapp.net`, `${phone}@S.WhatsApp.net`])(
+    "hands a text to %s over with the bare number",
+    async (suffixed) => {
+      expect((await city.client.sendMessage({ phone: suffixed, message: "x" })).status).toBe(200);
+      expect(city.task.handed[0]?.submission?.phone).toBe(phone);
+    },
+  );
+
+  test("hands over the duration, the forwarded flag and the quoted message", async () => {
+    const options = { reply_message_id: "3EB0FF", is_forwarded: true, duration: 86_400 };
+    expect((await city.client.sendMessage({ phone, message: "x", ...options })).status).toBe(200);
+    const expected = { reply_to: "3EB0FF", is_forwarded: true, duration_seconds: 86_400 };
+    expect(city.task.handed[0]?.submission).toMatchObject(expected);
+  });
+
+  test.each([null, "", " ", "null", "undefined"])(
+    "treats a duration, flag and quoted message of %j as absent",
+    async (none) => {
+      const options = { reply_message_id: none, is_forwarded: none, duration: none };
+      expect((await city.client.sendMessage({ phone, message: "null", ...options })).status).toBe(200);
+      expect(city.task.handed[0]?.submission).toEqual({
+        sender: expect.stringMatching(/^api:./),
+        ...{ kind: "text", phone, text: "null", class: "transactional" },
+        ...{ view_once: false, compress: false, is_forwarded: false, expires_in_seconds: 259_200 },
+      });
+    },
+  );
+
+  test.each(wrongOptions)("hands nothing over with %s %j", async (name, wrong, words) => {
+    const { status, json } = await city.client.sendMessage({ phone, message: "x", [name]: wrong });
+    expect([status, json.message]).toEqual([400, expect.stringContaining(words)]);
+    expect(city.task.handed).toEqual([]);
+  });
+
+  test("reads JSON with a byte order mark, and keeps one within the text", async () => {
+    const headers = { "content-type": "application/json" };
+    const body = `\ufeff${JSON.stringify({ phone, message: "\ufeffx" })}`;
+    expect((await city.client.ask("/send/message", { headers, body })).status).toBe(200);
+    expect(city.task.handed[0]?.submission?.text).toBe("\ufeffx");
   });
 
   test("ignores unknown fields", async () => {

@@ -75,7 +75,7 @@ describe("a part", () => {
     ["a DEL in a header", [named, "X: \x7f"]],
     ["over 4 KiB of headers", [named, `X: ${"y".repeat(4096)}`]],
     ["content in base64", [named, "Content-Transfer-Encoding: base64"]],
-    ["content in quoted-printable", [named, "Content-Transfer-Encoding: quoted-printable"]],
+    ["two encodings", [named, "Content-Transfer-Encoding: quoted-printable, base64"]],
     ["a charset that the parser would encode by", [named, "Content-Type: text/plain; charset=base64"]],
     ["text in UTF-16", [named, "Content-Type: text/plain; charset=utf-16le"]],
     ["a charset that objects know", [named, "Content-Type: text/plain; charset=constructor"]],
@@ -95,6 +95,25 @@ describe("a part", () => {
     const [name, fileName] = ["n".repeat(100), "é".repeat(255)];
     expect((await parse(write([file(name, fileName, "x")]))).files[name]?.fileName).toBe(fileName);
   });
+
+  const quoted = [named, "Content-Transfer-Encoding: quoted-printable"];
+  test.each([
+    ["=C3=a9=20=\r\n!", "é !"],
+    ["a= \t\nb\r\nc", "ab\r\nc"],
+    ["=3D41 =\r\n", "=41 "],
+    ["plain é", "plain é"],
+  ])("in quoted-printable is decoded: %j", async (content, text) =>
+    expect((await parse(write([{ headers: quoted, content }]))).fields.t).toBe(text),
+  );
+
+  test("in quoted-printable is decoded before its charset", async () => {
+    const headers = [...quoted, "Content-Type: text/plain; charset=iso-8859-1"];
+    expect((await parse(write([{ headers, content: "=e9" }]))).fields.t).toBe("é");
+  });
+
+  test.each(["=", "=4", "=G0", "= x", "=ff"])("in quoted-printable is 400 for the text %j", async (content) =>
+    expect(await outcome(parse(write([{ headers: quoted, content }])))).toBe(invalid),
+  );
 
   test.each(["7bit", "8bit", "binary", "BINARY"])("may have the header %s", async (encoding) =>
     expect(

@@ -43,6 +43,18 @@ describe("a text", () => {
     expect((await city.arrived(phone, id)).text).toBe(message);
   });
 
+  test("reaches the phone with its duration, forwarded flag and quoted message", async () => {
+    const first = await sendText("quoted");
+    await city.arrived(phone, first);
+    const options = { reply_message_id: first, is_forwarded: true, duration: 86_400 };
+    const { json } = await city.client.sendMessage({ phone, message: "Kode: 123456", ...options });
+    const received = await city.arrived(phone, json.data.id);
+    expect(received.text).toBe("Kode: 123456");
+    const { context } = shownOf(received);
+    expect(context).toMatchObject({ isForwarded: true, expiration: 86_400, stanzaId: first });
+    expect(context.quotedMessage.extendedTextMessage.text).toBe("quoted");
+  });
+
   test("is answered as PENDING, and becomes READ", async () => {
     const { status, json } = await city.client.sendMessage({ phone, message: "Halo" });
     expect([status, json]).toEqual([

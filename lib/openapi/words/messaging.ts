@@ -2,15 +2,9 @@ import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
 
 const phonePattern = "[1-9]\\d{7,14}";
 const phone: FieldWords = {
-  en: "Phone number with country code: 8 to 15 digits, without + or leading 0.",
-  id: "Nomor telepon dengan kode negara: 8 sampai 15 digit, tanpa + atau 0 di depan.",
+  en: "Phone number with country code: 8 to 15 digits, without + or leading 0. The suffix `@s.whatsapp.net` is accepted; groups and LIDs are not supported.",
+  id: "Nomor telepon dengan kode negara: 8 sampai 15 digit, tanpa + atau 0 di depan. Akhiran `@s.whatsapp.net` diterima; grup dan LID tidak didukung.",
   example: "6281234567890",
-  schema: { type: "string", pattern: `^${phonePattern}$` },
-};
-const suffixedPhone: FieldWords = {
-  ...phone,
-  en: `${phone.en} The suffix \`@s.whatsapp.net\` is accepted; groups are not supported.`,
-  id: `${phone.id} Akhiran \`@s.whatsapp.net\` diterima; grup tidak didukung.`,
   schema: {
     type: "string",
     pattern: `^${phonePattern}(@[sS]\\.[wW][hH][aA][tT][sS][aA][pP][pP]\\.[nN][eE][tT])?$`,
@@ -27,18 +21,32 @@ const caption: FieldWords = {
   example: "*Bukti* pembayaran",
 };
 const flag = (en: string, id: string): FieldWords => ({
-  en: `${en} \`1\` and \`0\` are also accepted.`,
-  id: `${id} \`1\` dan \`0\` juga diterima.`,
+  en: `${en} \`1\`, \`0\`, \`on\` and \`off\` are also accepted.`,
+  id: `${id} \`1\`, \`0\`, \`on\`, dan \`off\` juga diterima.`,
   example: false,
   schema: { type: "boolean", default: false },
 });
-const isForwarded = flag("Marks the message as forwarded.", "Menandai pesan sebagai diteruskan.");
+const forwarding = {
+  en: "Marks the message as forwarded.",
+  id: "Menandai pesan sebagai diteruskan.",
+} as const;
+const isForwarded = flag(forwarding.en, forwarding.id);
 const duration: FieldWords = {
   en: "Seconds until the message disappears from the chat; by default, or with 0, it stays. Rounded up to one that WhatsApp knows: 86,400, 604,800 or 7,776,000 (90 days, also for more).",
   id: "Detik sampai pesan hilang dari percakapan; secara bawaan, atau dengan 0, pesan tetap ada. Dibulatkan ke atas ke nilai yang dikenal WhatsApp: 86.400, 604.800, atau 7.776.000 (90 hari, juga untuk yang lebih lama).",
   example: 86_400,
   schema: { type: "integer", minimum: 0, maximum: 31_536_000 },
 };
+const replyMessageId: FieldWords = {
+  en: "ID of the message to reply to: one sent earlier, or one written by the recipient.",
+  id: "ID pesan yang dibalas: pesan yang dikirim sebelumnya, atau yang ditulis penerima.",
+  example: "3EB0C767D26A1B2E5A9F",
+};
+/** A field of a JSON body, where null counts as absent. */
+const nullable = ({ schema, ...words }: FieldWords): FieldWords => ({
+  ...words,
+  schema: { ...schema, type: [schema?.type ?? "string", "null"] },
+});
 const address = (en: string, id: string): FieldWords => ({
   en: `URL of the ${en}: http or https, on a public host, port 80 or 443. It is downloaded within 20 seconds.`,
   id: `URL ${id}: http atau https, pada host publik, port 80 atau 443. Pengunduhannya paling lama 20 detik.`,
@@ -101,8 +109,14 @@ export const messagingWords: AreaWords = {
       "idempotency-key": idempotencyKey,
       phone,
       message: { en: "The text.", id: "Teksnya.", example: "Kode Anda: *123456*" },
+      reply_message_id: nullable({ ...replyMessageId, schema: { maxLength: 128 } }),
+      is_forwarded: nullable({ ...forwarding, example: false, schema: { type: "boolean", default: false } }),
+      duration: nullable(duration),
     },
-    examples: { text: { phone: "6281234567890", message: "Kode Anda: *123456*" } },
+    examples: {
+      text: { phone: "6281234567890", message: "Kode Anda: *123456*" },
+      disappearing: { phone: "6281234567890", message: "Kode Anda: *123456*", duration: 86_400 },
+    },
     mistake: { where: "body", input: { phone: "+62 812-3456-7890", message: "" } },
     curl: `curl -s "{base}/send/message" -u "$AUTH" -H 'Content-Type: application/json' \\
   -d '{"phone": "'$PHONE'", "message": "*Halo* dari kota"}'`,
@@ -111,11 +125,11 @@ export const messagingWords: AreaWords = {
   "messaging/send-image": {
     operationId: "sendImage",
     summaryInIndonesian: "Mengirim gambar, diunggah atau dari URL",
-    en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. Blank fields are ignored.",
-    id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. Field kosong diabaikan.",
+    en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. Fields that are blank, `null` or `undefined` are ignored.",
+    id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
     fields: {
       "idempotency-key": idempotencyKey,
-      phone: suffixedPhone,
+      phone,
       image: upload("image/jpeg, image/png", "The image, JPG or PNG.", "Gambar, JPG atau PNG."),
       image_url: address("image", "gambar"),
       caption,
@@ -142,11 +156,11 @@ export const messagingWords: AreaWords = {
   "messaging/send-file": {
     operationId: "sendFile",
     summaryInIndonesian: "Mengirim berkas, diunggah atau dari URL",
-    en: "Send exactly one of `file` (at most 4 MiB) and `file_url` (at most 50 MiB). Blank fields are ignored.",
-    id: "Kirim tepat satu dari `file` (paling besar 4 MiB) dan `file_url` (paling besar 50 MiB). Field kosong diabaikan.",
+    en: "Send exactly one of `file` (at most 4 MiB) and `file_url` (at most 50 MiB). Fields that are blank, `null` or `undefined` are ignored.",
+    id: "Kirim tepat satu dari `file` (paling besar 4 MiB) dan `file_url` (paling besar 50 MiB). Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
     fields: {
       "idempotency-key": idempotencyKey,
-      phone: suffixedPhone,
+      phone,
       file: upload(
         "application/octet-stream",
         "The file, of any type. Without a Content-Type of its own, the phone gets that of its content or name.",
@@ -154,11 +168,7 @@ export const messagingWords: AreaWords = {
       ),
       file_url: address("file", "berkas"),
       caption,
-      reply_message_id: {
-        en: "ID of the message to reply to: one sent earlier, or one written by the recipient.",
-        id: "ID pesan yang dibalas: pesan yang dikirim sebelumnya, atau yang ditulis penerima.",
-        example: "3EB0C767D26A1B2E5A9F",
-      },
+      reply_message_id: replyMessageId,
       is_forwarded: isForwarded,
       duration,
     },

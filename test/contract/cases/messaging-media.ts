@@ -42,6 +42,8 @@ export const wrongFormPhones: [string, string][] = [
   [`+${phone}`, `send ${phone}`],
   ["081234567890", "replace the leading 0 with the country code"],
   ["120363025246125486@g.us", "groups are not supported"],
+  ["123456789012345@lid", "a LID is not a number"],
+  ["null", "phone is missing"],
   [`${phone}@example.com`, "only @s.whatsapp.net"],
   [`${suffixed}@s.whatsapp.net`, "8 to 15 digits"],
   ["@s.whatsapp.net", "8 to 15 digits"],

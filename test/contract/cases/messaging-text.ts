@@ -36,7 +36,6 @@ export const wrongPhones: [string, unknown, string][] = [
   ["an international prefix", `00${phone}`, `send ${phone}`],
   ["spaces around it", ` ${phone}\n`, `send ${phone}`],
   ["invisible characters", `\u202a${phone}\u202c`, `send ${phone}`],
-  ["the suffix, which texts do not take", suffixed, `send ${phone}`],
   ["a leading 0", "081234567890", "replace the leading 0 with the country code"],
   ["a JSON number", Number(phone), "in quotes"],
   ["letters", "99912ABC67890", "8 to 15 digits"],
@@ -44,7 +43,10 @@ export const wrongPhones: [string, unknown, string][] = [
   ["7 digits", "9991234", "8 to 15 digits"],
   ["16 digits", "9991234567890123", "8 to 15 digits"],
   ["a group", "120363025246125486@g.us", "groups are not supported"],
+  ["a LID", "123456789012345@lid", "a LID is not a number"],
+  ["a LID of a hosted account", "123456789012345:99@hosted.lid", "a LID is not a number"],
   ["another domain", `${phone}@example.com`, "only @s.whatsapp.net"],
+  ["the suffix twice", `${suffixed}@s.whatsapp.net`, "8 to 15 digits"],
   ["a blank text", "", "8 to 15 digits"],
   ["null", null, "8 to 15 digits"],
   ["a list", [phone], "8 to 15 digits"],
@@ -52,6 +54,24 @@ export const wrongPhones: [string, unknown, string][] = [
 ];
 
 export const wrongMessages = [undefined, "", " \n", 5, "\ud83d", "a\0b"];
+/** Optional fields, and part of the message that says how to fix them. */
+export const wrongOptions: [string, unknown, string][] = [
+  ...["86400", 1.5, -1, 31_536_001, true, [0]].map((wrong): [string, unknown, string] => [
+    "duration",
+    wrong,
+    "duration must be a whole number",
+  ]),
+  ...["true", "yes", 1, {}].map((wrong): [string, unknown, string] => [
+    "is_forwarded",
+    wrong,
+    "is_forwarded must be true or false",
+  ]),
+  ...[5, "x".repeat(129), ["3EB0"]].map((wrong): [string, unknown, string] => [
+    "reply_message_id",
+    wrong,
+    "reply_message_id must be a text",
+  ]),
+];
 /** Bodies with their content type. */
 const wrongBodies: [string, string][] = [
   ["{", "application/json"],
@@ -130,6 +150,18 @@ export const messagingText: Section = {
         for (const [body, type] of wrongBodies) {
           const question = { path: "/send/message", headers: { "content-type": type }, body };
           expectMessagingInvalid(await askAs(system, { ...question, about: `${type} ${body}` }));
+        }
+      },
+    },
+    {
+      name: "rejects an invalid duration, flag or quoted message of a text",
+      needs,
+      fix: schemaFix,
+      check: async (system) => {
+        for (const [name, wrong, words] of wrongOptions) {
+          const about = `${name} ${JSON.stringify(wrong).slice(0, 20)}`;
+          const body = { phone, message: "x", [name]: wrong };
+          expectMessagingInvalid(await askAs(system, { path: "/send/message", body, about }), words);
         }
       },
     },

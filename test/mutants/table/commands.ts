@@ -148,6 +148,22 @@ export const commands: readonly Mutant[] = [
     only: "digest in the log",
   },
   {
+    breaks: "The check of WhatsApp sends to a number whose owner has not written",
+    file: "test/platform-check/check.ts",
+    find: 'await within(own.proven, limitOf(options), () => "nothing is sent: no message from it");',
+    replace: "",
+    tests: ["test/platform-check/platform-check.test.ts"],
+    only: "nothing is sent to a number from which",
+  },
+  {
+    breaks: "The check of WhatsApp exits with 0 although a step failed",
+    file: "test/platform-check/platform-check.ts",
+    find: 'outcome === "passed") ? 0 : 1',
+    replace: 'outcome !== "skipped") ? 0 : 0',
+    tests: ["test/platform-check/platform-check.test.ts"],
+    only: "the command links",
+  },
+  {
     breaks: "A stage of which one answer is wrong passes the smoke test",
     file: "test/smoke/smoke.ts",
     find: "if (summary.failed > 0) return 2;",
