@@ -51,10 +51,10 @@ describe("when the platform", () => {
 
   test("rejects a message, it has failed with the platform's code", async () => {
     const task = await startOpen();
-    platform.behave({ nack: { code: 479, messages: 1 } });
+    platform.behave({ nack: { code: 400, messages: 1 } });
     const { id } = await submit(task, {});
     await eventually(task, id, "FAILED");
-    expect((await stateOf(task, id)).reason).toContain("479");
+    expect((await stateOf(task, id)).reason).toContain("400");
   });
 
   test("removes the link, pairing starts again by itself where that is set, and nothing is lost", async () => {

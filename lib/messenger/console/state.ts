@@ -4,7 +4,6 @@ import { log } from "#lib/log.ts";
 import { type Depth, listDepths } from "../outbox/depth.ts";
 import type { MessageSummary } from "../outbox/message.ts";
 import { isPaused } from "../outbox/pause.ts";
-import type { NewContactLimits } from "../send/pacing.ts";
 import { listRuns, type RunSummary } from "./runs.ts";
 
 /** After this the page shows the database as unavailable. */
@@ -28,6 +27,13 @@ export interface Connection {
   readonly qr?: string | undefined;
   /** The last requested pairing code, while it is valid. */
   readonly code?: string | undefined;
+}
+
+/** How the platform limits messages to new contacts. */
+interface NewContactLimits {
+  /** How long they are paused. */
+  readonly pausedSeconds?: number;
+  readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };
 }
 
 export interface ConsoleState {

@@ -1,5 +1,4 @@
 import type { State, Submission } from "#lib/messaging/submission.ts";
-import type { Action } from "../channels/platform-codes.ts";
 
 /** The content of a message and its display options, as stored in the outbox. */
 export interface Content
@@ -28,8 +27,8 @@ export interface Outgoing {
   readonly attempts: number;
   /** The city's number that sends it. */
   readonly account: string;
-  /** How often the platform has rejected it, by what was done about it, and the last code. */
-  readonly refusals: { readonly [action in Action]?: number } & { readonly code?: string };
+  /** How often the platform has rejected it, by what was done about it, and the last `code`. */
+  readonly refusals: Readonly<Record<string, number>>;
   /** Whether the account never sent anything to the number. */
   readonly isNewContact: boolean;
   /** The end of its quiet hours, if it was taken within them. */

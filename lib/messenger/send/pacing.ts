@@ -76,13 +76,6 @@ const allPriorities = 3;
 /** From this part of the cap on, what is left of it is spread over the rest of the cycle. */
 const slowFrom = 0.75;
 
-/** What the console shows. */
-export interface NewContactLimits {
-  /** How long new contacts are paused. */
-  readonly pausedSeconds?: number;
-  readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };
-}
-
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -238,7 +231,8 @@ export class Pacing {
     return this.#cap && this.#cap.endsAt > now ? this.#cap : null;
   }
 
-  describe(now: number): NewContactLimits {
+  /** Describes the limits of new contacts for the console. */
+  describe(now: number) {
     const until = this.limitedUntil(now);
     const cap = this.capAt(now);
     return {

@@ -85,7 +85,7 @@ export const settleRefusal = async (
     return "failed";
   }
   const seconds = await recover(options, message, action, isAnswered);
-  const refusals = { ...message.refusals, [action]: before + 1, code };
+  const refusals = { ...message.refusals, [action]: before + 1, code: Number(code) };
   await retryUntilDone(() => outcome.requeueRefused(sql, message, seconds, refusals), signal);
   return "retried";
 };

@@ -208,7 +208,7 @@ describe("the registration of a number", () => {
   });
 });
 
-test("the history contains the sends and new contacts of a day, oldest first, and the days since the first contact", async () => {
+test("the history contains the sends and new contacts of an account and a day, oldest first, and the days since its first contact", async () => {
   expect(await loadHistory(sql, account)).toMatchObject({
     account,
     sentAt: [],
@@ -224,6 +224,13 @@ test("the history contains the sends and new contacts of a day, oldest first, an
     await sql`insert into messaging.contact (account, phone, since) values (${account}, ${`62812${n}`}, ${hoursAgo(hours + 0.5)})`;
   }
   await sql`insert into messaging.contact (account, phone, since) values (${account}, '628129', ${hoursAgo(71)})`;
+  const replaced = "6281100000009";
+  await put("replaced");
+  await sql`update messaging.message set account = ${replaced}, sent_at = ${hoursAgo(3)} where id = 'replaced'`;
+  for (const hours of [3, 200])
+    await sql`
+      insert into messaging.contact (account, phone, since)
+      values (${replaced}, ${`62813${hours}`}, ${hoursAgo(hours)})`;
   const { sentAt, newContactsAt, daysOfUse } = await loadHistory(sql, account);
   // by the steady clock, which differs a little from the database's
   const hoursSince = (at: number) => Math.round((10 * (steadyNow() - at)) / 3_600_000) / 10;

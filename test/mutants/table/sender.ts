@@ -156,8 +156,8 @@ export const sender: readonly Mutant[] = [
     file: "lib/messenger/send/history.ts",
     find: "from messaging.contact\n    where account = ${account}`;",
     replace: "from messaging.contact`;",
-    tests: ["test/messenger/moods/account.test.ts"],
-    only: "day one",
+    tests: ["test/messenger/outbox/outbox.test.ts"],
+    only: "the history",
   },
   {
     breaks: "New contacts are not slowed down near the cap",
