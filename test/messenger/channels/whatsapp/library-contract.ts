@@ -120,7 +120,7 @@ export const reliances: readonly Reliance[] = [
     that: "collects sent messages in messageRetryManager.addRecentMessage",
     file: "connection.ts",
     code: "socket.messageRetryManager.addRecentMessage = ",
-    look: "If it collects them elsewhere, memory grows by 64 KiB for each message of the last five minutes: run npm run test:memory.",
+    look: "If it collects them elsewhere, memory grows by 64 KiB for each message of the last five minutes: run npm run bench -- memory.",
     holds: async () =>
       inOrder("Socket/messages-send.js", "messageRetryManager.addRecentMessage(") &&
       (await onSocket(
@@ -131,7 +131,7 @@ export const reliances: readonly Reliance[] = [
     that: "caches LIDs in mappingCache, and calls only its get, set and clear",
     file: "signal-repository.ts",
     code: "Object.assign(repository.lidMapping, { mappingCache",
-    look: "MappingCache in signal-repository.ts must have every method that is called; without it memory grows by 60 KiB for each recipient: run npm run test:memory.",
+    look: "MappingCache in signal-repository.ts must have every method that is called; without it memory grows by 60 KiB for each recipient: run npm run bench -- memory.",
     holds: async () => {
       const calls = source("Signal/lid-mapping.js").matchAll(/this\.mappingCache\.(\w+)\(/g);
       const names = new Set([...calls].map(([, name = ""]) => name));
@@ -158,10 +158,10 @@ export const reliances: readonly Reliance[] = [
       !/cipher\.encrypt/.test(source("Socket/messages-send.js")),
   },
   {
-    that: "asks for the devices once, before it encrypts, and finds those of requireDevices in its cache",
+    that: "asks for the devices once, before it encrypts, and finds those of hasDevices in its cache",
     file: "relay.ts",
-    code: "socket.getUSyncDevices([own, jid], true, false)",
-    look: "requireDevices() in relay.ts makes the same query first: a message to nobody would be reported as sent.",
+    code: "socket.getUSyncDevices([own, address], true, false)",
+    look: "hasDevices() in relay.ts makes the same query first: a message to nobody would be reported as sent.",
     holds: () =>
       inOrder(
         "Socket/messages-send.js",
@@ -187,6 +187,59 @@ export const reliances: readonly Reliance[] = [
     code: 'socket.ws.on("CB:receipt"',
     look: "receiptsOf() in receipt.ts reads the stanza itself.",
     holds: () => inOrder("Socket/messages-recv.js", "ws.on('CB:receipt'"),
+  },
+  {
+    that: "drops the demand for a passkey while linking (#2672)",
+    file: "connection.ts",
+    code: 'socket.ws.on("CB:notification,type:passkey_prologue_request"',
+    look: "If baileys handles it now, its event should set the state in place of this listener, and linking may work.",
+    holds: () =>
+      ["socket.js", "messages-recv.js", "chats.js"].every(
+        (file) => !/passkey/i.test(source(`Socket/${file}`)),
+      ),
+  },
+  {
+    that: "puts the attributes of a rejected login in the error's data",
+    file: "connection.ts",
+    code: "data?.expire",
+    look: "The end of a temporary ban (402) is read there; without it the next login is tried after an hour.",
+    holds: () => inOrder("Socket/socket.js", "ws.on('CB:failure'", "data: node.attrs"),
+  },
+  {
+    that: "waits for a sync of the app state, unless one was counted",
+    file: "connection.ts",
+    code: "accountSyncCounter ||= 1",
+    look: "Sends would wait for the sync, for ever if an answer leaves out a collection.",
+    holds: () => inOrder("Socket/chats.js", "if (authState.creds.accountSyncCounter > 0)"),
+  },
+  {
+    that: "issues privacy tokens in tc-token-utils.js, which is not exported",
+    file: "privacy-token.ts",
+    code: 'from "baileys/lib/Utils/tc-token-utils.js"',
+    look: "givePrivacyToken() in privacy-token.ts: new contacts without a token may be refused with 463.",
+    holds: () =>
+      ["resolveIssuanceJid", "resolveTcTokenJid", "shouldSendNewTcToken", "storeTcTokensFromIqResult"].every(
+        (name) => source("Utils/tc-token-utils.js").includes(name),
+      ) && onSocket(({ issuePrivacyTokens }) => typeof issuePrivacyTokens === "function"),
+  },
+  {
+    that: "stores the promise of its query for media servers, also of one that fails",
+    file: "media-conn.ts",
+    code: "const cached = new WeakMap",
+    look: "If refreshMediaConn repeats a query that failed, media-conn.ts can be deleted.",
+    holds: () => inOrder("Socket/messages-send.js", "const refreshMediaConn = ", "mediaConn = (async"),
+  },
+  {
+    that: "can ask for the lock and the cap on new contacts",
+    file: "limits.ts",
+    code: "socket.fetchAccountReachoutTimelock()",
+    look: "limits.ts: the messenger would not know when new contacts may be written to again.",
+    holds: () =>
+      onSocket(
+        (socket) =>
+          typeof socket.fetchAccountReachoutTimelock === "function" &&
+          typeof socket.fetchNewChatMessageCap === "function",
+      ),
   },
   {
     that: "creates its emitters within makeWASocket",
