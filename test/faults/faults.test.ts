@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Scene, startScene } from "./scene.ts";
-import { crashAlone, loseDatabase, losePlatform } from "./trial.ts";
+import { crashAlone, crashInMoods, loseDatabase, losePlatform } from "./trial.ts";
 
 // the short form of `npm run test:faults`
 let scene: Scene;
@@ -15,6 +15,10 @@ const good = (accepted: number) => ({ wrongs: [], accepted });
 describe("every accepted message arrives once, in order and readable", { timeout: 120_000 }, () => {
   test("when the task is killed at random moments", async () => {
     expect(await crashAlone(scene, { messages: 140, kills: 3 })).toMatchObject(good(140));
+  });
+
+  test("when the task is killed while the platform's mood changes", async () => {
+    expect(await crashInMoods(scene, { messages: 140, kills: 4 })).toMatchObject(good(140));
   });
 
   test("when the database crashes and recovers", async () => {

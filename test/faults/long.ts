@@ -7,7 +7,15 @@ import { killRun } from "./notification.ts";
 import { losePower } from "./power.ts";
 import { type Scene, startScene } from "./scene.ts";
 import { listPairPoints, startPairScene, takeOverAtEach } from "./takeover.ts";
-import { crashAlone, crashLeader, cutLeader, loseDatabase, losePlatform, setClock } from "./trial.ts";
+import {
+  crashAlone,
+  crashInMoods,
+  crashLeader,
+  cutLeader,
+  loseDatabase,
+  losePlatform,
+  setClock,
+} from "./trial.ts";
 import { startWatching } from "./works/stage.ts";
 import { works } from "./works/works.ts";
 
@@ -15,7 +23,7 @@ const awayMs = 10_000;
 
 const tell = async (name: string, run: () => Promise<{ readonly wrongs: readonly string[] }>) => {
   const started = performance.now();
-  const { wrongs, ...figures } = await run();
+  const { wrongs, ...figures } = await run().catch((error: Error) => ({ wrongs: [error.message] }));
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   console.log(`${wrongs.length === 0 ? "good" : "BAD "}  ${name}: ${seconds} s  ${JSON.stringify(figures)}`);
   for (const wrong of wrongs.slice(0, 20)) console.log(`      ${wrong}`);
@@ -40,6 +48,8 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     within(await startScene(20), async (scene) => {
       const trials = {
         "task killed 20 times, 2,000 sends": () => crashAlone(scene, { messages: 2_000, kills: 20 }),
+        "task killed 20 times, the platform's mood changed each time, 1,000 sends": () =>
+          crashInMoods(scene, { messages: 1_000, kills: 20 }),
         "leader of two killed 10 times, 500 sends": () => crashLeader(scene, { messages: 500, kills: 10 }),
         "leader of two cut off 10 times, 500 sends": () => cutLeader(scene, { messages: 500, kills: 10 }),
         "two tasks, database gone for 10 s, 500 sends": () => loseDatabase(scene, { messages: 500, awayMs }),

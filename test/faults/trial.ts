@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import type { Misbehaviour } from "../../infra/local/whatsapp/behaviour.ts";
 import { Load } from "./load.ts";
 import type { Scene } from "./scene.ts";
 import { judge, type Verdict } from "./verdict.ts";
@@ -67,6 +68,41 @@ const spread = async (
 export const crashAlone = async (scene: Scene, crashes: Crashes): Promise<CrashVerdict> => {
   await scene.fleet.grow(1);
   return spread(scene, crashes, () => scene.fleet.crash(0));
+};
+
+/** All of them end: every message arrives. */
+const moods: readonly Misbehaviour[] = [
+  {},
+  { contacts: { reachedBy: "lid" } },
+  { contacts: { reachedBy: "number" } },
+  { contacts: { receiptsFrom: "other" } },
+  { nack: { code: 429, messages: 2 } },
+  { nack: { code: 503, messages: 2 } },
+  { stale: { code: 421 } },
+  { stale: { code: 479 } },
+  { dropBeforeAck: 1 },
+  { dropUndelivered: 1 },
+  { ackDelayMs: 200, receiptsBeforeAck: true },
+];
+const closings = ["drop", 428, 500, 503, 515] as const;
+
+const pick = <T>(all: readonly T[]): T => all[Math.floor(Math.random() * all.length)] as T;
+
+/** One task, killed at random moments, whose platform has another mood after each and closes the connection in between. */
+export const crashInMoods = async (scene: Scene, crashes: Crashes): Promise<CrashVerdict> => {
+  const { platform, fleet } = scene;
+  await fleet.grow(1);
+  const verdict = await spread(scene, crashes, async () => {
+    platform.behave({ receipts: ["delivered"], ...pick(moods) });
+    const restart = await fleet.crash(0);
+    return async () => {
+      await restart();
+      await platform.until(() => platform.sockets.loggedIn === 1, timeoutMs);
+      platform.disconnect(pick(closings));
+    };
+  });
+  platform.behave({ receipts: ["delivered"] });
+  return verdict;
 };
 
 /** Two tasks, of which the one that leads is killed. */

@@ -74,6 +74,8 @@ export const Behaviour = z.strictObject({
   loseSession: z._default(count, 0),
   /** Phones have used up the one-time key of this many new sessions: "Invalid PreKey ID" (Baileys #54). */
   usedPreKeys: z._default(count, 0),
+  /** Queries for the keys of this number get no answer (Baileys #1851). */
+  silentKeysOf: z.optional(z.string()),
   /** False: new sessions get no one-time key, because all are used up (X3DH, 3.3: the key is optional). */
   oneTimeKeys: z._default(z.boolean(), true),
 });

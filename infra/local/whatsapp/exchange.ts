@@ -166,7 +166,7 @@ export class Exchange implements Listener {
     const attrs = { from: serverJid, id: iq.attrs.id ?? "" };
     try {
       const content = await this.#contentOf(connection, iq);
-      connection.send(element("iq", { ...attrs, type: "result" }, content));
+      if (content) connection.send(element("iq", { ...attrs, type: "result" }, content));
     } catch (fault) {
       this.onFault(fault);
       const error = element("error", { code: "400", text: "bad-request" });
@@ -176,7 +176,7 @@ export class Exchange implements Listener {
       this.#account.unlink(connection.device);
   }
 
-  async #contentOf(connection: Connection, iq: BinaryNode): Promise<BinaryNode[]> {
+  async #contentOf(connection: Connection, iq: BinaryNode): Promise<BinaryNode[] | undefined> {
     const [asked] = getAllBinaryNodeChildren(iq);
     if (asked?.tag === "link_code_companion_reg") {
       const pairing = this.#pairings.get(connection);

@@ -39,7 +39,12 @@ const answerKeys = async (key: BinaryNode, { account, directory }: Knowledge, be
     if (!behaviour.oneTimeKeys) return "none";
     return phone !== account.phone && spend(behaviour, "usedPreKeys") ? "used" : "new";
   };
-  const users = getBinaryNodeChildren(key, "user").map(async ({ attrs: { jid = "" } }) => {
+  const asked = getBinaryNodeChildren(key, "user");
+  const isSilent = asked.some(
+    ({ attrs: { jid = "" } }) => directory.find(jid)?.number === behaviour.silentKeysOf,
+  );
+  if (isSilent) return undefined;
+  const users = asked.map(async ({ attrs: { jid = "" } }) => {
     const phone = directory.findDevice(jid);
     if (!phone) return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
     phone.queries.keys += 1;
@@ -49,13 +54,13 @@ const answerKeys = async (key: BinaryNode, { account, directory }: Knowledge, be
   return [element("list", {}, await Promise.all(users))];
 };
 
-/** Returns the content of the reply; empty for queries that a sending client does not need. */
+/** Returns the content of the reply; empty for queries that a sending client does not need, undefined for no reply. */
 export const answer = async (
   iq: BinaryNode,
   device: Device,
   knowledge: Knowledge,
   behaviour: Behaviour,
-): Promise<BinaryNode[]> => {
+): Promise<BinaryNode[] | undefined> => {
   const { account, directory, media, tokens, newChats } = knowledge;
   const [asked] = getAllBinaryNodeChildren(iq);
   switch (iq.attrs.xmlns) {

@@ -27,7 +27,7 @@ export interface Channel {
   /** Queries the limits of the connected account. */
   fetchLimits(): Promise<Limits>;
   /** Queries the devices and keys of a recipient that are cached otherwise. */
-  refreshRecipient(phone: string): Promise<void>;
+  refreshRecipient(address: string): Promise<void>;
 }
 
 export type ChannelFailureReason =

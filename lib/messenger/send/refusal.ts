@@ -1,13 +1,15 @@
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
+import type { Channel } from "../channels/channel.ts";
 import { type Action, describeRefusal, refusalOf } from "../channels/platform-codes.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import * as outcome from "../outbox/outcome.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { askLimits, type LimitOptions, pauseNewContacts } from "./limits.ts";
+import { findAddress } from "./number-check.ts";
 
 interface RefusalOptions extends LimitOptions {
-  readonly channel: LimitOptions["channel"] & { refreshRecipient(phone: string): Promise<void> };
+  readonly channel: LimitOptions["channel"] & Pick<Channel, "findAddress" | "refreshRecipient">;
 }
 
 /** How often a message is sent again after a rejection, by what is done about it. */
@@ -52,10 +54,14 @@ const recover = async (
   action: Action,
   isAnswered: boolean,
 ): Promise<number> => {
-  const { channel, pacing } = options;
+  const { sql, channel, pacing } = options;
   if (action === "pause") return pause(options, message, isAnswered);
   if (action === "refresh") {
-    await channel.refreshRecipient(message.phone).catch((error: unknown) => {
+    const refresh = async () => {
+      const address = await findAddress(sql, channel, message.phone);
+      if (address !== undefined) await channel.refreshRecipient(address);
+    };
+    await refresh().catch((error: unknown) => {
       log.warn("devices and keys of a recipient could not be queried", { id: message.id, error });
     });
     return 0;

@@ -51,6 +51,12 @@ const slowAck = { slowNumber: { to: phone, ackDelayMs: foreverMs } };
 
 test.each<Mood>([
   { mood: "never answers an upload", behaviour: { mediaDelayMs: foreverMs }, slow: image, frames: 0 },
+  {
+    mood: "does not answer for the keys of one number",
+    behaviour: { silentKeysOf: phone },
+    slow: words,
+    frames: 0,
+  },
   { mood: "does not acknowledge a text to one number", behaviour: slowAck, slow: words, frames: 1 },
   { mood: "does not acknowledge an image to one number", behaviour: slowAck, slow: image, frames: 1 },
   {

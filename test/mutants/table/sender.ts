@@ -299,8 +299,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message for nobody goes out when the question for the recipient's devices is not answered",
     file: sendingFile,
-    find: '    if (!(await hasDevices(socket, address))) return "no-devices";\n',
-    replace: '    if (!address && !(await hasDevices(socket, address))) return "no-devices";\n',
+    find: '    if (!(await openSessions(socket, address))) return "no-devices";\n',
+    replace: '    if (!address && !(await openSessions(socket, address))) return "no-devices";\n',
     tests: ofSending,
     only: "without an account",
   },

@@ -50,6 +50,6 @@ export const whatsAppChannel = (
     },
     send: (payload) => platform.send(payload, signal),
     fetchLimits: () => platform.query(fetchLimits),
-    refreshRecipient: (phone) => platform.query((socket) => refreshRecipient(socket, phone)),
+    refreshRecipient: (jid) => platform.query((socket) => refreshRecipient(socket, jid)),
   };
 };

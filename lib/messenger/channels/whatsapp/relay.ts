@@ -36,18 +36,25 @@ const listen = (socket: WASocket, id: string) => {
   return { next, stop: () => socket.ws.off(`TAG:${id}`, onNode) };
 };
 
-/** Whether an address has devices that baileys can encrypt for: without any, it would send the message to nobody. */
-const hasDevices = async (socket: WASocket, address: string): Promise<boolean> => {
+/**
+ * Opens Signal sessions with the devices of an address. baileys does so too, but within the account's transaction: a query
+ * for keys that gets no answer would hold up the sends to all other numbers (#1851).
+ *
+ * @returns false without devices that baileys can encrypt for: it would send the message to nobody.
+ */
+const openSessions = async (socket: WASocket, address: string): Promise<boolean> => {
   const { id = "", lid = id } = socket.authState.creds.me ?? {};
   const own = jidNormalizedUser(isLidUser(address) ? lid : id);
   // the same query as `relayMessage` makes, which then finds the answer in its cache
   const devices = await socket.getUSyncDevices([own, address], true, false);
   const [user] = address.split("@");
-  if (!devices.some((device) => device.user === user)) return false;
+  const jids = devices.filter((device) => device.user === user).map(({ jid }) => jid);
+  if (jids.length === 0) return false;
   // baileys opens sessions with LIDs only: for a number without one it gets no keys
-  return (
-    isLidUser(address) === true || (await socket.signalRepository.lidMapping.getLIDForPN(address)) !== null
-  );
+  const hasLid = isLidUser(address) || (await socket.signalRepository.lidMapping.getLIDForPN(address));
+  if (!hasLid) return false;
+  await socket.assertSessions(jids);
+  return true;
 };
 
 /** Explains why a number has no devices: the query for them may just have got no answer. */
@@ -74,7 +81,7 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
   const sendTo = async (address: string): Promise<Attempt> => {
     // what was sent to another address before was rejected
     Object.assign(progress, { isEncrypted: false, mayHaveLeft: false });
-    if (!(await hasDevices(socket, address))) return "no-devices";
+    if (!(await openSessions(socket, address))) return "no-devices";
     await givePrivacyToken(socket, address);
     const answer = next();
     await socket.relayMessage(address, message, { messageId: id }).catch((cause: unknown) => {

@@ -158,10 +158,10 @@ export const reliances: readonly Reliance[] = [
       !/cipher\.encrypt/.test(source("Socket/messages-send.js")),
   },
   {
-    that: "asks for the devices once, before it encrypts, and finds those of hasDevices in its cache",
+    that: "asks for the devices once, before it encrypts, and finds those of openSessions in its cache",
     file: "relay.ts",
     code: "socket.getUSyncDevices([own, address], true, false)",
-    look: "hasDevices() in relay.ts makes the same query first: a message to nobody would be reported as sent.",
+    look: "openSessions() in relay.ts makes the same query first: a message to nobody would be reported as sent.",
     holds: () =>
       inOrder(
         "Socket/messages-send.js",
