@@ -4,8 +4,8 @@ import postgres from "postgres";
 import { Pool } from "undici";
 import { build } from "../../infra/build/build.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
+import { withCity } from "../steps/temporary-city.ts";
 import { median, printTable, writeResult } from "./result.ts";
-import { withCity } from "./temporary-city.ts";
 
 const atOnce = 32;
 /** As many connections as the task has. */

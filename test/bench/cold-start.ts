@@ -7,10 +7,10 @@ import type { Route } from "#lib/routes/route.ts";
 import { build, bundleFolder } from "../../infra/build/build.ts";
 import type { City } from "../../infra/local/city.ts";
 import { compileRuntimeClient } from "../runtime-client/install.ts";
+import { withCity } from "../steps/temporary-city.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
 import { median, printTable, writeResult } from "./result.ts";
 import { type Invocation, startCold } from "./start-cold.ts";
-import { withCity } from "./temporary-city.ts";
 
 const defaultPairs = 15;
 const residents = 200;

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { build } from "../../infra/build/build.ts";
-import { withCity } from "../bench/temporary-city.ts";
+import { withCity } from "../steps/temporary-city.ts";
 import { killWork } from "./functions.ts";
 import { killAtEach, listPoints, loseConnections, startWatchedScene } from "./kill.ts";
 import { killRun } from "./notification.ts";

@@ -86,10 +86,10 @@ describe("a text", () => {
   });
 
   test("that the platform rejects fails with a reason", async () => {
-    city.platform.behave({ ...city.platform.behaviour, nack: { code: 479, messages: 1 } });
+    city.platform.behave({ ...city.platform.behaviour, nack: { code: 499, messages: 1 } });
     const id = await sendText("refused");
     await city.becomes(id, "FAILED");
-    expect((await city.client.read(id)).json.data.reason).toContain("479");
+    expect((await city.client.read(id)).json.data.reason).toContain("499");
   });
 });
 

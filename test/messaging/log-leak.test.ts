@@ -94,7 +94,7 @@ test("nor a form with a bad boundary, which is 500", async () => {
 test("nor failed messages: to a number without an account, rejected by the platform", async () => {
   const unknown = await sendText("6281399880000");
   await city.becomes(unknown.json.data.id, "FAILED");
-  city.platform.behave({ nack: { code: 479, messages: 1 } });
+  city.platform.behave({ nack: { code: 499, messages: 1 } });
   const refused = await sendText();
   await city.becomes(refused.json.data.id, "FAILED");
 });

@@ -51,10 +51,10 @@ describe("when the platform", () => {
 
   test("rejects a message, it has failed with the platform's code", async () => {
     const task = await startOpen();
-    platform.behave({ nack: { code: 400, messages: 1 } });
+    platform.behave({ nack: { code: 499, messages: 1 } });
     const { id } = await submit(task, {});
     await eventually(task, id, "FAILED");
-    expect((await stateOf(task, id)).reason).toContain("400");
+    expect((await stateOf(task, id)).reason).toContain("499");
   });
 
   test("removes the link, pairing starts again by itself where that is set, and nothing is lost", async () => {

@@ -69,10 +69,11 @@ interface Mood {
 const nack = (code: number, messages?: number) => () => ({
   nack: { code, ...(messages !== undefined && { messages }) },
 });
-const locked = /^WhatsApp accepts no messages to new contacts for another \d+ min/;
+const locked = /^WhatsApp accepts no messages to new contacts for another (\d+ min|1 h)/;
 
 const moods: readonly Mood[] = [
-  { mood: "400", behaviour: nack(400, 1), status: "FAILED", reason: /code 400: .*invalid/, frames: 1 },
+  // by LID and by number
+  { mood: "400", behaviour: nack(400), status: "FAILED", reason: /code 400: .*invalid/, frames: 2 },
   { mood: "an unknown code", behaviour: nack(488), status: "FAILED", reason: /code 488: /, frames: 1 },
   { mood: "421 once", behaviour: nack(421, 1), status: "SENT", frames: 2 },
   { mood: "479 for ever", behaviour: nack(479), status: "FAILED", reason: /479: .*out of date/, frames: 2 },

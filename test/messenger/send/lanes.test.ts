@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
 import { noPace } from "#lib/messenger/send/pacing.ts";
 import { failNextWrite } from "../next-write.ts";
+import { account } from "../outbox/outbox-rows.ts";
 import {
   acked,
   composed,
@@ -106,7 +107,9 @@ describe("the pace", () => {
   test("counts a new contact that has no answer yet", async () => {
     const answer = delayAnswers(first);
     const slow = await put(first);
-    await sql`insert into messaging.contact (phone, since) values (${third}, now() - interval '2 days')`;
+    await sql`
+      insert into messaging.contact (account, phone, since)
+      values (${account}, ${third}, now() - interval '2 days')`;
     await lead({ ...noPace, newContactsPerDay: 1 });
     await untilSent(slow);
     const [stranger, known] = [await put(second, "otp"), await put(third, "otp")];

@@ -130,7 +130,7 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message is sent again with the old keys after 479",
     file: refusalFile,
-    find: "await channel.refreshRecipient(message.phone)",
+    find: "await channel.refreshRecipient(address)",
     replace: "await Promise.resolve()",
     tests: ofRefusals,
     only: "until devices and keys",
