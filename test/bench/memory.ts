@@ -19,7 +19,8 @@ export const benchMemory = async (args: string[]) => {
   const [messages, recipients] = [Number(values.messages), Number(values.recipients)];
   await build();
   const uploads = { compressed: 30, plain: 120 };
-  const { samples, ...peaks } = await measureMemory({ messages, recipients, steps: 10, uploads });
+  const onSample = (sample: object) => console.log(JSON.stringify(sample));
+  const { samples, ...peaks } = await measureMemory({ messages, recipients, steps: 10, uploads, onSample });
   printTable(samples.map((sample) => ({ ...sample })));
   console.log(JSON.stringify(peaks));
   writeResult(`memory-${recipients}`, { messages, recipients, ...peaks, samples });

@@ -19,6 +19,15 @@ interface MemorySample {
   readonly externalMb: number;
 }
 
+interface MemoryOptions {
+  readonly messages: number;
+  readonly recipients: number;
+  /** Samples during the sends. */
+  readonly steps: number;
+  readonly uploads: { readonly compressed: number; readonly plain: number };
+  readonly onSample?: (sample: MemorySample) => void;
+}
+
 interface MemoryFigures {
   readonly samples: readonly MemorySample[];
   readonly peakMb: number;
@@ -59,10 +68,20 @@ const post = async (task: Pool, headers: Record<string, string>, body: string | 
 };
 
 /** Sends texts to all numbers in turn, and samples the memory in equal steps. */
-const sendTexts = async (scene: Scene, task: Pool, messages: number, steps: number) => {
+const sendTexts = async (
+  scene: Scene,
+  task: Pool,
+  { messages, steps, onSample = () => {} }: Pick<MemoryOptions, "messages" | "steps" | "onSample">,
+) => {
   const { token, numbers } = scene;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const samples = [await readMemory(scene, 0)];
+  const samples: MemorySample[] = [];
+  const take = async (at: number) => {
+    const sample = await readMemory(scene, at);
+    samples.push(sample);
+    onSample(sample);
+  };
+  await take(0);
   let next = 0;
   let sent = 0;
   const work = async () => {
@@ -85,9 +104,7 @@ const sendTexts = async (scene: Scene, task: Pool, messages: number, steps: numb
   while (sent < messages) {
     await Promise.race([setTimeout(100), working.then(() => setTimeout(100))]);
     sent = await readSent(task);
-    if (sent >= (messages / steps) * samples.length) {
-      samples.push(await readMemory(scene, sent));
-    }
+    if (sent >= (messages / steps) * samples.length) await take(sent);
   }
   await working;
   return samples;
@@ -117,19 +134,14 @@ const attack = async ({ token, numbers }: Scene, task: Pool, compressed: number,
 };
 
 /** Measures the memory of a messenger while it sends texts, and while uploads flood it. */
-export const measureMemory = async (options: {
-  readonly messages: number;
-  readonly recipients: number;
-  readonly steps: number;
-  readonly uploads: { readonly compressed: number; readonly plain: number };
-}): Promise<MemoryFigures> => {
-  const { messages, recipients, steps, uploads } = options;
+export const measureMemory = async (options: MemoryOptions): Promise<MemoryFigures> => {
+  const { recipients, uploads } = options;
   const sampler = new URL("memory-sampler.ts", import.meta.url).href;
   const scene = await startScene(recipients, { variables: { NODE_OPTIONS: `--import ${sampler}` } });
   const task = new Pool(scene.fleet.urls()[0] ?? "", { connections: 200 });
   try {
     const pid = scene.fleet.pids()[0] ?? 0;
-    const samples = await sendTexts(scene, task, messages, steps);
+    const samples = await sendTexts(scene, task, options);
     const peakMb = readPeakMb(pid);
     resetPeak(pid);
     const answers = await attack(scene, task, uploads.compressed, uploads.plain);

@@ -29,7 +29,7 @@ export const withCity = async <T>(
       durable: false,
       onAccess: () => {},
       onLog: () => {},
-      onStep: (step) => console.log(`${step} …`),
+      onStep: (step) => process.stdout.write(`${step} …\n`),
       ...options,
     });
     return await work(city, folder, interruption.signal);
