@@ -41,9 +41,18 @@ const guardWrites = (source: string) =>
         .replace(stale, stale.replace("\n", "\n    chunk = nextWriteTimer = null\n"))
     : undefined;
 
+const cancels = "this.canceller(this), this.canceller = null";
+
+/** A query that is cancelled while the server is gone rejects a promise that nobody has, which ends the process. */
+const catchCancels = (source: string) =>
+  source.split(cancels).length === 2
+    ? source.replace(cancels, "this.canceller(this).catch(() => {}), this.canceller = null")
+    : undefined;
+
 const corrections: readonly Correction[] = [
   { file: /[\\/]libsignal[\\/].*\.js$/, correct: silence },
   { file: /[\\/]postgres[\\/]src[\\/]connection\.js$/, correct: guardWrites },
+  { file: /[\\/]postgres[\\/]src[\\/]query\.js$/, correct: catchCancels },
 ];
 
 /** @returns the corrected source; undefined for a file that needs none. @throws Error for an unknown version. */

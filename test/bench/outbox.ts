@@ -48,6 +48,7 @@ const openOutbox = async (sql: postgres.Sql) => {
       account: "6281100000001",
       newContactsUpTo: 3,
       lanes: ["code", "other", "upload"],
+      underWay: [],
       rotation,
     });
     if (!message) throw new Error("nothing was waiting");

@@ -56,6 +56,35 @@ const repeating = `
   console.log(await repeated, ...(await Promise.all([ask(), ask()])));
   process.exit();`;
 
+/** Cancels a query when the server accepts no more connections. */
+const cancelling = `
+  import { once } from "node:events";
+  import { connect, createServer } from "node:net";
+  import { setTimeout } from "node:timers/promises";
+  import postgres from "postgres";
+  const url = new URL(process.argv[2]);
+  const port = Number(url.port);
+  let isOpen = true;
+  const proxy = createServer((near) => {
+    near.on("error", () => {});
+    if (!isOpen) return near.resetAndDestroy();
+    near.pipe(connect(port, url.hostname).on("error", () => {})).pipe(near);
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  url.port = proxy.address().port;
+  const sql = postgres(url.href, { max: 2, fetch_types: false });
+  const slow = sql\`select pg_sleep(9)\`;
+  slow.catch(() => {});
+  await sql\`select 1\`;
+  isOpen = false;
+  slow.cancel();
+  const { promise, resolve } = Promise.withResolvers();
+  proxy.once("connection", (near) => near.once("close", resolve));
+  await promise;
+  await setTimeout(50);
+  console.log("goes on");
+  process.exit();`;
+
 const runBundled = async (contents: string, ...args: string[]): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), "bundle-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -83,4 +112,8 @@ test.each([
 
 test("a connection that closed before its next write can be opened again", async () => {
   expect(await runBundled(repeating)).toBe("CONNECTION_CLOSED ok ok\n");
+});
+
+test("the process of a bundle goes on when a query cannot be cancelled because the server is gone", async () => {
+  expect(await runBundled(cancelling)).toBe("goes on\n");
 });

@@ -150,7 +150,8 @@ export const disconnections = {
   405: {
     says: "WhatsApp rejects the version of the web client that the messenger announces.",
     reaction: "update",
-    operator: "Enter the current version in the console, or update the library and deploy.",
+    operator:
+      'Enter the current version in the console, or update the library and deploy; then press "Connect again".',
   },
   406: {
     says: "WhatsApp has banned the account.",

@@ -26,7 +26,7 @@ const byKind: Record<Exclude<Connection["kind"], "closed" | "stopped">, Status> 
   replaced: {
     tone: "bad",
     label: "Replaced",
-    text: "Another program uses this WhatsApp link and has replaced this connection. Stop that program, then restart this task.",
+    text: "Another program uses this WhatsApp link and has replaced this connection. Stop that program; the messenger reclaims the link by itself.",
   },
 };
 

@@ -13,6 +13,8 @@ export interface Choice {
   readonly newContactsUpTo: number;
   /** Those that are free. */
   readonly lanes: readonly Lane[];
+  /** Ids of messages under way: one of them may be PENDING again whose delivery has not learned of it. */
+  readonly underWay: readonly string[];
   readonly rotation: Rotation;
 }
 
@@ -21,7 +23,7 @@ export interface Choice {
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, resting, account, newContactsUpTo, lanes, rotation } = choice;
+  const { epoch, resting, account, newContactsUpTo, lanes, underWay, rotation } = choice;
   const [row] = await sql<Outgoing[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
@@ -49,6 +51,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
           and state = 'PENDING' and not_before <= now() and expires_at > now()
           and not exists (select from messaging.control where paused)
           and phone <> all(string_to_array(${resting.join()}, ','))
+          and id <> all(string_to_array(${underWay.join()}, ','))
           and (priority <= ${newContactsUpTo} or exists (
             select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone))
           and seq = first_seq

@@ -175,6 +175,7 @@ const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): P
     account: pacing.account ?? "",
     newContactsUpTo: pacing.newContactsUpTo(now),
     lanes: lanes.listFree(),
+    underWay: lanes.ids,
     rotation,
   });
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);

@@ -39,6 +39,14 @@ export const takeAny = (
   more: Partial<Choice> = {},
 ): Promise<Outgoing | undefined> => {
   const lanes: readonly Lane[] = ["code", "other", "upload"];
-  const any = { epoch, resting: [], account, newContactsUpTo: 3, lanes, rotation: new Rotation() };
+  const any = {
+    epoch,
+    resting: [],
+    account,
+    newContactsUpTo: 3,
+    lanes,
+    underWay: [],
+    rotation: new Rotation(),
+  };
   return takeNext(sql as postgres.Sql, { ...any, ...more });
 };

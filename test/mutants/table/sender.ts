@@ -16,6 +16,14 @@ const ofLanes = ["test/messenger/send/lanes.test.ts"];
 
 export const sender: readonly Mutant[] = [
   {
+    breaks: "An HTTP error in place of the connection leaves the messenger connecting for ever",
+    file: "lib/messenger/channels/whatsapp/connection.ts",
+    find: '  socket.ws.on("unexpected-response", () => raw.terminate());\n',
+    replace: "",
+    tests: ["test/messenger/channels/whatsapp/connection.test.ts"],
+    only: "an HTTP error in place",
+  },
+  {
     breaks: "A one-time code waits until another message is answered",
     file: "lib/messenger/send/lanes.ts",
     find: "await Promise.race([ended, setTimeout(slowMs, undefined, { ref: false })]);",

@@ -151,7 +151,10 @@ export const connect = (options: ConnectionOptions): Connection => {
   // the outbox has every message; baileys' cache would hold 64 KiB for each of the last five minutes
   if (socket.messageRetryManager) socket.messageRetryManager.addRecentMessage = () => {};
   watchLimits(socket, options.onLimits);
-  watch((socket.ws as unknown as { socket: RawSocket }).socket);
+  const raw = (socket.ws as unknown as { socket: RawSocket }).socket;
+  watch(raw);
+  // an HTTP answer in place of the upgrade: baileys listens, so that ws ends nothing, and does nothing itself
+  socket.ws.on("unexpected-response", () => raw.terminate());
 
   const { promise: closed, resolve: close } = Promise.withResolvers<Disconnection>();
   const end = () => {

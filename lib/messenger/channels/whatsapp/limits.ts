@@ -4,15 +4,18 @@ import type { Limits } from "../channel.ts";
 /** Of a lock without an end. */
 const defaultLockMs = 60 * 60_000;
 
-const lockOf = ({ isActive, timeEnforcementEnds }: ReachoutTimelockState): Limits => ({
-  lockedUntil: isActive ? (timeEnforcementEnds ?? new Date(Date.now() + defaultLockMs)) : null,
-});
+const lockOf = ({ isActive, timeEnforcementEnds: end }: ReachoutTimelockState): Limits => {
+  if (!isActive) return { lockedUntil: null };
+  // an end that is absent, unreadable or over ends no active lock
+  return { lockedUntil: end && end.getTime() > Date.now() ? end : new Date(Date.now() + defaultLockMs) };
+};
 
 /** An account without a cap has a quota of -1, or none. */
 const capOf = (info: NewChatMessageCapInfo | null): Limits => {
-  const { total_quota: total = -1, used_quota: used = 0, cycle_end_timestamp: end } = info ?? {};
+  const { total_quota, used_quota, cycle_end_timestamp: end } = info ?? {};
+  const [total, used] = [Number(total_quota ?? -1), Number(used_quota ?? 0)];
   const endsAt = new Date(Number(end) * 1_000);
-  if (total < 0 || Number.isNaN(endsAt.getTime())) return { cap: null };
+  if (!(total >= 0) || !(used >= 0) || Number.isNaN(endsAt.getTime())) return { cap: null };
   return { cap: { total, used: info?.capping_status === "CAPPED" ? Math.max(total, used) : used, endsAt } };
 };
 

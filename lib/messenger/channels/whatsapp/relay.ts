@@ -54,6 +54,11 @@ const openSessions = async (socket: WASocket, address: string): Promise<boolean>
   const hasLid = isLidUser(address) || (await socket.signalRepository.lidMapping.getLIDForPN(address));
   if (!hasLid) return false;
   await socket.assertSessions(jids);
+  for (const jid of jids) {
+    const { exists } = await socket.signalRepository.validateSession(jid);
+    // baileys reports no query that got no answer, and would ask again within the account's transaction
+    if (!exists) throw new ChannelFailure("no-answer", false);
+  }
   return true;
 };
 

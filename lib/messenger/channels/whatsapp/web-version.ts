@@ -51,7 +51,7 @@ const fetchVersion = async (url: string, signal: AbortSignal): Promise<WAVersion
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
     if (!response.ok) throw new Error(`the page with the current version answered ${response.status}`);
-    const [, revision] = /\\?"client_revision\\?":\s*(\d{1,10})/.exec(await readAtMost(response)) ?? [];
+    const [, revision] = /\\?"client_revision\\?":\s*(\d{1,10})(?!\d)/.exec(await readAtMost(response)) ?? [];
     return revision === undefined ? undefined : parseVersion(`${ownVersion[0]}.${ownVersion[1]}.${revision}`);
   } catch (error) {
     log.warn("cannot read the current version of the web client", { error });

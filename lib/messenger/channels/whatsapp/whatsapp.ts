@@ -181,7 +181,11 @@ export class WhatsApp {
     const answers = await this.query((socket) => socket.onWhatsApp(phone));
     if (!answers) throw new ChannelFailure("no-answer", false);
     const found = answers.find(({ exists }) => exists === true);
-    return found && (isPnUser(found.jid) ? found.jid : jidOf(phone));
+    if (!found) return undefined;
+    const jid = isPnUser(found.jid) ? found.jid : jidOf(phone);
+    // the number may have passed to another person: stores its LID of today
+    await this.query((socket) => socket.getUSyncDevices([jid], false, false));
+    return jid;
   }
 
   /**
