@@ -72,10 +72,11 @@ const cancelling = `
   });
   await once(proxy.listen(0, "127.0.0.1"), "listening");
   url.port = proxy.address().port;
-  const sql = postgres(url.href, { max: 2, fetch_types: false });
+  const sql = postgres(url.href, { max: 1, fetch_types: false });
   const slow = sql\`select pg_sleep(9)\`;
   slow.catch(() => {});
-  await sql\`select 1\`;
+  // until the server has it: before, cancelling opens no connection
+  while (!slow.active) await setTimeout(10);
   isOpen = false;
   slow.cancel();
   const { promise, resolve } = Promise.withResolvers();
