@@ -140,8 +140,9 @@ test.each([
   const task = await startOpen();
   if (how === "loginFailure")
     platform.behave({ receipts: ["read"], loginFailure: { code, expireSeconds: 1, logins: 1 } });
+  const { logins } = platform.sockets;
   platform.disconnect(how === "loginFailure" ? "drop" : code);
-  await expect.poll(() => task.findWhatsApp()?.state().kind).not.toBe("open");
+  await expect.poll(() => platform.sockets.logins).toBeGreaterThan(logins);
   const { id } = await submit(task, {});
   await untilKind(task, "open");
   await eventually(task, id, "READ");
