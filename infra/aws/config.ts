@@ -1,5 +1,6 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
+import ipaddr from "ipaddr.js";
 import * as z from "zod/mini";
 
 const text = (pattern: RegExp) => z.string().check(z.regex(pattern));
@@ -52,12 +53,22 @@ const Database = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** A private range of 4,096 addresses, such as 10.40.0.0/20. */
+const isOwnRange = (range: string): boolean => {
+  if (!range.endsWith("/20") || !ipaddr.IPv4.isValidCIDR(range)) return false;
+  const first = ipaddr.IPv4.networkAddressFromCIDR(range);
+  return first.range() === "private" && range === `${first}/20`;
+};
+/** It must not be one that the city's VPN or a peering reaches. */
+const defaultRange = "10.40.0.0/20";
+const cidr = z._default(z.string().check(z.refine(isOwnRange)), defaultRange);
+
 /** How functions in the network reach hosts outside it. */
 const NetworkChoice = z.discriminatedUnion("egress", [
   /** By IPv6, at no cost: the legacy systems must have IPv6 addresses. */
-  z.strictObject({ egress: z.literal("ipv6") }),
+  z.strictObject({ egress: z.literal("ipv6"), cidr }),
   /** By NAT gateways with fixed addresses, for legacy systems that have IPv4 addresses only. */
-  z.strictObject({ egress: z.literal("nat") }),
+  z.strictObject({ egress: z.literal("nat"), cidr }),
   /** An existing network whose private subnets reach the legacy systems and the internet by IPv4. */
   z.strictObject({
     egress: z.literal("existing"),
@@ -68,14 +79,15 @@ const NetworkChoice = z.discriminatedUnion("egress", [
 ]);
 
 const Context = z.object({
-  stage: text(/^[a-z][a-z\d-]{1,15}$/),
+  /** RDS and others refuse names that end in a hyphen or have two in a row. */
+  stage: text(/^(?=.{2,16}$)[a-z][a-z\d]*(-[a-z\d]+)*$/),
   /** Recipient of the alarms. */
   alarmEmail: z.email(),
   monthlyBudgetUsd: amount,
   domain: z.optional(Domain),
   database: Database,
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
-  network: z._default(NetworkChoice, { egress: "ipv6" }),
+  network: z._default(NetworkChoice, { egress: "ipv6", cidr: defaultRange }),
   /** An image of the messenger in a registry, by tag or digest. When absent, the deployment builds it. */
   messagingImage: z.optional(text(/^[a-z\d.-]+(:\d+)?(\/[a-z\d._-]+)+(:[\w.-]+|@sha256:[\da-f]{64})$/)),
 });
@@ -125,8 +137,8 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
     },
   ],
   network: [
-    { egress: "ipv6" },
-    { egress: "nat" },
+    { egress: "ipv6", cidr: defaultRange },
+    { egress: "nat", cidr: "172.20.16.0/20" },
     {
       egress: "existing",
       vpcId: "vpc-0123456789abcdef0",

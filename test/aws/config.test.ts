@@ -10,6 +10,9 @@ describe("the error for a wrong value names its key and valid examples", () => {
   test.each([
     ["stage", { stage: "Production" }, '"prod"'],
     ["stage", { stage: undefined }, '"prod"'],
+    ["stage", { stage: "a-" }, '"prod"'],
+    ["stage", { stage: "a--b" }, '"prod"'],
+    ["stage", { stage: "a2345678901234567" }, '"prod"'],
     ["alarmEmail", { alarmEmail: "nobody" }, '"operations@city.example"'],
     ["monthlyBudgetUsd", { monthlyBudgetUsd: "much" }, "150"],
     ["database.kind", { database: { kind: "mysql" } }, '"kind":"instance"'],
@@ -24,6 +27,9 @@ describe("the error for a wrong value names its key and valid examples", () => {
       "https://legacy.",
     ],
     ["network.egress", { network: { egress: "vpn" } }, '"egress":"nat"'],
+    ["network.cidr", { network: { egress: "nat", cidr: "10.40.0.0/16" } }, '"cidr":"172.20.16.0/20"'],
+    ["network.cidr", { network: { egress: "nat", cidr: "10.40.1.0/20" } }, '"cidr":"172.20.16.0/20"'],
+    ["network.cidr", { network: { egress: "nat", cidr: "8.8.0.0/20" } }, '"cidr":"172.20.16.0/20"'],
     [
       "domain.certificateArn",
       { domain: { ...(examples.domain[0] as object), certificateArn: "arn" } },

@@ -25,7 +25,7 @@ describe.each([
   const server = find(stage, type);
 
   test("is kept and protected in production, encrypted, and backed up for a month", () => {
-    expect([server.DeletionPolicy, server.UpdateReplacePolicy]).toEqual(["Retain", "Retain"]);
+    expect([server.DeletionPolicy, server.UpdateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
     const { DeletionProtection, StorageEncrypted, BackupRetentionPeriod } = server.Properties;
     expect([DeletionProtection, StorageEncrypted, BackupRetentionPeriod]).toEqual([true, true, 30]);
   });
@@ -75,15 +75,26 @@ test("in production, keys, database log and network log are kept when their stac
   const logs = onAurora.list("Logs::LogGroup").filter(([id]) => /^(Database|NetworkFlow)Logs/.test(id));
   const keys = onAurora.list("KMS::Key").filter(([id]) => id.startsWith("DeadLetters"));
   expect([...logs, ...keys].map(isKept)).toEqual([
-    [undefined, "Retain"],
-    ["/aws/rds/cluster/municipal-prod/postgresql", "Retain"],
-    ["Dead letters of prod", "Retain"],
+    [undefined, "RetainExceptOnCreate"],
+    ["/aws/rds/cluster/municipal-prod/postgresql", "RetainExceptOnCreate"],
+    ["Dead letters of prod", "RetainExceptOnCreate"],
   ]);
+});
+
+test("a stage can be created again: what is deleted with its stacks, or by a rollback of the first creation, leaves no name", () => {
+  const kept = (stage: Stage, policies: readonly (string | undefined)[]) =>
+    stage.all
+      .filter(([, { DeletionPolicy }]) => policies.includes(DeletionPolicy))
+      // one role of API Gateway serves the whole account
+      .filter(([id]) => !/^Gateway(Api)?(CloudWatchRole|Account)/.test(id))
+      .map(([id]) => id);
+  expect(kept(inDev, ["Retain", "RetainExceptOnCreate", "Snapshot"])).toEqual([]);
+  expect(kept(onAurora, ["Retain", "Snapshot"])).toEqual([]);
 });
 
 test("in production, every secret is kept when its stack is deleted", () => {
   for (const [id, { DeletionPolicy }] of onAurora.list("SecretsManager::Secret"))
-    expect([id, DeletionPolicy]).toEqual([id, "Retain"]);
+    expect([id, DeletionPolicy]).toEqual([id, "RetainExceptOnCreate"]);
 });
 
 test.each([
@@ -186,7 +197,9 @@ test("every log has a retention time, that of maintenance five years, and every 
     for (const [id, { Properties, DeletionPolicy }] of stage.list("Logs::LogGroup")) {
       const days = stage === inDev ? 30 : 90;
       // it holds the digests by which the audit is verified
-      const expected = id.startsWith("maintain") ? [1827, stage === inDev ? "Delete" : "Retain"] : [days];
+      const expected = id.startsWith("maintain")
+        ? [1827, stage === inDev ? "Delete" : "RetainExceptOnCreate"]
+        : [days];
       expect([id, Properties.RetentionInDays, ...(expected.length > 1 ? [DeletionPolicy] : [])]).toEqual([
         id,
         ...expected,

@@ -57,6 +57,13 @@ const always = [
   ...toAnywhere("Messenger", 80),
 ];
 
+test("a new network has the range of the configuration", () => {
+  const ranges = [own, withNat].map(({ list }) =>
+    list("EC2::VPC").map(([, vpc]) => vpc.Properties.CidrBlock),
+  );
+  expect(ranges).toEqual([["10.40.0.0/20"], ["172.20.16.0/20"]]);
+});
+
 describe.each([
   ["a new network", own],
   ["a new network with NAT", withNat],

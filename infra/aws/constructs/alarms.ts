@@ -1,4 +1,4 @@
-import { Stack } from "aws-cdk-lib";
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -39,7 +39,11 @@ export class Alarms extends Construct {
 
   #topic(stage: string, email: string): Topic {
     // CloudWatch may not use the AWS managed key of SNS
-    const key = new Key(this, "Key", { description: `Alarms of ${stage}`, enableKeyRotation: true });
+    const key = new Key(this, "Key", {
+      description: `Alarms of ${stage}`,
+      enableKeyRotation: true,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     key.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],

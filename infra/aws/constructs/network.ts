@@ -13,6 +13,8 @@ export interface Placement {
   readonly securityGroup: ec2.ISecurityGroup;
 }
 
+type OwnNetwork = Exclude<Config["network"], { egress: "existing" }>;
+
 const https = 443;
 const http = 80;
 
@@ -35,7 +37,11 @@ export class Network extends Construct {
     super(scope, id);
     const { network: choice, database } = config;
     const isOwn = choice.egress !== "existing";
-    this.vpc = (isOwn ? this.#make(config) : ec2.Vpc.fromVpcAttributes(this, "Vpc", choice)) as ec2.IVpc;
+    this.vpc = (
+      choice.egress === "existing"
+        ? ec2.Vpc.fromVpcAttributes(this, "Vpc", choice)
+        : this.#make(config, choice)
+    ) as ec2.IVpc;
     const ofPrivate = isOwn ? { subnetGroupName: "private" } : { subnets: this.vpc.privateSubnets };
     const inPublic = choice.egress === "ipv6";
 
@@ -65,12 +71,12 @@ export class Network extends Construct {
     this.#open(config);
   }
 
-  #make({ network, zones, logRetention, keepsData }: Config) {
+  #make({ zones, logRetention, keepsData }: Config, { egress, cidr }: OwnNetwork) {
     const vpc = new ec2.Vpc(this, "Vpc", {
       ipProtocol: ec2.IpProtocol.DUAL_STACK,
-      ipAddresses: ec2.IpAddresses.cidr("10.40.0.0/20"),
+      ipAddresses: ec2.IpAddresses.cidr(cidr),
       maxAzs: 2,
-      natGateways: network.egress === "nat" ? zones : 0,
+      natGateways: egress === "nat" ? zones : 0,
       subnetConfiguration: [
         { name: "public", subnetType: ec2.SubnetType.PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false },
         { name: "private", subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 23 },

@@ -11,6 +11,7 @@ import { maintain, notify } from "#lib/routes/internal.ts";
 import { DeadLetters } from "../constructs/dead-letters.ts";
 import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
 import { Timetable } from "../constructs/timetable.ts";
+import { keepOrDrop } from "../removal.ts";
 
 /** Retries of a function that failed for an event. */
 const retryAttempts = 2;
@@ -27,7 +28,11 @@ export class JobsStack extends Stack {
     this.#surroundings = surroundings;
     const { stage } = surroundings.config;
     this.deadLetters = new DeadLetters(this, "DeadLetters", surroundings.config);
-    const group = new ScheduleGroup(this, "Schedules", { scheduleGroupName: `municipal-${stage}` });
+    const group = new ScheduleGroup(this, "Schedules", {
+      scheduleGroupName: `municipal-${stage}`,
+      // by default it is retained, and a stage that is created again finds its name taken
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     this.#maintain(group);
     const lambda = this.#notify(group);
     // `npm run dead-letters` reads these outputs
@@ -44,7 +49,7 @@ export class JobsStack extends Stack {
       // as long as the audit itself: it holds the digests of the seals
       config: { ...config, logRetention: RetentionDays.FIVE_YEARS },
     });
-    if (config.keepsData) lambda.logGroup.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    lambda.logGroup.applyRemovalPolicy(keepOrDrop(config.keepsData));
     new CfnOutput(this, "MaintenanceLog", { value: lambda.logGroup.logGroupName });
     lambda.configureAsyncInvoke({ retryAttempts: 0 });
     new Timetable(this, "Maintenance", { group, lambda }).add("Schedule", {
