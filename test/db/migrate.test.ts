@@ -61,6 +61,60 @@ test("runs only one of two at once", async () => {
   expect(counts.map(({ length }) => length).toSorted()).toEqual([0, shipped]);
 });
 
+test("lets readers go ahead while another session holds a lock that a migration needs", async () => {
+  const database = await createDatabase();
+  const sql = database.connect("adminUrl");
+  const folder = copyMigrations();
+  await migrate(sql, folder);
+  await sql.unsafe("create table public.busy (x int)");
+  writeFileSync(`${folder}9999.do.later.sql`, "alter table public.busy add y int;");
+  const [holder, reader] = [database.connect("adminUrl"), database.connect("adminUrl")];
+  const held = Promise.withResolvers<void>();
+  const isHeld = Promise.withResolvers<void>();
+  const holding = holder.begin(async (transaction) => {
+    await transaction`select from public.busy`;
+    isHeld.resolve();
+    await held.promise;
+  });
+  await isHeld.promise;
+  const migrating = migrate(sql, folder);
+  await expect
+    .poll(() => reader`select from pg_locks where relation = 'public.busy'::regclass and not granted`)
+    .toHaveLength(1);
+  // it would wait as long as the lock is held
+  expect(await reader`select from public.busy`).toEqual([]);
+  held.resolve();
+  await holding;
+  expect(await migrating).toEqual(["9999 later"]);
+});
+
+test("fails when a lock is held for too long", async () => {
+  const database = await createDatabase();
+  const sql = database.connect("adminUrl");
+  const folder = copyMigrations();
+  await migrate(sql, folder);
+  await sql.unsafe("create table public.busy (x int)");
+  writeFileSync(`${folder}9999.do.later.sql`, "alter table public.busy add y int;");
+  const holder = database.connect("adminUrl");
+  await holder.begin(async (transaction) => {
+    await transaction`select from public.busy`;
+    await expect(migrate(sql, folder, 0)).rejects.toThrow("lock timeout");
+  });
+});
+
+test("rejects a release that is older than the schema needs", async () => {
+  const sql = await emptyDatabase();
+  const folder = copyMigrations();
+  writeFileSync(`${folder}9998.do.later.sql`, "create table public.later (x int);");
+  await migrate(sql, folder);
+  expect(await migrate(sql)).toEqual([]);
+  writeFileSync(`${folder}9999.do.breaking.sql`, "update migration.least set version = 9998;");
+  await migrate(sql, folder);
+  await expect(migrate(sql)).rejects.toThrow(
+    `needs a release with migration 9998, and this one ends at ${shipped}`,
+  );
+});
+
 test("sets a password by a statement that does not contain it", async () => {
   const { setPassword } = await import("#lib/db/password.ts");
   const sent: string[] = [];

@@ -79,6 +79,11 @@ alter role municipal_maintenance set idle_session_timeout = '1min';
 alter role municipal_messenger set enable_sort = off;
 alter role municipal_messenger set jit = off;
 
+-- The newest migration that a release must contain to run on this schema. A migration that drops or renames what earlier
+-- releases use sets it to the migration that made its replacement.
+create table migration.least (version integer not null);
+insert into migration.least values (1);
+
 create schema employee authorization municipal_owner;
 create schema partner authorization municipal_owner;
 create schema tourism authorization municipal_owner;
