@@ -26,5 +26,7 @@ export class ApiStack extends Stack {
     if (usagePlans.length > 0) new PartnerOperator(this, config.stage, usagePlans);
     if (place) new CustomDomain(this, place, rest);
     new CfnOutput(this, "BaseUrl", { value: this.gateway.baseUrl });
+    // the other API uses it until there is a custom domain, and an export in use cannot be removed
+    this.exportValue(rest.restApiId);
   }
 }

@@ -17,6 +17,7 @@ export class DataStack extends Stack {
   constructor(scope: Construct, id: string, config: Config) {
     super(scope, id, { terminationProtection: config.keepsData });
     this.network = new Network(this, "Network", config);
+    this.#exportSubnets(config);
     const surroundings = { config, network: this.network };
     this.database = new Database(this, "Database", surroundings);
     const { host, port, dbname, adminSecretName, adminSecret } = this.database;
@@ -52,5 +53,15 @@ export class DataStack extends Stack {
       after: [migration.trigger, filling.trigger],
     });
     confineProviders(this, config.logRetention);
+  }
+
+  /**
+   * Exports all subnets: the route to the legacy systems decides which ones other stacks use, and CloudFormation refuses to
+   * remove an export that is still in use.
+   */
+  #exportSubnets({ network }: Config) {
+    if (network.egress === "existing") return;
+    const { publicSubnets, privateSubnets } = this.network.vpc;
+    for (const { subnetId } of [...publicSubnets, ...privateSubnets]) this.exportValue(subnetId);
   }
 }
