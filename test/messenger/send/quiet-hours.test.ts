@@ -137,7 +137,7 @@ describe("a message that is due in its quiet hours", () => {
     await sql`update messaging.message set not_before = now()`;
     await failNextWrite(admin, { table: "message", when: "new.state = 'PENDING'" });
     await lead();
-    await expect.poll(() => waitsUntil("status"), { timeout: 5_000 }).toBe(nextOf(quiet.to));
+    await expect.poll(() => waitsUntil("status")).toBe(nextOf(quiet.to));
     await pass(61);
     await becomes("status", "SENT");
     expect(sent).toEqual(["status"]);
