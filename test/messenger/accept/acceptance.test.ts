@@ -292,7 +292,7 @@ describe("a batch", () => {
     const answers = Promise.all([takeBatch(batch(0, 10)), takeBatch(batch(0, 10).toReversed())]);
     const waiting = () => sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(waiting).toHaveLength(2);
     await holder`rollback`;
     const [ids, reversed] = await answers;
     expect(reversed.toReversed()).toEqual(ids);

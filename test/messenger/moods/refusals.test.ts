@@ -41,19 +41,12 @@ const befriend = async (task: Task, number: string) => {
 
 const untilRejected = (id: string) =>
   expect
-    .poll(() => sql`select from messaging.message where id = ${id} and refusals ? 'code'`, {
-      timeout: 15_000,
-    })
+    .poll(() => sql`select from messaging.message where id = ${id} and refusals ? 'code'`)
     .toHaveLength(1);
 
 const untilAnswered = (id: string) =>
   expect
-    .poll(
-      () => sql`select from messaging.message where id = ${id} and (state = 'SENT' or refusals ? 'code')`,
-      {
-        timeout: 15_000,
-      },
-    )
+    .poll(() => sql`select from messaging.message where id = ${id} and (state = 'SENT' or refusals ? 'code')`)
     .toHaveLength(1);
 
 interface Mood {
