@@ -39,7 +39,7 @@ export default defineConfig({
     // for a machine that is busy with something else, too
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 45_000 } },
     projects: [
       {
         // loading the CDK takes longer than any of these tests: files share it, and the stages that they compose

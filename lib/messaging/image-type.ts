@@ -8,6 +8,9 @@ export interface ImageHeader {
   readonly height: number;
 }
 
+/** Of an image that is to be compressed: acceptance rejects more. */
+export const maxPixels = 40_000_000;
+
 const pngSignature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 /** Bit depths by colour type (PNG specification, table 11.1). */
 const pngDepths: Record<number, readonly number[]> = {

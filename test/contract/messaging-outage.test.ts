@@ -7,16 +7,18 @@ const own = useOwnCity(() => ({ messenger: { url: "http://127.0.0.1:1" } }));
 const client = () => messagingClient(own.city.messagingBaseUrl, own.city.basic);
 const phone = "6281234567890";
 const asks = {
-  "a text": () => client().sendMessage({ phone, message: "PLANTED" }),
-  "an image": () => client().sendForm("image", formOf({ phone, image_url: "https://example.com/PLANTED" })),
-  "a file": () => client().sendForm("file", formOf({ phone, file: Buffer.from("PLANTED") })),
+  "a text": (to: string) => client().sendMessage({ phone: to, message: "PLANTED" }),
+  "an image": (to: string) =>
+    client().sendForm("image", formOf({ phone: to, image_url: "https://example.com/PLANTED" })),
+  "a file": (to: string) => client().sendForm("file", formOf({ phone: to, file: Buffer.from("PLANTED") })),
 };
 
 test.each(Object.entries(asks))(
   "without a messenger, %s gets 503 at once, and nothing is accepted",
   async (_, ask) => {
+    await ask("0"); // starts the function, which takes long on a busy machine, and asks no messenger
     const started = performance.now();
-    const { status, headers, json } = await ask();
+    const { status, headers, json } = await ask(phone);
     expect([status, json]).toEqual([
       503,
       {

@@ -24,18 +24,34 @@ const logIn = async (environment: Record<string, string>) => {
   return stdout;
 };
 
-const asSuperuser = async (...statements: string[]) => {
+const connectAsSuperuser = () => {
   const { port } = own.city.database.server;
   const password = own.city.secrets.find("municipal/local/database/superuser")?.value ?? "";
-  const sql = postgres({ host: "127.0.0.1", port, username: "postgres", password, max: 1 });
-  const [row] = await sql`show data_directory`;
+  return postgres({ host: "127.0.0.1", port, username: "postgres", password, max: 1 });
+};
+
+const asSuperuser = async (...statements: string[]) => {
+  const sql = connectAsSuperuser();
   for (const statement of statements) await sql.unsafe(statement);
   await sql.end();
-  return String(row?.data_directory);
+};
+
+/** A setting as a new connection has it. */
+const show = async (setting: string): Promise<string> => {
+  const sql = connectAsSuperuser();
+  const [row] = await sql`select current_setting(${setting}) as value`;
+  await sql.end();
+  return row?.value;
+};
+
+/** Switches TLS on: new connections have it some time after the command. */
+const startTls = async () => {
+  await asSuperuser("alter system set ssl = on", "select pg_reload_conf()");
+  await expect.poll(() => show("ssl")).toBe("on");
 };
 
 beforeAll(async () => {
-  const folder = await asSuperuser();
+  const folder = await show("data_directory");
   const { uid, gid } = statSync(folder);
   for (const [file, content] of Object.entries({
     "server.key": encrypted.key,
@@ -51,14 +67,14 @@ test("a server without TLS is rejected, whatever it answers", async () =>
   expect(await logIn({})).not.toMatch(/true|false/));
 
 test("a server is trusted only with a certificate of a known authority", async () => {
-  await asSuperuser("alter system set ssl = on", "select pg_reload_conf()");
+  await startTls();
   const knowing = { NODE_EXTRA_CA_CERTS: authority };
-  await expect.poll(() => logIn(knowing)).toBe("true");
+  expect(await logIn(knowing)).toBe("true");
   expect(await logIn({})).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY/);
 });
 
 test("the messenger's connections are encrypted, and verified too", async () => {
-  await asSuperuser("alter system set ssl = on", "select pg_reload_conf()");
+  await startTls();
   const environment = {
     ...own.city.variables({ secrets: { DATABASE_SECRET_ID: "database/messenger" } }),
     DATABASE_TLS: "verify-full",
@@ -69,6 +85,6 @@ test("the messenger's connections are encrypted, and verified too", async () => 
     });
     return stdout;
   };
-  await expect.poll(() => ask({ NODE_EXTRA_CA_CERTS: authority })).toBe("true");
+  expect(await ask({ NODE_EXTRA_CA_CERTS: authority })).toBe("true");
   expect(await ask({})).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY/);
 });

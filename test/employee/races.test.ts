@@ -58,7 +58,7 @@ describe("two concurrent refreshes", () => {
     const [one] = await first.unsafe(earlier);
     const other = second.unsafe(later).execute();
     const waiting = () => admin`select from pg_locks where pid = ${backend?.pid} and not granted`;
-    await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(waiting).toHaveLength(1);
     await first`commit`;
     return [one, (await other)[0]];
   };

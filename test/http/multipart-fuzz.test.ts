@@ -205,14 +205,14 @@ test("10,000 broken bodies get the expected error, or a form that they contain",
     const random = new Random(seed);
     const [kind, mutate] = kinds[seed % kinds.length] as (typeof kinds)[number];
     const { body, contentType, must } = mutate(random);
-    const started = performance.now();
+    const before = process.threadCpuUsage();
     const parsing = parse(body, contentType);
     const answer = await outcome(parsing).catch(String);
     answers[answer] = (answers[answer] ?? 0) + 1;
     const fine = must ? answer === must : [invalid, tooLarge, badBoundary, "parsed"].includes(answer);
     const whole = answer !== "parsed" || isIn(await parsing, body);
     // far under the parser's own time limit: nothing was saved by it
-    const quick = performance.now() - started < 1_000;
+    const quick = process.threadCpuUsage(before).user < 1_000_000;
     if (!fine || !whole || !quick) wrong.push({ seed, kind, must, answer, whole, quick });
   }
   expect(wrong).toEqual([]);
@@ -220,7 +220,7 @@ test("10,000 broken bodies get the expected error, or a form that they contain",
   for (const answer of [invalid, tooLarge, badBoundary, "parsed"])
     expect(answers[answer]).toBeGreaterThan(100);
   expect(uncaught).toEqual([]);
-}, 30_000);
+});
 
 test("hundreds of concurrent forms do not mix", async () => {
   const forms = Array.from({ length: 300 }, (_, i) =>

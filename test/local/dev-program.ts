@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { afterAll } from "vitest";
+import { afterAll, expect } from "vitest";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { makeCheckout } from "../steps/checkout.ts";
 
@@ -10,9 +11,17 @@ export const useDevProgram = () => {
   const folder = `${checkout.folder}/.local`;
   const children: ChildProcess[] = [];
 
-  afterAll(async () => {
-    for (const child of children) child.kill("SIGKILL");
+  const stopAll = async () => {
+    for (const child of children.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const exit = once(child, "exit");
+      child.kill("SIGKILL");
+      await exit;
+    }
     await destroyServer(`${folder}/postgres`);
+  };
+  afterAll(async () => {
+    await stopAll();
     checkout.remove();
   });
 
@@ -33,9 +42,13 @@ export const useDevProgram = () => {
   const startReady = async (...args: string[]) => {
     const child = start("--port", "0", "--messaging-port", "0", ...args);
     const said: string[] = [];
+    let printed = "";
     await new Promise<void>((resolve, reject) => {
       child.stderr?.on("data", (chunk) => said.push(String(chunk)));
-      child.stdout?.on("data", (chunk) => String(chunk).includes("Ctrl-C stops") && resolve());
+      child.stdout?.on("data", (chunk) => {
+        printed += chunk;
+        if (printed.includes("Ctrl-C stops")) resolve();
+      });
       child.once("exit", () => reject(new Error(said.join(""))));
     });
     return child;
@@ -51,8 +64,10 @@ export const useDevProgram = () => {
 
   const listResidents = async () => {
     const { baseUrl, apiKey } = devFile();
-    const response = await fetch(`${baseUrl}/v1/penduduk`, { method: "POST", headers: { apikey: apiKey } });
-    return (await response.json()) as { total: number };
+    const ask = () => fetch(`${baseUrl}/v1/penduduk`, { method: "POST", headers: { apikey: apiKey } });
+    // on a busy machine the first connections to the database take longer than a function's 2.6 s: it answers 500
+    await expect.poll(async () => (await ask()).status, { timeout: 90_000 }).toBe(200);
+    return (await (await ask()).json()) as { total: number };
   };
-  return { checkout, folder, devFile, start, startReady, serverPid, isAlive, listResidents };
+  return { checkout, folder, devFile, start, startReady, stopAll, serverPid, isAlive, listResidents };
 };

@@ -5,13 +5,16 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { useDevProgram } from "./dev-program.ts";
 
 /** Some of them start the whole system. */
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
-const { checkout, folder, start, startReady, listResidents } = useDevProgram();
+const { checkout, folder, start, startReady, stopAll, listResidents } = useDevProgram();
+
+// a test that fails must not leave its system to the next one
+afterEach(stopAll);
 
 test("deletes the old data with --fresh", async () => {
   const first = await startReady("--residents", "8");

@@ -46,7 +46,7 @@ export const holdNextWrite = async (
   };
   return {
     /** Resolves once this many connections wait: the write itself, and others for its locks. */
-    untilWaiting: (connections = 1) => expect.poll(countWaiting, { timeout: 10_000 }).toBe(connections),
+    untilWaiting: (connections = 1) => expect.poll(countWaiting).toBe(connections),
     release: async () => {
       await holder`select pg_advisory_unlock(1)`;
     },

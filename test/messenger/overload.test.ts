@@ -11,10 +11,13 @@ const token = "token";
 let url: URL;
 /** The requests in progress; each ends when its function is called. */
 let pending: (() => void)[];
+/** Whether requests stay in progress. */
+let holds: boolean;
 let gone: number;
 
 beforeEach(async () => {
   pending = [];
+  holds = true;
   gone = 0;
   const server = buildServer({
     findTokens: async () => [token],
@@ -22,7 +25,7 @@ beforeEach(async () => {
       signal.addEventListener("abort", () => {
         gone += 1;
       });
-      await new Promise<void>((resolve) => pending.push(resolve));
+      if (holds) await new Promise<void>((resolve) => pending.push(resolve));
       signal.throwIfAborted();
       return accepted;
     },
@@ -141,6 +144,7 @@ test("a body that is sent slowly is cut off", async () => {
 });
 
 test("a caller who leaves while his body is read gives its bytes back", async () => {
+  holds = false; // an upload that is taken before the bodies are begun, or after their end, is answered
   const sockets = Array.from({ length: 8 }, () => connect(Number(url.port), url.hostname));
   for (const socket of sockets)
     socket.write(
@@ -152,11 +156,5 @@ test("a caller who leaves while his body is read gives its bytes back", async ()
     socket.destroy();
     await once(socket, "close");
   }
-  const next = expect.poll(async () => {
-    const response = upload(4 * mib);
-    await expect.poll(() => pending.length).toBe(1);
-    endAll();
-    return (await response).status;
-  });
-  await next.toBe(201);
+  await expect.poll(async () => (await upload(4 * mib)).status).toBe(201);
 });

@@ -125,15 +125,15 @@ describe("the process prints no key, number or text", () => {
     await pairAndSend("one");
     const message = text(words);
     const { child, output, exit } = run(file, [message], false);
-    await expect.poll(() => output.text, { timeout: 10_000 }).toContain("done\n");
+    await expect.poll(() => output.text).toContain("done\n");
     // baileys counts each resend twice, so its limit of five allows two
     for (let times = 2; times < 4; times++) {
       await scene.fake.askAgain(message.id);
       await scene.fake.until(() => scene.fake.arrivalsOf(message.id) === times);
     }
+    const { logins } = scene.fake.sockets;
     scene.fake.disconnect("drop");
-    await scene.fake.until(() => scene.fake.sockets.loggedIn === 0);
-    await scene.fake.until(() => scene.fake.sockets.loggedIn === 1);
+    await scene.fake.until(() => scene.fake.sockets.logins > logins);
     child.kill("SIGTERM");
     expect(await exit).toEqual([0, null]);
     return output.text;

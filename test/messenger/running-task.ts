@@ -95,7 +95,7 @@ export const upload = (task: Task, submission: Record<string, unknown>, bytes: B
 export const stateOf = async (task: Task, id: string): Promise<MessageState> =>
   (await ask(task, `/messages/${id}`)).json;
 export const eventually = (task: Task, id: string, status: string) =>
-  expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe(status);
+  expect.poll(async () => (await stateOf(task, id)).status).toBe(status);
 
 /** Logs in to the console and reads its page. */
 export const readConsole = async (task: Task): Promise<string> => {
@@ -110,10 +110,10 @@ export const readConsole = async (task: Task): Promise<string> => {
 };
 
 export const untilOpen = async (task: Task, on: Platform = platform) => {
-  await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toMatch(/pairing|open/);
+  await expect.poll(() => task.findWhatsApp()?.state().kind).toMatch(/pairing|open/);
   const state = task.findWhatsApp()?.state();
   if (state?.kind === "pairing") await on.scan(state.qr);
-  await expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe("open");
+  await expect.poll(() => task.findWhatsApp()?.state().kind).toBe("open");
 };
 export const startOpen = async () => {
   const task = await start();

@@ -161,7 +161,7 @@ describe("a notification request", () => {
 
   test("that cannot be handed over in time is reported as failed, and is not retried", async () => {
     city.task.behave((_, response) => response.destroy());
-    const time = new Date(Date.now() - 297_000).toISOString();
+    const time = new Date(Date.now() - 294_000).toISOString();
     const event = request("one-time-code", code, { time });
     expect(await ask(event)).toEqual({ payload: "null" });
     expect(await kept()).toMatchObject([

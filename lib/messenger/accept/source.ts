@@ -1,7 +1,8 @@
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { buildConnector } from "undici";
 import { badRequest } from "#lib/faults/invalid-input.ts";
-import { findImageHeader } from "#lib/messaging/image-type.ts";
+import { findImageHeader, maxPixels } from "#lib/messaging/image-type.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import type { Source } from "./acceptance.ts";
 import { type Download, openDownload } from "./download.ts";
@@ -9,15 +10,9 @@ import { sanitizeFileName } from "./file-name.ts";
 import { withType } from "./media-type.ts";
 
 const maxImageBytes = 16 * 1024 * 1024;
-/** Of an image that is to be compressed. */
-const maxPixels = 40_000_000;
 const maxFileBytes = 50 * 1024 * 1024;
 
 type Raw = Pick<Source, "body"> & Pick<Download, "contentType" | "fileName">;
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
 
 /**
  * Reads a whole image and checks its header, whatever its name or type. It is compressed when it is sent: that takes some
@@ -29,7 +24,7 @@ const readImage = async ({ body, fileName }: Raw, compress: boolean): Promise<So
   if (!header) throw badRequest("The image must be a JPG or PNG by its content");
   if (compress && header.width * header.height > maxPixels)
     throw badRequest("The image must have at most 40 megapixels to be compressed");
-  return { contentType: header.type, fileName, body: once(bytes) };
+  return { contentType: header.type, fileName, body: Readable.from([bytes]) };
 };
 
 const toSource = async (
@@ -54,7 +49,10 @@ export const openSource = async (
 ): Promise<Source> => {
   const { kind, url } = submission;
   if (inline)
-    return toSource({ body: once(inline), contentType: undefined, fileName: undefined }, submission);
+    return toSource(
+      { body: Readable.from([inline]), contentType: undefined, fileName: undefined },
+      submission,
+    );
   const maxBytes = kind === "image" ? maxImageBytes : maxFileBytes;
   return toSource(await openDownload(url ?? "", { maxBytes, connector }), submission);
 };

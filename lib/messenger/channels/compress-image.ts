@@ -1,9 +1,8 @@
 import sharp, { type Metadata, type Sharp } from "sharp";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { maxPixels } from "#lib/messaging/image-type.ts";
 
-/** Acceptance rejects more. */
-const maxPixels = 40_000_000;
 const maxSide = 1_600;
 /** 4:4:4 keeps coloured text sharp; photographs become 15 to 30 % larger than with 4:2:0. */
 const output = { quality: 75, chromaSubsampling: "4:4:4" };

@@ -73,8 +73,8 @@ test("takes out the marks that let an .exe show as a .pdf, and lone surrogates",
 });
 
 test("reads a hostile header in linear time", () => {
-  const startedAt = performance.now();
+  const before = process.threadCpuUsage();
   for (const part of [";", "; a", '; filename="', '; filename="\\', "; filename*=UTF-8''%", ";\t"])
     findFileName(`x${part.repeat(20_000)}`, url);
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(1_000);
 });

@@ -24,7 +24,7 @@ const newer = ownVersion[2] + 1;
 const newerText = `2.3000.${newer}`;
 
 const untilKind = (task: Task, kind: string) =>
-  expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe(kind);
+  expect.poll(() => task.findWhatsApp()?.state().kind).toBe(kind);
 
 const figuresOf = async (task: Task) => {
   const whatsApp = task.findWhatsApp();
@@ -105,9 +105,7 @@ test.each(rows)(
     await first.stop();
 
     const second = await start();
-    await expect
-      .poll(() => second.findWhatsApp()?.state(), { timeout: 15_000 })
-      .toMatchObject({ kind, code });
+    await expect.poll(() => second.findWhatsApp()?.state()).toMatchObject({ kind, code });
     expect((await stateOf(second, id)).status).toBe("PENDING");
     expect([platform.sockets.logins - logins, platform.arrivalsOf(id)]).toEqual([1, 0]);
 

@@ -52,7 +52,7 @@ test.each(sessions)("when the phone %s, the message's state is what the phone sh
     return { status, why, frames: platform.arrivalsOf(id) };
   };
   const why = reason ? expect.stringMatching(reason) : "";
-  await expect.poll(shown, { timeout: 15_000 }).toEqual({ status: state, why, frames });
+  await expect.poll(shown).toEqual({ status: state, why, frames });
   expect(platform.phone(phone).find(id) !== undefined).toBe(isReadable);
   const own = { connection: { kind: "open", since: "" }, leader: true } as const;
   const page = renderMessages(await readConsoleState(sql, own), new Date()).text;
@@ -79,7 +79,7 @@ test.each(hosts)("when of the media hosts %s, the file arrives", async (_, mood,
   platform.behave({ receipts: ["delivered"], ...mood });
   const bytes = randomBytes(3 * 1024 * 1024);
   const { id } = (await upload(task, { kind: "file", file_name: "peta.bin" }, bytes)).json as Accepted;
-  await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe("DELIVERED");
+  await expect.poll(async () => (await stateOf(task, id)).status).toBe("DELIVERED");
   expect(platform.uploads.map(({ host, status }) => [host, status])).toEqual(answers);
   expect(platform.phone(phone).find(id)?.media?.bytes.equals(bytes)).toBe(true);
 });
@@ -95,7 +95,7 @@ test.each([
   const [duration_seconds, duration, expiration] = row;
   const task = await startOpen();
   const { id } = await submit(task, { duration_seconds });
-  await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe("READ");
+  await expect.poll(async () => (await stateOf(task, id)).status).toBe("READ");
   const context = platform.phone(phone).find(id)?.message.extendedTextMessage?.contextInfo;
   expect([(await stateOf(task, id)).duration, context?.expiration || null]).toEqual([duration, expiration]);
 });
@@ -115,7 +115,7 @@ test("a file without a declared type arrives with that of its content", async ()
 const receive = async (submission: Record<string, unknown>, bytes: Buffer) => {
   const task = await startOpen();
   const { id } = (await upload(task, submission, bytes)).json as Accepted;
-  await expect.poll(async () => (await stateOf(task, id)).status, { timeout: 15_000 }).toBe("READ");
+  await expect.poll(async () => (await stateOf(task, id)).status).toBe("READ");
   return platform.phone(phone).find(id) ?? expect.fail();
 };
 

@@ -46,7 +46,7 @@ const rowOf = async (id: string) => {
   return row;
 };
 
-const untilSent = (id: string) => expect.poll(() => sent, { timeout: 15_000 }).toContain(id);
+const untilSent = (id: string) => expect.poll(() => sent).toContain(id);
 
 describe("while an upload takes long", () => {
   test("other messages are sent, and to its own number only codes", async () => {
@@ -85,7 +85,7 @@ const untilBlocked = async (id: string) => {
     wakeup.notify();
     return waits.length - before;
   };
-  await expect.poll(look, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(look).toBeGreaterThanOrEqual(2);
   expect(await stateOf(id)).toBe("SENDING");
 };
 

@@ -100,8 +100,7 @@ export const lead = async (pace: Pace = noPace) => {
 };
 
 export const stateOf = async (id: string) => (await findState(sql, id))?.status;
-export const eventually = (id: string, status: string) =>
-  expect.poll(() => stateOf(id), { timeout: 15_000 }).toBe(status);
+export const eventually = (id: string, status: string) => expect.poll(() => stateOf(id)).toBe(status);
 
 /** Resolves once no message is under way and the sender has found nothing to do in the current outbox. */
 export const untilIdle = async () => {
@@ -113,5 +112,5 @@ export const untilIdle = async () => {
     return underWay.length === 0 ? waits.length - before : 0;
   };
   // the first wait may follow a query that started earlier
-  await expect.poll(look, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(look).toBeGreaterThanOrEqual(2);
 };

@@ -78,7 +78,7 @@ describe("the order", () => {
       next.catch(() => {});
       const waiting = () => sql`select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(waiting, { timeout: 10_000 }).not.toHaveLength(0);
+      await expect.poll(waiting).not.toHaveLength(0);
     });
     expect(await next).toBe(epoch + 1);
     await lead();

@@ -23,6 +23,6 @@ export const untilImportersWait = async (sql: postgres.Sql, count: number): Prom
   const find = () => sql<{ pid: number }[]>`
     select pid from pg_stat_activity where wait_event = 'transactionid' and datname = current_database()
       and usename = 'municipal_importer'`;
-  await expect.poll(async () => (await find()).length, { timeout: 15_000 }).toBe(count);
+  await expect.poll(async () => (await find()).length).toBe(count);
   return (await find()).map(({ pid }) => pid);
 };

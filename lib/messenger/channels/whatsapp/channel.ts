@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
@@ -10,10 +11,6 @@ import { previewImage } from "../preview.ts";
 import { fetchLimits } from "./limits.ts";
 import { refreshRecipient } from "./recipient.ts";
 import type { WhatsApp } from "./whatsapp.ts";
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
 
 export const newMessageId = (): string => generateMessageIDV2();
 
@@ -34,7 +31,7 @@ export const whatsAppChannel = (
     const bytes = content.compress ? await compressImage(original, { signal }) : original;
     const preview = await previewImage(bytes, { signal });
     if (bytes === original) return { ...stored, preview };
-    return { open: () => once(bytes), contentType: "image/jpeg", fileName, preview };
+    return { open: () => Readable.from([bytes]), contentType: "image/jpeg", fileName, preview };
   };
   return {
     isOpen: () => platform.state().kind === "open",

@@ -57,7 +57,7 @@ export const untilState = <K extends ConnectionState["kind"]>(
     const timer = setTimeout(() => {
       off();
       reject(new Error(`the state became ${platform.state().kind}, never ${kind}`));
-    }, 10_000);
+    }, 30_000);
     const look = (state: ConnectionState) => {
       if (state.kind !== kind) return;
       clearTimeout(timer);

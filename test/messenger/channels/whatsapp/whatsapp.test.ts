@@ -151,7 +151,7 @@ describe("a connection", () => {
         waits.push(state.retryAt.getTime() - state.since.getTime());
     });
     scene.fake.leave();
-    await expect.poll(() => waits.length, { timeout: 5_000 }).toBeGreaterThan(5);
+    await expect.poll(() => waits.length).toBeGreaterThan(5);
     scene.fake.comeBack();
     await untilState(platform, "open");
     expect(waits[4]).toBeGreaterThan(80);
