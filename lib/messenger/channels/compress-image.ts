@@ -1,6 +1,7 @@
 import sharp, { type Metadata, type Sharp } from "sharp";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { untilAborted } from "#lib/until-aborted.ts";
 
 /** Acceptance rejects more. */
 const maxPixels = 40_000_000;
@@ -71,14 +72,7 @@ export const inTurn = async (
   const work = turn.then(() => decode(Math.ceil(maxMs / 1_000)));
   last = work.catch(() => {});
   await turn;
-  const { promise: interrupted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal?.reason);
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    return await deadline(Promise.race([work, interrupted]), maxMs);
-  } finally {
-    signal?.removeEventListener("abort", abort);
-  }
+  return deadline(untilAborted(work, signal), maxMs);
 };
 
 /**
