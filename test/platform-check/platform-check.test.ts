@@ -180,7 +180,7 @@ test("an account that is linked after the time limit of the link is unlinked on 
 
 test("a device that the platform cannot remove is reported", async () => {
   const platform = await startFake();
-  const rows = await check(platform, { timeoutMs: 4_000, onWrite: () => platform.leave() });
+  const rows = await check(platform, { timeoutMs: 6_000, onWrite: () => platform.leave() });
   expect(failed(rows).at(-1)).toMatchObject({
     step: "Unlink",
     seen: "not confirmed: remove the device on the phone, under Linked devices",

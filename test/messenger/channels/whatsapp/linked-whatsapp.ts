@@ -29,15 +29,15 @@ export const startFake = async (): Promise<FakePlatform> => {
 export interface Scene {
   readonly fake: FakePlatform;
   readonly sql: postgres.Sql;
-  readonly admin: postgres.Sql;
+  readonly connect: (max?: number) => postgres.Sql;
   /** Of the database. */
   readonly url: string;
 }
 
 /** Creates a fake platform and an empty messenger database until the test ends. */
 export const createScene = async (): Promise<Scene> => {
-  const [{ sql, admin, url }, fake] = await Promise.all([createMessengerDatabase(), startFake()]);
-  return { sql, admin, url, fake };
+  const [{ sql, connect, url }, fake] = await Promise.all([createMessengerDatabase(), startFake()]);
+  return { sql, connect, url, fake };
 };
 
 export const settingsOf = ({ url, rootKey, mediaCa, versionUrl }: FakePlatform): WhatsAppSettings => ({

@@ -146,14 +146,14 @@ describe("a connection", () => {
   });
 
   test("can be unlinked while it reads whether an earlier run has stopped logins", async () => {
-    const { sql, admin } = scene;
-    await sql`update messaging.control set hold_code = 403`;
+    const other = scene.connect(2);
+    await other`update messaging.control set hold_code = 403`;
     const platform = await linkWhatsApp(scene);
     let unlinked: Promise<boolean> | undefined;
-    await admin.begin(async (tx) => {
+    await other.begin(async (tx) => {
       await tx`lock table messaging.control in access exclusive mode`;
       platform.start();
-      const waiting = () => admin`
+      const waiting = () => other`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       await expect.poll(async () => (await waiting()).length).toBe(1);
       unlinked = platform.unlink();
