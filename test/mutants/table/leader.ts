@@ -132,8 +132,8 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "A locked account is tried again by the next task",
     file: loginsFile,
-    find: "      if (hold) await this.#wait(hold.code, hold.leftMs, signal);",
-    replace: "      if (hold === null) await this.#wait(undefined, 0, signal);",
+    find: "      if (hold) await this.#wait(hold.code, hold.leftMs, ends);",
+    replace: "      if (hold === null) await this.#wait(undefined, 0, ends);",
     tests: ofMoods,
     only: "403 stops logins",
   },
