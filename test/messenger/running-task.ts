@@ -109,6 +109,9 @@ export const readConsole = async (task: Task): Promise<string> => {
   return (await fetch(`${task.url}/console`, { headers: { cookie } })).text();
 };
 
+export const untilKind = (task: Task, kind: string) =>
+  expect.poll(() => task.findWhatsApp()?.state().kind, { timeout: 15_000 }).toBe(kind);
+
 export const untilOpen = async (task: Task, on: Platform = platform) => {
   await expect.poll(() => task.findWhatsApp()?.state().kind).toMatch(/pairing|open/);
   const state = task.findWhatsApp()?.state();

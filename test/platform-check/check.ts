@@ -8,6 +8,7 @@ import { openStanding } from "#lib/messenger/channels/whatsapp/standing.ts";
 import { WhatsApp, type WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
+import { untilAborted } from "#lib/until-aborted.ts";
 import { watchOwnNumber } from "./own-number.ts";
 import { type Row, StepFailure, startRows } from "./rows.ts";
 
@@ -34,13 +35,8 @@ const describeState = (state: ConnectionState): string =>
     : state.kind;
 
 /** @throws StepFailure when the limit is reached first. */
-const within = async <T>(promise: Promise<T>, limit: AbortSignal, explain: () => string): Promise<T> => {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const fail = () => reject(new StepFailure(`${explain()} before the time limit`));
-  if (limit.aborted) fail();
-  limit.addEventListener("abort", fail, { once: true });
-  return Promise.race([promise, late]).finally(() => limit.removeEventListener("abort", fail));
-};
+const within = <T>(promise: Promise<T>, limit: AbortSignal, explain: () => string): Promise<T> =>
+  untilAborted(promise, limit, () => new StepFailure(`${explain()} before the time limit`));
 
 const limitOf = ({ signal, timeoutMs }: CheckOptions): AbortSignal =>
   AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
@@ -62,6 +58,23 @@ const link = async (whatsApp: WhatsApp, options: CheckOptions): Promise<string> 
   whatsApp.start();
   const explain = () => `not linked, ${lastClosed ?? describeState(whatsApp.state())},`;
   return within(open, limitOf(options), explain).finally(off);
+};
+
+/**
+ * Removes the device from the account, which takes an open connection.
+ *
+ * @throws StepFailure if WhatsApp does not confirm it.
+ */
+const unlink = async (whatsApp: WhatsApp, limit: AbortSignal): Promise<void> => {
+  const { promise: open, resolve } = Promise.withResolvers<void>();
+  const look = ({ kind }: ConnectionState) => kind === "open" && resolve();
+  const off = whatsApp.on("state", look);
+  look(whatsApp.state());
+  // without a connection the keys are deleted nevertheless
+  await untilAborted(open, limit).catch(() => {});
+  off();
+  if (!(await whatsApp.unlink()))
+    throw new StepFailure("not confirmed: remove the device on the phone, under Linked devices");
 };
 
 const picture = () =>
@@ -159,9 +172,10 @@ export const checkPlatform = async (options: CheckOptions): Promise<readonly Row
   const isOnLid = (has: boolean) => ({ seen: has ? "on a LID" : "on its number", value: has });
   await run(["Account", "on a LID or on its number"], account, async () => isOnLid(own.accountHasLid()));
   await run(["Contact", "on a LID or on its number"], proven, async () => isOnLid(await own.hasLid()));
-  await run(["Unlink", "the link is gone"], account, async () => {
+  // also after a time limit that was reached between the scan and the connection
+  await run(["Unlink", "the link is gone"], stored.isPaired() || undefined, async () => {
     // without the caller's signal: an interrupted check unlinks too
-    await within(whatsApp.unlink(), AbortSignal.timeout(options.timeoutMs), () => "not unlinked");
+    await unlink(whatsApp, AbortSignal.timeout(options.timeoutMs));
     return { seen: "unlinked", value: true };
   });
   await whatsApp.stop();

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
+import { ownVersion } from "#lib/messenger/channels/whatsapp/web-version.ts";
 import type { Misbehaviour } from "../../infra/local/whatsapp/behaviour.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { callCommand } from "../steps/command.ts";
@@ -158,6 +159,34 @@ test.each([
   expect([received(platform), platform.account.inbox]).toEqual([[], []]);
 });
 
+test("an account that is linked after the time limit of the link is unlinked on the phone, but gets nothing", async () => {
+  const platform = await startFake();
+  const interrupted = new AbortController();
+  const checking = check(platform, {
+    signal: interrupted.signal,
+    onQr: async (qr) => {
+      await platform.scan(qr);
+      platform.behave({ loginFailure: { code: 503 } });
+    },
+  });
+  // the first login links
+  await platform.until(() => platform.sockets.logins > 1, 30_000);
+  interrupted.abort();
+  platform.behave({});
+  const rows = await checking;
+  expect(outcomes(rows)).toMatchObject({ Link: "failed", "Send text": "skipped", Unlink: "passed" });
+  expect(await platform.write(own, "to every device")).toEqual([]);
+});
+
+test("a device that the platform cannot remove is reported", async () => {
+  const platform = await startFake();
+  const rows = await check(platform, { timeoutMs: 6_000, onWrite: () => platform.leave() });
+  expect(failed(rows).at(-1)).toMatchObject({
+    step: "Unlink",
+    seen: "not confirmed: remove the device on the phone, under Linked devices",
+  });
+});
+
 const load = () => import("./platform-check.ts");
 
 test("the command links by pairing code, prints the table without numbers, and exits with 1 if a row failed", async () => {
@@ -165,8 +194,10 @@ test("the command links by pairing code, prints the table without numbers, and e
   const folder = mkdtempSync(join(tmpdir(), "platform-check-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(`${folder}/ca.pem`, platform.mediaCa);
-  platform.behave({ nack: { code: 479, messages: 1 } });
+  const newer = ownVersion[2] + 1;
+  platform.behave({ nack: { code: 479, messages: 1 }, minRevision: newer, webRevision: newer });
   const args = ["--number", own, "--account", account, "--url", platform.url, "--timeout", "60"];
+  args.push("--version-url", platform.versionUrl);
   const rest = ["--root-key", platform.rootKey.toString("base64"), "--media-ca", `${folder}/ca.pem`];
   const log = vi.spyOn(console, "log");
   const running = callCommand(load, { LOG_LEVEL: "error" }, ...args, ...rest);
@@ -182,6 +213,7 @@ test("the command links by pairing code, prints the table without numbers, and e
   expect(out).toMatch(/✓ Send file +WhatsApp accepts it +accepted, \d+\.\d s\n/);
   expect(out).toMatch(/– Receipt for text +the phone has it +not checked\n/);
   expect(out).not.toMatch(/\d{8}/);
+  expect(platform.pageReads).toBe(1);
 });
 
 test.each([

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toString as draw } from "qrcode";
+import { findSetting } from "#lib/config.ts";
 import { explainPhone, isPhone } from "#lib/messaging/phone.ts";
 import { CommandError, command, rejectExtra, runCommand } from "../../infra/commands/command.ts";
 import { startDatabase } from "../../infra/local/database.ts";
@@ -22,6 +23,7 @@ Nothing is sent to another number, and nothing to yours before you have written 
 
 For an imitation of WhatsApp instead of the real one:
   --url URL          its WebSocket address
+  --version-url URL  the page that names the current version
   --root-key BASE64  the key that signs its certificate
   --media-ca FILE    certificate authority of its media servers, in PEM
 
@@ -33,6 +35,7 @@ const options = {
   account: { type: "string" },
   timeout: { type: "string", default: "120" },
   url: { type: "string" },
+  "version-url": { type: "string" },
   "root-key": { type: "string" },
   "media-ca": { type: "string" },
 } as const;
@@ -76,6 +79,7 @@ export const run = command(usage, options, async ({ values, positionals }) => {
       sql,
       settings: {
         ...(values.url && { url: values.url }),
+        versionUrl: values["version-url"] ?? findSetting("PLATFORM_VERSION_URL"),
         ...(values["root-key"] && { rootKey: Buffer.from(values["root-key"], "base64") }),
         ...(values["media-ca"] && { mediaCa: readFileSync(values["media-ca"], "utf8") }),
       },

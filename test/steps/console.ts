@@ -115,6 +115,7 @@ export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
     unlink: async () => {
       messenger.calls.push("unlink");
       messenger.state = pairing();
+      return true;
     },
     logIn: async () => {
       messenger.calls.push("log in");

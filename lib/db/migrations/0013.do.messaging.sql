@@ -121,7 +121,7 @@ create table messaging.auth_key (
   primary key (type, id)
 ) with (fillfactor = 50); -- each send updates keys: HOT updates need room
 
--- The keys of the last links that the platform ended, encrypted as they were, in case it was a mistake.
+-- The keys of the last link that the platform ended, encrypted as they were, in case it was a mistake.
 create table messaging.auth_archive (
   archived_at timestamptz not null default now(),
   type text not null,

@@ -2,6 +2,7 @@ import sharp, { type Metadata, type Sharp } from "sharp";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { maxPixels } from "#lib/messaging/image-type.ts";
+import { untilAborted } from "#lib/until-aborted.ts";
 
 const maxSide = 1_600;
 /** 4:4:4 keeps coloured text sharp; photographs become 15 to 30 % larger than with 4:2:0. */
@@ -70,14 +71,7 @@ export const inTurn = async (
   const work = turn.then(() => decode(Math.ceil(maxMs / 1_000)));
   last = work.catch(() => {});
   await turn;
-  const { promise: interrupted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal?.reason);
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    return await deadline(Promise.race([work, interrupted]), maxMs);
-  } finally {
-    signal?.removeEventListener("abort", abort);
-  }
+  return deadline(untilAborted(work, signal), maxMs);
 };
 
 /**

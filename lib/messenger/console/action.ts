@@ -13,10 +13,11 @@ export interface Actions {
   readonly setPaused: (paused: boolean) => Promise<void>;
   /** @param phone digits with country code. @returns the code to enter on the phone. */
   readonly requestPairingCode: (phone: string) => Promise<string>;
-  readonly unlink: () => Promise<void>;
+  /** @returns false if the phone may still list the device. */
+  readonly unlink: () => Promise<boolean>;
   /** Logs in, or starts pairing, after logins were stopped. */
   readonly logIn: () => Promise<void>;
-  /** @returns false if no link is archived. */
+  /** @returns false if no link is archived. @throws Error if a phone is linked. */
   readonly restoreLink: () => Promise<boolean>;
   /** @returns false if it is not a version that can be announced. */
   readonly setVersion: (version: string) => Promise<boolean>;
@@ -33,9 +34,6 @@ const readPhone = (typed: string): string => {
     throw badRequest("Invalid phone number: enter 8 to 15 digits with country code, without a leading 0.");
   return digits;
 };
-
-const notStopped =
-  "Nothing was done: logins are not stopped any more, or the database is not responding. Check the connection below.";
 
 const actions = {
   pause: {
@@ -63,8 +61,8 @@ const actions = {
     run: async ({ unlink }, field) => {
       if (field("confirmation").trim().toLowerCase() !== confirmation)
         throw badRequest(`The phone was not unlinked: type ${confirmation} to confirm.`);
-      await unlink();
-      return "Phone unlinked.";
+      if (await unlink()) return "Phone unlinked.";
+      return "The keys are deleted, but WhatsApp has not confirmed it: if the phone still lists the device under Linked devices, remove it there.";
     },
     failed: "Unlinking failed: WhatsApp or the database is not responding. Check the connection below.",
   },
@@ -73,24 +71,27 @@ const actions = {
       await logIn();
       return "Connecting to WhatsApp. The result is shown below.";
     },
-    failed: notStopped,
+    failed:
+      "No login was tried: logins are not stopped any more, or the database is not responding. Check the connection below.",
   },
   "old-link": {
     run: async ({ restoreLink }) => {
       if (!(await restoreLink())) throw badRequest("No old link is archived: pair again.");
       return "Trying the old link once. The result is shown below.";
     },
-    failed: notStopped,
+    failed:
+      "The old link was not tried: a phone is linked already, its keys cannot be read, or the database is not responding. Check the connection below.",
   },
   version: {
     run: async ({ setVersion }, field) => {
       if (!(await setVersion(field("version"))))
         throw badRequest(
-          "The version was not set: enter three numbers with dots, not older than the messenger's own version.",
+          "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",
         );
       return "Version set. The result is shown below.";
     },
-    failed: "The version could not be set: the database is not responding.",
+    failed:
+      "The version was not set: WhatsApp does not reject the current one any more, or the database is not responding.",
   },
 } satisfies Record<string, Action>;
 

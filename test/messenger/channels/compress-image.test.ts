@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from "sharp";
 import { describe, expect, test } from "vitest";
-import { compressImage } from "#lib/messenger/channels/compress-image.ts";
+import { compressImage, inTurn } from "#lib/messenger/channels/compress-image.ts";
 import { photo, picture, pixelsOf } from "./pictures.ts";
 
 const plain = (red: number, green: number, blue: number): Sharp =>
@@ -119,4 +119,9 @@ describe("converts to sRGB", () => {
 test("returns an image unchanged that would not get smaller", async () => {
   const small = await picture(200, 100).jpeg({ quality: 10 }).toBuffer();
   expect((await compressImage(small)) === small).toBe(true);
+});
+
+test("does not wait for an image that nobody needs any more when its turn comes", async () => {
+  const signal = AbortSignal.abort(new Error("not needed"));
+  await expect(inTurn(async () => Buffer.from("decoded"), { signal })).rejects.toThrow("not needed");
 });

@@ -28,6 +28,14 @@ describe("an action", () => {
     expect((await get()).body).toContain(notice);
   });
 
+  test("/unlink that WhatsApp does not confirm says what to do on the phone", async () => {
+    const { post, get } = await openLoggedIn({ unlink: async () => false });
+    await post("/unlink", { confirmation: "unlink" });
+    expect((await get()).body).toContain(
+      "if the phone still lists the device under Linked devices, remove it there.",
+    );
+  });
+
   test("that is rejected shows the reason", async () => {
     const { post, get } = await openLoggedIn({
       requestPairingCode: async () => {

@@ -1,10 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ownVersion } from "#lib/messenger/channels/whatsapp/web-version.ts";
-import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
-import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
-import type { Task } from "#lib/messenger/task.ts";
+import { noPace } from "#lib/messenger/send/pacing.ts";
+import { listenOnLoopback } from "../../../infra/local/loopback.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import { failNextWrite } from "../next-write.ts";
 import {
+  database,
   eventually,
   openConsole,
   platform,
@@ -14,27 +16,16 @@ import {
   startOpen,
   stateOf,
   submit,
+  untilKind,
   untilOpen,
 } from "../running-task.ts";
-import { unusedAccount } from "../send/unused-account.ts";
+import { figuresOf } from "./link-figures.ts";
 
 stageEachTest();
 
 const newer = ownVersion[2] + 1;
 const newerText = `2.3000.${newer}`;
 
-const untilKind = (task: Task, kind: string) =>
-  expect.poll(() => task.findWhatsApp()?.state().kind).toBe(kind);
-
-const figuresOf = async (task: Task) => {
-  const whatsApp = task.findWhatsApp();
-  if (!whatsApp) throw new Error("the task does not lead");
-  const pacing = new Pacing(noPace, unusedAccount);
-  const { connected, unlinked, rejected, passkey } = await readFigures({
-    ...{ sql, whatsApp, pacing, counter: new SendCounter() },
-  });
-  return { connected, unlinked, rejected, passkey };
-};
 const rejected = { connected: 0, unlinked: 0, rejected: 1, passkey: 0 };
 const unlinked = { connected: 0, unlinked: 1, rejected: 0, passkey: 0 };
 
@@ -59,7 +50,8 @@ const rows: readonly Row[] = [
   },
   {
     code: 402,
-    mood: { loginFailure: { code: 402, expireSeconds: 3_600 } },
+    // other than the hour that a ban without an end lasts
+    mood: { loginFailure: { code: 402, expireSeconds: 7_200 } },
     kind: "closed",
     says: "Banned WhatsApp has banned the account for a time. No login is tried before",
     figures: rejected,
@@ -100,6 +92,9 @@ test.each(rows)(
     await expect.poll(() => first.findWhatsApp()?.state()).toMatchObject({ kind, code });
     const { id } = await submit(first, {});
     expect(await (await openConsole(first)).read()).toContain(says);
+    const state = first.findWhatsApp()?.state();
+    if (state?.kind === "closed")
+      expect(state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(7_190_000);
     expect(await figuresOf(first)).toEqual(figures);
     await expect.poll(() => sql`select hold_code from messaging.control`).toEqual([{ hold_code: code }]);
     await first.stop();
@@ -185,91 +180,43 @@ describe("a version that is too old", () => {
     platform.disconnect("drop");
     await untilKind(task, "stopped");
     expect(platform.pageReads).toBe(1);
-    const page = await (await openConsole(task)).press("version", { version: "2.3000.1" });
-    expect(page).toContain("The version was not set");
+    const console = await openConsole(task);
+    for (const version of ["2.3000.1", "99.0.0", `2.3000.${newer + 100_000_000}`])
+      expect(await console.press("version", { version })).toContain("The version was not set: enter");
     expect(task.findWhatsApp()?.state().kind).toBe("stopped");
+    expect(await sql`select from messaging.control where web_version in ('99.0.0', '2.3000.1')`).toEqual([]);
+  });
+
+  test("cannot be replaced from an old page while none is rejected", async () => {
+    const task = await startOpen();
+    const page = await (await openConsole(task)).press("version", { version: newerText });
+    expect(page).toContain("The version was not set: WhatsApp does not reject");
+    expect(await sql`select web_version from messaging.control`).toEqual([{ web_version: null }]);
+  });
+
+  test("is not looked up any more once the operator unlinks", async () => {
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const silent = createServer(() => resolve());
+    const { address, stop } = await listenOnLoopback(silent);
+    onTestFinished(() => stop());
+    const task = await start(noPace, { versionUrl: `http://${address}/sw.js` });
+    await untilOpen(task);
+    platform.behave({ minRevision: newer });
+    platform.disconnect("drop");
+    await asked;
+    platform.behave({});
+    await task.findWhatsApp()?.unlink();
+    await untilKind(task, "pairing");
   });
 });
 
-describe("a link that the platform has removed", () => {
-  const archived = async () => (await sql`select distinct archived_at from messaging.auth_archive`).length;
-
-  test("is tried once more if the operator wants it, and paired again by another button", async () => {
-    const task = await startOpen();
-    platform.disconnect(401);
-    await untilKind(task, "stopped");
-    const { logins } = platform.sockets;
-    const console = await openConsole(task);
-    expect(await console.read()).toMatch(/Try the old link again.* Pair again/);
-    await console.press("old-link");
-    await expect.poll(() => platform.sockets.logins - logins).toBe(1);
-    await untilKind(task, "stopped");
-    expect([platform.sockets.logins - logins, await archived()]).toEqual([1, 1]);
-    const { id } = await submit(task, {});
-    expect(await console.press("log-in")).toContain("Connecting to WhatsApp");
-    await untilOpen(task);
-    await eventually(task, id, "READ");
-    expect(await sql`select hold_code from messaging.control`).toEqual([{ hold_code: null }]);
-  });
-
-  test("is one of at most two in the archive, which contains no plaintext key", async () => {
-    const task = await startOpen();
-    const console = await openConsole(task);
-    for (let times = 1; times <= 3; times++) {
-      platform.disconnect(401);
-      await untilKind(task, "stopped");
-      expect(await archived()).toBe(Math.min(times, 2));
-      await console.press("log-in");
-      await untilOpen(task);
-    }
-    const values = await sql<{ value: Buffer }[]>`select value from messaging.auth_archive`;
-    for (const { value } of values) expect(value.toString("latin1")).not.toMatch(/private|public|62811/);
-  });
-
-  test("can be tried again while a phone is awaited, such as when that demands a passkey", async () => {
-    const task = await startOpen();
-    platform.behave({ receipts: ["read"], loginFailure: { code: 401, logins: 1 } });
-    platform.disconnect("drop");
-    await untilKind(task, "stopped");
-    const console = await openConsole(task);
-    await console.press("log-in");
-    await untilKind(task, "pairing");
-    expect(await console.press("old-link")).toContain("Trying the old link once");
-    await untilKind(task, "open");
-    const { id } = await submit(task, {});
-    await eventually(task, id, "READ");
-  });
-
-  test("cannot be tried when none is archived, and pairing goes on", async () => {
-    const task = await start();
-    await untilKind(task, "pairing");
-    expect(await (await openConsole(task)).press("old-link")).toContain("No old link is archived");
-    await untilOpen(task);
-  });
-
-  test("can be unlinked by the operator as well, which pairs at once", async () => {
-    const task = await startOpen();
-    platform.behave({ loginFailure: { code: 403, logins: 1 } });
-    platform.disconnect("drop");
-    await untilKind(task, "stopped");
-    await (await openConsole(task)).press("unlink", { confirmation: "unlink" });
-    await untilKind(task, "pairing");
-    expect([await archived(), await sql`select hold_code from messaging.control`]).toEqual([
-      0,
-      [{ hold_code: null }],
-    ]);
-  });
-});
-
-test("a passkey that is demanded while linking shows in the console and the figures", async () => {
-  platform.behave({ passkey: true });
-  const task = await start();
-  await untilKind(task, "pairing");
-  const state = task.findWhatsApp()?.state();
-  await expect(platform.scan(state?.kind === "pairing" ? state.qr : "")).rejects.toThrow("passkey");
-  const console = await openConsole(task);
-  await expect
-    .poll(console.read, { timeout: 5_000 })
-    .toContain("Passkey demanded WhatsApp demands the account's passkey");
-  expect(await figuresOf(task)).toEqual({ connected: 0, unlinked: 1, rejected: 0, passkey: 1 });
+test("logins that are resumed before their hold is stored are not held at the next start", async () => {
+  const task = await startOpen();
+  await failNextWrite(database.admin, { table: "control", when: "new.hold_code is not null" });
+  platform.behave({ receipts: ["read"], loginFailure: { code: 403, logins: 1 } });
+  platform.disconnect("drop");
+  await untilKind(task, "stopped");
+  await task.findWhatsApp()?.logins.resume();
+  await untilKind(task, "open");
+  expect(await sql`select hold_code from messaging.control`).toEqual([{ hold_code: null }]);
 });

@@ -7,6 +7,10 @@ const authFile = "lib/messenger/channels/whatsapp/auth-state.ts";
 const ofAuth = ["test/messenger/channels/whatsapp/auth-state.test.ts"];
 const loginsFile = "lib/messenger/channels/whatsapp/logins.ts";
 const ofMoods = ["test/messenger/moods/connection.test.ts"];
+const ofLink = ["test/messenger/moods/link.test.ts"];
+const linkFile = "lib/messenger/channels/whatsapp/link.ts";
+const whatsAppFile = "lib/messenger/channels/whatsapp/whatsapp.ts";
+const ofWhatsApp = ["test/messenger/channels/whatsapp/whatsapp.test.ts"];
 const taskFile = "lib/messenger/task.ts";
 const ofTask = ["test/messenger/task.test.ts"];
 
@@ -128,8 +132,8 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "A locked account is tried again by the next task",
     file: loginsFile,
-    find: "      if (hold) await this.#wait(hold.code, hold.leftMs, signal);",
-    replace: "      if (hold === null) await this.#wait(undefined, 0, signal);",
+    find: "      if (hold) await this.#wait(hold.code, hold.leftMs, ends);",
+    replace: "      if (hold === null) await this.#wait(undefined, 0, ends);",
     tests: ofMoods,
     only: "403 stops logins",
   },
@@ -146,8 +150,76 @@ export const leader: readonly Mutant[] = [
     file: authFile,
     find: "insert into messaging.auth_archive (type, id, value) select type, id, value from removed`",
     replace: "select from removed`",
-    tests: ofMoods,
+    tests: ofLink,
     only: "can be tried again while a phone is awaited",
+  },
+  {
+    breaks: "Archived keys that cannot be decrypted are moved back all the same",
+    file: authFile,
+    find: "const decrypted = toValue(options.encryption, type, id, archived.value);",
+    replace: "const decrypted: unknown = creds;",
+    tests: ofAuth,
+    only: "cannot be decrypted",
+  },
+  {
+    breaks: "An archive that is repeated deletes the keys",
+    file: authFile,
+    find: "where archived_at < (select max(archived_at) from messaging.auth_archive)",
+    replace: "where archived_at < now()",
+    tests: ofAuth,
+    only: "archives one link",
+  },
+  {
+    breaks: "New credentials overwrite those whose restore was not confirmed",
+    file: linkFile,
+    find: 'insist("read the credentials again", () => auth.reload(), signal)',
+    replace: 'insist("read the credentials again", async () => {}, signal)',
+    tests: ofWhatsApp,
+    only: "was not confirmed",
+  },
+  {
+    breaks: "An old page replaces a link by the one before",
+    file: whatsAppFile,
+    find: "if (!this.#isRunning || this.#link.isPaired) throw",
+    replace: "if (!this.#isRunning) throw",
+    tests: ofLink,
+    only: "linked later",
+  },
+  {
+    breaks: "An unlink is lost while the current version is looked up",
+    file: loginsFile,
+    find: "this.#version.update(ends)",
+    replace: "this.#version.update(signal)",
+    tests: ofMoods,
+    only: "not looked up any more",
+  },
+  {
+    breaks: "An unlink is lost while a hold of an earlier run is read",
+    file: loginsFile,
+    find: "    if (ends.aborted) return;\n",
+    replace: "    if (ends.aborted) ends = this.#begin(AbortSignal.any([]));\n",
+    tests: ofWhatsApp,
+    only: "can be unlinked while it reads",
+  },
+  {
+    breaks: "A hold is stored after its release",
+    file: loginsFile,
+    find: `() => standing.hold(code, forMs), ends);
+    await this.#wait(code, forMs, ends);
+`,
+    replace: `() => standing.hold(code, forMs), new AbortController().signal);
+    await this.#wait(code, forMs, ends);
+    await this.#release(new AbortController().signal);
+`,
+    tests: ofMoods,
+    only: "resumed before their hold is stored",
+  },
+  {
+    breaks: "Any version that an operator enters is announced",
+    file: "lib/messenger/channels/whatsapp/web-version.ts",
+    find: "prefix !== `${major}.${minor}` || ",
+    replace: 'prefix === "" || ',
+    tests: ["test/messenger/channels/whatsapp/web-version.test.ts"],
   },
   {
     breaks: "The page with the current version is read again and again",
@@ -191,10 +263,10 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A question to the platform is waited for after its connection has ended",
-    file: "lib/messenger/channels/whatsapp/whatsapp.ts",
+    file: whatsAppFile,
     find: "whileOpen(ask(socket), lost)",
     replace: "ask(socket)",
-    tests: ["test/messenger/channels/whatsapp/whatsapp.test.ts"],
+    tests: ofWhatsApp,
     only: "a lookup of a number",
   },
 ];

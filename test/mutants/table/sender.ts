@@ -177,8 +177,8 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "Every sent message stays in memory until the connection ends",
-    file: "lib/messenger/channels/whatsapp/relay.ts",
-    find: '    lost.removeEventListener("abort", lose);\n',
+    file: "lib/until-aborted.ts",
+    find: '    signal?.removeEventListener("abort", abort);\n',
     replace: "",
     tests: ["test/messenger/channels/whatsapp/relay.test.ts"],
     only: "memory of sent messages",

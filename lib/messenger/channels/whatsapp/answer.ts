@@ -1,16 +1,9 @@
+import { untilAborted } from "#lib/until-aborted.ts";
 import { ChannelFailure } from "../channel.ts";
 
 /** Rejects as soon as the connection ends: baileys waits 20 s for an answer that cannot arrive any more. */
-export const whileOpen = async <T>(answer: Promise<T>, lost: AbortSignal): Promise<T> => {
-  const { promise: interrupted, reject } = Promise.withResolvers<never>();
-  const lose = () => reject(new ChannelFailure("connection-lost", false));
-  lost.addEventListener("abort", lose, { once: true });
-  try {
-    return await Promise.race([answer, interrupted]);
-  } finally {
-    lost.removeEventListener("abort", lose);
-  }
-};
+export const whileOpen = <T>(answer: Promise<T>, lost: AbortSignal): Promise<T> =>
+  untilAborted(answer, lost, () => new ChannelFailure("connection-lost", false));
 
 /** Converts errors of the library, which contain stanzas, to a ChannelFailure. */
 export const wrapErrors = async <T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> => {

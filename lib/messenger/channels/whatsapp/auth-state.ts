@@ -31,10 +31,16 @@ export interface AuthState {
   acquire(): Lease;
   /** Deletes credentials and keys: the next lease is unlinked. */
   clear(): Promise<void>;
-  /** Moves credentials and keys to the archive: the next lease is unlinked. @param code why; it holds logins. */
+  /**
+   * Moves credentials and keys to the archive, in place of those before: the next lease is unlinked.
+   *
+   * @param code why; it holds logins.
+   */
   archive(code: number): Promise<void>;
   /** Replaces credentials and keys by the archived ones. @returns false if there are none. */
   restore(): Promise<boolean>;
+  /** Reads the credentials again, after a write whose outcome is unknown. */
+  reload(): Promise<void>;
 }
 
 interface Change {
@@ -46,9 +52,6 @@ interface Change {
 
 const credsKey = { type: "creds", id: "creds" };
 const contextOf = (type: string, id: string) => `auth_key/${type}/${id}`;
-
-/** The platform has removed links by mistake, and keys that are deleted cannot be tried again (Baileys #2140). */
-const maxArchived = 2;
 
 const notLeader = () => new Error("another leader owns the auth keys");
 
@@ -78,6 +81,9 @@ const write = async ({ sql, epoch }: AuthStateOptions, changes: readonly Change[
   if (!row?.written) throw notLeader();
 };
 
+const toValue = (encryption: Encryption, type: string, id: string, stored: Buffer): unknown =>
+  JSON.parse(encryption.decrypt(contextOf(type, id), stored).toString("utf8"), baileys.BufferJSON.reviver);
+
 const read = async (
   { sql, encryption }: AuthStateOptions,
   type: string,
@@ -87,12 +93,7 @@ const read = async (
   const rows = await inTime(sql<{ id: string; value: Buffer }[]>`
     select id, value from messaging.auth_key
     where type = ${type} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb))`);
-  return Object.fromEntries(
-    rows.map(({ id, value }) => {
-      const text = encryption.decrypt(contextOf(type, id), value).toString("utf8");
-      return [id, JSON.parse(text, baileys.BufferJSON.reviver)];
-    }),
-  );
+  return Object.fromEntries(rows.map(({ id, value }) => [id, toValue(encryption, type, id, value)]));
 };
 
 const toChange = ({ encryption }: AuthStateOptions, type: string, id: string, value: unknown): Change => {
@@ -184,30 +185,38 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
     },
     async archive(code) {
       await asLeader(options, async (tx) => {
+        // the platform has removed links by mistake, and keys that are deleted cannot be tried again (Baileys #2140)
         await tx`
           with removed as (delete from messaging.auth_key returning type, id, value)
           insert into messaging.auth_archive (type, id, value) select type, id, value from removed`;
+        // one link only: a phone that was linked later has replaced those before it
         await tx`
-          delete from messaging.auth_archive where archived_at not in (
-            select distinct archived_at from messaging.auth_archive order by 1 desc limit ${maxArchived})`;
+          delete from messaging.auth_archive
+          where archived_at < (select max(archived_at) from messaging.auth_archive)`;
         await openStanding(tx).hold(code, undefined);
       });
       creds = baileys.initAuthCreds();
     },
     async restore() {
+      const { type, id } = credsKey;
       const restored = await asLeader(options, async (tx) => {
-        const latest = tx`archived_at = (select max(archived_at) from messaging.auth_archive)`;
-        const [found] = await tx`select from messaging.auth_archive where ${latest} limit 1`;
-        if (!found) return false;
+        const [archived] = await tx<{ value: Buffer }[]>`
+          select value from messaging.auth_archive where type = ${type} and id = ${id}`;
+        if (!archived) return undefined;
+        // before anything is deleted: keys that cannot be decrypted stay archived
+        const decrypted = toValue(options.encryption, type, id, archived.value);
         await tx`delete from messaging.auth_key`;
         await tx`
-          with removed as (delete from messaging.auth_archive where ${latest} returning type, id, value)
+          with removed as (delete from messaging.auth_archive returning type, id, value)
           insert into messaging.auth_key (type, id, value) select type, id, value from removed`;
         await openStanding(tx).release();
-        return true;
+        return decrypted as baileys.AuthenticationCreds;
       });
-      if (restored) creds = await readCreds(options);
-      return restored;
+      if (restored) creds = restored;
+      return restored !== undefined;
+    },
+    async reload() {
+      creds = await readCreds(options);
     },
   };
 };

@@ -37,6 +37,8 @@ export interface Composed {
 
 export const jidOf = (phone: string): string => `${phone}@s.whatsapp.net`;
 
+const ownJid = (socket: WASocket): string => jidOf(socket.user?.id.split(/[:@]/)[0] ?? "");
+
 const textContent = ({ text = "" }: Composition): proto.IMessage => ({ extendedTextMessage: { text } });
 
 const mediaContent = async (
@@ -77,12 +79,9 @@ const toQuoted = ({ id, payload }: Quoted, jid: string): WAMessage => {
  *
  * This does not use baileys' `generateWAMessageContent`, which drops the forwarded flag of view-once messages
  * and needs a file and an image library.
- *
- * @param own the account's jid.
  */
 export const compose = async (
   socket: WASocket,
-  own: string,
   composition: Composition,
   signal: AbortSignal,
 ): Promise<Uint8Array> => {
@@ -96,7 +95,7 @@ export const compose = async (
     // the recipient's phone signs abuse reports with this secret
     proto.Message.fromObject({ ...shown, messageContextInfo: { messageSecret: randomBytes(32) } }),
     {
-      userJid: own,
+      userJid: ownJid(socket),
       messageId: id,
       ...(duration_seconds && { ephemeralExpiration: duration_seconds }),
       ...(quoted && { quoted: toQuoted(quoted, jid) }),

@@ -1,32 +1,19 @@
 import { setTimeout } from "node:timers/promises";
 import type { WAVersion } from "baileys";
-import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { ChannelFailure } from "../channel.ts";
 import type { AuthState } from "./auth-state.ts";
 import type { Stateless } from "./connection-state.ts";
+import { insist } from "./insist.ts";
 import type { NextStep } from "./reconnection.ts";
 import type { Standing } from "./standing.ts";
-import { AnnouncedVersion, isOlder, ownVersion, parseVersion } from "./web-version.ts";
+import { AnnouncedVersion, parseVersion } from "./web-version.ts";
 
 /** The platform's code for a version that is too old. */
 const outdated = 405;
 
-const retryMs = 1_000;
 /** A timer of 25 days or more fires at once. */
 const maxTimerMs = 86_400_000;
-
-/** Retries what must be in the database before the next login, until the signal. */
-export const insist = async (what: string, work: () => Promise<void>, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted) {
-    try {
-      return await work();
-    } catch (error) {
-      log.error(`cannot ${what}`, { error });
-      await setTimeout(retryMs, undefined, { signal }).catch(() => {});
-    }
-  }
-};
 
 export interface LoginOptions {
   readonly auth: AuthState;
@@ -45,6 +32,8 @@ export class Logins {
   #waiting = new AbortController();
   /** The code that has stopped logins until an operator acts. */
   #stoppedBy: number | undefined;
+  /** An operator has acted. */
+  #resuming: PromiseWithResolvers<void> | undefined;
 
   constructor(options: LoginOptions) {
     this.#options = options;
@@ -53,11 +42,13 @@ export class Logins {
 
   /** Waits until a hold of an earlier run ends: a restart is no reason to log in. */
   async awaitHold(signal: AbortSignal): Promise<void> {
+    const ends = this.#begin(signal);
     const wait = async () => {
       const hold = await this.#options.standing.findHold();
-      if (hold) await this.#wait(hold.code, hold.leftMs, signal);
+      if (hold) await this.#wait(hold.code, hold.leftMs, ends);
     };
-    await insist("read whether logins are held", wait, signal);
+    await insist("read whether logins are held", wait, ends);
+    await this.#release(signal);
   }
 
   readVersion(): Promise<WAVersion> {
@@ -70,26 +61,34 @@ export class Logins {
 
   /** Does what must happen before the next login. @returns false if new keys are needed for it. */
   async prepare(next: NextStep, code: number | undefined, signal: AbortSignal): Promise<boolean> {
+    const ends = this.#begin(signal);
     switch (next.step) {
       case "reconnect":
-        await this.#wait(code, next.afterMs, signal);
+        await this.#wait(code, next.afterMs, ends);
         break;
       case "wait":
-        await this.#hold(code ?? 0, next.afterMs, signal);
+        await this.#hold(code ?? 0, next.afterMs, ends);
         break;
       case "archive":
-        return this.#archive(code ?? 0, next.afterMs, signal);
+        return this.#archive(code ?? 0, next.afterMs, signal, ends);
       case "update":
-        if (await this.#version.update(signal).catch(() => false)) break;
-        await this.#hold(code ?? 0, undefined, signal);
+        if (await this.#version.update(ends).catch(() => false)) break;
+        await this.#hold(code ?? 0, undefined, ends);
         break;
       default:
-        await this.#hold(code ?? 0, undefined, signal);
+        await this.#hold(code ?? 0, undefined, ends);
     }
+    await this.#release(signal);
     return true;
   }
 
-  async #archive(code: number, afterMs: number, signal: AbortSignal): Promise<boolean> {
+  /** @returns what ends the next wait, from now on. */
+  #begin(signal: AbortSignal): AbortSignal {
+    this.#waiting = new AbortController();
+    return AbortSignal.any([signal, this.#waiting.signal]);
+  }
+
+  async #archive(code: number, afterMs: number, signal: AbortSignal, ends: AbortSignal): Promise<boolean> {
     const { auth, standing, pairsByItself, show } = this.#options;
     // a pairing code that nobody has entered makes a login of an unlinked device
     const isLinked = auth.isPaired();
@@ -97,26 +96,23 @@ export class Logins {
       show({ kind: "closed", code });
       await insist("archive the keys of the removed link", () => auth.archive(code), signal);
     }
-    await this.#wait(code, isLinked && !pairsByItself ? undefined : afterMs, signal);
+    await this.#wait(code, isLinked && !pairsByItself ? undefined : afterMs, ends);
     if (isLinked && pairsByItself) await insist("release logins", () => standing.release(), signal);
+    await this.#release(signal);
     return isLinked;
   }
 
-  async #hold(code: number, forMs: number | undefined, signal: AbortSignal): Promise<void> {
+  /** Stores a hold while waiting; no longer than that: after the release it would block the next start. */
+  async #hold(code: number, forMs: number | undefined, ends: AbortSignal): Promise<void> {
     const { standing } = this.#options;
-    const stored = insist("store that logins are held", () => standing.hold(code, forMs), signal);
-    await this.#wait(code, forMs, signal, stored);
+    const stored = insist("store that logins are held", () => standing.hold(code, forMs), ends);
+    await this.#wait(code, forMs, ends);
+    await stored;
   }
 
   /** @param forMs undefined: until an operator acts. */
-  async #wait(
-    code: number | undefined,
-    forMs: number | undefined,
-    signal: AbortSignal,
-    stored?: Promise<void>,
-  ): Promise<void> {
-    this.#waiting = new AbortController();
-    const ends = AbortSignal.any([signal, this.#waiting.signal]);
+  async #wait(code: number | undefined, forMs: number | undefined, ends: AbortSignal): Promise<void> {
+    if (ends.aborted) return;
     const isStopped = forMs === undefined;
     this.#stoppedBy = isStopped ? code : undefined;
     this.#options.show(
@@ -128,10 +124,17 @@ export class Logins {
     for (let leftMs = until - steadyNow(); !ends.aborted && leftMs > 0; leftMs = until - steadyNow())
       await setTimeout(Math.min(leftMs, maxTimerMs), undefined, { signal: ends }).catch(() => {});
     this.#stoppedBy = undefined;
-    await stored;
   }
 
-  /** Ends a wait; what is in the database remains. */
+  /** Releases the hold if the operator wants it, now that no other is being stored. */
+  async #release(signal: AbortSignal): Promise<void> {
+    if (!this.#resuming) return;
+    await insist("release logins", () => this.#options.standing.release(), signal);
+    this.#resuming.resolve();
+    this.#resuming = undefined;
+  }
+
+  /** Ends a wait, and what precedes it; what is in the database remains. */
   end(): void {
     this.#waiting.abort();
   }
@@ -144,20 +147,23 @@ export class Logins {
   async resume(): Promise<void> {
     if (this.#stoppedBy === undefined) throw new ChannelFailure("not-connected", false);
     this.#version.reset();
-    await this.#options.standing.release();
+    this.#resuming ??= Promise.withResolvers();
     this.end();
+    await this.#resuming.promise;
   }
 
   /**
-   * Announces a version from the next login on, which is now if an older one was rejected.
+   * Announces a version from now on.
    *
-   * @returns false if it is no version, or older than the library's.
+   * @returns false if it cannot be announced.
+   * @throws ChannelFailure unless the one before was rejected.
    */
   async setVersion(text: string): Promise<boolean> {
+    if (this.#stoppedBy !== outdated) throw new ChannelFailure("not-connected", false);
     const version = parseVersion(text);
-    if (!version || isOlder(version, ownVersion)) return false;
+    if (!version) return false;
     await this.#options.standing.storeVersion(version);
-    if (this.#stoppedBy === outdated) await this.resume();
+    await this.resume();
     return true;
   }
 }

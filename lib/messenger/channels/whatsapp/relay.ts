@@ -1,5 +1,6 @@
 import { type BinaryNode, isLidUser, jidNormalizedUser, type WASocket } from "baileys";
 import { deadline } from "#lib/deadline.ts";
+import { untilAborted } from "#lib/until-aborted.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import { type Attempt, sendToEither } from "./address.ts";
 import { decompose } from "./composition.ts";
@@ -104,17 +105,12 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
     if (cause instanceof ChannelFailure) throw cause;
     throw new ChannelFailure(socket.ws.isOpen ? "failed" : "connection-lost", false, cause);
   });
-  const { promise: interrupted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(new ChannelFailure("aborted", true));
-  signal.addEventListener("abort", abort, { once: true });
-  const lose = () => reject(new ChannelFailure("connection-lost", progress.mayHaveLeft));
-  lost.addEventListener("abort", lose, { once: true });
   try {
+    const unlessStopped = untilAborted(answered, signal, () => new ChannelFailure("aborted", true));
+    const lose = () => new ChannelFailure("connection-lost", progress.mayHaveLeft);
     const noAnswer = () => new ChannelFailure("no-answer", true);
-    return await deadline(Promise.race([answered, interrupted]), timeoutMs, noAnswer);
+    return await deadline(untilAborted(unlessStopped, lost, lose), timeoutMs, noAnswer);
   } finally {
-    signal.removeEventListener("abort", abort);
-    lost.removeEventListener("abort", lose);
     stop();
   }
 };

@@ -17,7 +17,7 @@ export interface Standing {
   /** @param forMs undefined: until an operator acts. */
   hold(code: number, forMs: number | undefined): Promise<void>;
   release(): Promise<void>;
-  /** The version to announce, if an operator or the platform's page has named one. */
+  /** The version to announce, if an operator or the platform's page has named one that still can be. */
   findVersion(): Promise<WAVersion | undefined>;
   storeVersion(version: WAVersion): Promise<void>;
 }

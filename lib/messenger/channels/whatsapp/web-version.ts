@@ -4,8 +4,8 @@ import type { Standing } from "./standing.ts";
 
 const timeoutMs = 10_000;
 const maxBytes = 2 * 1024 * 1024;
-/** The protocol sends each part as an unsigned integer of 32 bits. */
-const maxPart = 2 ** 32 - 1;
+/** Revisions grow by about 15 million a year: one that is much larger is a typing error. */
+const maxAhead = 100_000_000;
 
 /** As baileys sends them: without a browser's headers the platform answers with an error. */
 const headers = {
@@ -17,15 +17,16 @@ const headers = {
 /** The version that the library announces by itself. */
 export const ownVersion: WAVersion = DEFAULT_CONNECTION_CONFIG.version;
 
-/** @returns undefined unless the text is a version such as `2.3000.1043857760`. */
+/**
+ * @returns undefined unless the text is a version that can be announced, such as `2.3000.1043857760`: not older than the
+ *   library's, and different only in its revision.
+ */
 export const parseVersion = (text: string): WAVersion | undefined => {
-  const [, ...parts] = /^(\d{1,2})\.(\d{1,5})\.(\d{1,10})$/.exec(text.trim())?.map(Number) ?? [];
-  return parts.length === 3 && parts.every((part) => part <= maxPart) ? (parts as WAVersion) : undefined;
-};
-
-export const isOlder = (version: WAVersion, other: WAVersion): boolean => {
-  const index = version.findIndex((part, at) => part !== other[at]);
-  return index >= 0 && (version[index] ?? 0) < (other[index] ?? 0);
+  const [major, minor, own] = ownVersion;
+  const [, prefix, digits] = /^(\d+\.\d+)\.(\d{1,10})$/.exec(text.trim()) ?? [];
+  const revision = Number(digits);
+  if (prefix !== `${major}.${minor}` || revision < own || revision > own + maxAhead) return undefined;
+  return [major, minor, revision];
 };
 
 const readAtMost = async (response: Response): Promise<string> => {
@@ -72,8 +73,7 @@ export class AnnouncedVersion {
 
   /** The stored version, unless a newer library has overtaken it. */
   async read(): Promise<WAVersion> {
-    const stored = await this.#standing.findVersion();
-    return stored && isOlder(ownVersion, stored) ? stored : ownVersion;
+    return (await this.#standing.findVersion()) ?? ownVersion;
   }
 
   /** Looks up the current version, once until `reset()`. @returns whether it is newer and will be announced. */
@@ -81,7 +81,7 @@ export class AnnouncedVersion {
     if (this.#hasLookedUp || this.#url === undefined) return false;
     this.#hasLookedUp = true;
     const found = await fetchVersion(this.#url, signal);
-    if (!found || !isOlder(await this.read(), found)) return false;
+    if (!found || found[2] <= (await this.read())[2]) return false;
     await this.#standing.storeVersion(found);
     log.info("a newer version of the web client is announced from now on", { version: found.join(".") });
     return true;

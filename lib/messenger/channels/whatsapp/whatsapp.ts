@@ -8,7 +8,9 @@ import type { AuthState } from "./auth-state.ts";
 import { type Composition, compose, jidOf } from "./composition.ts";
 import { type Connection, connect } from "./connection.ts";
 import type { ConnectionState, Stateless } from "./connection-state.ts";
-import { insist, Logins } from "./logins.ts";
+import { Link } from "./link.ts";
+import { Logins } from "./logins.ts";
+import { logOut } from "./logout.ts";
 import type { Receipt } from "./receipt.ts";
 import { type Disconnection, Reconnection, type ReconnectionOptions } from "./reconnection.ts";
 import { send } from "./relay.ts";
@@ -66,15 +68,15 @@ export class WhatsApp {
   #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #isRunning = false;
-  #mustUnlink = false;
-  #onRestored: ((isRestored: boolean) => void) | undefined;
-  #hasDemandedPasskey = false;
+  readonly #link: Link;
   readonly logins: Logins;
 
   constructor(options: WhatsAppOptions) {
     const { auth, standing, settings } = options;
     this.#options = options;
-    this.logins = new Logins({ ...settings, auth, standing, show: (state) => this.#setState(state) });
+    const show = (state: Stateless) => this.#setState(state);
+    this.#link = new Link({ auth, standing, show });
+    this.logins = new Logins({ ...settings, auth, standing, show });
   }
 
   state(): ConnectionState {
@@ -130,39 +132,35 @@ export class WhatsApp {
    * Logs in once with the link that the platform has removed last.
    *
    * @returns false if none is archived.
-   * @throws ChannelFailure unless the state is `stopped` or `pairing`.
+   * @throws ChannelFailure if a phone is linked, whose keys would be lost.
    */
   async restoreLink(): Promise<boolean> {
-    if (this.#state.kind !== "stopped" && this.#state.kind !== "pairing")
-      throw new ChannelFailure("not-connected", false);
-    const { promise: restored, resolve } = Promise.withResolvers<boolean>();
-    this.#onRestored = resolve;
+    if (!this.#isRunning || this.#link.isPaired) throw new ChannelFailure("not-connected", false);
+    const restored = this.#link.restore();
     this.#connection?.end();
     this.logins.end();
     return restored;
   }
 
-  /** Removes the link, on the phone too if connected. Pairing starts again if this is running. */
-  async unlink(): Promise<void> {
-    const { auth, standing } = this.#options;
+  /**
+   * Deletes the keys and, if connected, removes the device from the account. Pairing starts again if this is running.
+   *
+   * @returns false if the phone may still list the device.
+   */
+  async unlink(): Promise<boolean> {
+    const wasPaired = this.#link.isPaired;
     if (!this.#isRunning) {
-      await auth.clear();
-      await standing.release();
-      this.#setState({ kind: "unpaired" });
-      return;
+      await this.#link.clear();
+      return !wasPaired;
     }
-    const { promise: unlinked, resolve } = Promise.withResolvers<void>();
-    const off = this.on("state", ({ kind }) => {
-      if (kind === "unpaired" || this.#stopping.signal.aborted) resolve();
-    });
-    const connection = this.#connection;
     // before the logout: the platform answers it with the code of a removed link, which would archive the keys
-    this.#mustUnlink = true;
-    if (this.#state.kind === "open") await connection?.socket.logout().catch(() => {});
+    const removed = this.#link.remove();
+    const connection = this.#connection;
+    const isLoggedOut = connection && this.#state.kind === "open" && (await logOut(connection));
     connection?.end();
     this.logins.end();
-    await unlinked;
-    off();
+    await removed;
+    return isLoggedOut || !wasPaired;
   }
 
   /** Queries the platform with the library. @throws ChannelFailure when it does not answer. */
@@ -196,7 +194,7 @@ export class WhatsApp {
    */
   async compose(composition: Composition, signal: AbortSignal): Promise<Uint8Array> {
     const { socket, lost } = this.#requireOpen();
-    return wrapErrors(whileOpen(compose(socket, ownJid(socket), composition, signal), lost), signal);
+    return wrapErrors(whileOpen(compose(socket, composition, signal), lost), signal);
   }
 
   /**
@@ -228,6 +226,7 @@ export class WhatsApp {
   async #connect(reconnection: Reconnection): Promise<Disconnection> {
     const { settings, auth, findPayload } = this.#options;
     this.#setState({ kind: "connecting" });
+    this.#link.recordLogin();
     const lease = auth.acquire();
     // credentials that an earlier connection failed to store, or new ones before a phone links them
     await lease.saveCreds();
@@ -238,17 +237,16 @@ export class WhatsApp {
       findPayload,
       onQr: (qr) => {
         const code = this.#state.kind === "pairing" ? this.#state.code : undefined;
-        const passkey = this.#hasDemandedPasskey && { passkey: true as const };
+        const passkey = this.#link.demandsPasskey && { passkey: true as const };
         this.#setState({ kind: "pairing", qr, ...(code && { code }), ...passkey });
       },
       onPasskey: () => {
-        this.#hasDemandedPasskey = true;
+        this.#link.recordPasskey();
         if (this.#state.kind !== "pairing") return;
         const { since: _, ...state } = this.#state;
         this.#setState({ ...state, passkey: true });
       },
       onOpen: (as) => {
-        this.#hasDemandedPasskey = false;
         this.logins.recordOpen();
         reconnection.recordOpen(steadyNow());
         this.#setState({ kind: "open", as });
@@ -257,7 +255,7 @@ export class WhatsApp {
       onLimits: (limits) => this.#events.emit("limits", limits),
     });
     this.#connection = connection;
-    if (this.#stopping.signal.aborted || this.#mustUnlink || this.#onRestored) connection.end();
+    if (this.#stopping.signal.aborted || this.#link.mustChange) connection.end();
     return connection.ended.finally(() => {
       this.#connection = undefined;
     });
@@ -265,21 +263,23 @@ export class WhatsApp {
 
   async #run(signal: AbortSignal): Promise<void> {
     const reconnection = new Reconnection(this.#options.settings.reconnection);
-    await this.logins.awaitHold(signal);
+    let mayBeHeld = true;
     while (!signal.aborted) {
-      if (this.#mustUnlink) {
-        await this.#clearAuth(signal);
+      if (this.#link.mustChange) {
+        await this.#link.change(signal);
+        mayBeHeld = true;
         continue;
       }
-      if (this.#onRestored) {
-        await this.#restore(this.#onRestored, signal);
+      if (mayBeHeld) {
+        await this.logins.awaitHold(signal);
+        mayBeHeld = false;
         continue;
       }
       const disconnection = await this.#connect(reconnection).catch((error: unknown) => {
         log.error("cannot connect to the platform", { error });
         return { code: undefined };
       });
-      if (signal.aborted || this.#mustUnlink || this.#onRestored) continue;
+      if (signal.aborted || this.#link.mustChange) continue;
       const { code } = disconnection;
       const next = reconnection.next(disconnection, steadyNow());
       const afterMs = "afterMs" in next ? Math.round(next.afterMs) : undefined;
@@ -288,36 +288,9 @@ export class WhatsApp {
         this.#isRunning = false;
         return this.#setState({ kind: "replaced" });
       }
-      if (!(await this.logins.prepare(next, code, signal))) this.#mustUnlink = true;
+      if (!(await this.logins.prepare(next, code, signal))) void this.#link.renew();
     }
+    this.#link.abandon();
     this.#setState({ kind: "closed" });
   }
-
-  async #restore(done: (isRestored: boolean) => void, signal: AbortSignal): Promise<void> {
-    const isRestored = await this.#options.auth.restore().catch((error: unknown) => {
-      log.error("cannot restore the archived link", { error });
-      return false;
-    });
-    this.#onRestored = undefined;
-    done(isRestored);
-    if (!isRestored) await this.logins.awaitHold(signal);
-  }
-
-  /** Deletes credentials that are no longer valid: pairing needs new ones. */
-  async #clearAuth(signal: AbortSignal): Promise<void> {
-    const { auth, standing } = this.#options;
-    const clear = async () => {
-      await auth.clear();
-      await standing.release();
-      this.#mustUnlink = false;
-      this.#hasDemandedPasskey = false;
-      this.#setState({ kind: "unpaired" });
-    };
-    await insist("delete the keys of the unlinked device", clear, signal);
-  }
 }
-
-const ownJid = (socket: WASocket): string => {
-  const [user] = socket.user?.id.split(/[:@]/) ?? [];
-  return `${user}@s.whatsapp.net`;
-};

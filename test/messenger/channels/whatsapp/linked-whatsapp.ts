@@ -29,14 +29,15 @@ export const startFake = async (): Promise<FakePlatform> => {
 export interface Scene {
   readonly fake: FakePlatform;
   readonly sql: postgres.Sql;
+  readonly connect: (max?: number) => postgres.Sql;
   /** Of the database. */
   readonly url: string;
 }
 
 /** Creates a fake platform and an empty messenger database until the test ends. */
 export const createScene = async (): Promise<Scene> => {
-  const [{ sql, url }, fake] = await Promise.all([createMessengerDatabase(), startFake()]);
-  return { sql, url, fake };
+  const [{ sql, connect, url }, fake] = await Promise.all([createMessengerDatabase(), startFake()]);
+  return { sql, connect, url, fake };
 };
 
 export const settingsOf = ({ url, rootKey, mediaCa, versionUrl }: FakePlatform): WhatsAppSettings => ({

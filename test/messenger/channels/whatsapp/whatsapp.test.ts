@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
   citizen,
@@ -126,21 +127,59 @@ describe("a connection", () => {
     platform.start();
     await scene.fake.scan((await untilState(platform, "pairing")).qr);
     await untilState(platform, "open");
-    await platform.unlink();
+    expect(await platform.unlink()).toBe(true);
     await scene.fake.scan((await untilState(platform, "pairing")).qr);
     await untilState(platform, "open");
 
     scene.fake.leave();
     await untilState(platform, "closed");
-    await platform.unlink();
+    // the phone still lists the device
+    expect(await platform.unlink()).toBe(false);
     scene.fake.comeBack();
     await untilState(platform, "pairing");
 
     await platform.stop();
     const idle = await linkWhatsApp(scene);
-    await idle.unlink();
+    expect(await idle.unlink()).toBe(true);
     expect(idle.state().kind).toBe("unpaired");
     expect(await scene.sql`select from messaging.auth_key`).toHaveLength(0);
+  });
+
+  test("can be unlinked while it reads whether an earlier run has stopped logins", async () => {
+    const other = scene.connect(2);
+    await other`update messaging.control set hold_code = 403`;
+    const platform = await linkWhatsApp(scene);
+    let unlinked: Promise<boolean> | undefined;
+    await other.begin(async (tx) => {
+      await tx`lock table messaging.control in access exclusive mode`;
+      platform.start();
+      const waiting = () => other`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await waiting()).length).toBe(1);
+      unlinked = platform.unlink();
+    });
+    await unlinked;
+    await untilState(platform, "pairing");
+  });
+
+  test("restores an archived link whose commit was not confirmed", async () => {
+    let isConfirmed = true;
+    const losing = new Proxy(scene.sql, {
+      get: (target, key) =>
+        key === "begin" && !isConfirmed
+          ? async (work: (tx: postgres.TransactionSql) => Promise<unknown>) => {
+              await target.begin(work);
+              throw new Error("the connection was lost");
+            }
+          : Reflect.get(target, key),
+    });
+    const platform = await openPaired({ ...scene, sql: losing });
+    scene.fake.behave({ loginFailure: { code: 401, logins: 1 } });
+    scene.fake.disconnect("drop");
+    await untilState(platform, "stopped");
+    isConfirmed = false;
+    expect(await platform.restoreLink()).toBe(true);
+    await untilState(platform, "open");
   });
 
   test("reconnects after a failure, with growing delays", async () => {

@@ -1,0 +1,16 @@
+import { setTimeout } from "node:timers/promises";
+import { log } from "#lib/log.ts";
+
+const retryMs = 1_000;
+
+/** Retries what must be in the database before the next login, until the signal. */
+export const insist = async (what: string, work: () => Promise<void>, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted) {
+    try {
+      return await work();
+    } catch (error) {
+      log.error(`cannot ${what}`, { error });
+      await setTimeout(retryMs, undefined, { signal }).catch(() => {});
+    }
+  }
+};

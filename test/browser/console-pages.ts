@@ -1,0 +1,65 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from "vitest";
+import type { ConsoleState } from "#lib/messenger/console/state.ts";
+import { createConsole, operator } from "../steps/console.ts";
+import { launchBrowser } from "./browser.ts";
+
+/*
+ * What the browser tests of the console share: a browser for the file, and a console in a page for each test.
+ */
+/** Of the test file. */
+export let browser: Browser;
+let close: () => Promise<void>;
+
+/** Starts a browser for all tests of the file, and hides the console's log. */
+export const stageBrowser = () => {
+  beforeAll(async () => {
+    ({ browser, close } = await launchBrowser());
+  });
+  afterAll(() => close?.());
+  beforeEach(() => {
+    const spy = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    onTestFinished(() => spy.mockRestore());
+  });
+};
+
+/** Opens a console in a page; the test fails if it requests another origin or logs an error. */
+export const open = async (options: { width?: number; scheme?: "light" | "dark" } = {}) => {
+  const { server, messenger } = createConsole();
+  const url = await server.listen({ port: 0, host: "127.0.0.1" });
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? 1_024, height: 800 },
+    colorScheme: options.scheme ?? "light",
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(8_000);
+  const seen = { elsewhere: [] as string[], errors: [] as string[] };
+  page.on("request", (request) => {
+    if (new URL(request.url()).origin !== url) seen.elsewhere.push(request.url());
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") seen.errors.push(message.text());
+  });
+  page.on("pageerror", (error) => seen.errors.push(error.message));
+  onTestFinished(async () => {
+    await context.close();
+    await server.close();
+    expect(seen).toEqual({ elsewhere: [], errors: [] });
+  });
+  await page.goto(`${url}/console`);
+  return { page, messenger, seen, server };
+};
+
+export const openLoggedIn = async (
+  state: ConsoleState,
+  options?: { width?: number; scheme?: "light" | "dark" },
+) => {
+  const opened = await open(options);
+  opened.messenger.state = state;
+  const { page } = opened;
+  await page.getByLabel("Username").fill(operator.username);
+  await page.getByLabel("Password").fill(operator.password);
+  await page.keyboard.press("Enter");
+  await page.locator("#status").waitFor();
+  return opened;
+};

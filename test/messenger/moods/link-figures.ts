@@ -1,0 +1,16 @@
+import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
+import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
+import type { Task } from "#lib/messenger/task.ts";
+import { sql } from "../running-task.ts";
+import { unusedAccount } from "../send/unused-account.ts";
+
+/** Reads the figures of the link, of which each has an alarm. */
+export const figuresOf = async (task: Task) => {
+  const whatsApp = task.findWhatsApp();
+  if (!whatsApp) throw new Error("the task does not lead");
+  const pacing = new Pacing(noPace, unusedAccount);
+  const { connected, unlinked, rejected, passkey } = await readFigures({
+    ...{ sql, whatsApp, pacing, counter: new SendCounter() },
+  });
+  return { connected, unlinked, rejected, passkey };
+};
