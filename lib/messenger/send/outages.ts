@@ -21,10 +21,12 @@ export const failedService = (error: unknown): Service | undefined => {
 /** The services that have failed; the messages that need one share its growing waits. Times are those of the steady clock. */
 export class Outages {
   readonly #firstMs: number;
+  readonly #longestMs: number;
   readonly #byService = new Map<Service, Outage>();
 
-  constructor(firstMs: number) {
+  constructor([firstMs, longestMs]: readonly [number, number]) {
     this.#firstMs = firstMs;
+    this.#longestMs = Math.min(longestMs, maxWaitMs);
   }
 
   /** @returns when the service may be tried again. */
@@ -39,7 +41,7 @@ export class Outages {
 
   /** @param before how many failures there were before. */
   waitMs(before: number): number {
-    return Math.min(this.#firstMs * 2 ** before, maxWaitMs);
+    return Math.min(this.#firstMs * 2 ** before, this.#longestMs);
   }
 
   end(service: Service): void {

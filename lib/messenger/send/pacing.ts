@@ -15,7 +15,7 @@ export interface Pace {
   readonly warmUp: readonly number[];
   /** For this time after each connect the gaps are doubled. */
   readonly rampMs: number;
-  /** The first and the longest wait after a temporary rejection. */
+  /** The first and the longest wait after a temporary rejection, or while there is no answer. */
   readonly retryMs: readonly [number, number];
 }
 
@@ -118,7 +118,7 @@ export class Pacing {
   constructor(pace: Pace, history?: History, random: () => number = Math.random) {
     this.#pace = pace;
     this.#random = random;
-    this.outages = new Outages(pace.retryMs[0]);
+    this.outages = new Outages(pace.retryMs);
     if (history) this.begin(history);
   }
 

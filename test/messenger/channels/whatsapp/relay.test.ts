@@ -4,6 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { proto } from "baileys";
 import { beforeEach, describe, expect, test } from "vitest";
+import { decompose } from "#lib/messenger/channels/whatsapp/composition.ts";
 import type { Receipt } from "#lib/messenger/channels/whatsapp/receipt.ts";
 import type { WhatsApp } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import {
@@ -257,7 +258,12 @@ describe("a message", () => {
       reason: "no-answer",
       mayHaveLeft: true,
     });
-    const aborted = await failureOf(platform.send(payload, AbortSignal.timeout(50)));
+    const { id } = decompose(payload);
+    const stop = new AbortController();
+    const sending = failureOf(platform.send(payload, stop.signal));
+    await scene.fake.until(() => scene.fake.arrivalsOf(id) === 2);
+    stop.abort();
+    const aborted = await sending;
     expect(aborted).toMatchObject({ reason: "aborted", mayHaveLeft: true });
     const before = await failureOf(platform.send(payload, AbortSignal.abort()));
     expect(before).toMatchObject({ reason: "aborted", mayHaveLeft: false });
