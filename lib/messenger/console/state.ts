@@ -4,7 +4,6 @@ import { log } from "#lib/log.ts";
 import { type Depth, listDepths } from "../outbox/depth.ts";
 import type { MessageSummary } from "../outbox/message.ts";
 import { isPaused } from "../outbox/pause.ts";
-import type { Service } from "../send/outages.ts";
 import { listRuns, type RunSummary } from "./runs.ts";
 
 /** After this the page shows the database as unavailable. */
@@ -32,7 +31,7 @@ export interface Connection {
 
 /** How the platform limits messages to new contacts, and which of its services have failed. */
 interface NewContactLimits {
-  readonly outages?: readonly { readonly service: Service; readonly seconds: number }[];
+  readonly outages?: readonly { readonly service: "directory" | "media"; readonly seconds: number }[];
   /** How long they are paused. */
   readonly pausedSeconds?: number;
   readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };
