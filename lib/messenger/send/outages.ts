@@ -34,14 +34,9 @@ export class Outages {
     const { failures = 0, until: before = 0 } = this.#byService.get(service) ?? {};
     // two messages that tried at once have noticed the same failure
     if (now < before) return before;
-    const until = now + this.waitMs(failures);
+    const until = now + Math.min(this.#firstMs * 2 ** failures, this.#longestMs);
     this.#byService.set(service, { failures: failures + 1, until });
     return until;
-  }
-
-  /** @param before how many failures there were before. */
-  waitMs(before: number): number {
-    return Math.min(this.#firstMs * 2 ** before, this.#longestMs);
   }
 
   end(service: Service): void {

@@ -169,8 +169,8 @@ const findCommonCause = ({ sql, channel, pacing }: SenderOptions, message: Outgo
   const before = message.refusals[service] ?? 0;
   const now = steadyNow();
   const sharedMs = pacing.outages.record(service, now) - now;
-  // twice as long as the others, of which one tries next: if only this number gets no answer, it delays them no more
-  const seconds = Math.max(sharedMs, pacing.outages.waitMs(before + 1)) / 1_000;
+  // longer than the others, of which one tries next: if only this message gets no answer, it does not hold them up
+  const seconds = Math.max(2 * sharedMs, pacing.retryAfterMs(before + 1)) / 1_000;
   const refusals = { ...message.refusals, [service]: before + 1 };
   return { seconds, requeue: () => outcome.requeueRefused(sql, message, seconds, refusals) };
 };

@@ -70,6 +70,17 @@ test("a message that outlives an outage of the platform's directory is sent, how
   expect((await attemptsOf(id))?.attempts).toBe(1);
 });
 
+test("a file that no media server accepts does not hold up others", async () => {
+  const hopeless = await putImage(first);
+  platform.compose = async ({ id }) => {
+    if (id === hopeless) throw new ChannelFailure("upload-failed", false);
+  };
+  const next = await putImage(second);
+  await lead({ ...noPace, retryMs: [200, 200] });
+  await eventually(next, "SENT");
+  expect(await stateOf(hopeless)).toBe("PENDING");
+});
+
 test("an image waits while no media server answers, and texts do not", async () => {
   failMedia();
   const [image, next, text] = [await putImage(first), await putImage(second), await put(third)];
