@@ -76,7 +76,7 @@ test("a file that no media server accepts does not hold up others", async () => 
     if (id === hopeless) throw new ChannelFailure("upload-failed", false);
   };
   const next = await putImage(second);
-  await lead({ ...noPace, retryMs: [200, 200] });
+  await lead({ ...noPace, retryMs: [2_000, 2_000] });
   await eventually(next, "SENT");
   expect(await stateOf(hopeless)).toBe("PENDING");
 });
