@@ -69,6 +69,9 @@ interface Leadership {
   pacing: Pacing | undefined;
 }
 
+/** Of a value that the database rejects: its log is all that is left of it. */
+const logged = () => {};
+
 /** Creates the work of a term: connects to WhatsApp, sends, handles receipts, until the signal is aborted. */
 const leadTerm = (
   options: TaskOptions,
@@ -94,16 +97,16 @@ const leadTerm = (
         if (kind !== "undecryptable")
           await applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ");
         else if (await markUndecryptable(sql, id)) metrics.onUndecryptable();
-      }, signal);
+      }, signal).catch(logged);
     });
-    whatsApp.on("limits", (announced) => void learnLimits(limits, announced));
+    whatsApp.on("limits", (announced) => void learnLimits(limits, announced).catch(logged));
     whatsApp.on("state", (state) => {
       if (state.kind === "replaced") reclaim();
       if (state.kind !== "open") return;
       connections += 1;
       if (connections > 1) metrics.onReconnect();
       pacing.startRamp(steadyNow());
-      void beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup);
+      void beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup).catch(logged);
     });
     const reclaim = () =>
       setTimeout(reclaimDelayMs, undefined, { signal }).then(

@@ -1,5 +1,7 @@
 import type { MutantTable } from "./mutant.ts";
+import { acceptance } from "./table/acceptance.ts";
 import { commands } from "./table/commands.ts";
+import { download } from "./table/download.ts";
 import { employee } from "./table/employee.ts";
 import { functions } from "./table/functions.ts";
 import { gateway } from "./table/gateway.ts";
@@ -11,7 +13,9 @@ import { media } from "./table/media.ts";
 import { notification } from "./table/notification.ts";
 import { operations } from "./table/operations.ts";
 import { outbox } from "./table/outbox.ts";
+import { pace } from "./table/pace.ts";
 import { partner } from "./table/partner.ts";
+import { relay } from "./table/relay.ts";
 import { resident } from "./table/resident.ts";
 import { sender } from "./table/sender.ts";
 import { shown } from "./table/shown.ts";
@@ -23,9 +27,13 @@ export const table: MutantTable = {
   partner,
   resident,
   outbox,
+  acceptance,
   sender,
+  pace,
+  relay,
   leader,
   media,
+  download,
   shown,
   notification,
   import: imports,

@@ -66,6 +66,8 @@ export const Behaviour = z.strictObject({
    * accounts whose hosts are blocked).
    */
   mediaHosts: z._default(z.array(mediaHost).check(z.minLength(1), z.maxLength(maxMediaHosts)), [200]),
+  /** USync, the directory of numbers and devices, answers with an error (Baileys #1851 and others: "rate-overlimit", 503). */
+  failDirectory: z._default(z.boolean(), false),
   /** Answers this many queries for media_conn with an error. */
   failMediaConn: z._default(count, 0),
   /** The auth of media_conn expires with this many uploads: 401 until it is queried again (Baileys' `refreshMediaConn`). */

@@ -12,7 +12,7 @@ export const NewChats = z.strictObject({
    * @see https://github.com/WhiskeySockets/Baileys/pull/2442
    * @see https://github.com/tulir/whatsmeow/issues/1197
    */
-  lock: z.optional(z.strictObject({ endsAt })),
+  lock: z.optional(z.strictObject({ endsAt, isEndAnnounced: z._default(z.boolean(), true) })),
   /**
    * The quota of new chats of a cycle; those beyond it get 475.
    * @see https://github.com/devlikeapro/waha/pull/2186
@@ -91,7 +91,10 @@ export class NewChatLimits {
 
   /** What the platform sends without being asked, by operation. */
   announcements(): Record<string, string> {
-    const lock = { xwa2_notify_account_reachout_timelock: this.#describeLock() };
+    const { time_enforcement_ends, ...described } = this.#describeLock();
+    // WhatsApp Web expects that the end may be missing (Baileys, `handleReachoutTimelockNotification`)
+    const withEnd = this.#behaviour().newChats.lock?.isEndAnnounced !== false && { time_enforcement_ends };
+    const lock = { xwa2_notify_account_reachout_timelock: { ...described, ...withEnd } };
     const cap = { xwa2_notify_new_chat_messages_capping_info_update: this.#describeCap() };
     return {
       NotificationUserReachoutTimelockUpdate: JSON.stringify({ data: lock }),

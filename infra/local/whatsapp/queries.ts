@@ -67,6 +67,7 @@ export const answer = async (
     case "encrypt":
       return asked?.tag === "key" ? answerKeys(asked, knowledge, behaviour) : answerOwnKeys(iq, device);
     case "usync":
+      if (behaviour.failDirectory) return [element("error", { code: "503" })];
       return asked ? [answerUsync(asked, directory, account, behaviour.contacts)] : [];
     case "privacy":
       return asked?.tag === "tokens" ? tokens.answer(asked) : [];

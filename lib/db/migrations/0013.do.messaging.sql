@@ -46,7 +46,8 @@ create table messaging.message (
   epoch bigint,
   -- the city's number that sent it last: pace and limits are those of a number
   account text,
-  -- how often the platform has rejected it, by what was done about it, and the last code
+  -- how often the platform has rejected it, by what was done about it, and the last code; how often a service of the
+  -- platform has failed for it
   refusals jsonb,
   accepted_at timestamptz not null default now(),
   not_before timestamptz not null default now(),
@@ -144,6 +145,8 @@ create table messaging.account (
   locked_until timestamptz,
   -- the end of a pause after a rejection without a lock
   paused_until timestamptz,
+  -- the end of a pause of all messages, after the platform said that the account sends too fast
+  stopped_until timestamptz,
   -- the platform's quota of new contacts until the end of its cycle, as of capped_at
   cap_total integer,
   cap_used integer,

@@ -10,6 +10,8 @@ export type SendOutcome =
 export interface Limits {
   /** No new contact may be written to before; null without a lock. */
   readonly lockedUntil?: Date | null;
+  /** The platform has announced a lock without its end: `lockedUntil` is a guess. */
+  readonly isEndUnknown?: true;
   /** The quota of new contacts of a cycle; null without one. */
   readonly cap?: { readonly total: number; readonly used: number; readonly endsAt: Date } | null;
 }
@@ -26,6 +28,8 @@ export interface Channel {
   send(payload: Uint8Array, message: Outgoing): Promise<SendOutcome>;
   /** Queries the limits of the connected account. */
   fetchLimits(): Promise<Limits>;
+  /** Whether a message to an address can be sent without a query for devices. */
+  knowsDevices(address: string): Promise<boolean>;
   /** Queries the devices and keys of a recipient that are cached otherwise. */
   refreshRecipient(address: string): Promise<void>;
 }
@@ -43,7 +47,9 @@ export type ChannelFailureReason =
   | "no-recipient"
   /** The number has an account, but the platform names no device that can receive messages. */
   | "no-devices"
-  /** No media server accepted the media. */
+  /** The platform failed to answer for numbers, devices or keys: this may concern all messages that need such an answer. */
+  | "directory-failed"
+  /** No media server could accept the media: this may concern all uploads. */
   | "upload-failed"
   /** Anything else. */
   | "failed";

@@ -6,9 +6,9 @@ export const actions = {
    */
   pause:
     "waits until the platform's limit for new contacts ends, or for an hour if it names none; then sends it once more",
-  /** A cap on new chats if the platform confirms it, or else like `refresh`. */
+  /** A cap on new chats, unless the platform denies it: then like `refresh`. */
   "pause-if-capped":
-    "waits until the end of the platform's cap on new chats; if there is none, queries devices and keys and sends it once more",
+    "waits until the end of the platform's cap on new chats, or for an hour if the platform does not say whether there is one, then sends it once more; if there is none, queries devices and keys first, without waiting",
   wait: "waits 10 s, then twice as long each time up to 15 min, and sends it up to 12 times more",
   /** All messages wait. */
   "slow-down": "like 5xx, and sends nothing else in the meantime",

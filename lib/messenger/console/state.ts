@@ -29,8 +29,9 @@ export interface Connection {
   readonly code?: string | undefined;
 }
 
-/** How the platform limits messages to new contacts. */
+/** How the platform limits messages to new contacts, and which of its services have failed. */
 interface NewContactLimits {
+  readonly outages?: readonly { readonly service: "directory" | "media"; readonly seconds: number }[];
   /** How long they are paused. */
   readonly pausedSeconds?: number;
   readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };

@@ -96,15 +96,24 @@ const describeSending = (state: ConsoleState | undefined): string => {
     : "Sending starts once connected.";
 };
 
+const failures = {
+  directory: "WhatsApp does not answer for numbers and devices; messages to numbers not used recently",
+  media: "WhatsApp's media servers accept no uploads; images and files",
+};
+
 const describeLimits = ({ limits }: ConsoleState): string => {
-  const { pausedSeconds, cap } = limits ?? {};
+  const { pausedSeconds, cap, outages = [] } = limits ?? {};
+  const failed = outages.map(
+    ({ service, seconds }) =>
+      `${failures[service]} stay queued, and are tried again in ${formatSeconds(seconds)}.`,
+  );
   const paused =
     pausedSeconds !== undefined &&
     `WhatsApp accepts no messages to new contacts for another ${formatSeconds(pausedSeconds)}; they stay queued.`;
   const used =
     cap &&
     `${cap.used} of ${cap.total} new contacts that WhatsApp allows are used; the next cycle begins in ${formatSeconds(cap.endsInSeconds)}.`;
-  return [paused, used].filter(Boolean).join(" ");
+  return [paused, used, ...failed].filter(Boolean).join(" ");
 };
 
 export const renderStatus = (state: ConsoleState | undefined, now: Date): Html => {

@@ -25,9 +25,14 @@ export interface Outgoing {
   readonly epoch: number;
   /** Sends so far, this one included. */
   readonly attempts: number;
+  /** Those that failed before a frame left. */
+  readonly unsent: number;
   /** The city's number that sends it. */
   readonly account: string;
-  /** How often the platform has rejected it, by what was done about it, and the last `code`. */
+  /**
+   * How often the platform has rejected it, by what was done about it, and the last `code`; how often a service of the
+   * platform that it needs has failed, by service.
+   */
   readonly refusals: Readonly<Record<string, number>>;
   /** Whether the account never sent anything to the number. */
   readonly isNewContact: boolean;

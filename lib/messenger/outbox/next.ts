@@ -61,7 +61,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       limit 1)
     -- unless it has expired meanwhile
     and state = 'PENDING' and exists (select from term)
-    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, epoch, account,
+    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, unsent, epoch, account,
       coalesce(refusals, '{}') as refusals,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",

@@ -29,6 +29,14 @@ export const markFailed = async (
     where ${isBeingSent(sql, id, epoch)}`;
 };
 
+/** Ends a message of which the database does not accept what happened to it: an operator sees it. */
+export const markUnclear = async (sql: postgres.Sql, { id, epoch }: Outgoing): Promise<void> => {
+  await sql`
+    update messaging.message
+    set state = 'UNCERTAIN', reason = 'its outcome could not be stored; see the messenger''s log', changed_at = now()
+    where ${isBeingSent(sql, id, epoch)}`;
+};
+
 /** Makes a message PENDING again, or UNCERTAIN after too many sends. */
 const requeued = (sql: postgres.Sql) => sql`
   state = case when attempts - unsent >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
@@ -62,7 +70,7 @@ export const requeueFailed = (sql: postgres.Sql, message: Outgoing, delaySeconds
 export const requeueUnsent = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
   setPending(sql, message, delaySeconds, sql`state = 'PENDING', attempts = attempts - 1`);
 
-/** Requeues a message that the platform has rejected: the attempt does not count, the refusal does. */
+/** Requeues a message that the platform has rejected, or a service failed for: the attempt does not count, that does. */
 export const requeueRefused = (
   sql: postgres.Sql,
   message: Outgoing,
@@ -75,7 +83,8 @@ export const requeueRefused = (
     delaySeconds,
     sql`state = 'PENDING', attempts = attempts - 1, refusals = ${JSON.stringify(refusals)}::text::jsonb`,
   );
-/** Requeues a message that was composed, and whose media were uploaded, but that may not be sent now. */
+
+/** Requeues a message that was composed, and whose media were uploaded, so that it waits for its turn. */
 export const requeueComposed = (sql: postgres.Sql, message: Outgoing): Promise<void> =>
   setPending(sql, message, 0, sql`state = 'PENDING', attempts = attempts - 1, media_id = null`);
 
@@ -122,7 +131,10 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
     update messaging.message
     set state = case when attempts > unsent then 'UNCERTAIN' else 'EXPIRED' end,
       reason = 'not sent before it expired' || coalesce(
-        '; rejected by the platform before, code ' || (refusals ->> 'code'), ''), changed_at = now()
+        '; rejected by the platform before, code ' || (refusals ->> 'code'),
+        case when refusals ? 'media' then '; no media server of the platform accepted its media' end,
+        case when refusals ? 'directory' then '; the platform did not answer for its number or devices' end,
+        ''), changed_at = now()
     where is_open and expires_at + case state when 'SENDING' then interval '5 minutes'
       else interval '0' end <= now()`;
   return count;

@@ -5,6 +5,7 @@ import type { History } from "./pacing.ts";
 interface Known {
   readonly lockedFor: number | null;
   readonly pausedFor: number | null;
+  readonly stoppedFor: number | null;
   readonly total: number | null;
   readonly used: number;
   readonly endsIn: number | null;
@@ -22,12 +23,13 @@ export const loadHistory = async (sql: postgres.Sql, account: string): Promise<H
   const contacts = await sql<{ age: number }[]>`
     select extract(epoch from now() - since)::float8 as age from messaging.contact
     where account = ${account} and since > now() - interval '1 day' order by since`;
-  const [first] = await sql<{ days: number }[]>`
-    select coalesce(extract(day from now() - min(since)), 0)::int as days from messaging.contact
+  const [first] = await sql<{ age: number | null }[]>`
+    select extract(epoch from now() - min(since))::float8 as age from messaging.contact
     where account = ${account}`;
   const [known] = await sql<Known[]>`
     select extract(epoch from locked_until - now())::float8 as "lockedFor",
-      extract(epoch from paused_until - now())::float8 as "pausedFor", cap_total as total,
+      extract(epoch from paused_until - now())::float8 as "pausedFor",
+      extract(epoch from stopped_until - now())::float8 as "stoppedFor", cap_total as total,
       cap_used + (select count(*)::int from messaging.contact c
         where c.account = a.phone and since > capped_at) as used,
       extract(epoch from cap_ends_at - now())::float8 as "endsIn"
@@ -37,14 +39,16 @@ export const loadHistory = async (sql: postgres.Sql, account: string): Promise<H
     select phone, extract(epoch from max(not_before) - now())::float8 as seconds from messaging.message
     where is_open and epoch is not null and not_before > now() group by phone`;
   const now = steadyNow();
-  const { lockedFor, pausedFor, total = null, used = 0, endsIn } = known ?? {};
+  const age = first?.age ?? undefined;
+  const { lockedFor, pausedFor, stoppedFor, total = null, used = 0, endsIn } = known ?? {};
   return {
     account,
     sentAt: sent.map(({ age }) => now - age * 1_000),
     newContactsAt: contacts.map(({ age }) => now - age * 1_000),
-    daysOfUse: first?.days ?? 0,
+    firstSentAt: age === undefined ? undefined : now - age * 1_000,
     lockedUntil: now + (lockedFor ?? 0) * 1_000,
     pausedUntil: now + (pausedFor ?? 0) * 1_000,
+    stoppedUntil: now + (stoppedFor ?? 0) * 1_000,
     cap: total === null ? null : { total, used, endsAt: now + (endsIn ?? 0) * 1_000 },
     resting: resting.map(({ phone, seconds }) => ({ phone, until: now + seconds * 1_000 })),
   };

@@ -39,7 +39,8 @@ const store = async (sql: postgres.Sql, account: string, { lockedUntil, cap }: L
 };
 
 /** Observes the account's limits from now on. */
-export const learnLimits = async ({ sql, pacing, signal }: LimitOptions, limits: Limits): Promise<void> => {
+export const learnLimits = async (options: LimitOptions, limits: Limits): Promise<void> => {
+  const { sql, pacing, signal } = options;
   const { account } = pacing;
   // what is announced before the account is known will be queried
   if (account === undefined) return;
@@ -50,6 +51,7 @@ export const learnLimits = async ({ sql, pacing, signal }: LimitOptions, limits:
   if (cap !== undefined)
     pacing.capNewContacts(cap && { ...cap, endsAt: now + secondsUntil(cap.endsAt) * 1_000 });
   await retryUntilDone(() => store(sql, account, limits), signal);
+  if (limits.isEndUnknown) await askLimits(options);
 };
 
 /** Queries the account's limits and observes them. @returns undefined when the platform does not answer. */
@@ -76,6 +78,19 @@ export const pauseNewContacts = async (
       insert into messaging.account as known (phone, paused_until)
       values (${account}, now() + ${seconds} * interval '1 second')
       on conflict (phone) do update set paused_until = greatest(known.paused_until, excluded.paused_until)`,
+    signal,
+  );
+};
+
+/** Sends nothing for a time, nor does the next leader. */
+export const stopSending = async ({ sql, pacing, signal }: LimitOptions, seconds: number): Promise<void> => {
+  pacing.pauseAll(steadyNow() + seconds * 1_000);
+  const { account = "" } = pacing;
+  await retryUntilDone(
+    () => sql`
+      insert into messaging.account as known (phone, stopped_until)
+      values (${account}, now() + ${seconds} * interval '1 second')
+      on conflict (phone) do update set stopped_until = greatest(known.stopped_until, excluded.stopped_until)`,
     signal,
   );
 };

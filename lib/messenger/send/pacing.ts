@@ -1,4 +1,5 @@
 import type { Outgoing } from "../outbox/message.ts";
+import { Outages } from "./outages.ts";
 
 /** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
 export interface Pace {
@@ -14,7 +15,7 @@ export interface Pace {
   readonly warmUp: readonly number[];
   /** For this time after each connect the gaps are doubled. */
   readonly rampMs: number;
-  /** The first and the longest wait after a temporary rejection. */
+  /** The first and the longest wait after a temporary rejection, or while there is no answer. */
   readonly retryMs: readonly [number, number];
 }
 
@@ -59,12 +60,14 @@ export interface History {
   readonly sentAt: readonly number[];
   /** Times of the first send to each new number of the last 24 hours. */
   readonly newContactsAt: readonly number[];
-  /** Days since the first send, 0 on the first. */
-  readonly daysOfUse: number;
+  /** Of the first send ever; undefined for an account that has sent nothing. */
+  readonly firstSentAt: number | undefined;
   /** The end of the platform's lock on new contacts, or a time in the past. */
   readonly lockedUntil: number;
   /** The end of a pause of new contacts that the platform has not asked for. */
   readonly pausedUntil: number;
+  /** The end of a pause of all messages, because the account sent too fast. */
+  readonly stoppedUntil: number;
   readonly cap: Cap | null;
   /** Numbers that are not sent to before a time. */
   readonly resting: readonly { readonly phone: string; readonly until: number }[];
@@ -87,6 +90,8 @@ const freeAt = (times: readonly number[], limit: number, windowMs: number): numb
   return (times[times.length - limit] ?? 0) + windowMs;
 };
 
+type Sending = Pick<Outgoing, "phone" | "isNewContact" | "priority" | "account">;
+
 /** Decides when the next message may be sent. Times are those of the steady clock. */
 export class Pacing {
   readonly #pace: Pace;
@@ -97,7 +102,7 @@ export class Pacing {
   #newContactsAt: number[] = [];
   /** 0 if there was none in the last 24 hours, or since. */
   #lastNewContactAt = 0;
-  #daysOfUse = 0;
+  #firstSentAt: number | undefined;
   #rampUntil = 0;
   #gapUntil = 0;
   #lockedUntil = 0;
@@ -106,12 +111,14 @@ export class Pacing {
   #unexplainedAt = Number.NEGATIVE_INFINITY;
   #cap: Cap | null = null;
   /** The messages that have no answer yet. */
-  readonly #underWay = new Set<Pick<Outgoing, "phone" | "isNewContact" | "priority">>();
+  readonly #underWay = new Set<Sending>();
+  readonly outages: Outages;
 
   /** @param history undefined until the account is known: then nothing may be sent. */
   constructor(pace: Pace, history?: History, random: () => number = Math.random) {
     this.#pace = pace;
     this.#random = random;
+    this.outages = new Outages(pace.retryMs);
     if (history) this.begin(history);
   }
 
@@ -126,9 +133,10 @@ export class Pacing {
     this.#sentAt = [...history.sentAt];
     this.#newContactsAt = [...history.newContactsAt];
     this.#lastNewContactAt = history.newContactsAt.at(-1) ?? 0;
-    this.#daysOfUse = history.daysOfUse;
+    this.#firstSentAt = history.firstSentAt;
     this.#lockedUntil = history.lockedUntil;
     this.#pausedUntil = history.pausedUntil;
+    this.#gapUntil = history.stoppedUntil;
     this.#cap = history.cap;
     for (const { phone, until } of history.resting) this.coolDown(phone, until);
   }
@@ -138,7 +146,7 @@ export class Pacing {
     this.#account = undefined;
   }
 
-  nextAt(): number {
+  nextAt(now: number): number {
     if (this.#account === undefined) return Number.POSITIVE_INFINITY;
     const { perMinute, perHour } = this.#pace;
     const { size } = this.#underWay;
@@ -146,7 +154,7 @@ export class Pacing {
       this.#gapUntil,
       freeAt(this.#sentAt, perMinute - size, minuteMs),
       freeAt(this.#sentAt, perHour - size, hourMs),
-      freeAt(this.#sentAt, this.#dailyCap() - size, dayMs),
+      freeAt(this.#sentAt, this.#dailyCap(now) - size, dayMs),
     );
   }
 
@@ -162,12 +170,14 @@ export class Pacing {
    */
   newContactsUpTo(now: number): number {
     const underWay = [...this.#underWay].filter(({ isNewContact }) => isNewContact).length;
+    const last = underWay > 0 ? now : this.#lastNewContactAt;
     if (now < freeAt(this.#newContactsAt, this.#pace.newContactsPerDay - underWay, dayMs)) return -1;
     if (now < this.#newContactsHeldUntil || this.isLimited(now)) return -1;
     const cap = this.capAt(now);
-    if (!cap || cap.used < slowFrom * cap.total) return allPriorities;
-    const last = this.#lastNewContactAt;
-    const gapMs = (cap.endsAt - last) / (cap.total - cap.used);
+    const used = (cap?.used ?? 0) + underWay;
+    if (!cap || used < slowFrom * cap.total) return allPriorities;
+    if (used >= cap.total) return -1;
+    const gapMs = (cap.endsAt - last) / (cap.total - used);
     return last === 0 || now >= last + gapMs ? allPriorities : urgentPriorities;
   }
 
@@ -176,11 +186,10 @@ export class Pacing {
    *
    * @returns a function to call after the answer; undefined if the message may not be sent now.
    */
-  admit(
-    message: Pick<Outgoing, "phone" | "isNewContact" | "priority">,
-    now: number,
-  ): (() => void) | undefined {
-    if (now < this.nextAt() || this.coolingDown(now).includes(message.phone)) return undefined;
+  admit(message: Sending, now: number): (() => void) | undefined {
+    // another number may have been linked since it was taken
+    if (message.account !== this.#account) return undefined;
+    if (now < this.nextAt(now) || this.coolingDown(now).includes(message.phone)) return undefined;
     if (message.isNewContact && message.priority > this.newContactsUpTo(now)) return undefined;
     this.#underWay.add(message);
     this.#startGap(now);
@@ -188,6 +197,7 @@ export class Pacing {
   }
 
   recordSend(phone: string, isNew: boolean, now: number): void {
+    this.#firstSentAt ??= now;
     this.#sentAt.push(now);
     while ((this.#sentAt[0] ?? now) < now - dayMs) this.#sentAt.shift();
     if (isNew) {
@@ -235,7 +245,9 @@ export class Pacing {
   describe(now: number) {
     const until = this.limitedUntil(now);
     const cap = this.capAt(now);
+    const outages = this.outages.list(now);
     return {
+      ...(outages.length > 0 && { outages }),
       ...(until > now && { pausedSeconds: (until - now) / 1_000 }),
       ...(cap && { cap: { total: cap.total, used: cap.used, endsInSeconds: (cap.endsAt - now) / 1_000 } }),
     };
@@ -283,7 +295,8 @@ export class Pacing {
     this.pauseAll(now + (now < this.#rampUntil ? 2 * gap : gap));
   }
 
-  #dailyCap(): number {
-    return Math.min(this.#pace.perDay, this.#pace.warmUp[this.#daysOfUse] ?? this.#pace.perDay);
+  #dailyCap(now: number): number {
+    const day = Math.floor((now - (this.#firstSentAt ?? now)) / dayMs);
+    return Math.min(this.#pace.perDay, this.#pace.warmUp[day] ?? this.#pace.perDay);
   }
 }

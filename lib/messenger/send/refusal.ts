@@ -5,7 +5,7 @@ import { type Action, describeRefusal, refusalOf } from "../channels/platform-co
 import type { Outgoing } from "../outbox/message.ts";
 import * as outcome from "../outbox/outcome.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
-import { askLimits, type LimitOptions, pauseNewContacts } from "./limits.ts";
+import { askLimits, type LimitOptions, pauseNewContacts, stopSending } from "./limits.ts";
 import { findAddress } from "./number-check.ts";
 
 interface RefusalOptions extends LimitOptions {
@@ -67,7 +67,7 @@ const recover = async (
     return 0;
   }
   const waitMs = pacing.retryAfterMs(message.refusals[action] ?? 0);
-  if (action === "slow-down") pacing.pauseAll(steadyNow() + waitMs);
+  if (action === "slow-down") await stopSending(options, waitMs / 1_000);
   return holdBack(options, message, waitMs / 1_000);
 };
 
@@ -80,9 +80,11 @@ export const settleRefusal = async (
   const { sql, pacing, signal } = options;
   const { action: given } = refusalOf(code);
   const asks = given === "pause" || given === "pause-if-capped";
-  const isAnswered = asks && (await askLimits(options))?.lockedUntil !== undefined;
-  const isLimited = pacing.platformLimitUntil(steadyNow()) > 0;
-  const action = given === "pause-if-capped" ? (isLimited ? "pause" : "refresh") : given;
+  const limits = asks ? await askLimits(options) : undefined;
+  const isAnswered = (given === "pause" ? limits?.lockedUntil : limits?.cap) !== undefined;
+  // without an answer there may be a cap
+  const mayBeLimited = !isAnswered || pacing.platformLimitUntil(steadyNow()) > 0;
+  const action = given === "pause-if-capped" ? (mayBeLimited ? "pause" : "refresh") : given;
   const before = message.refusals[action] ?? 0;
   const fails = before >= maxRepeats[action];
   log.warn("the platform rejected a message", { id: message.id, code, action: fails ? "fail" : action });

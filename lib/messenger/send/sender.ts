@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { isLostConnection } from "#lib/db/lost-connection.ts";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { type Channel, ChannelFailure, errorCode } from "../channels/channel.ts";
+import { type Channel, ChannelFailure, errorCode, type SendOutcome } from "../channels/channel.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import { takeNext } from "../outbox/next.ts";
 import * as outcome from "../outbox/outcome.ts";
@@ -11,7 +11,8 @@ import { storePayload } from "../outbox/payload.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { Rotation } from "../outbox/rotation.ts";
 import { Lanes } from "./lanes.ts";
-import { findAddress } from "./number-check.ts";
+import { findAddress, isKnown } from "./number-check.ts";
+import { failedService } from "./outages.ts";
 import type { Pacing } from "./pacing.ts";
 import { settleRefusal } from "./refusal.ts";
 import type { Wakeup } from "./wakeup.ts";
@@ -36,13 +37,10 @@ const idleMs = 500;
 const minIdleMs = 20;
 /** After an attempt that failed before the frame left; doubled after each more. */
 const firstDelaySeconds = 5;
-const maxDelaySeconds = 600;
 /** After a lost database connection, which the message did not cause. */
 const lostDatabaseDelaySeconds = 1;
-/** A message that could not be prepared this often, or whose number has no device, has failed: after 75 seconds. */
-const maxPreparations = 5;
-
-const delayAfter = (attempts: number) => Math.min(firstDelaySeconds * 2 ** (attempts - 1), maxDelaySeconds);
+/** A message that could not be sent this often before a frame left, or whose number has no device, has failed: after 75 seconds. */
+const maxUnsent = 5;
 
 /** Composes the payload, or decrypts that of an earlier send. @returns undefined for a former leader. */
 const prepare = async (
@@ -67,119 +65,158 @@ const isDatabaseLost = (error: unknown): boolean =>
   (!(error instanceof ChannelFailure) || error.reason === "failed") &&
   isLostConnection(errorCode(error));
 
-/** Requeues a message that may have left, that has not, or whose send a lost database connection has interrupted. */
-const repeat = async (
-  options: SenderOptions,
-  message: Outgoing,
-  verdict: "unknown" | "not-sent" | "interrupted",
-): Promise<void> => {
-  const { sql, channel, signal } = options;
-  const isFailure = verdict === "not-sent" && channel.isOpen();
-  const delays = {
-    unknown: 0,
-    "not-sent": delayAfter(message.attempts),
-    interrupted: lostDatabaseDelaySeconds,
-  };
-  const seconds = channel.isOpen() ? delays[verdict] : 0;
-  const again = verdict === "unknown" ? outcome.requeue : outcome.requeueUnsent;
-  holdBack(options, message, seconds);
-  await retryUntilDone(() => (isFailure ? outcome.requeueFailed : again)(sql, message, seconds), signal);
-};
-
 const isWithoutDevices = (error: unknown): boolean =>
   error instanceof ChannelFailure && error.reason === "no-devices";
 
+/** Requeues a message whose frame may have left: the platform gave no answer, or the connection was lost before. */
+const repeat = async (options: SenderOptions, message: Outgoing): Promise<void> => {
+  const { sql, channel, pacing, signal } = options;
+  const before = message.attempts - message.unsent - 1;
+  const seconds = channel.isOpen() ? pacing.retryAfterMs(before) / 1_000 : 0;
+  holdBack(options, message, seconds);
+  await retryUntilDone(() => outcome.requeue(sql, message, seconds), signal);
+};
+
+/** Leaves a message where an operator sees it: the database does not accept what happened to it. */
+const leaveUnclear = async ({ sql, signal }: SenderOptions, message: Outgoing, error: unknown) => {
+  log.error("the outcome of a message cannot be stored", { id: message.id, error });
+  await retryUntilDone(() => outcome.markUnclear(sql, message), signal);
+};
+
+const settle = async (
+  options: SenderOptions,
+  message: Outgoing,
+  verdict: SendOutcome | undefined,
+): Promise<"sent" | "failed" | "retried"> => {
+  if (verdict?.outcome === "refused") return settleRefusal(options, message, verdict.code);
+  if (verdict) await retryUntilDone(() => outcome.markSent(options.sql, message), options.signal);
+  else await repeat(options, message);
+  return verdict ? "sent" : "retried";
+};
+
+/** @throws the error of a send that failed before its frame left. */
 const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint8Array) => {
-  const { sql, channel, pacing, onOutcome } = options;
+  const { channel, pacing, onOutcome } = options;
   const started = performance.now();
   const verdict = await channel.send(payload, message).catch((error: unknown) => {
-    if (isWithoutDevices(error)) throw error;
     if (error instanceof ChannelFailure && error.reason === "no-recipient")
       return { outcome: "refused", code: "no device" } as const;
+    if (error instanceof ChannelFailure && !error.mayHaveLeft) throw error;
     log.warn("send got no answer", { id: message.id, attempts: message.attempts, error });
-    if (!(error instanceof ChannelFailure) || error.mayHaveLeft) return "unknown";
-    return isDatabaseLost(error) ? "interrupted" : "not-sent";
+    return undefined;
   });
   const ms = performance.now() - started;
-  if (typeof verdict === "string") {
-    await repeat(options, message, verdict);
-    return onOutcome?.("retried", ms);
-  }
-  pacing.recordSend(message.phone, message.isNewContact && verdict.outcome === "acked", steadyNow());
-  if (verdict.outcome === "acked") {
-    await retryUntilDone(() => outcome.markSent(sql, message), options.signal);
-    return onOutcome?.("sent", ms);
-  }
-  const settled = await settleRefusal(options, message, verdict.code);
-  onOutcome?.(settled, ms);
+  // without an answer too: the frame may have left
+  pacing.recordSend(message.phone, message.isNewContact && verdict?.outcome === "acked", steadyNow());
+  await settle(options, message, verdict).then(
+    (settled) => onOutcome?.(settled, ms),
+    (error: unknown) => leaveUnclear(options, message, error),
+  );
 };
 
 /**
  * Sends a message that is ready. If another one was sent meanwhile, it waits for its turn in the outbox: a message takes
- * its place in the pace only when it is sent.
+ * its place in the pace only when it is sent. So does one whose media were uploaded, which may take minutes: it may have
+ * expired, quiet hours may have begun, an operator may have paused sending.
  */
 const sendInTurn = async (options: SenderOptions, message: Outgoing, payload: Uint8Array): Promise<void> => {
   const { sql, pacing, signal } = options;
-  const end = pacing.admit(message, steadyNow());
+  const end = isUpload(message) ? undefined : pacing.admit(message, steadyNow());
   if (!end) return retryUntilDone(() => outcome.requeueComposed(sql, message), signal);
   await transmit(options, message, payload).finally(end);
 };
 
+const isUpload = ({ mediaId, payload }: Outgoing): boolean => mediaId !== null && payload === null;
+
+const attempt = async (options: SenderOptions, message: Outgoing): Promise<void> => {
+  const { sql, channel, pacing, onOutcome } = options;
+  const address = await findAddress(sql, channel, message.phone);
+  if (address === undefined) {
+    await outcome.markFailed(sql, message, "the number is not registered on the platform");
+    return onOutcome?.("failed", 0);
+  }
+  const payload = await prepare(options, message, address);
+  if (isUpload(message)) pacing.outages.end("media");
+  if (payload) await sendInTurn(options, message, payload);
+};
+
 const deliver = async (options: SenderOptions, message: Outgoing): Promise<void> => {
-  const { sql, channel, onOutcome } = options;
+  const { sql, channel, pacing, signal } = options;
+  const { outages } = pacing;
   try {
-    const address = await findAddress(sql, channel, message.phone);
-    if (address === undefined) {
-      await outcome.markFailed(sql, message, "the number is not registered on the platform");
-      return onOutcome?.("failed", 0);
+    const asksDirectory = outages.has("directory") && !(await isKnown(sql, channel, message.phone));
+    const restMs = asksDirectory ? outages.until("directory") - steadyNow() : 0;
+    if (restMs > 0) {
+      holdBack(options, message, restMs / 1_000);
+      return await retryUntilDone(() => outcome.requeueUnsent(sql, message, restMs / 1_000), signal);
     }
-    const payload = await prepare(options, message, address);
-    if (payload) await sendInTurn(options, message, payload);
+    await attempt(options, message);
+    if (asksDirectory) outages.end("directory");
   } catch (error) {
     await postpone(options, message, error);
   }
 };
 
-/** Requeues a message that could not be prepared: nothing has left. */
-const postpone = async (options: SenderOptions, message: Outgoing, error: unknown): Promise<void> => {
-  const { sql, channel, onOutcome } = options;
-  const { id, attempts } = message;
-  log.warn("message could not be prepared", { id, attempts, error });
+/** How long a message waits whose send failed for a reason that is not its own, and how that is stored. */
+const findCommonCause = ({ sql, channel, pacing }: SenderOptions, message: Outgoing, error: unknown) => {
   const isLost = isDatabaseLost(error);
   if (isLost || !channel.isOpen()) {
     const seconds = isLost ? lostDatabaseDelaySeconds : 0;
-    holdBack(options, message, seconds);
-    await retryUntilDone(() => outcome.requeueUnsent(sql, message, seconds), options.signal);
-    return onOutcome?.("retried", 0);
+    return { seconds, requeue: () => outcome.requeueUnsent(sql, message, seconds) };
   }
-  if (attempts >= maxPreparations) {
+  const service = failedService(error);
+  if (!service) return undefined;
+  const before = message.refusals[service] ?? 0;
+  const now = steadyNow();
+  const sharedMs = pacing.outages.record(service, now) - now;
+  // longer than the others, of which one tries next: if only this message gets no answer, it does not hold them up
+  const seconds = Math.max(2 * sharedMs, pacing.retryAfterMs(before + 1)) / 1_000;
+  const refusals = { ...message.refusals, [service]: before + 1 };
+  return { seconds, requeue: () => outcome.requeueRefused(sql, message, seconds, refusals) };
+};
+
+/** Requeues or fails a message that could not be sent: nothing has left. */
+const postpone = async (options: SenderOptions, message: Outgoing, error: unknown): Promise<void> => {
+  const { sql, signal, onOutcome } = options;
+  const { id, attempts, unsent } = message;
+  log.warn("message could not be prepared", { id, attempts, error });
+  const common = findCommonCause(options, message, error);
+  if (!common && unsent + 1 >= maxUnsent) {
     const reason = isWithoutDevices(error)
       ? "the platform names no device of the number that can receive messages"
       : "the message could not be prepared";
-    await retryUntilDone(() => outcome.markFailed(sql, message, reason), options.signal);
+    await retryUntilDone(() => outcome.markFailed(sql, message, reason), signal);
     return onOutcome?.("failed", 0);
   }
-  holdBack(options, message, delayAfter(attempts));
-  await retryUntilDone(() => outcome.requeueFailed(sql, message, delayAfter(attempts)), options.signal);
+  const own = firstDelaySeconds * 2 ** unsent;
+  const { seconds, requeue } = common ?? {
+    seconds: own,
+    requeue: () => outcome.requeueFailed(sql, message, own),
+  };
+  holdBack(options, message, seconds);
+  await retryUntilDone(requeue, signal);
   onOutcome?.("retried", 0);
 };
 
 const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): Promise<void> => {
   const { sql, epoch, channel, pacing, wakeup, signal } = options;
   const now = steadyNow();
-  const delayMs = channel.isOpen() ? pacing.nextAt() - now : idleMs;
+  const delayMs = channel.isOpen() ? pacing.nextAt(now) - now : idleMs;
   if (delayMs > 0) return wakeup.wait(Math.min(delayMs, idleMs), signal);
   const message = await takeNext(sql, {
     epoch,
     resting: pacing.coolingDown(now),
     account: pacing.account ?? "",
     newContactsUpTo: pacing.newContactsUpTo(now),
-    lanes: lanes.listFree(),
+    lanes: lanes.listFree().filter((lane) => lane !== "upload" || now >= pacing.outages.until("media")),
     underWay: lanes.ids,
     rotation,
   });
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
-  if (message) return lanes.follow(message, deliver(options, message));
+  if (message) {
+    const delivery = deliver(options, message).catch((error) => leaveUnclear(options, message, error));
+    return lanes.follow(message, delivery);
+  }
   // limits the queries while many messages are accepted but none may be sent
   const woken = wakeup.wait(idleMs, signal);
   await setTimeout(minIdleMs);

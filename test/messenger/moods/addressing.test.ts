@@ -88,6 +88,22 @@ test("463 by either address is final, with one frame to each", async () => {
   expect(kindsOf(id)).toEqual([number, lid]);
 });
 
+test("463 by one address counts although the send to the other fails before it leaves", async () => {
+  const task = await startOpen();
+  const friend = platform.register("6281200000002").number;
+  platform.behave({ ...read, contacts: { reachedBy: "number" } });
+  // from now on numbers are sent to first
+  await eventually(task, (await submit(task, { phone: friend })).id, "READ");
+  platform.behave({ nack: { code: 463, to: phone }, ackDelayMs: 1_000 });
+  const { id } = await submit(task, {});
+  await platform.until(() => platform.arrivalsOf(id) === 1);
+  // the devices of the LID have not been queried yet
+  platform.behave({ failDirectory: true });
+  const stored = async () => (await sql`select state, refusals from messaging.message where id = ${id}`)[0];
+  await expect.poll(stored).toEqual({ state: "PENDING", refusals: { pause: 1, code: 463 } });
+  expect(kindsOf(id)).toEqual([number]);
+});
+
 test("a number whose LID the platform does not give fails without a frame, as no keys can be had for it", async () => {
   const task = await start();
   platform.behave({ contacts: { withoutLid: [phone] } });

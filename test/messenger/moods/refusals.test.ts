@@ -210,6 +210,15 @@ test.each([
   },
 );
 
+test("the end of a lock that is announced without one is asked for", async () => {
+  const task = await startOpen();
+  platform.behave({ newChats: { lock: { endsAt: inSeconds(3 * hour), isEndAnnounced: false } } });
+  platform.announceLimits();
+  const lasting = () => sql`select from messaging.account where locked_until > now() + interval '2 hours'`;
+  await expect.poll(lasting).toHaveLength(1);
+  expect(await limitsOf(task)).toMatchObject({ limited: 1 });
+});
+
 test("a lock survives a restart, also when the platform no longer answers for it", async () => {
   const task = await startOpen();
   await befriend(task, friend);

@@ -208,12 +208,12 @@ describe("the registration of a number", () => {
   });
 });
 
-test("the history contains the sends and new contacts of an account and a day, oldest first, and the days since its first contact", async () => {
+test("the history contains the sends and new contacts of an account and a day, oldest first, and the time of its first contact", async () => {
   expect(await loadHistory(sql, account)).toMatchObject({
     account,
     sentAt: [],
     newContactsAt: [],
-    daysOfUse: 0,
+    firstSentAt: undefined,
   });
   const now = Date.now();
   const hoursAgo = (hours: number) => new Date(now - hours * 3_600_000);
@@ -231,12 +231,12 @@ test("the history contains the sends and new contacts of an account and a day, o
     await sql`
       insert into messaging.contact (account, phone, since)
       values (${replaced}, ${`62813${hours}`}, ${hoursAgo(hours)})`;
-  const { sentAt, newContactsAt, daysOfUse } = await loadHistory(sql, account);
+  const { sentAt, newContactsAt, firstSentAt = 0 } = await loadHistory(sql, account);
   // by the steady clock, which differs a little from the database's
   const hoursSince = (at: number) => Math.round((10 * (steadyNow() - at)) / 3_600_000) / 10;
-  expect([sentAt.map(hoursSince), newContactsAt.map(hoursSince), daysOfUse]).toEqual([
+  expect([sentAt.map(hoursSince), newContactsAt.map(hoursSince), hoursSince(firstSentAt)]).toEqual([
     [23, 12, 2, 1],
     [23.5, 12.5, 2.5, 1.5],
-    2,
+    71,
   ]);
 });

@@ -22,3 +22,12 @@ test("stops when the signal is aborted", async () => {
   await retryUntilDone(work, end.signal);
   expect(tries).toBe(1);
 });
+
+test.each(["22003", "23502"])(
+  "rethrows an error that means that the database rejects a value: %s",
+  async (code) => {
+    const error = Object.assign(new Error("rejected"), { code });
+    const signal = AbortSignal.timeout(5_000);
+    await expect(retryUntilDone(() => Promise.reject(error), signal)).rejects.toBe(error);
+  },
+);

@@ -167,6 +167,29 @@ test("an upload that ends while a code to its number has no answer yet waits for
   ]);
 });
 
+test.each([
+  ["it has expired", "update messaging.message set expires_at = now()"],
+  ["an operator has paused sending", "update messaging.control set paused = true"],
+  [
+    "its quiet hours have begun",
+    `update messaging.message set quiet_hours = '{"time_zone": "UTC", "from": "00:00", "to": "24:00"}'`,
+  ],
+])("an upload is not sent if at its end %s, and is not uploaded again", async (_, change) => {
+  const upload = delayUploads();
+  const image = await putImage(first);
+  await lead();
+  await eventually(image, "SENDING");
+  await sql.unsafe(change);
+  upload.resolve();
+  await eventually(image, "PENDING");
+  await untilIdle();
+  expect([sent, composed, await rowOf(image)]).toMatchObject([
+    [],
+    [image],
+    { state: "PENDING", attempts: 0 },
+  ]);
+});
+
 test("a message to a new contact that was uploaded while they were paused is not sent", async () => {
   const upload = delayUploads();
   const image = await putImage(first);

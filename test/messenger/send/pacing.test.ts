@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { carefulPace, noPace, Pacing } from "#lib/messenger/send/pacing.ts";
+import { account } from "../outbox/outbox-rows.ts";
 import { unusedAccount } from "./unused-account.ts";
 
-const none = { ...unusedAccount, daysOfUse: 100 };
 const allows = (pacing: Pacing, now: number) => pacing.newContactsUpTo(now) === 3;
 const start = 1_000_000_000;
+const none = { ...unusedAccount, firstSentAt: start - 100 * 86_400_000 };
 const midway = () => 0.5;
 
 /** The times of `count` sends to different numbers, each as early as allowed. */
@@ -12,7 +13,7 @@ const sendTimes = (pacing: Pacing, count: number): number[] => {
   const times: number[] = [];
   let now = start;
   for (let i = 0; i < count; i++) {
-    now = Math.max(now, pacing.nextAt());
+    now = Math.max(now, pacing.nextAt(now));
     pacing.recordSend(`62${i}`, false, now);
     times.push(now);
   }
@@ -35,16 +36,16 @@ test.each([
 ])("leaves gaps of three to eight seconds at random: at %d, %d ms", (random, gapMs) => {
   const pacing = new Pacing(carefulPace, none, () => random);
   pacing.recordSend("62", false, start);
-  expect(pacing.nextAt() - start).toBe(gapMs);
+  expect(pacing.nextAt(start) - start).toBe(gapMs);
 });
 
 test("leaves gaps twice as long after a new connection", () => {
   const pacing = new Pacing(carefulPace, none, midway);
   pacing.startRamp(start);
   pacing.recordSend("62", false, start);
-  expect(pacing.nextAt() - start).toBe(11_000);
+  expect(pacing.nextAt(start) - start).toBe(11_000);
   pacing.recordSend("62", false, start + 61_000);
-  expect(pacing.nextAt() - start - 61_000).toBe(5_500);
+  expect(pacing.nextAt(start + 61_000) - start - 61_000).toBe(5_500);
 });
 
 test("sends nothing to the same number for six seconds", () => {
@@ -69,12 +70,19 @@ test("a shorter pause of new contacts does not end a longer one", () => {
 
 test("counts earlier sends", () => {
   const sentAt = Array.from({ length: 8 }, (_, i) => start - 30_000 + i);
-  expect(new Pacing(carefulPace, { ...none, sentAt }).nextAt()).toBe(start + 30_000);
+  expect(new Pacing(carefulPace, { ...none, sentAt }).nextAt(start)).toBe(start + 30_000);
 });
 
 test("limits a new account on its first days", () => {
-  const times = sendTimes(new Pacing(carefulPace, { ...none, daysOfUse: 0 }, midway), 21);
+  const times = sendTimes(new Pacing(carefulPace, unusedAccount, midway), 21);
   expect((times[20] ?? 0) - (times[0] ?? 0)).toBe(86_400_000);
+});
+
+test("the limit of a new account grows from day to day while the same task leads", () => {
+  const times = sendTimes(new Pacing(carefulPace, unusedAccount, midway), 200);
+  expect([1, 2, 3].map((day) => times.filter((time) => time < start + day * 86_400_000).length)).toEqual([
+    20, 60, 140,
+  ]);
 });
 
 test("holds back new contacts while they are paused or their limit is reached", () => {
@@ -140,15 +148,39 @@ describe("near the platform's cap", () => {
   });
 });
 
+test("new contacts that have no answer yet count for the platform's cap", () => {
+  const cap = { total: 100, used: 98, endsAt: start + 86_400_000 };
+  const pacing = new Pacing(noPace, { ...none, cap }, midway);
+  const sending = { account, phone: "621", isNewContact: true, priority: 0 };
+  expect(pacing.admit(sending, start)).toBeDefined();
+  expect(pacing.newContactsUpTo(start)).toBe(1);
+  expect(pacing.admit({ ...sending, phone: "622" }, start)).toBeDefined();
+  expect([pacing.newContactsUpTo(start), pacing.admit({ ...sending, phone: "623" }, start)]).toEqual([
+    -1,
+    undefined,
+  ]);
+});
+
+test("a message that was taken for another account is not admitted", () => {
+  const pacing = new Pacing(noPace, none, midway);
+  const sending = { account: "6281100000002", phone: "621", isNewContact: false, priority: 0 };
+  expect(pacing.admit(sending, start)).toBeUndefined();
+  expect(pacing.admit({ ...sending, account }, start)).toBeDefined();
+});
+
 test("nothing may be sent before the account is known, and another account has its own limits", () => {
   const pacing = new Pacing({ ...noPace, perDay: 1 }, undefined, midway);
-  expect([pacing.account, pacing.nextAt()]).toEqual([undefined, Number.POSITIVE_INFINITY]);
+  expect([pacing.account, pacing.nextAt(start)]).toEqual([undefined, Number.POSITIVE_INFINITY]);
   pacing.begin({ ...none, sentAt: [start], lockedUntil: start + 60_000 });
-  expect([pacing.nextAt(), pacing.newContactsUpTo(start)]).toEqual([start + 86_400_000, -1]);
+  expect([pacing.nextAt(start), pacing.newContactsUpTo(start)]).toEqual([start + 86_400_000, -1]);
   pacing.end();
-  expect(pacing.nextAt()).toBe(Number.POSITIVE_INFINITY);
+  expect(pacing.nextAt(start)).toBe(Number.POSITIVE_INFINITY);
   pacing.begin({ ...none, account: "6281100000002" });
-  expect([pacing.account, pacing.nextAt(), pacing.newContactsUpTo(start)]).toEqual(["6281100000002", 0, 3]);
+  expect([pacing.account, pacing.nextAt(start), pacing.newContactsUpTo(start)]).toEqual([
+    "6281100000002",
+    0,
+    3,
+  ]);
 });
 
 test("waits twice as long after each temporary rejection, up to a limit", () => {

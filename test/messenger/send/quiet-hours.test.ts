@@ -45,6 +45,7 @@ const lead = async () => {
       isOpen: () => true,
       findAddress: async (phone) => phone,
       fetchLimits: async () => ({}),
+      knowsDevices: async () => false,
       refreshRecipient: async () => {},
       compose: async ({ id }) => Buffer.from(id),
       async send(_, { id }) {

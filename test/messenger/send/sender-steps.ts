@@ -30,6 +30,8 @@ export const platform = {
   compose: async (_message: Outgoing): Promise<void> => {},
   verdicts: async (_message: Outgoing): Promise<SendOutcome> => acked,
   limits: async (): Promise<Limits> => ({}),
+  /** Numbers whose devices are cached. */
+  known: new Set<string>(),
 };
 const defaults = { ...platform };
 
@@ -56,6 +58,7 @@ const channel: Channel = {
     sent.push(message.id);
     return platform.verdicts(message);
   },
+  knowsDevices: async (address) => platform.known.has(address),
   fetchLimits: () => platform.limits(),
   refreshRecipient: async () => {},
 };

@@ -6,9 +6,10 @@ export const unusedAccount: History = {
   account,
   sentAt: [],
   newContactsAt: [],
-  daysOfUse: 0,
+  firstSentAt: undefined,
   lockedUntil: 0,
   pausedUntil: 0,
+  stoppedUntil: 0,
   cap: null,
   resting: [],
 };

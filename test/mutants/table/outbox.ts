@@ -2,7 +2,6 @@
 import type { Mutant } from "../mutant.ts";
 
 const ofOutbox = ["test/messenger/outbox/outbox.test.ts"];
-const ofAcceptance = ["test/messenger/accept/acceptance.test.ts"];
 const ofFairness = ["test/messenger/outbox/fairness.test.ts"];
 const ofCost = ["test/messenger/outbox/cost.test.ts"];
 const ofSender = ["test/messenger/send/sender.test.ts"];
@@ -39,22 +38,6 @@ export const outbox: readonly Mutant[] = [
     replace: ")",
     tests: ofFairness,
     only: "in the order of acceptance|keep their order",
-  },
-  {
-    breaks: "A sender may have one message more than the quota",
-    file: "lib/messenger/accept/quota.ts",
-    find: "if (room.left < 1) throw",
-    replace: "if (room.left < 0) throw",
-    tests: ofAcceptance,
-    only: "quota is used up",
-  },
-  {
-    breaks: "The text of a one-time code is stored in clear",
-    file: "lib/messenger/accept/acceptance.ts",
-    find: 'kind === "otp" && text ? seal(id, text) : undefined',
-    replace: "undefined",
-    tests: ["test/messenger/task.test.ts"],
-    only: "one-time code",
   },
   {
     breaks: "A later message is taken while an earlier one to the same number is under way",
@@ -137,7 +120,7 @@ export const outbox: readonly Mutant[] = [
     file: "lib/messenger/outbox/outcome.ts",
     find: "const maxAttempts = 5;",
     replace: "const maxAttempts = 6;",
-    tests: ofSender,
+    tests: ["test/messenger/send/attempts.test.ts"],
     only: "no answer five times",
   },
   {
@@ -160,22 +143,6 @@ export const outbox: readonly Mutant[] = [
     find: "when 'SENDING' then interval '5 minutes'",
     replace: "when 'SENDING' then interval '5 seconds'",
     tests: ofOutbox,
-  },
-  {
-    breaks: "Messages of one batch go out in any order",
-    file: "lib/messenger/outbox/store.ts",
-    find: "from ${from} order by n`;",
-    replace: "from ${from} order by id`;",
-    tests: ofAcceptance,
-    only: "in its order|in the order of arrival",
-  },
-  {
-    breaks: "Two batches with the same keys in another order block each other",
-    file: "lib/messenger/outbox/store.ts",
-    find: "id from given order by key",
-    replace: "id from given order by n",
-    tests: ofAcceptance,
-    only: "a batch",
   },
   {
     breaks: "The number check trusts a missing account for as long as a known one",
@@ -226,46 +193,6 @@ export const outbox: readonly Mutant[] = [
     only: "the history",
   },
   {
-    breaks: "An Idempotency-Key answers for other bytes than it was used for",
-    file: "lib/messenger/outbox/idempotency.ts",
-    find: 'digest(key, JSON.stringify(rest), media ?? "")',
-    replace: 'digest(key, JSON.stringify(rest), media ? "media" : "")',
-    tests: ofAcceptance,
-    only: "an Idempotency-Key",
-  },
-  {
-    breaks: "An Idempotency-Key is forgotten two minutes after its message was accepted",
-    file: "lib/messenger/outbox/idempotency.ts",
-    find: "or (held.message_id is null and held.created_at < now() - interval '2 minutes')",
-    replace: "or held.created_at < now() - interval '2 minutes'",
-    tests: ofAcceptance,
-    only: "an Idempotency-Key",
-  },
-  {
-    breaks: "An Idempotency-Key is free while the media of its first request are still downloaded",
-    file: "lib/messenger/outbox/idempotency.ts",
-    find: "interval '2 minutes'",
-    replace: "interval '2 seconds'",
-    tests: ofAcceptance,
-    only: "an Idempotency-Key",
-  },
-  {
-    breaks: "An Idempotency-Key is given back though its message is stored",
-    file: "lib/messenger/outbox/idempotency.ts",
-    find: "where key_digest = ${keyDigest} and message_id is null`;",
-    replace: "where key_digest = ${keyDigest}`;",
-    tests: ofAcceptance,
-    only: "an Idempotency-Key",
-  },
-  {
-    breaks: "A batch that was taken in part is answered with the ids of other messages",
-    file: "lib/messenger/accept/acceptance.ts",
-    find: "new Map(others.map(({ id }, index)",
-    replace: "new Map(messages.map(({ id }, index)",
-    tests: ofAcceptance,
-    only: "a batch",
-  },
-  {
     breaks: "A message whose receipt overtook its answer does not count for the pace",
     file: "lib/messenger/outbox/state.ts",
     find: "reason = null, sent_at = coalesce(sent_at, now()), changed_at",
@@ -278,34 +205,5 @@ export const outbox: readonly Mutant[] = [
     find: "      and waiting.not_before < ${quietUntil} and",
     replace: "      and",
     tests: ["test/messenger/outbox/outbox.test.ts"],
-  },
-  {
-    breaks: "An Idempotency-Key is forgotten before its 24 hours",
-    file: "lib/messenger/outbox/retention.ts",
-    find: "interval '25 hours'",
-    replace: "interval '23 hours'",
-    tests: ["test/messenger/outbox/retention.test.ts"],
-  },
-  {
-    breaks: "Numbers that were checked once are kept for ever",
-    file: "lib/messenger/outbox/retention.ts",
-    find: "where checked_at < now() - interval '30 days'",
-    replace: "where checked_at < now() - interval '30 years'",
-    tests: ["test/messenger/outbox/retention.test.ts"],
-  },
-  {
-    breaks: "What a message under way consists of is erased after seven days",
-    file: "lib/messenger/outbox/retention.ts",
-    find: "where not is_open and accepted_at < now() - interval '7 days'",
-    replace: "where state <> 'PENDING' and accepted_at < now() - interval '7 days'",
-    tests: ["test/messenger/outbox/retention.test.ts"],
-  },
-  {
-    breaks: "A sweep deletes one batch, so that more than 17 messages a second pile up",
-    file: "lib/messenger/outbox/retention.ts",
-    find: "while (!signal.aborted && (await remove(sql)).count > 0);",
-    replace: "if (!signal.aborted) await remove(sql);",
-    tests: ["test/messenger/outbox/retention.test.ts"],
-    only: "backlog",
   },
 ];

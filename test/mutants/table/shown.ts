@@ -13,8 +13,8 @@ export const shown: readonly Mutant[] = [
   {
     breaks: "Expired auth is used until it would have expired anyway",
     file: "lib/messenger/channels/whatsapp/upload.ts",
-    find: "await getMediaConn(socket, true)",
-    replace: "await getMediaConn(socket, false)",
+    find: "return tryConn(true);",
+    replace: "return tryConn(false);",
     tests: ["test/messenger/moods/shown.test.ts"],
     only: "auth has expired",
   },

@@ -1,5 +1,6 @@
 import { isLidUser, type WASocket } from "baileys";
 import type { SendOutcome } from "../channel.ts";
+import { askDirectory } from "./directory.ts";
 
 /*
  * A contact has a number and a LID, an id that does not reveal the number. WhatsApp migrates accounts and contacts from
@@ -16,8 +17,12 @@ const unmigrated = new WeakSet<WASocket>();
 /** Returns the LID of a number as stored, or asks the platform for it. */
 const findLid = async (socket: WASocket, jid: string): Promise<string | undefined> => {
   if (!socket.authState.creds.me?.lid) return undefined;
-  return (await socket.signalRepository.lidMapping.getLIDForPN(jid)) ?? undefined;
+  return (await askDirectory(socket.signalRepository.lidMapping.getLIDForPN(jid))) ?? undefined;
 };
+
+/** Returns the address that a number is sent to first. */
+export const firstAddress = async (socket: WASocket, jid: string): Promise<string> =>
+  unmigrated.has(socket) ? jid : ((await findLid(socket, jid)) ?? jid);
 
 const isRefused = (attempt: Attempt, code: string): boolean =>
   attempt !== "no-devices" && attempt.outcome === "refused" && attempt.code === code;
@@ -33,7 +38,7 @@ export const sendToEither = async (
   jid: string,
   sendTo: (address: string) => Promise<Attempt>,
 ): Promise<Attempt> => {
-  const first = unmigrated.has(socket) ? jid : ((await findLid(socket, jid)) ?? jid);
+  const first = await firstAddress(socket, jid);
   const wasLid = isLidUser(first) === true;
   const attempt = await sendTo(first);
   if (attempt !== "no-devices" && !isRefused(attempt, wasLid ? "400" : "463")) return attempt;

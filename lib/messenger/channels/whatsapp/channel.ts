@@ -46,6 +46,7 @@ export const whatsAppChannel = (
       return platform.compose({ ...shown, id, phone, jid, kind, media, quoted }, signal);
     },
     send: (payload) => platform.send(payload, signal),
+    knowsDevices: (jid) => platform.knowsDevices(jid),
     fetchLimits: () => platform.query(fetchLimits),
     refreshRecipient: (jid) => platform.query((socket) => refreshRecipient(socket, jid)),
   };

@@ -3,6 +3,7 @@ import { Agent } from "node:https";
 import * as baileys from "baileys";
 import type { Limits } from "../channel.ts";
 import type { Lease } from "./auth-state.ts";
+import { cacheDevices } from "./devices.ts";
 import { libraryLog, muteLibsignal } from "./library-log.ts";
 import { watchLimits } from "./limits.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
@@ -34,6 +35,7 @@ export interface ConnectionOptions {
 
 export interface Connection {
   readonly socket: baileys.WASocket;
+  readonly devices: ReturnType<typeof cacheDevices>;
   /** Resolves once the socket is closed and pending writes of keys are done. */
   readonly ended: Promise<Disconnection>;
   /** Aborted right after. Each `then` on `ended` would be held until then, with everything it refers to. */
@@ -120,6 +122,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   baileys.Curve.verify = verifySignature; // baileys' own accepts every signature
   baileys.WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
   let isClosed = false;
+  const devices = cacheDevices();
   // as after a first sync: that would hold up every send, and for ever if an answer leaves out a collection
   lease.state.creds.accountSyncCounter ||= 1;
   const config: baileys.UserFacingSocketConfig = {
@@ -134,6 +137,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     connectTimeoutMs,
     defaultQueryTimeoutMs: queryTimeoutMs,
     makeSignalRepository: writeThrough(lease.state.keys),
+    userDevicesCache: devices,
     transactionOpts: { maxCommitRetries: 3, delayBetweenTriesMs: 200 },
     getMessage: (key) => findMessage(options, socket, key),
     // incoming messages are acknowledged and dropped; the recent history brings LIDs and privacy tokens, only they are
@@ -187,6 +191,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   const losing = new AbortController();
   return {
     socket,
+    devices,
     end,
     lost: losing.signal,
     ended: closed.then(async (disconnection) => {

@@ -6,6 +6,9 @@ const defaultLockMs = 60 * 60_000;
 
 const lockOf = ({ isActive, timeEnforcementEnds: end }: ReachoutTimelockState): Limits => {
   if (!isActive) return { lockedUntil: null };
+  // for an announcement without an end baileys makes up one after 60 s: the platform's own are whole seconds
+  if (end && end.getTime() % 1_000 !== 0)
+    return { lockedUntil: new Date(Date.now() + defaultLockMs), isEndUnknown: true };
   // an end that is absent, unreadable or over ends no active lock
   return { lockedUntil: end && end.getTime() > Date.now() ? end : new Date(Date.now() + defaultLockMs) };
 };

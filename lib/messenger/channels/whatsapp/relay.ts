@@ -4,6 +4,7 @@ import { untilAborted } from "#lib/until-aborted.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import { type Attempt, sendToEither } from "./address.ts";
 import { decompose } from "./composition.ts";
+import { askDirectory } from "./directory.ts";
 import { givePrivacyToken } from "./privacy-token.ts";
 import { type SendProgress, sendProgress } from "./signal-repository.ts";
 
@@ -58,15 +59,15 @@ const openSessions = async (socket: WASocket, address: string): Promise<boolean>
   for (const jid of jids) {
     const { exists } = await socket.signalRepository.validateSession(jid);
     // baileys reports no query that got no answer, and would ask again within the account's transaction
-    if (!exists) throw new ChannelFailure("no-answer", false);
+    if (!exists) throw new ChannelFailure("directory-failed", false);
   }
   return true;
 };
 
 /** Explains why a number has no devices: the query for them may just have got no answer. */
 const failureWithoutDevices = async (socket: WASocket, jid: string): Promise<ChannelFailure> => {
-  const answers = await socket.onWhatsApp(jid);
-  if (!answers) return new ChannelFailure("no-answer", false);
+  const answers = await askDirectory(socket.onWhatsApp(jid));
+  if (!answers) return new ChannelFailure("directory-failed", false);
   return new ChannelFailure(answers.some(({ exists }) => exists) ? "no-devices" : "no-recipient", false);
 };
 
@@ -75,7 +76,8 @@ const failureWithoutDevices = async (socket: WASocket, jid: string): Promise<Cha
  * leaves: for a positive answer baileys emits no event.
  *
  * @throws ChannelFailure that says whether the message may have left. After a lost connection that is known;
- *   after a timeout or an abort the library may still be about to send.
+ *   after a timeout or an abort the library may still be about to send. Where one address is rejected and the send to the
+ *   other fails before it leaves, the rejection counts: it may forbid another attempt for hours.
  */
 export const send = async (socket: WASocket, options: SendOptions): Promise<SendOutcome> => {
   const { lost, signal, timeoutMs } = options;
@@ -84,17 +86,27 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
   if (lost.aborted) throw new ChannelFailure("connection-lost", false);
   const progress: SendProgress = { isEncrypted: false, mayHaveLeft: false };
   const { next, stop } = listen(socket, id);
+  let rejection: SendOutcome | undefined;
+  /** Whether the library has the message: then nothing prevents it from sending it. */
+  let isHanded = false;
+  let isOver = false;
   const sendTo = async (address: string): Promise<Attempt> => {
-    // what was sent to another address before was rejected
-    Object.assign(progress, { isEncrypted: false, mayHaveLeft: false });
-    if (!(await openSessions(socket, address))) return "no-devices";
+    if (!(await askDirectory(openSessions(socket, address)))) return "no-devices";
     await givePrivacyToken(socket, address);
+    if (isOver) throw new ChannelFailure("aborted", false);
+    isHanded = true;
     const answer = next();
     await socket.relayMessage(address, message, { messageId: id }).catch((cause: unknown) => {
       // an error after the frame left, such as in a commit of what is stored already, is not a failed send
       if (!progress.mayHaveLeft) throw cause;
     });
-    return answer;
+    const outcome = await answer;
+    if (outcome.outcome === "refused") {
+      rejection = outcome;
+      isHanded = false;
+      Object.assign(progress, { isEncrypted: false, mayHaveLeft: false });
+    }
+    return outcome;
   };
   const relay = async (): Promise<SendOutcome> => {
     const attempt = await sendToEither(socket, jid, sendTo);
@@ -106,11 +118,15 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
     throw new ChannelFailure(socket.ws.isOpen ? "failed" : "connection-lost", false, cause);
   });
   try {
-    const unlessStopped = untilAborted(answered, signal, () => new ChannelFailure("aborted", true));
+    const unlessStopped = untilAborted(answered, signal, () => new ChannelFailure("aborted", isHanded));
     const lose = () => new ChannelFailure("connection-lost", progress.mayHaveLeft);
-    const noAnswer = () => new ChannelFailure("no-answer", true);
+    const noAnswer = () => new ChannelFailure(isHanded ? "no-answer" : "directory-failed", isHanded);
     return await deadline(untilAborted(unlessStopped, lost, lose), timeoutMs, noAnswer);
+  } catch (error) {
+    if (rejection && error instanceof ChannelFailure && !error.mayHaveLeft) return rejection;
+    throw error;
   } finally {
+    isOver = true;
     stop();
   }
 };

@@ -54,6 +54,10 @@ const measure = (media: MediaSource) => {
 /** The auth of media_conn has expired, for all of its hosts. */
 class AuthExpired extends Error {}
 
+/** A media server has rejected these media, as others would. */
+class MediaRejected extends Error {}
+const rejections: readonly (number | undefined)[] = [400, 413, 415, 422];
+
 const readReply = async (response: IncomingMessage): Promise<z.infer<typeof Reply>> => {
   if (response.statusCode === 401) throw new AuthExpired("the media server answered with status 401");
   let text = "";
@@ -64,7 +68,8 @@ const readReply = async (response: IncomingMessage): Promise<z.infer<typeof Repl
   try {
     return z.parse(Reply, JSON.parse(text));
   } catch {
-    throw new Error(`the media server answered with status ${response.statusCode}`);
+    const failure = `the media server answered with status ${response.statusCode}`;
+    throw rejections.includes(response.statusCode) ? new MediaRejected(failure) : new Error(failure);
   }
 };
 
@@ -109,7 +114,7 @@ const post = async ({ url, bytes, agent, signal }: Post, body: AsyncIterable<Buf
  * emits an error without a listener, which ends the process.
  *
  * @returns the reference that a message contains.
- * @throws ChannelFailure "upload-failed" when no media server accepts them.
+ * @throws ChannelFailure "upload-failed" when no media server can accept them, "failed" when they are rejected.
  */
 export const uploadMedia = async (
   socket: WASocket,
@@ -147,13 +152,20 @@ export const uploadMedia = async (
         if (error instanceof AuthExpired) break;
       }
     }
-    throw new ChannelFailure("upload-failed", false, cause);
+    const isRejected = cause instanceof MediaRejected;
+    throw new ChannelFailure(isRejected ? "failed" : "upload-failed", false, cause);
+  };
+  const tryConn = async (isFresh: boolean) => {
+    const conn = await getMediaConn(socket, isFresh).catch((cause: unknown) => {
+      throw new ChannelFailure("upload-failed", false, cause);
+    });
+    return tryHosts(conn);
   };
 
   // once with the cached hosts and auth, which may be minutes old, and once with new ones
-  const reply = await tryHosts(await getMediaConn(socket, false)).catch(async () => {
+  const reply = await tryConn(false).catch(() => {
     signal.throwIfAborted();
-    return tryHosts(await getMediaConn(socket, true));
+    return tryConn(true);
   });
   return {
     url: reply.url,

@@ -8,6 +8,8 @@ import type { AuthState } from "./auth-state.ts";
 import { type Composition, compose, jidOf } from "./composition.ts";
 import { type Connection, connect } from "./connection.ts";
 import type { ConnectionState, Stateless } from "./connection-state.ts";
+import { knowsDevices } from "./devices.ts";
+import { askDirectory } from "./directory.ts";
 import { Link } from "./link.ts";
 import { Logins } from "./logins.ts";
 import { logOut } from "./logout.ts";
@@ -176,14 +178,20 @@ export class WhatsApp {
    * @throws ChannelFailure when the platform does not answer.
    */
   async findJid(phone: string): Promise<string | undefined> {
-    const answers = await this.query((socket) => socket.onWhatsApp(phone));
-    if (!answers) throw new ChannelFailure("no-answer", false);
+    const answers = await this.query((socket) => askDirectory(socket.onWhatsApp(phone)));
+    if (!answers) throw new ChannelFailure("directory-failed", false);
     const found = answers.find(({ exists }) => exists === true);
     if (!found) return undefined;
     const jid = isPnUser(found.jid) ? found.jid : jidOf(phone);
     // the number may have passed to another person: stores its LID of today
-    await this.query((socket) => socket.getUSyncDevices([jid], false, false));
+    await this.query((socket) => askDirectory(socket.getUSyncDevices([jid], false, false)));
     return jid;
+  }
+
+  /** Whether a message to a number can be sent without a query for devices. */
+  async knowsDevices(jid: string): Promise<boolean> {
+    const { socket, devices, lost } = this.#requireOpen();
+    return wrapErrors(whileOpen(knowsDevices(socket, devices, jid), lost));
   }
 
   /**

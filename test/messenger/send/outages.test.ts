@@ -1,0 +1,111 @@
+import { expect, test, vi } from "vitest";
+import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
+import { expire } from "#lib/messenger/outbox/outcome.ts";
+import { findState } from "#lib/messenger/outbox/state.ts";
+import { noPace } from "#lib/messenger/send/pacing.ts";
+import {
+  composed,
+  eventually,
+  lead,
+  platform,
+  put,
+  putImage,
+  sent,
+  sql,
+  stateOf,
+  untilIdle,
+  useSender,
+} from "./sender-steps.ts";
+
+vi.stubEnv("LOG_LEVEL", "error");
+
+useSender();
+
+const hourMs = 3_600_000;
+const slow = { ...noPace, retryMs: [hourMs, hourMs] as const };
+const [first, second, third] = ["6281200000001", "6281200000002", "6281200000003"];
+
+const failDirectory = () => {
+  platform.registered = vi.fn(async () => {
+    throw new ChannelFailure("directory-failed", false);
+  });
+};
+const failMedia = () => {
+  platform.compose = async ({ kind }) => {
+    if (kind !== "text") throw new ChannelFailure("upload-failed", false);
+  };
+};
+const attemptsOf = async (id: string) =>
+  (await sql`select attempts, unsent, refusals from messaging.message where id = ${id}`)[0];
+
+test("while the platform does not answer for numbers, one message asks and the others wait, but for known numbers", async () => {
+  failDirectory();
+  platform.known = new Set([third]);
+  await sql`insert into messaging.number_check (phone, address) values (${third}, ${third}), (${second}, ${second})`;
+  const [asking, cold, known] = [await put(first), await put(second), await put(third)];
+  const unknown = await put("6281200000004", "bulk");
+  await lead(slow);
+  await eventually(known, "SENT");
+  await untilIdle();
+  expect(platform.registered).toHaveBeenCalledTimes(1);
+  expect([sent, await stateOf(asking), await stateOf(cold), await stateOf(unknown)]).toEqual([
+    [known],
+    "PENDING",
+    "PENDING",
+    "PENDING",
+  ]);
+  expect(await attemptsOf(asking)).toEqual({ attempts: 0, unsent: 0, refusals: { directory: 1 } });
+});
+
+test("a message that outlives an outage of the platform's directory is sent, however often it failed", async () => {
+  let failures = 8;
+  platform.registered = async () => {
+    if (failures-- > 0) throw new ChannelFailure("directory-failed", false);
+    return true;
+  };
+  const [id, other] = [await put(first), await put(second)];
+  await lead();
+  await eventually(id, "SENT");
+  await eventually(other, "SENT");
+  expect((await attemptsOf(id))?.attempts).toBe(1);
+});
+
+test("a file that no media server accepts does not hold up others", async () => {
+  const hopeless = await putImage(first);
+  platform.compose = async ({ id }) => {
+    if (id === hopeless) throw new ChannelFailure("upload-failed", false);
+  };
+  const next = await putImage(second);
+  await lead({ ...noPace, retryMs: [2_000, 2_000] });
+  await eventually(next, "SENT");
+  expect(await stateOf(hopeless)).toBe("PENDING");
+});
+
+test("an image waits while no media server answers, and texts do not", async () => {
+  failMedia();
+  const [image, next, text] = [await putImage(first), await putImage(second), await put(third)];
+  await lead(slow);
+  await eventually(text, "SENT");
+  await untilIdle();
+  expect([composed, sent, await stateOf(image), await stateOf(next)]).toEqual([
+    [image, text],
+    [text],
+    "PENDING",
+    "PENDING",
+  ]);
+  expect(await attemptsOf(image)).toEqual({ attempts: 0, unsent: 0, refusals: { media: 1 } });
+});
+
+test("a message that expires during an outage says what it waited for", async () => {
+  failMedia();
+  const image = await putImage(first);
+  const stop = await lead(slow);
+  await expect.poll(() => attemptsOf(image)).toMatchObject({ refusals: { media: 1 } });
+  await stop();
+  await sql`update messaging.message set expires_at = now()`;
+  await expire(sql);
+  expect(await findState(sql, image)).toMatchObject({
+    status: "EXPIRED",
+    reason: "not sent before it expired; no media server of the platform accepted its media",
+  });
+});
