@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { registerConsole } from "#lib/messenger/console/console.ts";
@@ -53,11 +52,9 @@ test.each<[string, string, string]>([
     clearInterval(dripping);
     for (const socket of sockets) socket.destroy();
   });
-  const closed = sockets.map((socket) =>
-    once(
-      socket.on("error", () => {}),
-      "close",
-    ),
+  // a reset is a way to close; `once` of node:events would reject
+  const closed = sockets.map(
+    (socket) => new Promise((resolve) => socket.on("error", () => {}).once("close", resolve)),
   );
   for (const socket of sockets) socket.write(first);
   expect(await Promise.all(closed)).toHaveLength(300);

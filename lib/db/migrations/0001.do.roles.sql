@@ -81,7 +81,7 @@ alter role municipal_messenger set jit = off;
 
 -- The newest migration that a release must contain to run on this schema. A migration that drops or renames what earlier
 -- releases use sets it to the migration that made its replacement.
-create table migration.least (version integer not null);
+create table migration.least (version integer primary key);
 insert into migration.least values (1);
 
 create schema employee authorization municipal_owner;

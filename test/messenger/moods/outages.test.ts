@@ -53,7 +53,8 @@ test.each(moods)(
   "while $mood, no message fails that needs it, others arrive, and the console says so",
   async ({ behaviour, service, waiting, shown }) => {
     for (const number of [friend, other]) platform.register(number);
-    const task = await start({ ...noPace, retryMs: [20, 20] });
+    // longer than the sender rests when it has nothing to do, or the first message would always be tried first
+    const task = await start({ ...noPace, retryMs: [600, 600] });
     await untilOpen(task);
     await eventually(task, (await submit(task, { phone: friend })).id, "READ");
     platform.behave(behaviour);

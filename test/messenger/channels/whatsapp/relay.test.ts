@@ -129,7 +129,9 @@ describe("a message", () => {
   });
 
   test("waits for its answer until the timeout or an abort by its caller", async () => {
-    const platform = await openPaired({ ...scene, settings: { answerTimeoutMs: 300 } });
+    const platform = await openPaired({ ...scene, settings: { answerTimeoutMs: 2_000 } });
+    // the session and the devices are known then, so that the time is spent on the answer
+    await sendNew(platform, text("first"));
     scene.fake.behave({ ack: false, receipts: [] });
     const payload = await platform.compose(text("slow"), never);
     expect(await failureOf(platform.send(payload, never))).toMatchObject({
