@@ -121,6 +121,14 @@ describe("token-key", () => {
     expect(first.k).not.toBe(second.k);
   });
 
+  test("rotate replaces the first key at any age, because there is no previous one", async () => {
+    expect(store.find(id, { stage: "AWSPREVIOUS" })).toBeUndefined();
+    expect(await tokenKey("rotate")).toMatchObject({
+      status: 0,
+      out: expect.stringContaining("has the new key"),
+    });
+  });
+
   test("rotate does not invalidate valid tokens, unless it is forced", async () => {
     const before = store.find(id);
     expect(await tokenKey("rotate")).toMatchObject({
