@@ -46,7 +46,7 @@ const createProgram = (name: string, summary: string, printHelp: (text: string) 
     .option("--json", "print one JSON object, and errors as JSON to stderr")
     .helpOption("-h, --help", "print this help")
     .helpCommand(false)
-    .addHelpText("after", codesText)
+    .addHelpText("afterAll", codesText)
     .configureHelp({ showGlobalOptions: true, helpWidth: 120 })
     .configureOutput({ writeOut: printHelp, writeErr: printHelp, outputError: () => {} })
     .exitOverride();
