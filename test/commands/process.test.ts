@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, inject, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { startCommand } from "../steps/command.ts";
 import { residentHeader } from "../steps/residents/resident-csv.ts";
 
@@ -48,3 +49,37 @@ test.concurrent.each(Object.entries(calls))(
     });
   },
 );
+
+describe("the Node of the scripts", () => {
+  const start = (file: string, ...preload: string[]) =>
+    spawnSync(process.execPath, [...preload.flatMap((one) => ["-r", one]), file], { encoding: "utf8" });
+
+  test("is checked by each script that starts a program", () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    const programs = Object.values(scripts).filter((script) => script.includes(".ts"));
+    expect(programs.length).toBeGreaterThan(12);
+    expect(programs.filter((script) => !script.includes("node -r ./infra/node.cjs "))).toEqual([]);
+  });
+
+  test("missing after npm ci --ignore-scripts is one sentence that says what to do", () => {
+    mkdirSync(join(folder, "infra"));
+    copyFileSync("infra/node.cjs", join(folder, "infra/node.cjs"));
+    const { status, stderr } = start(join(folder, "infra/node.cjs"));
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^[^\n]+ run npm ci, without --ignore-scripts\.\n$/),
+    ]);
+  });
+
+  test("that is too old is one sentence", () => {
+    writeFileSync(
+      join(folder, "old.cjs"),
+      'Object.defineProperty(process.versions, "node", { value: "20.20.2" })',
+    );
+    const { status, stderr } = start("infra/node.cjs", join(folder, "old.cjs"));
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Node 20\.20\.2 is too old: [^\n]+\n$/)]);
+    expect(start("infra/node.cjs").status).toBe(0);
+  });
+});
