@@ -55,7 +55,7 @@ const requireAge = async (secret: ReturnType<typeof findSecret>) => {
   if (ageSeconds < safeSeconds)
     throw new CommandError(
       `The current key is ${Math.floor(ageSeconds / 60)} minutes old, so tokens of the previous key may still be ` +
-        `valid. Wait until it is ${safeSeconds / 60} minutes old, or use --force to invalidate those tokens now.`,
+        `valid. Try again in ${Math.ceil((safeSeconds - ageSeconds) / 60)} minutes, or use --force to invalidate those tokens now.`,
     );
 };
 

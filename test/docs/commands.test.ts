@@ -52,7 +52,7 @@ const prepareVariables = async () => {
   writeFileSync(`${checkout}/letter.txt`, "a letter");
   return {
     ...{ KEY: apiKey, AUTH: `${basic.username}:${basic.password}`, PHONE: phone ?? "" },
-    ...{ USERNAME: username, PASSWORD: password, NIP: nip, PASS: passphrase },
+    ...{ EMPLOYEE_USERNAME: username, EMPLOYEE_PASSWORD: password, NIP: nip, PASS: passphrase },
     ...{
       TOKEN: token,
       REFRESH_TOKEN: refresh_token,
