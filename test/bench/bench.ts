@@ -20,10 +20,20 @@ const run = command(
   "bench",
   "Measure this machine: all benches with their default sizes, or one.",
   (program, answer) => {
-    const defaults = { accept: 10_000, pairs: 15, messages: 50_000, recipients: 5_000, outbox: 10_000, rows: 1_000_000 };
+    const defaults = {
+      accept: 10_000,
+      pairs: 15,
+      messages: 50_000,
+      recipients: 5_000,
+      outbox: 10_000,
+      rows: 1_000_000,
+    };
     const size = <N extends string>(name: N, what: string) =>
       [`--${name} <number>`, what, readWhole(`--${name}`, 1, most)] as const;
-    const all = program.option("--store", "write the figures to test/bench/results, which is under version control");
+    const all = program.option(
+      "--store",
+      "write the figures to test/bench/results, which is under version control",
+    );
     const finish = (result: Result) => reply([result], all.opts().store);
     all.action(
       answer(async ({ store }) => {

@@ -31,7 +31,8 @@ export const printTable = (rows: readonly Row[]) => {
       rows.map((row) => row[title] ?? ""),
     ),
   );
-  for (let line = 0; line <= rows.length; line++) console.error(columns.map((cells) => cells[line]).join("  "));
+  for (let line = 0; line <= rows.length; line++)
+    console.error(columns.map((cells) => cells[line]).join("  "));
 };
 
 /** What a bench measured. */

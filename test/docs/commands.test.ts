@@ -133,6 +133,12 @@ describe("the README and the guides", () => {
   const guides = guideNames.flatMap((name) => languages.map((language) => readGuideText(language, name)));
   const texts = [readme, ...guides].join("\n");
 
+  test("use no variable that a shell sets or reserves", () => {
+    const words = readFileSync("lib/openapi/words/employee.ts", "utf8");
+    const reserved = /\$\{?(USERNAME|USER|LOGNAME|UID|EUID|GID|SECONDS|RANDOM|status|path|argv)\b/g;
+    expect([...`${texts}${words}`.matchAll(reserved)].map(([name]) => name)).toEqual([]);
+  });
+
   test("name commands that exist", () => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
     const named = texts.matchAll(/npm run (?:--silent )?([\w:-]+)/g);

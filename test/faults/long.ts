@@ -113,15 +113,13 @@ const run = command(
   "test:faults",
   "Run the long form of the tests in test/faults, about an hour for all.",
   (program, answer) => {
-    program
-      .argument("[part...]", Object.keys(parts).join(", "), readParts)
-      .action(
-        answer(async (chosen = Object.keys(parts)) => {
-          await build();
-          for (const name of chosen) await parts[name]?.();
-          return { text: "", json: outcomes, code: failed() ? exitCodes.partly : exitCodes.done };
-        }),
-      );
+    program.argument("[part...]", Object.keys(parts).join(", "), readParts).action(
+      answer(async (chosen = Object.keys(parts)) => {
+        await build();
+        for (const name of chosen) await parts[name]?.();
+        return { text: "", json: outcomes, code: failed() ? exitCodes.partly : exitCodes.done };
+      }),
+    );
   },
 );
 
