@@ -26,6 +26,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   notify: ["jobs", {}, 0, /^job +schedule/],
   "token-key": ["new", {}, 0, /^\{"kty":"oct"/],
+  build: ["--help", {}, 0, /^Usage: npm run build/],
   cost: ["--help", {}, 0, /^Usage: npm run cost/],
   "dead-letters": ["list --stage test", {}, 1, /no AWS region is set/],
 };
