@@ -33,6 +33,7 @@ const end = async (system: ChildProcess) => {
 let system: ChildProcess;
 beforeAll(async () => {
   const args = [devProgram, "--folder", local, "--residents", "200", "--port", "0", "--messaging-port", "0"];
+  args.push("--console-port", "0", "--platform-port", "0");
   system = spawn(process.execPath, args, { stdio: "ignore" });
   await vi.waitUntil(() => existsSync(`${local}/dev.json`), { timeout: 90_000, interval: 200 });
   dev = JSON.parse(readFileSync(`${local}/dev.json`, "utf8"));
