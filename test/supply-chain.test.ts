@@ -2,11 +2,30 @@ import { readFileSync } from "node:fs";
 import { basename, posix } from "node:path";
 import { Ajv } from "ajv";
 import formats from "ajv-formats";
+import { subset } from "semver";
 import { expect, test } from "vitest";
 import { bundleFolder, functionName, listFunctions, messengerBundle } from "../infra/build/build.ts";
 import { listImagePackages } from "../infra/build/packages.ts";
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, "utf8"));
+
+test("every installed package accepts each version of Node that the project declares", () => {
+  const { engines } = readJson("package.json");
+  const locks = [
+    "package-lock.json",
+    "infra/image/package-lock.json",
+    "test/runtime-client/package-lock.json",
+  ];
+  const packages = locks.flatMap((lock) =>
+    Object.entries<{ engines?: { node?: string }; optional?: boolean }>(readJson(lock).packages),
+  );
+  // an optional package of another platform is skipped without a warning
+  const wrong = packages.filter(
+    ([, { engines: needs, optional }]) => !optional && !subset(engines.node, needs?.node ?? "*"),
+  );
+  expect(packages.length).toBeGreaterThan(400);
+  expect(wrong.map(([name]) => name)).toEqual([]);
+});
 
 interface Component {
   readonly purl: string;

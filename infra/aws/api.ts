@@ -89,7 +89,11 @@ const withoutStatus = ({ headers, body }: GatewayResponse): GatewayResponse => (
  */
 export const gatewayResponses = (
   respond: ReturnType<typeof responder>,
-  { notFound, challenge }: { notFound: GatewayResponse; challenge: GatewayResponse },
+  {
+    notFound,
+    challenge,
+    takesFiles,
+  }: { notFound: GatewayResponse; challenge: GatewayResponse; takesFiles: boolean },
 ): Api["responses"] => {
   const failed = respond(faults.internal);
   return {
@@ -99,7 +103,7 @@ export const gatewayResponses = (
     INVALID_API_KEY: challenge,
     WAF_FILTERED: respond(faults.firewall),
     ACCESS_DENIED: respond(faults.noAccess),
-    REQUEST_TOO_LARGE: respond(faults.requestTooLarge),
+    REQUEST_TOO_LARGE: respond(faults.requestTooLarge(takesFiles)),
     THROTTLED: limited(respond, faults.throttled, "plan"),
     QUOTA_EXCEEDED: limited(respond, faults.overQuota, "plan"),
     AUTHORIZER_FAILURE: failed,

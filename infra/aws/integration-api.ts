@@ -53,5 +53,5 @@ export const integrationApi: Api = {
     },
     takesAnyBody: false,
   },
-  responses: gatewayResponses(respond, { notFound, challenge }),
+  responses: gatewayResponses(respond, { notFound, challenge, takesFiles: false }),
 };

@@ -31,5 +31,5 @@ export const messagingApi: Api = {
     perAddress: { limits: [{ requestsPerMinute: 1_200 }], refusal: tooManyFromAddress(respond) },
     takesAnyBody: true,
   },
-  responses: gatewayResponses(respond, { notFound, challenge }),
+  responses: gatewayResponses(respond, { notFound, challenge, takesFiles: true }),
 };

@@ -194,8 +194,3 @@ export const watch = async (onBuilt: (errors: esbuild.Message[]) => void): Promi
   await context.watch();
   return context;
 };
-
-if (import.meta.main) {
-  for (const [file, bytes] of Object.entries(await build()))
-    if (file.endsWith(".mjs")) console.log(`${(bytes / 1024).toFixed(0).padStart(5)} KB  ${file}`);
-}

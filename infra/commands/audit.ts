@@ -1,18 +1,8 @@
 import { readFileSync } from "node:fs";
 import type postgres from "postgres";
 import { findLoggedSeals, type LoggedSeal, readLoggedSeals } from "./audit-log.ts";
-import { CommandError, runCommand, verbCommand } from "./command.ts";
-import { withConnection } from "./connect.ts";
-
-const usage = `Usage: npm run audit -- verify [--stage STAGE | --log FILE]
-
-Verifies the audit of resident reads against its seals: no row was removed, changed or inserted. With the log of
-maintenance, which somebody who changes the database cannot reach, it also detects removed and recreated seals:
-
-  --stage STAGE   reads the log of the stage from CloudWatch Logs; needs AWS_REGION and credentials
-  --log FILE      reads the lines of a log from a file
-
-Exit code: 0 all seals are valid, 1 a seal is not.`;
+import { CommandError, command, runCommand, WrongCall } from "./command.ts";
+import { requireStageDatabase, withConnection } from "./connect.ts";
 
 const sealsPerQuery = 200;
 
@@ -21,6 +11,10 @@ interface Verdict {
   digest: string;
   problem: string | null;
 }
+
+const whatToDo =
+  "The audit was changed outside the product. Do not delete anything; copy the database and the log, find out who had " +
+  "access (lib/docs/guides/en/personal-data.md), and inform the person responsible for data protection.";
 
 /** @param logged seals in the log. */
 const verify = async (sql: postgres.Sql, logged: readonly LoggedSeal[]): Promise<Verdict | undefined> => {
@@ -41,11 +35,9 @@ const verify = async (sql: postgres.Sql, logged: readonly LoggedSeal[]): Promise
     more = verdicts.length === sealsPerQuery;
   }
   for (const seal of expected.keys()) problems.push(`seal ${seal}: it is missing`);
-  if (problems.length > 0) throw new CommandError(problems.join("\n"));
+  if (problems.length > 0) throw new CommandError(`${problems.join("\n")}\n${whatToDo}`);
   return newest;
 };
-
-const options = { stage: { type: "string" }, log: { type: "string" } } as const;
 
 const readLines = (file: string): string[] => {
   try {
@@ -56,21 +48,43 @@ const readLines = (file: string): string[] => {
 };
 
 const readLog = async (stage: string | undefined, file: string | undefined): Promise<LoggedSeal[]> => {
-  if (stage !== undefined && file !== undefined) throw new CommandError("Give either --stage or --log");
+  if (stage !== undefined && file !== undefined) throw new WrongCall("Give either --stage or --log");
   const logged = stage ? await readLoggedSeals(stage) : file && findLoggedSeals(readLines(file));
   if (logged && logged.length === 0) throw new CommandError('The log has no line "audit sealed".');
   return logged || [];
 };
 
-export const run = verbCommand(usage, options, {
-  verify: async ({ stage, log }) => {
-    const logged = await readLog(stage, log);
-    const newest = await withConnection("maintenance", (sql) => verify(sql, logged));
-    if (!newest) return console.log("There are no seals yet.");
-    const compared = new Set(logged.map(({ seal }) => seal)).size;
-    console.log(`All ${newest.id} seals are valid${compared > 0 ? `, ${compared} of them by the log` : ""}.`);
-    if (compared === 0) console.log("Recreated seals were not looked for: that takes --stage or --log.");
-  },
+const describe = (newest: Verdict | undefined, compared: number): string => {
+  if (!newest) return "There are no seals yet. Nothing to do: maintenance seals reads within 15 minutes.";
+  const valid = `All ${newest.id} seals are valid${compared > 0 ? `, ${compared} of them by the log` : ""}.`;
+  if (compared > 0) return `${valid} Nothing to do.`;
+  return `${valid}\nRecreated seals were not looked for. On a stage, run: npm run audit -- verify --stage STAGE`;
+};
+
+export const run = command("audit", "Verify the audit of resident reads.", (program, answer) => {
+  program
+    .command("verify")
+    .description(
+      "verify the audit against its seals: no row was removed, changed or inserted\n\n" +
+        "With the log of maintenance, which somebody who changes the database cannot reach, it also detects removed " +
+        "and recreated seals.",
+    )
+    .summary("verify the audit against its seals")
+    .option(
+      "--stage <stage>",
+      "read the log of the stage from CloudWatch Logs; needs AWS_REGION and credentials",
+    )
+    .option("--log <file>", "read the lines of a log from a file")
+    .action(
+      answer(async ({ stage, log }) => {
+        requireStageDatabase(stage, "maintenance");
+        const logged = await readLog(stage, log);
+        const newest = await withConnection("maintenance", (sql) => verify(sql, logged));
+        const compared = new Set(logged.map(({ seal }) => seal)).size;
+        const json = { seals: Number(newest?.id ?? 0), comparedWithLog: compared, valid: true };
+        return { text: describe(newest, compared), json };
+      }),
+    );
 });
 
 if (import.meta.main) await runCommand(run);

@@ -1,93 +1,126 @@
-import { type ParseArgsConfig, parseArgs, styleText } from "node:util";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { styleText } from "node:util";
+import { CommanderError, Command as Program } from "@commander-js/extra-typings";
+
+/** What an exit code means, for every command: `partly` if it finished, but for example some rows were rejected. */
+export const exitCodes = { done: 0, failed: 1, wrongCall: 2, partly: 3 } as const;
 
 /** A failure that the operator can fix; the message says how. Printed without a stack. */
 export class CommandError extends Error {
-  override readonly name = "CommandError";
+  override readonly name: string = "CommandError";
 }
 
-const isParseArgsError = (error: unknown): error is Error =>
-  error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+/** The arguments are wrong, so that nothing was tried. */
+export class WrongCall extends CommandError {
+  override readonly name = "WrongCall";
+}
 
-/** Returns what the operator can fix, or undefined for any other error. */
-const explain = (error: unknown): string | undefined => {
-  if (error instanceof CommandError) return error.message;
-  // Node adds advice on how to pass a value that begins with a dash
-  if (isParseArgsError(error)) return error.message.replace(/\. To specify .*|\nDid you forget .*/s, "");
-  const { name, message, code } = error as Error & { code?: string };
-  if (code === "28P01") return "The database rejected the username or the password.";
-  if (message.startsWith("environment variable")) return `The ${message}.`;
-  return message === "Region is missing" || name === "CredentialsProviderError"
-    ? `AWS cannot be called: ${explainAwsError(error)}.`
-    : undefined;
-};
+/** What a command prints: the text, or the data with `--json`. */
+export interface Reply {
+  readonly text: string;
+  readonly json: unknown;
+  /** Default: done. */
+  readonly code?: number;
+  /** Runs once the reply is printed. @returns lines about what it did, which are not part of the data. */
+  readonly afterwards?: () => Promise<readonly string[]>;
+}
 
 /** Runs with the command-line arguments. @returns the exit code. */
 export type Command = (args: string[]) => Promise<number>;
 
-/** @throws CommandError if there are more arguments than a command takes. */
-export const rejectExtra = (args: readonly string[]) => {
-  if (args.length > 0) throw new CommandError(`Unexpected argument: ${args.join(" ")}`);
+/** Turns work into an action of commander, which prints the reply of the work. */
+type Answer = <A extends unknown[]>(
+  work: (...args: A) => Promise<Reply> | Reply,
+) => (...args: A) => Promise<void>;
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const codesText = `
+Exit code: 0 done, 1 failed, 2 wrong call, 3 finished, but some of it failed, as listed.`;
+
+const createProgram = (name: string, summary: string, printHelp: (text: string) => void) => {
+  const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };
+  return new Program(`npm run ${name} --`)
+    .description(summary)
+    .version(version, "--version", "print the version")
+    .option("--json", "print one JSON object, and errors as JSON to stderr")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand(false)
+    .addHelpText("afterAll", codesText)
+    .configureHelp({ showGlobalOptions: true, helpWidth: 120 })
+    .configureOutput({ writeOut: printHelp, writeErr: printHelp, outputError: () => {} })
+    .exitOverride();
 };
 
-type Options = NonNullable<ParseArgsConfig["options"]>;
-type Call<O extends Options> = ReturnType<
-  typeof parseArgs<{ args: string[]; allowPositionals: true; options: O }>
->;
+/** Returns what is wrong with the arguments, and where the valid ones are listed. */
+const explainParse = ({ code, message }: CommanderError, name: string): string => {
+  const said = code === "commander.help" ? "a command is missing" : message.replace(/^error: /, "");
+  const [first = "", ...hints] = said.split("\n");
+  const hint = hints.map((line) => ` ${line.replace(/^\((.*)\)$/, "$1")}`).join("");
+  return `${first.charAt(0).toUpperCase()}${first.slice(1).replace(/\.$/, "")}.${hint} See: npm run ${name} -- --help`;
+};
+
+/** Returns what the operator can fix, or undefined for any other error. */
+const explain = (error: unknown, name: string): string | undefined => {
+  if (error instanceof CommandError) return error.message;
+  if (error instanceof CommanderError) return explainParse(error, name);
+  const { name: kind, message, code } = error as Error & { code?: string };
+  if (code === "28P01") return "The database rejected the username or the password.";
+  if (message.startsWith("environment variable")) return `The ${message}.`;
+  return message === "Region is missing" || kind === "CredentialsProviderError"
+    ? `AWS cannot be called: ${explainAwsError(error)}.`
+    : undefined;
+};
+
+const printFailure = (error: unknown, name: string, json: boolean): number => {
+  const explained = explain(error, name);
+  if (json) console.error(JSON.stringify({ error: explained ?? String(error) }));
+  else console.error(explained === undefined ? error : styleText("red", explained));
+  const isWrongCall = error instanceof WrongCall || error instanceof CommanderError;
+  return isWrongCall ? exitCodes.wrongCall : exitCodes.failed;
+};
 
 /**
- * Creates a command. Failures are printed and become exit code 1.
+ * Creates a command with the options that every command has. Failures are printed.
  *
- * @param usage printed for `--help`, without arguments, and after an invalid option.
- * @param work returns the exit code, if it is not 0.
- * @param needsArguments whether a call without arguments prints the usage.
+ * @param name of the npm script.
+ * @param define adds options, and the action or subcommands; `print` shows a line at once.
  */
 export const command =
-  <O extends Options>(
-    usage: string,
-    options: O,
-    work: (call: Call<O>) => Promise<number> | Promise<void>,
-    { needsArguments = true } = {},
+  (
+    name: string,
+    summary: string,
+    define: (
+      program: ReturnType<typeof createProgram>,
+      answer: Answer,
+      print: (line: string) => void,
+    ) => void,
   ): Command =>
   async (args) => {
-    if ((needsArguments && args.length === 0) || args.includes("--help") || args.includes("-h")) {
-      console.log(usage);
-      return args.length === 0 ? 1 : 0;
-    }
+    // also when the other arguments are wrong
+    const json = args.includes("--json");
+    let code: number = exitCodes.done;
+    const program = createProgram(name, summary, (text) => console.log(text.trimEnd()));
+    // with --json, the data is alone on stdout
+    const print = (line: string) => (json ? console.error : console.log)(line);
+    const answer: Answer =
+      (work) =>
+      async (...given) => {
+        const reply = await work(...given);
+        if (json) console.log(JSON.stringify(reply.json, null, 2));
+        else if (reply.text) console.log(reply.text);
+        code = reply.code ?? code;
+        for (const line of (await reply.afterwards?.()) ?? []) print(line);
+      };
+    define(program, answer, print);
     try {
-      return (await work(parseArgs({ args, allowPositionals: true, options }))) ?? 0;
+      await program.parseAsync(args, { from: "user" });
+      return code;
     } catch (error) {
-      const explained = explain(error);
-      if (explained === undefined) console.error(error);
-      else console.error(styleText("red", explained) + (isParseArgsError(error) ? `\n\n${usage}` : ""));
-      return 1;
+      if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+      return printFailure(error, name, json);
     }
   };
-
-type Verb<O extends Options> = (
-  values: Call<O>["values"],
-  ...names: string[]
-) => Promise<number> | Promise<void>;
-
-/**
- * Creates a command whose first argument is a verb.
- *
- * @param verbs by their usage, such as `drop ID`; a final `…` takes any number of arguments.
- */
-export const verbCommand = <O extends Options>(
-  usage: string,
-  options: O,
-  verbs: Readonly<Record<string, Verb<O>>>,
-): Command =>
-  command(usage, options, ({ positionals: [name, ...names], values }) => {
-    const table = Object.entries(verbs).map(([signature, work]) => ({ words: signature.split(" "), work }));
-    const verb = table.find(({ words }) => words[0] === name);
-    if (!verb) {
-      const known = table.map(({ words }) => words[0]).join(", ");
-      throw new CommandError(`${name ? `Unknown command: ${name}` : "A command is missing"}. Use ${known}.`);
-    }
-    if (!verb.words.at(-1)?.endsWith("…")) rejectExtra(names.slice(verb.words.length - 1));
-    return verb.work(values, ...names);
-  });
 
 /** Runs a command as the main program of this process. */
 export const runCommand = async (run: Command): Promise<void> => {
@@ -97,6 +130,12 @@ export const runCommand = async (run: Command): Promise<void> => {
     process.exit(0);
   });
   process.exitCode = await run(process.argv.slice(2));
+};
+
+/** Reads a whole number. @throws WrongCall */
+export const readWhole = (option: string, least: number, most: number) => (text: string) => {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  throw new WrongCall(`${option} must be a whole number from ${least} to ${most}, not ${text || "empty"}`);
 };
 
 /** Explains a failed call to AWS in a few words, for the middle of a sentence. */

@@ -3,12 +3,22 @@ import { findSetting, getSetting } from "#lib/config.ts";
 import { Credentials, connectionTo, tlsSetting } from "#lib/db/credentials.ts";
 import type { LoginRole } from "#lib/db/roles.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
+import { secretsPrefix } from "../aws/stage-names.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
 import { readLocalSecret } from "../local/secrets/store.ts";
-import { CommandError } from "./command.ts";
+import { CommandError, WrongCall } from "./command.ts";
 
 const noDatabase = `No database was found. To start a local one, run npm run dev in another terminal.
 For another database, set DATABASE_URL, or DATABASE_SECRET_ID with AWS_REGION and AWS credentials.`;
+
+/** @throws WrongCall for a stage without its database, because the command would use that of `npm run dev`. */
+export const requireStageDatabase = (stage: string | undefined, role: LoginRole): void => {
+  if (stage === undefined || findSetting("DATABASE_URL") || findSetting("DATABASE_SECRET_ID")) return;
+  throw new WrongCall(
+    `--stage ${stage} needs the database of that stage: set DATABASE_SECRET_ID=${secretsPrefix(stage)}database/${role}, ` +
+      "AWS_REGION and AWS credentials.",
+  );
+};
 
 const options = { fetch_types: false, onnotice: () => {} };
 

@@ -6,17 +6,9 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from "@aws-sdk/client-sqs";
-import { CommandError, explainAwsError, runCommand, verbCommand } from "./command.ts";
+import { CommandError, command, exitCodes, explainAwsError, type Reply, runCommand } from "./command.ts";
 import { findJobsStack, type JobsStack } from "./jobs-stack.ts";
 import { formatTable, formatTime } from "./listing.ts";
-
-const usage = `Usage:
-  npm run dead-letters -- list --stage STAGE      lists failed events, without phone numbers or texts
-  npm run dead-letters -- redo --stage STAGE      retries each event and deletes those that succeed
-  npm run dead-letters -- drop ID --stage STAGE   deletes one event
-
-Needs AWS_REGION and credentials for the account of the stage.
-Exit code: 0 done, 2 some events failed again, 1 error.`;
 
 /** The longest run of a function, so that no one else receives a message while it is retried. */
 const visibilityTimeoutSeconds = 900;
@@ -66,46 +58,49 @@ const describe = ({ Body = "{}" }: Message): string => {
   return `${event.detail?.template ?? "unknown template"}, requested by event ${event.id}`;
 };
 
-const list = async (stack: JobsStack) => {
-  const rows: string[][] = [];
+const list = async (stack: JobsStack): Promise<Reply> => {
+  const letters: { id: string; since: Date; event: string }[] = [];
   await forEachMessage(stack, async (message) => {
-    const sentAt = new Date(Number(message.Attributes?.SentTimestamp));
-    rows.push([message.MessageId ?? "", formatTime(sentAt), describe(message)]);
+    const since = new Date(Number(message.Attributes?.SentTimestamp));
+    letters.push({ id: message.MessageId ?? "", since, event: describe(message) });
     return false;
   });
-  console.log(rows.length === 0 ? "No dead letters." : formatTable(["id", "since", "event"], rows));
+  const rows = letters.map(({ id, since, event }) => [id, formatTime(since), event]);
+  const text =
+    rows.length === 0 ? "No dead letters. Nothing to do." : formatTable(["id", "since", "event"], rows);
+  return { text, json: { letters } };
 };
 
-const redo = async (stack: JobsStack): Promise<number> => {
-  let failed = 0;
+const redo = async (stack: JobsStack): Promise<Reply> => {
+  const events: { event: string; done: boolean }[] = [];
   await forEachMessage(stack, async (message) => {
     const { FunctionError } = await lambda.send(
       new InvokeCommand({ FunctionName: stack.functionName, Payload: message.Body ?? "{}" }),
     );
-    console.log(`${FunctionError ? "failed again" : "done"}: ${describe(message)}`);
-    if (FunctionError) failed += 1;
+    events.push({ event: describe(message), done: !FunctionError });
     return !FunctionError;
   });
-  return failed === 0 ? 0 : 2;
+  const text = events.map(({ event, done }) => `${done ? "done" : "failed again"}: ${event}`).join("\n");
+  const code = events.every(({ done }) => done) ? exitCodes.done : exitCodes.partly;
+  return { text: text || "No dead letters. Nothing to do.", json: { events }, code };
 };
 
-const drop = async (stack: JobsStack, id: string) => {
-  let found = false;
+const drop = async (stack: JobsStack, id: string, stage: string): Promise<Reply> => {
+  let dropped: string | undefined;
   await forEachMessage(stack, async (message) => {
     if (message.MessageId !== id) return false;
-    console.log(`dropped: ${describe(message)}`);
-    found = true;
+    dropped = describe(message);
     return true;
   });
-  if (!found) throw new CommandError(`No dead letter with ID ${id}. See: npm run dead-letters -- list`);
+  if (!dropped)
+    throw new CommandError(
+      `No dead letter with ID ${id}. See: npm run dead-letters -- list --stage ${stage}`,
+    );
+  return { text: `dropped: ${dropped}`, json: { id, event: dropped } };
 };
 
 /** Runs work on the jobs stack of a stage, and explains errors of AWS. */
-const withStack = async <T>(
-  stage: string | undefined,
-  work: (stack: JobsStack) => Promise<T>,
-): Promise<T> => {
-  if (!stage) throw new CommandError("--stage is required, such as --stage prod");
+const withStack = async (stage: string, work: (stack: JobsStack) => Promise<Reply>): Promise<Reply> => {
   try {
     return await work(await findJobsStack(stage));
   } catch (error) {
@@ -114,13 +109,22 @@ const withStack = async <T>(
   }
 };
 
-export const run = verbCommand(usage, { stage: { type: "string" } } as const, {
-  list: async ({ stage }) => withStack(stage, list),
-  redo: ({ stage }) => withStack(stage, redo),
-  "drop ID": async ({ stage }, id) => {
-    if (!id) throw new CommandError("drop needs an ID. See: npm run dead-letters -- list");
-    await withStack(stage, (stack) => drop(stack, id));
+export const run = command(
+  "dead-letters",
+  "List and retry failed notification events of a stage. Needs AWS_REGION and credentials for its account.",
+  (program, answer) => {
+    const add = (name: string, summary: string) =>
+      program.command(name).description(summary).requiredOption("--stage <stage>", "such as prod");
+    add("list", "list failed events, without phone numbers or texts").action(
+      answer(({ stage }) => withStack(stage, list)),
+    );
+    add("redo", "retry each event and delete those that succeed").action(
+      answer(({ stage }) => withStack(stage, redo)),
+    );
+    add("drop", "delete one event")
+      .argument("<id>", "as in list")
+      .action(answer((id, { stage }) => withStack(stage, (stack) => drop(stack, id, stage))));
   },
-});
+);
 
 if (import.meta.main) await runCommand(run);

@@ -5,29 +5,28 @@ import { importCsv } from "#lib/import/import.ts";
 import type { ImportTable } from "#lib/import/table.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
-import { CommandError, command, runCommand } from "./command.ts";
+import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 import { RejectionReport } from "./rejections.ts";
 
 const tables = [residentImport, categoryImport, galleryImport];
 
+const about = `Import a CSV file of any size. Rows with a known key are updated, others are added. Rows that fail validation
+are written to FILE.rejected.csv with line number and reason. After an interruption, run the same command again.`;
+
 const describe = ({ name, columns }: ImportTable) =>
-  `  ${name.padEnd(11)}${columns.map(({ header, whenAbsent }) => (whenAbsent ? `[${header}]` : header)).join(",")}`;
+  `\n  ${name}\n${columns
+    .map(({ header, rule, whenAbsent }) => `    ${header.padEnd(20)}${rule}${whenAbsent ? "; optional" : ""}`)
+    .join("\n")}`;
 
-const usage = `Usage: npm run import -- residents|categories|gallery FILE.csv
-
-Imports a CSV file of any size. Rows with a known key are updated, others are added. Rows that fail validation
-are written to FILE.rejected.csv with line number and reason. After an interruption, run the same command again.
-
-The first line names the columns, in any order. Columns in [] are optional, unknown columns are ignored:
-${tables.map(describe).join("\n")}
-
-Exit code: 0 all rows imported, 2 some rows rejected, 1 import stopped.`;
+const columnsHelp = `
+The first line names the columns, in any order; unknown columns are ignored:
+${tables.map(describe).join("\n")}`;
 
 const getSize = (file: string): number => {
   const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat?.isFile()) throw new CommandError(`File not found: ${file}`);
+  if (!stat?.isFile()) throw new WrongCall(`File not found: ${file}`);
   return stat.size;
 };
 
@@ -35,7 +34,7 @@ const getSize = (file: string): number => {
 const withConnections = <T>(work: (connections: [postgres.Sql, postgres.Sql]) => Promise<T>): Promise<T> =>
   withConnection("importer", (first) => withConnection("importer", (second) => work([first, second])));
 
-const importFile = async (table: ImportTable, file: string): Promise<number> => {
+const importFile = async (table: ImportTable, file: string): Promise<Reply> => {
   const size = getSize(file);
   const reportFile = `${file.replace(/\.csv$/i, "")}.rejected.csv`;
   return withConnections(async (connections) => {
@@ -52,7 +51,7 @@ const importFile = async (table: ImportTable, file: string): Promise<number> => 
         {
           onHeaders: (headers, ignored) => {
             report = new RejectionReport(reportFile, headers);
-            if (ignored.length > 0) console.log(`Ignored columns: ${ignored.join(", ")}`);
+            if (ignored.length > 0) console.error(`Ignored columns: ${ignored.join(", ")}`);
           },
           onRejections: (rejections) => report?.write(rejections),
           onProgress: (bytes, storedLine, counts) => {
@@ -66,10 +65,24 @@ const importFile = async (table: ImportTable, file: string): Promise<number> => 
       );
       progress.stop();
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-      console.log(`${inserted} added, ${updated} updated, ${unchanged} unchanged in ${seconds} s`);
-      if (repeated > 0) console.log(`${repeated} rows were replaced by a later row with the same key`);
-      if (rejected > 0) console.log(`${rejected} rejected; reasons are in ${reportFile}`);
-      return rejected > 0 ? 2 : 0;
+      const reasons = report?.sum() ?? [];
+      const lines = [`${inserted} added, ${updated} updated, ${unchanged} unchanged in ${seconds} s`];
+      if (repeated > 0) lines.push(`${repeated} rows were replaced by a later row with the same key`);
+      if (rejected > 0) lines.push(`${rejected} rejected; the rows are in ${reportFile}`);
+      for (const { count, reason } of reasons) lines.push(`  ${String(count).padStart(7)}  ${reason}`);
+      return {
+        text: lines.join("\n"),
+        json: {
+          inserted,
+          updated,
+          unchanged,
+          repeated,
+          rejected,
+          reasons,
+          ...(rejected > 0 && { reportFile }),
+        },
+        code: rejected > 0 ? exitCodes.partly : exitCodes.done,
+      };
     } catch (error) {
       progress.stop();
       if (error instanceof HeaderError) throw new CommandError(error.message);
@@ -84,12 +97,18 @@ const importFile = async (table: ImportTable, file: string): Promise<number> => 
   });
 };
 
-export const run = command(usage, {}, async ({ positionals: [name, file, ...more] }) => {
+const readTable = (name: string): ImportTable => {
   const table = tables.find((candidate) => candidate.name === name);
-  if (!table) throw new CommandError(`Unknown table: ${name}. Use residents, categories or gallery.`);
-  if (!file || more.length > 0)
-    throw new CommandError(`Expected one file: npm run import -- ${name} FILE.csv`);
-  return importFile(table, file);
+  if (!table) throw new WrongCall(`Unknown table: ${name}. Use residents, categories or gallery.`);
+  return table;
+};
+
+export const run = command("import", about, (program, answer) => {
+  program
+    .argument("<table>", "residents, categories or gallery", readTable)
+    .argument("<file>", "the CSV file")
+    .addHelpText("after", columnsHelp)
+    .action(answer(importFile));
 });
 
 if (import.meta.main) await runCommand(run);

@@ -1,6 +1,9 @@
 /** Formats a time in UTC to the minute, or a dash for null. */
 export const formatTime = (date: Date | null): string =>
-  date?.toISOString().slice(0, 16).replace("T", " ") ?? "-";
+  date
+    ?.toISOString()
+    .replace("T", " ")
+    .replace(/:\d\d\.\d+Z$/, "Z") ?? "-";
 
 /** Formats a table whose columns are as wide as their widest cell, separated by two spaces. */
 export const formatTable = (header: readonly string[], rows: readonly (readonly string[])[]): string => {

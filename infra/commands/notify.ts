@@ -7,95 +7,103 @@ import { optIn, optOut } from "#lib/notification/opt-out.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";
 import { countStates, listRuns, outcomes, type Run } from "#lib/notification/run.ts";
+import { listRules } from "#lib/notification/template.ts";
 import { findTemplate, getTemplate, templates } from "#lib/notification/templates.ts";
 import { timerOf } from "../local/job-schedule.ts";
-import { CommandError, runCommand, verbCommand } from "./command.ts";
+import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "./command.ts";
 import { formatTable, formatTime } from "./listing.ts";
 import { withNotifier } from "./notifier.ts";
-
-const usage = `Usage:
-  npm run notify -- jobs                              lists the jobs and their next run
-  npm run notify -- run JOB [--at TIME] [--dry-run]   runs a job now, or for a scheduled time; repeated for the same
-                                                      time, it notifies no one twice
-  npm run notify -- report JOB|requests [--at TIME]   shows the last runs, or failed requests, and who was not reached
-  npm run notify -- replay JOB [--at TIME]            retries recipients who were not reached, by default in all runs
-                                                      whose messages have not expired
-  npm run notify -- send TEMPLATE PHONE key=value…    sends one notification; --id ID sends it once per ID
-  npm run notify -- opt-out PHONE [--undo]            stops reminders to a number
-
-TIME includes a time zone: 2030-01-31T08:00+07:00. Times are shown in UTC.
-Jobs: ${jobs.map(({ name }) => name).join(", ")}
-Templates: ${Object.keys(templates).join(", ")}
-
-Exit code: 0 all recipients accepted, 2 some were not reached, 1 error.`;
 
 const minuteMs = 60_000;
 const maxRuns = 5;
 const maxMissed = 100;
 
-const readJob = (name: string | undefined): Job => {
-  const job = findJob(name ?? "");
-  if (!job)
-    throw new CommandError(
-      `Unknown job: ${name ?? "(none)"}. Use ${jobs.map((one) => one.name).join(", ")}.`,
-    );
+const jobNames = jobs.map(({ name }) => name).join(", ");
+const templateNames = Object.keys(templates).join(", ");
+
+const readJob = (name: string): Job => {
+  const job = findJob(name);
+  if (!job) throw new WrongCall(`Unknown job: ${name}. Use ${jobNames}.`);
   return job;
 };
 
-const readTime = (text: string | undefined): Date | undefined => {
-  if (text === undefined) return undefined;
+const readTime = (text: string): Date => {
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
   if (!isTime || Number.isNaN(Date.parse(text)))
-    throw new CommandError(`--at must be a time with time zone, such as 2030-01-31T08:00+07:00, not ${text}`);
+    throw new WrongCall(`--at must be a time with time zone, such as 2030-01-31T08:00+07:00, not ${text}`);
   return new Date(text);
 };
 
-const readPhone = (phone: string | undefined): string => {
-  if (phone === undefined || !isPhone(phone)) throw new CommandError(explainPhone(phone));
+const readPhone = (phone: string): string => {
+  if (!isPhone(phone)) throw new WrongCall(explainPhone(phone));
   return phone;
 };
 
-const readValues = (pairs: readonly string[]): Record<string, string> =>
+const readTemplate = (name: string) => {
+  const template = findTemplate(name);
+  if (!template) throw new WrongCall(`Unknown template: ${name}. Use ${templateNames}.`);
+  return { name, rules: listRules(template) };
+};
+type NamedTemplate = ReturnType<typeof readTemplate>;
+
+const formatRules = ({ name, rules }: NamedTemplate): string =>
+  `${name}: ${Object.entries(rules)
+    .map(([value, rule]) => `${value} (${rule})`)
+    .join(", ")}`;
+
+/** @throws WrongCall for a value that the template does not have. */
+const readValues = (pairs: readonly string[], template: NamedTemplate): Record<string, string> =>
   Object.fromEntries(
     pairs.map((pair) => {
       const [, name, value] = /^(\w+)=([\s\S]*)$/.exec(pair) ?? [];
       if (name === undefined || value === undefined)
-        throw new CommandError(`Expected key=value, not ${pair}`);
+        throw new WrongCall(`Expected key=value, not ${pair}. The values of ${formatRules(template)}`);
+      if (!Object.hasOwn(template.rules, name))
+        throw new WrongCall(`Unknown value: ${name}. The values of ${formatRules(template)}`);
       return [name, value];
     }),
   );
 
-const listJobs = async (): Promise<number> => {
-  const rows = jobs.map((job) => [
-    job.name,
-    job.schedule,
-    job.timeZone,
-    formatTime(timerOf(job).nextRun()),
-    job.summary,
+const listJobs = (): Reply => {
+  const list = jobs.map((job) => ({ ...job, nextRun: timerOf(job).nextRun() }));
+  const rows = list.map(({ name, schedule, timeZone, nextRun, summary }) => [
+    name,
+    schedule,
+    timeZone,
+    formatTime(nextRun),
+    summary,
   ]);
-  console.log(formatTable(["job", "schedule", "time zone", "next run", "description"], rows));
-  return 0;
+  return {
+    text: formatTable(["job", "schedule", "time zone", "next run", "description"], rows),
+    json: { jobs: list },
+  };
 };
 
-const showDecision = ({ key, phone, draft, result }: Decision) => {
-  const outcome = draft
+const describeDecision = ({ key, phone, draft, result }: Decision) => ({
+  key: key || "(no key)",
+  phone: phone === null ? "-" : maskPhone(phone),
+  outcome: draft
     ? "would be sent"
-    : `${result?.outcome.replace("_", " ")}${result?.reason ? `: ${result.reason}` : ""}`;
-  console.log(`${key || "(no key)"}  ${phone === null ? "-" : maskPhone(phone)}  ${outcome}`);
-  if (draft?.text) console.log(draft.text.replace(/^/gm, "    "));
-};
+    : `${result?.outcome.replace("_", " ")}${result?.reason ? `: ${result.reason}` : ""}`,
+  ...(draft?.text && { text: draft.text }),
+});
 
-const preview = async (job: Job, at: Date): Promise<number> => {
-  let [messages, skipped] = [0, 0];
+const preview = async (job: Job, at: Date): Promise<Reply> => {
+  const recipients: ReturnType<typeof describeDecision>[] = [];
+  let messages = 0;
   await withNotifier((context) =>
     previewJob(context, job, at, (decisions) => {
-      decisions.forEach(showDecision);
+      recipients.push(...decisions.map(describeDecision));
       messages += decisions.filter(({ draft }) => draft).length;
-      skipped += decisions.filter(({ draft }) => !draft).length;
     }),
   );
-  console.log(`Dry run: ${messages} would be sent, ${skipped} would not. Nothing was sent.`);
-  return 0;
+  const lines = recipients.map(
+    ({ key, phone, outcome, text }) =>
+      `${key}  ${phone}  ${outcome}${text ? `\n${text.replace(/^/gm, "    ")}` : ""}`,
+  );
+  const skipped = recipients.length - messages;
+  lines.push(`Dry run: ${messages} would be sent, ${skipped} would not. Nothing was sent.`);
+  return { text: lines.join("\n"), json: { recipients, messages, skipped } };
 };
 
 const describeRun = (run: Run) => {
@@ -104,120 +112,168 @@ const describeRun = (run: Run) => {
   return `${run.job} at ${run.scheduledAt.toISOString()}  ${run.state}${reason}\n  recipients: ${counts}`;
 };
 
-const showRun = async ({ sql }: NotifyContext, run: Run): Promise<void> => {
+const showRun = async ({ sql }: NotifyContext, run: Run): Promise<Reply> => {
   const [states, missed] = await Promise.all([countStates(sql, run.id), listMissed(sql, run.id, maxMissed)]);
-  console.log(describeRun(run));
-  if (states.length > 0)
-    console.log(`  messages: ${states.map(({ state, count }) => `${count} ${state}`).join(", ")}`);
-  for (const { key, outcome, reason } of missed)
-    console.log(`  ${key || "(no key)"}  ${outcome}: ${reason ?? ""}`);
   const more = run.refused + run.expired - missed.length;
-  if (more > 0) console.log(`  … and ${more} more`);
+  const lines = [
+    describeRun(run),
+    ...(states.length > 0
+      ? [`  messages: ${states.map(({ state, count }) => `${count} ${state}`).join(", ")}`]
+      : []),
+    ...missed.map(({ key, outcome, reason }) => `  ${key || "(no key)"}  ${outcome}: ${reason ?? ""}`),
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+  ];
+  const code = run.refused + run.expired > 0 ? exitCodes.partly : exitCodes.done;
+  return { text: lines.join("\n"), json: { ...run, messages: states, missed }, code };
 };
 
-const execute = async (context: NotifyContext, job: Job, at: Date): Promise<number> => {
+const joinRuns = (runs: readonly Reply[], none: string): Reply => ({
+  text: runs.length > 0 ? runs.map(({ text }) => text).join("\n") : none,
+  json: { runs: runs.map(({ json }) => json) },
+  code: Math.max(...runs.map(({ code = exitCodes.done }) => code), exitCodes.done),
+});
+
+const execute = async (context: NotifyContext, job: Job, at: Date): Promise<Reply> => {
   const input = { job: job.name, scheduled_time: at.toISOString() };
   const run = await runJob(context, input).catch((error: unknown) => {
     if (error instanceof RunError) throw new CommandError(`${job.name} failed: ${error.message}`);
     throw error;
   });
-  await showRun(context, run);
-  return run.refused + run.expired > 0 ? 2 : 0;
+  return showRun(context, run);
 };
 
-const runNow = (job: Job, at: Date): Promise<number> => {
+const runNow = (job: Job, at: Date): Promise<Reply> => {
   if (at.getTime() > Date.now())
-    throw new CommandError(`${at.toISOString()} is in the future. Preview it with --dry-run.`);
+    throw new WrongCall(`${at.toISOString()} is in the future. Preview it with --dry-run.`);
   return withNotifier((context) => execute(context, job, at));
 };
 
 const isUnfinished = ({ state, refused, expired }: Run) => state !== "done" || refused + expired > 0;
 
-const replay = (job: Job, at: Date | undefined): Promise<number> =>
+const replay = (job: Job, at: Date | undefined): Promise<Reply> =>
   withNotifier(async (context) => {
     if (at) return execute(context, job, at);
     const maxAgeMs = getTemplate(job.template).expiresInMinutes * minuteMs;
     const runs = (await listRuns(context.sql, job.name, 1_000)).filter(
       (run) => isUnfinished(run) && run.scheduledAt.getTime() > Date.now() - maxAgeMs,
     );
-    if (runs.length === 0) console.log(`No failed runs of ${job.name} can be replayed.`);
-    let code = 0;
-    for (const run of runs.reverse()) code = Math.max(code, await execute(context, job, run.scheduledAt));
-    return code;
+    const replies: Reply[] = [];
+    for (const run of runs.reverse()) replies.push(await execute(context, job, run.scheduledAt));
+    return joinRuns(replies, `No failed runs of ${job.name} can be replayed. Nothing to do.`);
   });
 
-const reportRuns = (job: Job, at: Date | undefined): Promise<number> =>
+const reportRuns = (job: Job, at: Date | undefined): Promise<Reply> =>
   withNotifier(async (context) => {
     const runs = await listRuns(context.sql, job.name, at ? 10_000 : maxRuns);
     const wanted = at ? runs.filter(({ scheduledAt }) => scheduledAt.getTime() === at.getTime()) : runs;
     if (wanted.length === 0)
       throw new CommandError(`No run of ${job.name} ${at ? `at ${at.toISOString()}` : "yet"}`);
-    for (const run of wanted) await showRun(context, run);
-    return 0;
+    const replies: Reply[] = [];
+    for (const run of wanted) replies.push(await showRun(context, run));
+    return { ...joinRuns(replies, ""), code: exitCodes.done };
   });
 
-const reportRequests = (): Promise<number> =>
+const reportRequests = (): Promise<Reply> =>
   withNotifier(async (context) => {
-    const rows = (await listFailedRequests(context, maxMissed)).map((request) => [
-      formatTime(request.changedAt),
-      request.id,
-      request.template,
-      request.outcome,
-      request.reason ?? "",
+    const requests = await listFailedRequests(context, maxMissed);
+    const rows = requests.map(({ changedAt, id, template, outcome, reason }) => [
+      formatTime(changedAt),
+      id,
+      template,
+      outcome,
+      reason ?? "",
     ]);
     const header = ["time", "request", "template", "outcome", "reason"];
-    console.log(rows.length > 0 ? formatTable(header, rows) : "No failed requests.");
-    return 0;
+    return {
+      text: rows.length > 0 ? formatTable(header, rows) : "No failed requests. Nothing to do.",
+      json: { requests: [...requests] },
+    };
   });
 
 const send = (
-  name: string | undefined,
+  template: NamedTemplate,
   phone: string,
   values: Record<string, string>,
   id: string,
-): Promise<number> => {
-  if (!findTemplate(name ?? ""))
-    throw new CommandError(
-      `Unknown template: ${name ?? "(none)"}. Use ${Object.keys(templates).join(", ")}.`,
-    );
-  return withNotifier(async (context) => {
-    const request = { id, template: name ?? "", phone, values, requestedAt: new Date() };
+): Promise<Reply> =>
+  withNotifier(async (context) => {
+    const request = { id, template: template.name, phone, values, requestedAt: new Date() };
     const { outcome, reason, messageId } = await requestNotification(context, request);
+    if (outcome === "refused")
+      throw new CommandError(`refused: ${reason}. The values of ${formatRules(template)}`);
     if (outcome !== "accepted")
       throw new CommandError(
         `${outcome.replace("_", " ")}: ${reason ?? "this number has opted out of reminders"}`,
       );
-    console.log(messageId ? `Accepted as message ${messageId}` : "Accepted by an earlier request.");
-    return 0;
+    const text = messageId ? `Accepted as message ${messageId}` : "Accepted by an earlier request.";
+    return { text, json: { id, messageId: messageId ?? null } };
   });
-};
 
-const setOptOut = (phone: string, undo: boolean): Promise<number> =>
+const setOptOut = (phone: string, undo: boolean): Promise<Reply> =>
   withNotifier(async ({ sql, pepper }) => {
     const changed = await (undo ? optIn : optOut)(sql, pepper, phone);
-    console.log(`${maskPhone(phone)}: reminders ${undo ? "on" : "off"}${changed ? "" : " (unchanged)"}`);
-    return 0;
+    const text = `${maskPhone(phone)}: reminders ${undo ? "on" : "off"}${changed ? "" : " (unchanged)"}`;
+    return { text, json: { phone: maskPhone(phone), reminders: undo, changed } };
   });
 
-const options = {
-  at: { type: "string" },
-  "dry-run": { type: "boolean" },
-  undo: { type: "boolean" },
-  id: { type: "string" },
-} as const;
+const onJob = "a job as in `jobs`";
+const atTime = "a scheduled time with its time zone, such as 2030-01-31T08:00+07:00";
 
-export const run = verbCommand(usage, options, {
-  jobs: listJobs,
-  "run JOB": async ({ at, "dry-run": isDryRun }, name) => {
-    const time = readTime(at) ?? new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
-    return (isDryRun ? preview : runNow)(readJob(name), time);
-  },
-  "report JOB|requests": async ({ at }, name) =>
-    name === "requests" ? reportRequests() : reportRuns(readJob(name), readTime(at)),
-  "replay JOB": async ({ at }, name) => replay(readJob(name), readTime(at)),
-  "send TEMPLATE PHONE key=value…": async ({ id = randomUUID() }, name, phone, ...pairs) =>
-    send(name, readPhone(phone), readValues(pairs), id),
-  "opt-out PHONE": async ({ undo = false }, phone) => setOptOut(readPhone(phone), undo),
+export const run = command("notify", "Run, report and replay notification jobs.", (program, answer) => {
+  program.command("jobs").description("list the jobs and their next run").action(answer(listJobs));
+  program
+    .command("run")
+    .description(
+      "run a job now, or for a scheduled time; repeated for the same time, it notifies no one twice",
+    )
+    .argument("<job>", onJob, readJob)
+    .option("--at <time>", atTime, readTime)
+    .option("--dry-run", "show whom it would notify, with masked names and numbers, and send nothing")
+    .action(
+      answer((job, { at, dryRun }) =>
+        (dryRun ? preview : runNow)(job, at ?? new Date(Math.floor(Date.now() / minuteMs) * minuteMs)),
+      ),
+    );
+  program
+    .command("report")
+    .description("show the last runs of a job, or failed requests, and who was not reached")
+    .argument("<job|requests>", `${onJob}, or the word requests`)
+    .option("--at <time>", atTime, readTime)
+    .action(
+      answer((name, { at }) => (name === "requests" ? reportRequests() : reportRuns(readJob(name), at))),
+    );
+  program
+    .command("replay")
+    .description(
+      "retry recipients who were not reached, by default in all runs whose messages have not expired",
+    )
+    .argument("<job>", onJob, readJob)
+    .option("--at <time>", atTime, readTime)
+    .action(answer((job, { at }) => replay(job, at)));
+  program
+    .command("send")
+    .description("send one notification")
+    .argument("<template>", "a template, see below", readTemplate)
+    .argument("<phone>", "number with country code: 6281234567890", readPhone)
+    .argument("[key=value...]", "values of the template")
+    .option("--id <id>", "send it once per ID")
+    .addHelpText(
+      "after",
+      `\nTemplates and their values:\n${Object.keys(templates)
+        .map((name) => `  ${formatRules(readTemplate(name))}`)
+        .join("\n")}`,
+    )
+    .action(
+      answer((template, phone, pairs, { id = randomUUID() }) =>
+        send(template, phone, readValues(pairs, template), id),
+      ),
+    );
+  program
+    .command("opt-out")
+    .description("stop reminders to a number")
+    .argument("<phone>", "number with country code: 6281234567890", readPhone)
+    .option("--undo", "send reminders again")
+    .action(answer((phone, { undo = false }) => setOptOut(phone, undo)));
 });
 
 if (import.meta.main) await runCommand(run);

@@ -14,7 +14,8 @@ const plainProgress = (total: number): Progress => {
     update(done, note) {
       if (Date.now() < next) return;
       next = Date.now() + plainEveryMs;
-      console.log(`${Math.floor((100 * done) / Math.max(total, 1))} %  ${note}`);
+      // the answer is alone on stdout
+      console.error(`${Math.floor((100 * done) / Math.max(total, 1))} %  ${note}`);
     },
     stop() {},
   };
@@ -34,4 +35,4 @@ const barProgress = (total: number): Progress => {
 
 /** @param total in the unit of `update`. */
 export const startProgress = (total: number): Progress =>
-  process.stdout.isTTY ? barProgress(total) : plainProgress(total);
+  process.stderr.isTTY ? barProgress(total) : plainProgress(total);

@@ -10,6 +10,7 @@ import { CommandError } from "./command.ts";
 export class RejectionReport {
   readonly #file: string;
   readonly #headers: readonly string[];
+  readonly #counts = new Map<string, number>();
   #descriptor: number | undefined;
 
   /** Removes the report of an earlier run; the first rejection creates a new file. */
@@ -19,8 +20,17 @@ export class RejectionReport {
     this.#attempt(() => rmSync(file, { force: true }));
   }
 
+  /** Returns how many rows violate each rule, the most frequent first. A row may violate several. */
+  sum(): readonly { readonly reason: string; readonly count: number }[] {
+    return [...this.#counts]
+      .map(([reason, count]) => ({ reason, count }))
+      .toSorted((a, b) => b.count - a.count);
+  }
+
   /** @throws CommandError when the file cannot be written. */
   write(rejections: readonly Rejection[]): void {
+    for (const reason of rejections.flatMap(({ reason }) => reason.split("; ")))
+      this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
     const lines = rejections.map(({ line, reason, fields, text }) => {
       const whole = fields?.length === this.#headers.length;
       const columns = whole ? fields : this.#headers.map(() => "");

@@ -6,16 +6,9 @@ import {
   recountBlocks,
   recountProfiles,
 } from "#lib/resident/verify.ts";
-import { CommandError, runCommand, verbCommand } from "./command.ts";
+import { CommandError, command, type Reply, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
-
-const usage = `Usage: npm run residents -- status|verify|rebuild
-
-  status    shows the number of residents, blocks, pending changes and search profiles
-  verify    recounts every block and a sample of search profiles, and checks that triggers are ENABLE ALWAYS and that
-            stored lower-case names match this server's ICU; exit code 1 if something is wrong
-  rebuild   corrects all of that; blocks writers during the recount, not readers`;
 
 interface Status {
   residents: number;
@@ -36,12 +29,24 @@ const readStatus = async (sql: postgres.Sql): Promise<Status> => {
   return status;
 };
 
-const showStatus = async (sql: postgres.Sql) => {
-  const { residents, blocks, biggest, pending, stale, terms, bytes } = await readStatus(sql);
-  console.log(`Residents: ${residents} in ${blocks} blocks of at most ${biggest}
+/** Says whether something is to be done, and what. */
+const advise = ({ residents, pending, stale }: Status): string => {
+  if (residents === 0) return "There are no residents. Import them: npm run import -- residents FILE.csv";
+  if (pending + stale === 0) return "Nothing to do.";
+  return (
+    "Nothing to do: the next maintenance run, within five minutes, continues. If these numbers do not fall within an " +
+    "hour, run: npm run residents -- rebuild"
+  );
+};
+
+const showStatus = async (sql: postgres.Sql): Promise<Reply> => {
+  const status = await readStatus(sql);
+  const { residents, blocks, biggest, pending, stale, terms, bytes } = status;
+  const text = `Residents: ${residents} in ${blocks} blocks of at most ${biggest}
 Changes to be folded: ${pending}
 Search profiles: ${blocks - stale} of ${blocks} ready (${Math.ceil(bytes / 2 ** 20)} MB, ${terms} frequent strings of 3 or more letters)
-${pending + stale === 0 ? "Nothing to do." : "The next maintenance run continues."}`);
+${advise(status)}`;
+  return { text, json: { ...status, advice: advise(status) } };
 };
 
 const verifiedProfiles = 50;
@@ -62,19 +67,19 @@ const findRisks = async (sql: postgres.Sql): Promise<string[]> => {
   ];
 };
 
-const verify = async (sql: postgres.Sql) => {
+const verify = async (sql: postgres.Sql): Promise<Reply> => {
   const wrong = [...(await recountBlocks(sql)), ...(await recountProfiles(sql, verifiedProfiles))];
   const problems = [...wrong.map(describe), ...(await findRisks(sql))];
   if (problems.length > 0)
     throw new CommandError(`${problems.join("\n")}\nRun: npm run residents -- rebuild`);
-  console.log("All counts are correct.");
+  return { text: "All counts are correct. Nothing to do.", json: { problems } };
 };
 
-const rebuild = async (sql: postgres.Sql) => {
+const rebuild = async (sql: postgres.Sql): Promise<Reply> => {
   await sql`select resident.restore_triggers()`;
   await sql`select resident.refresh_names()`;
   await sql`select resident.rebuild_blocks()`;
-  console.log("Counts rebuilt. Rebuilding search profiles.");
+  console.error("Counts rebuilt. Rebuilding search profiles.");
   await refreshVocabulary(sql);
   const { stale } = await readStatus(sql);
   const progress = startProgress(stale);
@@ -86,24 +91,37 @@ const rebuild = async (sql: postgres.Sql) => {
     progress.update(done, `${done} blocks`);
   } while (made > 0);
   progress.stop();
-  await showStatus(sql);
+  return showStatus(sql);
 };
 
-const onDatabase = (work: (sql: postgres.Sql) => Promise<void>) => async () => {
-  await withConnection("maintenance", async (sql) => {
+const onDatabase = (work: (sql: postgres.Sql) => Promise<Reply>) => () =>
+  withConnection("maintenance", async (sql) => {
     // on a slow machine, counting ten million residents exceeds the role's limit of 20 s
     await sql`set statement_timeout = 0`;
-    await work(sql);
+    return work(sql);
   });
-};
 
-export const run = verbCommand(
-  usage,
-  {},
-  {
-    status: onDatabase(showStatus),
-    verify: onDatabase(verify),
-    rebuild: onDatabase(rebuild),
+export const run = command(
+  "residents",
+  "Show, verify and rebuild the counts and search profiles of residents.",
+  (program, answer) => {
+    program
+      .command("status")
+      .description(
+        "show the number of residents, blocks, pending changes and search profiles, and what to do",
+      )
+      .action(answer(onDatabase(showStatus)));
+    program
+      .command("verify")
+      .description(
+        "recount every block and a sample of search profiles, and check that triggers are ENABLE ALWAYS and that " +
+          "stored lower-case names match this server's ICU; exit code 1 if something is wrong",
+      )
+      .action(answer(onDatabase(verify)));
+    program
+      .command("rebuild")
+      .description("correct what verify finds; blocks writers during the recount, not readers")
+      .action(answer(onDatabase(rebuild)));
   },
 );
 

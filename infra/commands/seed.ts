@@ -2,13 +2,9 @@ import type postgres from "postgres";
 import { findSetting } from "#lib/config.ts";
 import { inventedRegion } from "../local/seed/resident-rows.ts";
 import { storeSeed } from "../local/seed/seed.ts";
-import { CommandError, command, rejectExtra, runCommand } from "./command.ts";
+import { CommandError, command, readWhole, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
-
-const usage = `Usage: npm run seed -- --residents N
-
-Stores N invented residents and a small set of tourism data. The data is deterministic: a larger N adds residents.`;
 
 /** Prevents invented residents from being mixed with real ones. */
 const requireNoRealData = async (sql: postgres.Sql) => {
@@ -19,21 +15,23 @@ const requireNoRealData = async (sql: postgres.Sql) => {
 };
 
 export const run = command(
-  usage,
-  { residents: { type: "string" } } as const,
-  async ({ values, positionals }) => {
-    rejectExtra(positionals);
-    const residents = Number(values.residents);
-    if (!/^\d{1,9}$/.test(values.residents ?? ""))
-      throw new CommandError(`--residents must be a whole number, not ${values.residents ?? "empty"}`);
-    await withConnection("importer", async (sql) => {
-      await requireNoRealData(sql);
-      const progress = startProgress(residents);
-      await storeSeed(sql, residents, (stored) => progress.update(stored, `${stored} residents`)).finally(
-        () => progress.stop(),
+  "seed",
+  "Store invented residents and a small set of tourism data. The data is deterministic: a larger number adds residents.",
+  (program, answer) => {
+    program
+      .requiredOption("--residents <number>", "number of residents", readWhole("--residents", 0, 999_999_999))
+      .action(
+        answer(async ({ residents }) => {
+          await withConnection("importer", async (sql) => {
+            await requireNoRealData(sql);
+            const progress = startProgress(residents);
+            await storeSeed(sql, residents, (stored) =>
+              progress.update(stored, `${stored} residents`),
+            ).finally(() => progress.stop());
+          });
+          return { text: `${residents} invented residents stored`, json: { residents } };
+        }),
       );
-    });
-    console.log(`${residents} invented residents stored`);
   },
 );
 

@@ -4,21 +4,13 @@ import { digestWith } from "#lib/secrets/pepper.ts";
 import { pepperSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
 import { readLocalSecret } from "../local/secrets/store.ts";
-import { CommandError, runCommand, verbCommand } from "./command.ts";
+import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
-const usage = `Usage:
-  npm run sessions -- list                 lists the open sessions of employees
-  npm run sessions -- end SESSION|ACCOUNT  ends one session, or all sessions of a legacy account
-  npm run sessions -- unlock NAME          forgets the failed logins for a username or NIP
-
-Access tokens that were already issued remain valid until they expire, for at most 15 minutes. On a stage, unlock also
-needs PEPPER_SECRET_ID, the full name of the secret attempt-pepper.`;
-
 interface Session {
-  id: string;
   account: string;
+  session: string;
   scope: string;
   startedAt: Date;
   refreshedAt: Date;
@@ -26,56 +18,80 @@ interface Session {
 }
 
 const list = async () => {
-  const sessions = await withConnection(
-    "employee-admin",
-    (sql) => sql<Session[]>`
-      select session_id as id, account_id as account, scope, started_at as "startedAt",
-        refreshed_at as "refreshedAt", expires_at as "expiresAt"
-      from employee.list_sessions()`,
-  );
-  const rows = sessions.map(({ id, account, scope, startedAt, refreshedAt, expiresAt }) => [
+  const sessions = await withConnection("employee-admin", async (sql) => [
+    ...(await sql<Session[]>`
+        select account_id as account, session_id as session, scope, started_at as "startedAt",
+          refreshed_at as "refreshedAt", expires_at as "expiresAt"
+        from employee.list_sessions()`),
+  ]);
+  const rows = sessions.map(({ account, session, scope, startedAt, refreshedAt, expiresAt }) => [
     account,
-    id,
+    session,
     scope,
     ...[startedAt, refreshedAt, expiresAt].map(formatTime),
   ]);
-  console.log(formatTable(["account", "session", "scope", "started", "refreshed", "expires"], rows));
+  const text = formatTable(["account", "session", "scope", "started", "refreshed", "expires"], rows);
+  return { text, json: { sessions } };
 };
 
-const end = async (idOrAccount: string | undefined) => {
-  if (!idOrAccount)
-    throw new CommandError("end needs a session or account ID. See: npm run sessions -- list");
-  const [row] = await withConnection(
-    "employee-admin",
-    (sql) => sql<{ ended: number }[]>`select employee.end_sessions(${idOrAccount})::int as ended`,
-  );
-  const ended = row?.ended ?? 0;
+const pepperHint = "set PEPPER_SECRET_ID to the full name of the stage's secret attempt-pepper";
+
+/** Returns the digest that stands for a username or NIP in the database, or undefined without the stage's pepper. */
+const findDigest = async (name: string): Promise<Buffer | null> => {
+  const secret = findSetting("PEPPER_SECRET_ID");
+  if (!secret && (findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID"))) return null;
+  const pepper = secret ? await readSecret(secret, pepperSchema()) : readLocalSecret("attempt-pepper");
+  return digestWith(pepper).digest(nameTerm(name));
+};
+
+const end = async (name: string) => {
+  const { ended, byName } = await withConnection("employee-admin", async (sql) => {
+    const digest = await findDigest(name);
+    const [row] = await sql<{ ended: number }[]>`
+      select employee.end_sessions(${name}, ${digest})::int as ended`;
+    return { ended: row?.ended ?? 0, byName: digest !== null };
+  });
   if (ended === 0)
     throw new CommandError(
-      `No open session with ID or account "${idOrAccount}". Accounts are legacy IDs; see: npm run sessions -- list`,
+      byName
+        ? `No open session of "${name}". A person who logged in with the NIP is not found by the username, and vice versa. See: npm run sessions -- list`
+        : `No open session with ID or account "${name}". To end sessions by username or NIP, ${pepperHint}. See: npm run sessions -- list`,
     );
-  console.log(`${ended} ${ended === 1 ? "session" : "sessions"} ended`);
+  return { text: `${ended} ${ended === 1 ? "session" : "sessions"} ended`, json: { ended } };
 };
 
-const unlock = async (name: string | undefined) => {
-  if (!name) throw new CommandError("unlock needs the username or NIP that the account logs in with");
-  const secret = findSetting("PEPPER_SECRET_ID");
-  if (!secret && (findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID")))
-    throw new CommandError(
-      "unlock needs PEPPER_SECRET_ID, the full name of the stage's secret attempt-pepper",
-    );
-  const [row] = await withConnection("employee-admin", async (sql) => {
-    const pepper = secret ? await readSecret(secret, pepperSchema()) : readLocalSecret("attempt-pepper");
-    const digest = digestWith(pepper).digest(nameTerm(name));
-    return sql<{ cleared: number }[]>`select employee.unlock_account(${digest})::int as cleared`;
+const unlock = async (name: string) => {
+  const cleared = await withConnection("employee-admin", async (sql) => {
+    const digest = await findDigest(name);
+    if (!digest) throw new CommandError(`To unlock an account, ${pepperHint}`);
+    const [row] = await sql<{ cleared: number }[]>`select employee.unlock_account(${digest})::int as cleared`;
+    return row?.cleared ?? 0;
   });
-  console.log(`${row?.cleared ?? 0} failed attempts for "${name}" are cleared`);
+  if (cleared === 0)
+    throw new CommandError(
+      `No failed logins for "${name}", so nothing is locked. Use the name that was typed at the login: the username or the NIP.`,
+    );
+  return { text: `${cleared} failed attempts for "${name}" are cleared`, json: { cleared } };
 };
 
-export const run = verbCommand(
-  usage,
-  {},
-  { list, "end SESSION|ACCOUNT": (_, name) => end(name), "unlock NAME": (_, name) => unlock(name) },
+export const run = command(
+  "sessions",
+  "List and end the login sessions of employees.\n\n" +
+    "Access tokens that were already issued remain valid until they expire, for at most 15 minutes. On a stage, " +
+    "usernames and NIPs also need PEPPER_SECRET_ID, the full name of the secret attempt-pepper.",
+  (program, answer) => {
+    program.command("list").description("list the open sessions").action(answer(list));
+    program
+      .command("end")
+      .description("end one session, or all sessions of an account")
+      .argument("<who>", "username, NIP, account ID of the legacy system, or session ID")
+      .action(answer(end));
+    program
+      .command("unlock")
+      .description("forget the failed logins for a username or NIP")
+      .argument("<name>", "username or NIP, as typed at the login")
+      .action(answer(unlock));
+  },
 );
 
 if (import.meta.main) await runCommand(run);

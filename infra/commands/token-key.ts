@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import {
   GetSecretValueCommand,
+  ResourceNotFoundException,
   RotateSecretCommand,
   SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
@@ -12,15 +13,7 @@ import { tokenKeySchema } from "#lib/secrets/schemas.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { findDevFile, localFolder } from "../local/dev-file.ts";
 import { localSecretName } from "../local/secrets/store.ts";
-import { CommandError, runCommand, verbCommand } from "./command.ts";
-
-const usage = `Usage:
-  npm run --silent token-key -- new      prints a new key
-  npm run token-key -- rotate [--force]  rotates the key now, through Secrets Manager
-
-After a rotation, tokens of the previous key stay valid until they expire. The command rotates the key of the running
-npm run dev, or the secret TOKEN_KEY_SECRET_ID with AWS_REGION and credentials that may read and rotate it and invoke
-the rotation function.`;
+import { CommandError, command, type Reply, runCommand } from "./command.ts";
 
 /** Secrets Manager invokes the function four times. It retries a failed rotation later. */
 const maxWaitMs = 60_000;
@@ -40,8 +33,21 @@ const findSecret = () => {
   return { sdk, id: localSecretName("token-key") };
 };
 
+/** Whether there is a previous key, whose tokens a rotation would invalidate. */
+const hasPrevious = async ({ sdk, id }: ReturnType<typeof findSecret>): Promise<boolean> => {
+  try {
+    await sdk.send(new GetSecretValueCommand({ SecretId: id, VersionStage: "AWSPREVIOUS" }));
+    return true;
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return false;
+    throw error;
+  }
+};
+
 /** @throws CommandError if the previous key may still be in use, because a rotation discards it. */
-const requireAge = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
+const requireAge = async (secret: ReturnType<typeof findSecret>) => {
+  if (!(await hasPrevious(secret))) return;
+  const { sdk, id } = secret;
   const { CreatedDate } = await sdk.send(new GetSecretValueCommand({ SecretId: id }));
   const ageSeconds = (Date.now() - (CreatedDate?.getTime() ?? 0)) / 1_000;
   // a function may sign with the previous key for another `maxAgeSeconds`
@@ -49,19 +55,20 @@ const requireAge = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
   if (ageSeconds < safeSeconds)
     throw new CommandError(
       `The current key is ${Math.floor(ageSeconds / 60)} minutes old, so tokens of the previous key may still be ` +
-        `valid. Wait until it is ${safeSeconds / 60} minutes old, or use --force to invalidate those tokens now.`,
+        `valid. Try again in ${Math.ceil((safeSeconds - ageSeconds) / 60)} minutes, or use --force to invalidate those tokens now.`,
     );
 };
 
 /** @throws CommandError if the rotation does not finish in time. */
-const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
+const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>): Promise<Reply> => {
   const until = Date.now() + maxWaitMs;
   const rotated = await sdk.send(new RotateSecretCommand({ SecretId: id }));
   for (;;) {
     const current = await sdk.send(new GetSecretValueCommand({ SecretId: id }));
     if (current.VersionId === rotated.VersionId) {
       const { kid } = z.parse(tokenKeySchema(), JSON.parse(current.SecretString ?? "null"));
-      return console.log(`${id} has the new key ${kid}. All functions sign with it within five minutes.`);
+      const text = `${id} has the new key ${kid}. All functions sign with it within five minutes.`;
+      return { text, json: { secret: id, kid } };
     }
     if (Date.now() >= until)
       throw new CommandError(
@@ -72,15 +79,33 @@ const rotate = async ({ sdk, id }: ReturnType<typeof findSecret>) => {
   }
 };
 
-export const run = verbCommand(usage, { force: { type: "boolean" } } as const, {
-  new: async () => {
-    console.log(JSON.stringify(secretTable["token-key"].mint()));
+export const run = command(
+  "token-key",
+  "Rotate the key that signs access tokens.\n\n" +
+    "The key is that of the running npm run dev, or the secret TOKEN_KEY_SECRET_ID with AWS_REGION and credentials that " +
+    "may read and rotate it and invoke the rotation function.",
+  (program, answer) => {
+    program
+      .command("new")
+      .description("print a new key")
+      .action(
+        answer(() => {
+          const key = secretTable["token-key"].mint();
+          return { text: JSON.stringify(key), json: key };
+        }),
+      );
+    program
+      .command("rotate")
+      .description("rotate the key now; tokens of the previous key stay valid until they expire")
+      .option("--force", "rotate also when tokens of the key before the previous one may still be valid")
+      .action(
+        answer(async ({ force }) => {
+          const secret = findSecret();
+          if (!force) await requireAge(secret);
+          return rotate(secret);
+        }),
+      );
   },
-  rotate: async ({ force }) => {
-    const secret = findSecret();
-    if (!force) await requireAge(secret);
-    await rotate(secret);
-  },
-});
+);
 
 if (import.meta.main) await runCommand(run);

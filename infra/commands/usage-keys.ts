@@ -86,7 +86,7 @@ const requirePlans = ({ plans }: GatewayState, partners: readonly PartnerPlan[])
   if (planless.length > 0)
     throw new CommandError(
       `The stage lacks the plan of ${planless.map(({ partnerId, plan }) => `${partnerId} (${plan})`).join(", ")}. ` +
-        `Choose one of ${[...plans.keys()].join(", ")} with: npm run partner -- add PARTNER --plan PLAN`,
+        `Choose one of ${[...plans.keys()].join(", ")} with: npm run partner -- rotate PARTNER --plan PLAN`,
     );
 };
 

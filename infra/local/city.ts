@@ -33,6 +33,8 @@ export interface CityOptions {
   /** Ports of the integration and the messaging API; 0 for any free port. */
   readonly port: number;
   readonly messagingPort: number;
+  /** Ports of the console and of the simulated platform's control API. Default: any free ones. */
+  readonly ports?: { readonly console: number; readonly platform: number };
   /** The messenger: with the simulated platform, to be paired with a real phone, or one that is already running. */
   readonly messenger?: "fake" | "real" | { readonly url: string };
   /** Minimum number of residents; invented ones are added. */
@@ -165,6 +167,7 @@ export const startCity = async (options: CityOptions) => {
             variables: { ...common, ...named(messengerSecrets) },
             token: readLocalSecret("messenger-token", secrets).token,
             platform: wanted,
+            ports: options.ports,
             via,
             onLine: (line) => onLog("messenger", line),
           });

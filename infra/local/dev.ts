@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { parseArgs, styleText } from "node:util";
+import { styleText } from "node:util";
 import { buildMessenger, watch } from "../build/build.ts";
+import { CommandError, command, readWhole, WrongCall } from "../commands/command.ts";
 import { announce, describeCity } from "./announcement.ts";
 import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
@@ -10,57 +11,47 @@ import { takeLock } from "./lock.ts";
 import { findPort } from "./loopback.ts";
 import { destroyServer } from "./postgres/server.ts";
 
-const usage = `Usage: npm run dev -- [--port N] [--messaging-port N] [--residents N] [--fresh] [--platform fake|real] [--folder DIR]
+/** The same at each start, so that addresses in a browser and in scripts stay valid. */
+const defaultPorts = { port: 3_000, "messaging-port": 3_001, "console-port": 3_002, "platform-port": 3_003 };
+type PortName = keyof typeof defaultPorts;
 
-  --port N            port of the integration API (default: 3000, or any free port if 3000 is in use)
-  --messaging-port N  port of the messaging API (default: 3001, or any free port if 3001 is in use)
-  --residents N       minimum number of residents; invented ones are added (default: 5000)
-  --platform NAME     fake: simulated messaging platform (default); real: pair a real phone in the console
-  --fresh             delete the database and the secrets of earlier starts
-  --folder DIR        data folder (default: .local, which the other commands use)`;
-
-const defaultPorts = { port: 3_000, "messaging-port": 3_001 };
-
-const readOptions = () => {
-  const { values } = parseArgs({
-    options: {
-      port: { type: "string" },
-      "messaging-port": { type: "string" },
-      residents: { type: "string", default: "5000" },
-      fresh: { type: "boolean", default: false },
-      platform: { type: "string", default: "fake" },
-      folder: { type: "string", default: localFolder },
-      help: { type: "boolean", default: false },
-    },
-  });
-  const whole = (name: string, text: string, maximum: number) => {
-    if (/^\d{1,9}$/.test(text) && Number(text) <= maximum) return Number(text);
-    throw new Error(`--${name} must be a whole number up to ${maximum}, not ${text}`);
-  };
-  const wantedPort = (name: keyof typeof defaultPorts) =>
-    values[name] === undefined ? undefined : whole(name, values[name], 65_535);
-  const platform = (["fake", "real"] as const).find((known) => known === values.platform);
-  if (!platform) throw new Error(`--platform must be fake or real, not ${values.platform}`);
-  return {
-    platform,
-    port: wantedPort("port"),
-    "messaging-port": wantedPort("messaging-port"),
-    residents: whole("residents", values.residents, 100_000_000),
-    fresh: values.fresh,
-    folder: resolve(values.folder),
-    help: values.help,
-  };
-};
+interface DevOptions
+  extends Readonly<Partial<Record<"port" | "messagingPort" | "consolePort" | "platformPort", number>>> {
+  readonly residents: number;
+  readonly fresh: boolean;
+  readonly platform: "fake" | "real";
+  readonly folder: string;
+  readonly json?: true | undefined;
+}
 
 /** Falls back to any free port if the default is in use. A requested port must be free. */
-const choosePort = async (name: keyof typeof defaultPorts, wanted: number | undefined): Promise<number> => {
+const choosePort = async (
+  name: PortName,
+  wanted: number | undefined,
+  taken: readonly number[],
+): Promise<number> => {
   try {
-    return await findPort(wanted ?? defaultPorts[name]);
+    const port = wanted ?? defaultPorts[name];
+    return await findPort(taken.includes(port) ? 0 : port);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    if (wanted !== undefined) throw new Error(`Port ${wanted} is in use. Choose another one with --${name}.`);
+    if (wanted !== undefined)
+      throw new CommandError(`Port ${wanted} is in use. Choose another one with --${name}.`);
     return findPort();
   }
+};
+
+const readPlatform = (name: string): DevOptions["platform"] => {
+  if (name === "fake" || name === "real") return name;
+  throw new WrongCall(`--platform must be fake or real, not ${name}`);
+};
+
+const choosePorts = async ({ port, messagingPort, consolePort, platformPort }: DevOptions) => {
+  const integration = await choosePort("port", port, []);
+  const messaging = await choosePort("messaging-port", messagingPort, [integration]);
+  const console = await choosePort("console-port", consolePort, [integration, messaging]);
+  const platform = await choosePort("platform-port", platformPort, [integration, messaging, console]);
+  return { port: integration, messagingPort: messaging, ports: { console, platform } };
 };
 
 /** Watches the functions. The messenger is built only once, because a restart would interrupt its deliveries. */
@@ -71,7 +62,7 @@ const firstBuild = async (onRebuilt: (errors: number) => void) => {
     for (const { text, location } of errors)
       console.error(styleText("red", `${location?.file ?? ""}:${location?.line ?? ""} ${text}`));
     if (built) onRebuilt(errors.length);
-    else if (errors.length > 0) reject(new Error("The functions do not build."));
+    else if (errors.length > 0) reject(new CommandError("The functions do not build."));
     else resolve();
     built = true;
   });
@@ -79,13 +70,22 @@ const firstBuild = async (onRebuilt: (errors: number) => void) => {
   return context;
 };
 
-const main = async () => {
-  const { folder, ...options } = readOptions();
-  if (options.help) return console.log(usage);
+const lockCheckMs = 500;
+
+/** Calls back when the data folder is deleted, which also deletes the lock. @returns a function that ends the watch. */
+const watchLock = (isHeld: () => boolean, onLost: () => void): (() => void) => {
+  const timer = setInterval(() => {
+    if (!isHeld()) onLost();
+  }, lockCheckMs);
+  return () => clearInterval(timer);
+};
+
+const runSystem = async (options: DevOptions, print: (line: string) => void) => {
+  const folder = resolve(options.folder);
   const started = performance.now();
   const lock = takeLock(`${folder}/dev.pid`, "dev.ts");
   if ("holder" in lock)
-    throw new Error(
+    throw new CommandError(
       `npm run dev is already running (process ${lock.holder}). Its addresses are in ${folder}/dev.json.`,
     );
   removeDevFile(folder);
@@ -99,18 +99,23 @@ const main = async () => {
     process.on(signal, () => interruption.abort());
   // a closed terminal or pipe must not prevent an orderly stop
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  let lost = false;
+  const endWatch = watchLock(lock.isHeld, () => {
+    lost = true;
+    interruption.abort();
+  });
+  stops.push(endWatch);
 
   try {
     if (options.fresh) {
       await destroyServer(`${folder}/postgres`);
       rmSync(`${folder}/secrets.json`, { force: true });
     }
-    const port = await choosePort("port", options.port);
-    const messagingPort = await choosePort("messaging-port", options["messaging-port"]);
+    const ports = await choosePorts(options);
     let city: City | undefined;
     const builder = await firstBuild((errors) => {
       if (errors === 0) city?.reload();
-      console.log(errors === 0 ? "rebuilt" : "build failed; the previous build stays in use");
+      print(errors === 0 ? "rebuilt" : "build failed; the previous build stays in use");
     });
     stops.push(() => builder.dispose());
     const logFile = createWriteStream(`${folder}/functions.log`, { flags: "w", mode: 0o600 });
@@ -118,39 +123,73 @@ const main = async () => {
 
     city = await startCity({
       folder,
-      port,
-      messagingPort,
+      ...ports,
       messenger: options.platform,
       residents: options.residents,
       durable: true,
       scheduled: true,
       limitsAddresses: true,
       signal: interruption.signal,
-      onAccess: (line) => console.log(line),
+      onAccess: print,
       onLog: (fn, line) => {
         logFile.write(`${line}\n`);
         if (/"level":"(warn|error)"/.test(line)) console.error(styleText("yellow", `${fn} ${line}`));
       },
-      onStep: (step) => console.log(`${step} …`),
+      onStep: (step) => print(`${step} …`),
     });
     stops.push(city.stop);
     const described = describeCity(city);
     writeDevFile(folder, described);
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-    announce(described, relative(".", `${folder}/functions.log`), seconds);
+    if (options.json) console.log(JSON.stringify(described, null, 2));
+    else announce(described, relative(".", `${folder}/functions.log`), seconds);
     if (!interruption.signal.aborted) await once(interruption.signal, "abort");
-    console.log("\nstopping …");
+    print("\nstopping …");
   } catch (error) {
-    if (!interruption.signal.aborted) throw error;
+    // a person starts this: the sentence helps, a stack does not
+    if (!interruption.signal.aborted)
+      throw error instanceof CommandError ? error : new CommandError((error as Error).message);
   } finally {
     await stop();
   }
+  if (lost)
+    throw new CommandError(
+      `The folder ${folder} was deleted while npm run dev was using it, with the database and the keys. ` +
+        "To create new ones, run npm run dev again.",
+    );
 };
 
-await main().then(
-  () => process.exit(0),
-  (error: Error) => {
-    console.error(styleText("red", error.message));
-    process.exit(1);
+const run = command(
+  "dev",
+  "Start the whole system on this machine, with invented data.",
+  (program, _, print) => {
+    const port = (name: PortName, of: string) =>
+      [
+        `--${name} <port>`,
+        `port of ${of} (default: ${defaultPorts[name]}, or any free one if that is in use)`,
+        readWhole(`--${name}`, 0, 65_535),
+      ] as const;
+    program
+      .option(...port("port", "the integration API"))
+      .option(...port("messaging-port", "the messaging API"))
+      .option(...port("console-port", "the console"))
+      .option(...port("platform-port", "the simulated platform"))
+      .option(
+        "--residents <number>",
+        "minimum number of residents; invented ones are added",
+        readWhole("--residents", 0, 100_000_000),
+        5_000,
+      )
+      .option(
+        "--platform <name>",
+        "fake: simulated messaging platform; real: pair a real phone in the console",
+        readPlatform,
+        "fake" as const,
+      )
+      .option("--fresh", "delete the database and the secrets of earlier starts", false)
+      .option("--folder <folder>", "data folder; the other commands use the default", localFolder)
+      .action(async (options) => runSystem({ ...options, ...program.opts() }, print));
   },
 );
+
+process.exit(await run(process.argv.slice(2)));

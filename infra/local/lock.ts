@@ -52,9 +52,12 @@ const clear = (file: string, stale: string) => {
  * Acquires a lock file for this process, also from a process that no longer runs.
  *
  * @param program part of the command line that identifies the holder.
- * @returns a function that releases the lock, or the id of the process that holds it.
+ * @returns functions that tell whether it is still there and release it, or the id of the process that holds it.
  */
-export const takeLock = (file: string, program: string): { release: () => void } | { holder: number } => {
+export const takeLock = (
+  file: string,
+  program: string,
+): { isHeld: () => boolean; release: () => void } | { holder: number } => {
   mkdirSync(dirname(file), { recursive: true });
   while (!create(file)) {
     const content = read(file);
@@ -63,9 +66,11 @@ export const takeLock = (file: string, program: string): { release: () => void }
     if (holder > 0 && holder !== process.pid && isRunning(holder, program)) return { holder };
     clear(file, content);
   }
+  const isHeld = () => read(file) === String(process.pid);
   return {
+    isHeld,
     release: () => {
-      if (read(file) === String(process.pid)) rmSync(file, { force: true });
+      if (isHeld()) rmSync(file, { force: true });
     },
   };
 };

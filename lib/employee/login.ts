@@ -2,8 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { Fault } from "#lib/faults/fault.ts";
 import { wrongLogin } from "#lib/faults/table.ts";
 import type { LoginToken } from "#lib/routes/employee.ts";
+import { digestTerm } from "#lib/secrets/pepper.ts";
 import { throttled } from "./attempt.ts";
 import { authenticate } from "./legacy-auth.ts";
+import { nameTerm } from "./name-term.ts";
 import { rejectionDelayMs } from "./rejection-delay.ts";
 import { startSession } from "./session.ts";
 
@@ -22,7 +24,7 @@ interface Credentials {
 export const login = async ({ username, password }: Credentials, address: string): Promise<LoginToken> => {
   const started = performance.now();
   const account = await throttled({ name: username, address }, () => authenticate(username, password));
-  if (account) return startSession(account);
+  if (account) return startSession(account, (await digestTerm()).digest(nameTerm(username)));
   await setTimeout(rejectionDelayMs(performance.now() - started));
   throw new Fault(wrongLogin);
 };

@@ -29,11 +29,15 @@ const answer = async (accountId: string, scope: string, refreshToken: string): P
   scope,
 });
 
-export const startSession = async ({ id, scopes }: LegacyAccount): Promise<LoginToken> => {
+/** @param name digest of the username of the login. */
+export const startSession = async (
+  { id, scopes }: LegacyAccount,
+  name: Buffer | null,
+): Promise<LoginToken> => {
   const scope = scopes.join(" ");
   const refreshToken = mintRefreshToken();
   await withDatabase(
-    (sql) => sql`select employee.start_session(${id}, ${scope}, ${digestToken(refreshToken)})`,
+    (sql) => sql`select employee.start_session(${id}, ${name}, ${scope}, ${digestToken(refreshToken)})`,
   );
   return answer(id, scope, refreshToken);
 };

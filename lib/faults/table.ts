@@ -83,7 +83,13 @@ export const bodyTooLarge = (maxBytes: number) =>
   row(413, "payload_too_large", `The body is larger than ${maxBytes} bytes. Send less data.`);
 /** For forms and files. */
 export const uploadTooLarge = (message: string) => row(413, "payload_too_large", message);
-export const requestTooLarge = row(413, "payload_too_large", "The request is too large. Send less data.");
+/** Answered by the gateway before the function is called. */
+export const requestTooLarge = (takesFiles: boolean) =>
+  row(
+    413,
+    "payload_too_large",
+    `The request is too large. ${takesFiles ? "Send the file's URL in file_url or image_url instead." : "Send less data."}`,
+  );
 
 export const keyReused = row(
   422,

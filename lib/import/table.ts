@@ -7,6 +7,8 @@ export interface Column {
   readonly column: string;
   /** PostgreSQL type to which the text is cast. */
   readonly type: "text" | "integer" | "timestamp";
+  /** What a value is, for the operator. */
+  readonly rule: string;
   /** Returns what is wrong with a value, phrased so that the user can fix it, or undefined for a valid one. */
   readonly check: (value: string) => string | undefined;
   /**

@@ -153,7 +153,14 @@ export const runJob = async (context: NotifyContext, input: ScheduleInput): Prom
   return closeRun(sql, run);
 };
 
-/** Shows what a run would do, in batches, without sending or storing anything. */
+/** Masks all but the first letter of each word of a recipient's name. */
+const maskName = (row: AudienceRow): AudienceRow => {
+  const { name } = (row.values ?? {}) as { name?: unknown };
+  if (typeof name !== "string") return row;
+  return { ...row, values: { ...(row.values as object), name: name.replace(/(?<=\p{L})\p{L}/gu, "•") } };
+};
+
+/** Shows what a run would do, in batches, with masked names, without sending or storing anything. */
 export const previewJob = async (
   context: Pick<NotifyContext, "sql" | "pepper">,
   job: Job,
@@ -161,6 +168,6 @@ export const previewJob = async (
   show: (decisions: readonly Decision[]) => void,
 ): Promise<void> =>
   readAudience(context.sql, job.audience, scheduledAt, async (rows) => {
-    const { decisions } = await decide(context, { job, scheduledAt }, rows);
+    const { decisions } = await decide(context, { job, scheduledAt }, rows.map(maskName));
     show(decisions);
   });

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import type { QuietHours } from "#lib/messaging/quiet-hours.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
+import { valueRules } from "./value.ts";
 
 /** The text of a notification and its attached file. */
 export interface Content {
@@ -25,6 +26,16 @@ export interface Template<V = never> {
 
 /** Infers the type of the values from their schema. */
 export const template = <V>(parts: Template<V>): Template<V> => parts;
+
+/** Returns what each value of a template must be, by its name. */
+export const listRules = ({ values }: Template): Record<string, string> => {
+  const { shape } = values as unknown as z.ZodMiniObject;
+  const describe = (schema: z.core.$ZodType): string =>
+    schema instanceof z.ZodMiniOptional
+      ? `${describe(schema._zod.def.innerType)}, optional`
+      : (valueRules.get(schema)?.rule ?? "");
+  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, describe(schema)]));
+};
 
 /** A value is missing or invalid. The message names the value without quoting it. */
 export class ValueError extends Error {

@@ -8,6 +8,9 @@ import * as z from "zod/mini";
 /** WhatsApp formatting characters, which cannot be escaped, and invisible characters. */
 const unwanted = /[*_~`\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu;
 
+/** What a value must be, for the operator. */
+export const valueRules = z.registry<{ readonly rule: string }>();
+
 const clean = (text: string): string => text.replace(/\s+/gu, " ").replace(unwanted, "").trim();
 
 const limit = (text: string, maxLength: number): string => {
@@ -22,47 +25,61 @@ const limit = (text: string, maxLength: number): string => {
 
 /** Text on one line, truncated with `…`. Blank text is invalid. */
 export const words = (maxLength: number) =>
-  z.pipe(
-    z.pipe(
-      z.string(),
-      z.transform((text: string) => limit(clean(text), maxLength)),
-    ),
-    z.string().check(z.minLength(1)),
-  );
+  z
+    .pipe(
+      z.pipe(
+        z.string(),
+        z.transform((text: string) => limit(clean(text), maxLength)),
+      ),
+      z.string().check(z.minLength(1)),
+    )
+    .register(valueRules, { rule: `text of up to ${maxLength} characters` });
 
 /** A whole number from 0, as a number or as digits. */
-export const count = z.pipe(
-  z.union([z.int(), z.pipe(z.string().check(z.regex(/^\d{1,6}$/)), z.transform(Number))]),
-  z.int().check(z.minimum(0), z.maximum(999_999)),
-);
+export const count = z
+  .pipe(
+    z.union([z.int(), z.pipe(z.string().check(z.regex(/^\d{1,6}$/)), z.transform(Number))]),
+    z.int().check(z.minimum(0), z.maximum(999_999)),
+  )
+  .register(valueRules, { rule: "a whole number up to 999999" });
 
 /** A code of digits or capital letters, given as text and sent unchanged. */
-export const code = z.string().check(z.regex(/^[0-9A-Z]{4,12}$/));
+export const code = z
+  .string()
+  .check(z.regex(/^[0-9A-Z]{4,12}$/))
+  .register(valueRules, { rule: "4 to 12 digits or capital letters" });
 
 /** A date `YYYY-MM-DD`, formatted as `Senin, 2 November 2026`. */
-export const day = z.pipe(
-  z.string().check(
-    z.regex(/^\d{4}-\d\d-\d\d$/),
-    z.refine((text) => !Number.isNaN(Date.parse(text))),
-  ),
-  z.transform((text: string) =>
-    new Date(text).toLocaleDateString("id-ID", {
-      weekday: "long",
-      day: "numeric",
-      month: "long",
-      year: "numeric",
-      timeZone: "UTC",
-    }),
-  ),
-);
+export const day = z
+  .pipe(
+    z.string().check(
+      z.regex(/^\d{4}-\d\d-\d\d$/),
+      z.refine((text) => !Number.isNaN(Date.parse(text))),
+    ),
+    z.transform((text: string) =>
+      new Date(text).toLocaleDateString("id-ID", {
+        weekday: "long",
+        day: "numeric",
+        month: "long",
+        year: "numeric",
+        timeZone: "UTC",
+      }),
+    ),
+  )
+  .register(valueRules, { rule: "a date YYYY-MM-DD" });
 
 /** A time of day `HH:MM`, formatted the Indonesian way: `09.30`. */
-export const clock = z.pipe(
-  z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/)),
-  z.transform((text: string) => text.replace(":", ".")),
-);
+export const clock = z
+  .pipe(
+    z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/)),
+    z.transform((text: string) => text.replace(":", ".")),
+  )
+  .register(valueRules, { rule: "a time HH:MM" });
 
-export const address = z.string().check(
-  z.maxLength(2_048),
-  z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text)),
-);
+export const address = z
+  .string()
+  .check(
+    z.maxLength(2_048),
+    z.refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text)),
+  )
+  .register(valueRules, { rule: "an http or https address" });

@@ -13,6 +13,7 @@ export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBy
     noEndpoint: table.noEndpoint(""),
     bodyTooLarge: table.bodyTooLarge(maxBodyBytes),
     uploadTooLarge: fileTooLarge,
+    requestTooLarge: table.requestTooLarge(auth.kind === "basic"),
     tooManyAttempts: table.tooManyAttempts(60),
     outcomeUnknown: table.outcomeUnknown(true),
   };

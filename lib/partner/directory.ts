@@ -90,10 +90,15 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
   },
 
   /**
-   * Issues a new key with the terms of the newest active one; the old keys expire after `overlapMs`.
+   * Issues a new key with the terms of the newest active one, unless others are given; the old keys expire after
+   * `overlapMs`.
    * @returns undefined if the partner has no active key.
    */
-  rotate: (partnerId: string, overlapMs: number): Promise<IssuedKey | undefined> =>
+  rotate: (
+    partnerId: string,
+    overlapMs: number,
+    { plan, scopes, expiresAt }: Partial<KeyTerms> & { readonly plan?: string | undefined } = {},
+  ): Promise<IssuedKey | undefined> =>
     sql.begin(async (transaction) => {
       const active = await transaction<{ scopes: string; expiresAt: Date | null }[]>`
         select array_to_string(scopes, ' ') as scopes, expires_at as "expiresAt" from partner.api_key k
@@ -105,9 +110,10 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
         update partner.api_key k
         set retires_at = least(retires_at, now() + ${overlapMs} * interval '1 millisecond')
         where partner_id = ${partnerId} and partner.is_active(k)`;
+      if (plan) await transaction`update partner.partner set plan = ${plan} where id = ${partnerId}`;
       return issue(transaction, partnerId, {
-        scopes: newest.scopes.split(" ") as PartnerScope[],
-        expiresAt: newest.expiresAt ?? undefined,
+        scopes: scopes ?? (newest.scopes.split(" ") as PartnerScope[]),
+        expiresAt: expiresAt ?? newest.expiresAt ?? undefined,
       });
     }) as Promise<IssuedKey | undefined>,
 

@@ -19,9 +19,9 @@ export const categoryImport: ImportTable = {
   table: "tourism.category",
   key: "id",
   columns: [
-    { header: "ktipe_id", column: "id", type: "text", check: checkBlank },
-    { header: "ktipe_nama", column: "name", type: "text", check: checkBlank },
-    { header: "ktipe_active", column: "active", type: "text", check: acceptAny },
+    { header: "ktipe_id", rule: "text, not blank; the key", column: "id", type: "text", check: checkBlank },
+    { header: "ktipe_nama", rule: "text, not blank", column: "name", type: "text", check: checkBlank },
+    { header: "ktipe_active", rule: "text", column: "active", type: "text", check: acceptAny },
   ],
 };
 
@@ -30,9 +30,21 @@ export const galleryImport: ImportTable = {
   table: "tourism.photo",
   key: "id",
   columns: [
-    { header: "id", column: "id", type: "integer", check: checkId },
-    { header: "pr_id", column: "destination_id", type: "text", check: checkDestination },
-    { header: "url_foto", column: "url", type: "text", check: checkUrl },
-    { header: "caption", column: "caption", type: "text", check: acceptAny },
+    {
+      header: "id",
+      rule: "a whole number up to 2147483647; the key",
+      column: "id",
+      type: "integer",
+      check: checkId,
+    },
+    {
+      header: "pr_id",
+      rule: "1 to 64 letters, digits, '.', '_' or '-'",
+      column: "destination_id",
+      type: "text",
+      check: checkDestination,
+    },
+    { header: "url_foto", rule: "an http or https address", column: "url", type: "text", check: checkUrl },
+    { header: "caption", rule: "text", column: "caption", type: "text", check: acceptAny },
   ],
 };

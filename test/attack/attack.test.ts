@@ -74,5 +74,5 @@ test("a stage is not attacked without consent to its host", async () => {
   const addresses = ["--base-url", "https://api.example.go.id", "--messaging-base-url", "http://127.0.0.1:1"];
   const call = [...addresses, "--consent", "example.go.id"];
   const { status, errors } = await callCommand(() => import("./attack.ts"), {}, ...call);
-  expect([status, errors]).toEqual([1, expect.stringContaining("needs --consent api.example.go.id")]);
+  expect([status, errors]).toEqual([2, expect.stringContaining("needs --consent api.example.go.id")]);
 });

@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { parseArgs } from "node:util";
 import postgres from "postgres";
 import { Pool } from "undici";
 import { build } from "../../infra/build/build.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { withCity } from "../steps/temporary-city.ts";
-import { median, printTable, writeResult } from "./result.ts";
+import { median, printTable, type Result } from "./result.ts";
 
 const atOnce = 32;
 /** As many connections as the task has. */
 const taskConnections = 10;
-const defaultSends = 10_000;
 const rounds = 5;
 
 type Round = Record<
@@ -38,15 +36,9 @@ const rate = async (count: number, work: (index: number) => Promise<unknown>): P
  * The ratio is to as many callers, each with a connection of its own. Beside it stands what the driver reaches
  * when it pipelines the same INSERTs over the task's number of connections, without waiting for one to commit.
  *
- * @param args `--sends <n>`, messages in each round.
+ * @param options `sends`: messages in each round.
  */
-export const benchAccept = async (args: string[]) => {
-  const { values } = parseArgs({
-    args,
-    options: { sends: { type: "string", default: String(defaultSends) } },
-  });
-  const sends = Number(values.sends);
-  if (!Number.isInteger(sends) || sends < 1) throw new Error("--sends must be a whole number from 1");
+export const benchAccept = async ({ sends }: { sends: number }): Promise<Result> => {
   await build();
   const rows = await withCity(
     1,
@@ -97,6 +89,6 @@ export const benchAccept = async (args: string[]) => {
   );
   printTable(rows);
   const medianRatio = toHundredths(median(rows.map(({ ratio }) => ratio)));
-  console.log(`median ratio ${medianRatio}`);
-  writeResult("accept", { sends, atOnce, medianRatio, rounds: rows });
+  console.error(`median ratio ${medianRatio}`);
+  return { bench: "accept", figures: { sends, atOnce, medianRatio, rounds: rows } };
 };

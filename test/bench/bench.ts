@@ -1,40 +1,82 @@
-// npm run bench [-- <name> [options]]: the figures, on this machine.
+import { command, type Reply, readWhole, runCommand } from "../../infra/commands/command.ts";
 import { benchAccept } from "./accept.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
+import { type Result, writeResult } from "./result.ts";
 
-const benches: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
-  accept: benchAccept,
-  "cold-start": benchColdStart,
-  memory: benchMemory,
-  outbox: benchOutbox,
-  residents: benchResidents,
-};
+const most = 100_000_000;
 
-const usage = `Usage: npm run bench                       all benches
-       npm run bench -- <name> [options]   one of: ${Object.keys(benches).join(", ")}
-
-  accept --sends <n>       messages that the messenger takes over in each round (3000)
-  cold-start --pairs <n>   pairs of starts for each function (15)
-  memory --messages <n>    texts; 50,000 take half an hour (50000)
-         --recipients <n>  different numbers (5000)
-  outbox --sends <n>       messages while a transaction is open (10000)
-  residents --rows <n>     residents; ten million take half an hour and 15 GB (1000000)
-            --beside <n>   the same pages of the list beside so many residents, from a million on`;
-
-const main = async () => {
-  const [name, ...args] = process.argv.slice(2);
-  if (name === "--help") console.log(usage);
-  else if (name === undefined) for (const run of Object.values(benches)) await run([]);
-  else if (Object.hasOwn(benches, name)) await benches[name]?.(args);
-  else throw new Error(usage);
-};
-
-await main().catch((error: Error) => {
-  console.error(error.message);
-  process.exitCode = 1;
+/** Replies with the figures, and stores them if asked to: the stored ones are committed. */
+const reply = (results: readonly Result[], store: boolean | undefined): Reply => ({
+  text: store
+    ? `Stored: ${results.map(writeResult).join(", ")}`
+    : "Not stored. With --store, the figures are written to test/bench/results.",
+  json: results.map(({ bench, figures }) => ({ bench, ...figures })),
 });
+
+const run = command(
+  "bench",
+  "Measure this machine: all benches with their default sizes, or one.",
+  (program, answer) => {
+    const defaults = {
+      accept: 10_000,
+      pairs: 15,
+      messages: 50_000,
+      recipients: 5_000,
+      outbox: 10_000,
+      rows: 1_000_000,
+    };
+    const size = <N extends string>(name: N, what: string) =>
+      [`--${name} <number>`, what, readWhole(`--${name}`, 1, most)] as const;
+    const all = program.option(
+      "--store",
+      "write the figures to test/bench/results, which is under version control",
+    );
+    const finish = (result: Result) => reply([result], all.opts().store);
+    all.action(
+      answer(async ({ store }) => {
+        const results = [
+          await benchAccept({ sends: defaults.accept }),
+          await benchColdStart({ pairs: defaults.pairs }),
+          await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
+          await benchOutbox({ sends: defaults.outbox }),
+          await benchResidents({ rows: defaults.rows }),
+        ];
+        return reply(results, store);
+      }),
+    );
+    program
+      .command("accept")
+      .description("messages that the messenger accepts in a second")
+      .option(...size("sends", "messages in each round"), defaults.accept)
+      .action(answer(async (options) => finish(await benchAccept(options))));
+    program
+      .command("cold-start")
+      .description("cold starts of each function")
+      .option(...size("pairs", "starts of each function"), defaults.pairs)
+      .action(answer(async (options) => finish(await benchColdStart(options))));
+    program
+      .command("memory")
+      .description("memory of the messenger; 50,000 texts take half an hour")
+      .option(...size("messages", "texts"), defaults.messages)
+      .option(...size("recipients", "different numbers"), defaults.recipients)
+      .action(answer(async (options) => finish(await benchMemory(options))));
+    program
+      .command("outbox")
+      .description("messages a second while a transaction is open")
+      .option(...size("sends", "messages while it is open"), defaults.outbox)
+      .action(answer(async (options) => finish(await benchOutbox(options))));
+    program
+      .command("residents")
+      .description("list and search; ten million residents take half an hour and 15 GB")
+      .option(...size("rows", "residents"), defaults.rows)
+      .option(...size("beside", "the same pages of the list beside so many residents, from a million on"))
+      .action(answer(async (options) => finish(await benchResidents(options))));
+  },
+);
+
+await runCommand(run);
 // the platform library leaves timers behind
 process.exit();

@@ -1,5 +1,4 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import type { APIGatewayAuthorizerResult, APIGatewayProxyResult } from "aws-lambda";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
@@ -9,10 +8,9 @@ import type { City } from "../../infra/local/city.ts";
 import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
-import { median, printTable, writeResult } from "./result.ts";
+import { median, printTable, type Result } from "./result.ts";
 import { type Invocation, startCold } from "./start-cold.ts";
 
-const defaultPairs = 15;
 const residents = 200;
 
 type Figures = {
@@ -114,30 +112,19 @@ const measureAll = async (city: City, folder: string, pairs: number, signal: Abo
   return all;
 };
 
-const readPairs = (args: string[]): number => {
-  const { values } = parseArgs({
-    args,
-    options: { pairs: { type: "string", default: String(defaultPairs) } },
-  });
-  const pairs = Number(values.pairs);
-  if (!Number.isInteger(pairs) || pairs < 1) throw new Error("--pairs must be a whole number from 1");
-  return pairs;
-};
-
 /**
  * Measures each function's cold start as a ratio to an empty handler's, both under AWS's runtime client:
  * a slow or a busy machine slows both. A start includes the first request with its secrets and its
  * database, which are near here; it does not include what Lambda does before it starts the process.
  *
- * @param args `--pairs <n>`, the starts of each function.
+ * @param options `pairs`: the starts of each function.
  */
-export const benchColdStart = async (args: string[]) => {
-  const pairs = readPairs(args);
+export const benchColdStart = async ({ pairs }: { pairs: number }): Promise<Result> => {
   compileRuntimeClient();
   await build();
   const functions = await withCity(residents, (city, folder, signal) =>
     measureAll(city, folder, pairs, signal),
   );
   printTable(functions);
-  writeResult("cold-start", { pairs, functions });
+  return { bench: "cold-start", figures: { pairs, functions } };
 };

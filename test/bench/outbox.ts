@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
@@ -17,7 +16,7 @@ import { secretTable } from "#lib/secrets/table/table.ts";
 import { startDatabase } from "../../infra/local/database.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { openStore } from "../../infra/local/secrets/store.ts";
-import { printTable, writeResult } from "./result.ts";
+import { printTable, type Result } from "./result.ts";
 
 const waiting = 1_000;
 const recipients = 500;
@@ -81,11 +80,9 @@ const rate = async (pids: readonly number[], count: number, work: () => Promise<
  * vacuum, which leaves every old version of a row in place. Nothing is flushed to disk, so that only this shows; a
  * second is one of processor time.
  *
- * @param args `--sends <n>`, messages while the transaction is open. A number sends at most 200 an hour.
+ * @param options `sends`: messages while the transaction is open. A number sends at most 200 an hour.
  */
-export const benchOutbox = async (args: string[]) => {
-  const { values } = parseArgs({ args, options: { sends: { type: "string", default: "10000" } } });
-  const sends = Number(values.sends);
+export const benchOutbox = async ({ sends }: { sends: number }): Promise<Result> => {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   try {
     const database = await startDatabase(`${folder}/postgres`, openStore(undefined), false);
@@ -106,13 +103,13 @@ export const benchOutbox = async (args: string[]) => {
       rows.push({ sends: sent, perSecond, ratio: Number((perSecond / before).toFixed(2)) });
       // an idle transaction is ended
       await holder`select 1`;
-      console.log(JSON.stringify(rows.at(-1)));
+      console.error(JSON.stringify(rows.at(-1)));
     }
     await holder`commit`;
     await Promise.all([sql.end(), holder.end()]);
     await database.server.stop();
     printTable(rows);
-    writeResult("outbox", { waiting, recipients, rows });
+    return { bench: "outbox", figures: { waiting, recipients, rows } };
   } finally {
     await destroyServer(`${folder}/postgres`);
     rmSync(folder, { recursive: true, force: true });

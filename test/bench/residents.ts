@@ -1,5 +1,4 @@
 import { Readable } from "node:stream";
-import { parseArgs } from "node:util";
 import type postgres from "postgres";
 import { importCsv } from "#lib/import/import.ts";
 import { residentImport } from "#lib/resident/import.ts";
@@ -13,7 +12,7 @@ import {
   residentColumns,
   withResidentDatabase,
 } from "./resident-database.ts";
-import { median, printTable, writeResult } from "./result.ts";
+import { median, printTable, type Result } from "./result.ts";
 
 const pageSize = 10;
 /** Rows that are loaded on top begin here: none of them is there yet. */
@@ -238,33 +237,28 @@ const measureLoad = async ({ connect, connectAsImporter }: ResidentDatabase) => 
   }));
 };
 
-const readRows = (name: string, value: string): number => {
-  const rows = Number(value);
-  if (!Number.isInteger(rows) || rows < 1) throw new Error(`--${name} must be a whole number from 1`);
-  return rows;
-};
-
 /**
  * Measures list and search as the functions call them against count(*) and OFFSET on the same rows, in turn in
  * one run, on one connection; the same pages beside a second database; and what the counting costs writers.
  *
- * @param args `--rows <n>`, residents; `--beside <n>`, those of the second database, from a million on.
+ * @param options `rows`: residents; `beside`: those of the second database, from a million on.
  */
-export const benchResidents = async (args: string[]) => {
-  const { values } = parseArgs({
-    args,
-    options: { rows: { type: "string", default: "1000000" }, beside: { type: "string" } },
-  });
-  const rows = readRows("rows", values.rows);
-  const onStep = (step: string) => console.log(`${step} …`);
-  await withResidentDatabase(async (database) => {
+export const benchResidents = async ({
+  rows,
+  beside,
+}: {
+  rows: number;
+  beside?: number | undefined;
+}): Promise<Result> => {
+  const onStep = (step: string) => console.error(`${step} …`);
+  return withResidentDatabase(async (database) => {
     const sql = database.connect();
     await fillResidents(sql, rows, onStep);
     const growth =
-      values.beside &&
+      beside &&
       (await withResidentDatabase(async (other) => {
         const few = other.connect();
-        await fillResidents(few, readRows("beside", values.beside ?? ""), onStep);
+        await fillResidents(few, beside, onStep);
         return measureGrowth(few, sql);
       }));
     if (growth) printTable(growth);
@@ -281,13 +275,14 @@ export const benchResidents = async (args: string[]) => {
     printTable(writes);
     const load = await measureLoad(database);
     printTable(load);
-    writeResult(`residents-${rows}`, {
+    const figures = {
       rows,
       profileSeconds: Math.round(profileSeconds / 1_000),
       reads,
-      ...(growth && { growthFrom: Number(values.beside), growth }),
+      ...(growth && { growthFrom: beside, growth }),
       writes,
       load,
-    });
+    };
+    return { bench: `residents-${rows}`, figures };
   });
 };

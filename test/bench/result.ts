@@ -23,7 +23,7 @@ export const median = (values: readonly number[]): number => {
   return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
 };
 
-/** Prints rows that have the same columns. */
+/** Prints rows that have the same columns; stdout is for the figures as JSON. */
 export const printTable = (rows: readonly Row[]) => {
   const columns = Object.keys(rows[0] ?? {}).map((title) =>
     layOut(
@@ -31,13 +31,23 @@ export const printTable = (rows: readonly Row[]) => {
       rows.map((row) => row[title] ?? ""),
     ),
   );
-  for (let line = 0; line <= rows.length; line++) console.log(columns.map((cells) => cells[line]).join("  "));
+  for (let line = 0; line <= rows.length; line++)
+    console.error(columns.map((cells) => cells[line]).join("  "));
 };
 
-/** Stores a bench's figures in `results/<bench>.json`, with the date and the version of Node. */
-export const writeResult = (bench: string, figures: Readonly<Record<string, unknown>>) => {
+/** What a bench measured. */
+export interface Result {
+  /** Name of its file. */
+  readonly bench: string;
+  readonly figures: Readonly<Record<string, unknown>>;
+}
+
+/** Stores figures in `results/<bench>.json`, with the date and the version of Node. @returns the file. */
+export const writeResult = ({ bench, figures }: Result): string => {
   const folder = fileURLToPath(new URL("results", import.meta.url));
   mkdirSync(folder, { recursive: true });
   const result = { date: new Date().toISOString().slice(0, 10), node: process.version, ...figures };
-  writeFileSync(`${folder}/${bench}.json`, `${JSON.stringify(result, null, 2)}\n`);
+  const file = `${folder}/${bench}.json`;
+  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  return file;
 };

@@ -37,6 +37,9 @@ const verifyWith = (settings: Record<string, string>, ...args: string[]) =>
     { DATABASE_URL: database.urlFor("maintenanceUrl"), ...settings },
     ...["verify", ...args],
   );
+/** Said with every problem. */
+const whatToDo = "The audit was changed outside the product. Do not delete anything";
+
 const verify = (...args: string[]) => verifyWith({}, ...args);
 
 /** Seals while the log is written to a file. @returns its name. */
@@ -63,7 +66,7 @@ test("accepts sealed rows, whatever the settings of the database session", async
   const { status, out } = await verify();
   expect([status, out]).toEqual([
     0,
-    "All 3 seals are valid.\nRecreated seals were not looked for: that takes --stage or --log.\n",
+    "All 3 seals are valid.\nRecreated seals were not looked for. On a stage, run: npm run audit -- verify --stage STAGE\n",
   ]);
 });
 
@@ -108,26 +111,34 @@ test.each([
 ])("finds %s", async (_, tampering, problem) => {
   await sealThree();
   await sql.unsafe(tampering).simple();
-  expect(await verify()).toMatchObject({ status: 1, errors: `${problem}\n` });
+  expect(await verify()).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining(`${problem}\n${whatToDo}`),
+  });
 });
 
 test("finds seals that were recreated, and removed ones at the end, by the log", async () => {
   const log = await sealIntoLog();
   expect(await verify("--log", log)).toMatchObject({
     status: 0,
-    out: "All 3 seals are valid, 3 of them by the log.\n",
+    out: "All 3 seals are valid, 3 of them by the log. Nothing to do.\n",
   });
   await sql
     .unsafe("delete from audit.seal where id = 3; delete from audit.resident_read where id > 15")
     .simple();
   expect((await verify()).status).toBe(0);
-  expect(await verify("--log", log)).toMatchObject({ status: 1, errors: "seal 3: it is missing\n" });
+  expect(await verify("--log", log)).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining("seal 3: it is missing\n"),
+  });
   await sql.unsafe("delete from audit.seal; delete from audit.resident_read where id = 12").simple();
   await sealReads(maintenance, 1);
   expect((await verify()).status).toBe(0);
   expect(await verify("--log", log)).toMatchObject({
     status: 1,
-    errors: "seal 1: its digest differs from the log\nseal 2: it is missing\nseal 3: it is missing\n",
+    errors: expect.stringMatching(
+      /^seal 1: its digest differs from the log\nseal 2: it is missing\nseal 3: it is missing\n/,
+    ),
   });
 });
 
@@ -137,7 +148,7 @@ test("finds a seal that was recreated and logged again by its first digest in th
   writeFileSync(log, `${first}\n${readFileSync(log, "utf8")}`);
   expect(await verify("--log", log)).toMatchObject({
     status: 1,
-    errors: "seal 2: its digest differs from the log\n",
+    errors: expect.stringMatching(/^seal 2: its digest differs from the log\n/),
   });
 });
 
@@ -152,12 +163,12 @@ test("reads the log of a stage from CloudWatch, page by page", async () => {
   };
   expect(await verifyWith(settings, "--stage", "test")).toMatchObject({
     status: 0,
-    out: "All 3 seals are valid, 3 of them by the log.\n",
+    out: "All 3 seals are valid, 3 of them by the log. Nothing to do.\n",
   });
   await sql`delete from audit.seal where id = 3`;
   expect(await verifyWith(settings, "--stage", "test")).toMatchObject({
     status: 1,
-    errors: "seal 3: it is missing\n",
+    errors: expect.stringMatching(/^seal 3: it is missing\n/),
   });
   expect(await verifyWith(settings, "--stage", "other")).toMatchObject({
     status: 1,

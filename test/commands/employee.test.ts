@@ -16,7 +16,7 @@ describe("sessions", () => {
   const sessions = (...args: string[]) =>
     callCommand(
       () => import("../../infra/commands/sessions.ts"),
-      { DATABASE_URL: employeeAdminUrl },
+      { DATABASE_URL: employeeAdminUrl, ...variables["employee/login"] },
       ...args,
     );
   const client = employeeClient(baseUrl);
@@ -26,7 +26,7 @@ describe("sessions", () => {
     const token = await login();
     const { out } = await sessions("list");
     expect(out).toMatch(/^account +session +scope +started +refreshed +expires/);
-    expect(out).toMatch(/^3 +[\w-]{36} +employee:read +\d{4}-/m);
+    expect(out).toMatch(/^3 +[\w-]{36} +employee:read +\d{4}-\d\d-\d\d \d\d:\d\dZ /m);
     expect(out).not.toContain(token);
   });
 
@@ -42,8 +42,40 @@ describe("sessions", () => {
       expect((await client.refresh(token)).json.error).toBe("invalid_grant");
     expect(await sessions("end", "3")).toMatchObject({
       status: 1,
-      errors: expect.stringContaining('No open session with ID or account "3"'),
+      errors: expect.stringContaining('No open session of "3"'),
     });
+  });
+});
+
+describe("sessions of a name", () => {
+  const end = (...args: string[]) =>
+    callCommand(
+      () => import("../../infra/commands/sessions.ts"),
+      { DATABASE_URL: employeeAdminUrl, ...variables["employee/login"] },
+      "end",
+      ...args,
+    );
+  const client = employeeClient(baseUrl);
+  const login = async (name: string, password: string) => (await client.login(name, password)).json;
+
+  test.each([
+    ["username", employee.username, employee.password],
+    ["NIP", employee.nip, employee.passphrase],
+  ])("are ended by the %s of the login, in any case", async (_, name, password) => {
+    const { refresh_token } = await login(name, password);
+    expect((await end(name.toUpperCase())).out).toMatch(/^\d+ sessions? ended/);
+    expect((await client.refresh(refresh_token)).json.error).toBe("invalid_grant");
+    expect(await end(name)).toMatchObject({ status: 1, errors: expect.stringContaining("No open session") });
+  });
+
+  test("says what it needs on a stage for a username", async () => {
+    expect(
+      await callCommand(
+        () => import("../../infra/commands/sessions.ts"),
+        { DATABASE_URL: employeeAdminUrl },
+        ...["end", "somebody"],
+      ),
+    ).toMatchObject({ status: 1, errors: expect.stringContaining("set PEPPER_SECRET_ID") });
   });
 });
 
@@ -64,13 +96,17 @@ describe("sessions unlock", () => {
     expect(await attempt()).toBe(429);
     const { out } = await unlock(variables["employee/login"] ?? {}, name.toUpperCase());
     expect(out).toMatch(/^5 failed attempts for .* are cleared/);
+    expect(await unlock(variables["employee/login"] ?? {}, `nosuch-${name}`)).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining("nothing is locked"),
+    });
     expect(await attempt()).toBe(401);
   });
 
   test("names the secret that it needs on a stage", async () => {
     expect(await unlock({}, "someone")).toMatchObject({
       status: 1,
-      errors: expect.stringContaining("unlock needs PEPPER_SECRET_ID"),
+      errors: expect.stringContaining("set PEPPER_SECRET_ID"),
     });
   });
 });
@@ -119,6 +155,14 @@ describe("token-key", () => {
     const [first, second] = keys.map(({ out }) => JSON.parse(out));
     expect(first).toEqual({ kty: "oct", alg: "HS256", kid: expect.any(String), k: expect.any(String) });
     expect(first.k).not.toBe(second.k);
+  });
+
+  test("rotate replaces the first key at any age, because there is no previous one", async () => {
+    expect(store.find(id, { stage: "AWSPREVIOUS" })).toBeUndefined();
+    expect(await tokenKey("rotate")).toMatchObject({
+      status: 0,
+      out: expect.stringContaining("has the new key"),
+    });
   });
 
   test("rotate does not invalidate valid tokens, unless it is forced", async () => {

@@ -99,7 +99,7 @@ test("reports rejected rows with line and reason in a private file that can be c
   lines[2] = lines[2]?.replace(/^\d+/, "123") ?? "";
   lines[4] = `"never closed,${lines[4]}`;
   const result = await run("import", "residents", write(lines.join("\n")));
-  expect(result).toMatchObject({ status: 2, out: expect.stringContaining("3 added") });
+  expect(result).toMatchObject({ status: 3, out: expect.stringContaining("3 added") });
   const report = join(folder, "data.rejected.csv");
   expect(statSync(report).mode & 0o777).toBe(0o600);
   const [head, first, second] = readFileSync(report, "utf8").split("\n");
@@ -110,11 +110,28 @@ test("reports rejected rows with line and reason in a private file that can be c
   expect((await run("import", "residents", write(corrected, "corrected.csv"))).out).toContain("1 added");
 });
 
-test("one rejected row is reported and gives exit code 2", async () => {
+test("rejected rows are summed by reason, the most frequent first", async () => {
+  const lines = csv(5).split("\n");
+  for (const n of [2, 3, 4]) lines[n] = lines[n]?.replace(/^\d+/, "123") ?? "";
+  lines[4] = lines[4]?.replace(/^123,\d+/, "123,9") ?? "";
+  const file = write(lines.join("\n"));
+  const { out } = await run("import", "residents", file);
+  expect(out).toMatch(
+    /\n +3 {2}nik must have exactly 16 digits\n +1 {2}no_kk must have exactly 16 digits\n$/,
+  );
+  const { out: json } = await run("import", "residents", file, "--json");
+  expect(JSON.parse(json)).toMatchObject({
+    unchanged: 2,
+    rejected: 3,
+    reasons: [{ count: 3 }, { reason: "no_kk must have exactly 16 digits", count: 1 }],
+  });
+});
+
+test("one rejected row is reported and gives exit code 3", async () => {
   const file = write(csv(3).replace(/\n\d+/, "\n123"));
   const report = join(folder, "data.rejected.csv");
   const { status, out } = await run("import", "residents", file);
-  expect([status, out]).toEqual([2, expect.stringContaining(`\n1 rejected; reasons are in ${report}\n`)]);
+  expect([status, out]).toEqual([3, expect.stringContaining(`\n1 rejected; the rows are in ${report}\n`)]);
   expect(out).toContain("2 added");
   expect(readFileSync(report, "utf8").split("\n")).toEqual([
     expect.stringMatching(/^line,reason,/),

@@ -41,7 +41,7 @@ beforeEach(() =>
 describe("run", () => {
   test("notifies everyone, and reports who could not be notified and why", async () => {
     const { status, out } = await notify("run", job);
-    expect(status).toBe(2);
+    expect(status).toBe(3);
     expect(out).toContain("recipients: 2 accepted, 0 opted out, 1 refused, 0 expired");
     expect(out).toContain("messages: 2 PENDING");
     expect(out).toContain("R00001  refused: phone must be digits with country code");
@@ -54,10 +54,11 @@ describe("run", () => {
     expect((await sent()).length).toBe(2);
   });
 
-  test("--dry-run shows recipients and messages with masked numbers, and sends nothing", async () => {
+  test("--dry-run shows recipients and messages with masked numbers and names, and sends nothing", async () => {
     const { status, out } = await notify("run", job, "--dry-run");
     expect(status).toBe(0);
-    expect(out).toContain("R00000  6281••••••00  would be sent\n    Yth. Warga 0,");
+    expect(out).toContain("R00000  6281••••••00  would be sent\n    Yth. W•••• 0,");
+    expect(out).not.toContain("Warga");
     expect(out).toContain("R00001  ••••••••  refused: phone must be digits");
     expect(out).toContain("Dry run: 2 would be sent, 1 would not. Nothing was sent.");
     expect(out).not.toMatch(/\d{7,}/);
@@ -84,7 +85,9 @@ test("report lists the last runs and the failed requests", async () => {
   );
   expect(await notify("send", "one-time-code", "6281234567890", "code=12")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining("refused: code is invalid, purpose is missing"),
+    errors: expect.stringContaining(
+      "refused: code is invalid, purpose is missing. The values of one-time-code: code (4 to 12 digits or capital letters), purpose (text of up to 60 characters)",
+    ),
   });
   expect((await notify("report", "requests")).out).toMatch(
     /one-time-code +refused +code is invalid, purpose is missing/,
@@ -136,7 +139,7 @@ test("jobs lists the jobs and their next runs", async () => {
   const { out } = await notify("jobs");
   for (const { name } of jobs)
     expect(out).toMatch(
-      new RegExp(`^${name} +cron\\(.+\\) +Asia/Jakarta +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d `, "m"),
+      new RegExp(`^${name} +cron\\(.+\\) +Asia/Jakarta +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\dZ `, "m"),
     );
 });
 
@@ -157,20 +160,27 @@ test("says what to do when the messenger is unavailable", async () => {
 
 test.each([
   [["run", "nonsense"], "Unknown job: nonsense. Use appointment-reminder"],
-  [["run"], "Unknown job: (none)"],
+  [["run"], "Missing required argument 'job'"],
   [["run", job, "--at", "08:00"], "--at must be a time with time zone"],
   [["run", job, "--at", "2999-01-01T00:00Z"], "is in the future"],
-  [["run", job, "more"], "Unexpected argument: more"],
-  [
-    ["report", job, "--at", "2020-01-01T00:00Z"],
-    "No run of appointment-reminder at 2020-01-01T00:00:00.000Z",
-  ],
+  [["run", job, "more"], "Too many arguments for 'run'"],
   [["send", "nonsense", "6281234567890"], "Unknown template: nonsense"],
   [["send", "proof", "081234567890"], "replace the leading 0"],
   [["send", "proof", "6281234567890", "name"], "Expected key=value, not name"],
-  [["opt-out"], "phone is missing"],
-  [["stop", job], "Unknown command: stop. Use jobs, run"],
+  [
+    ["send", "proof", "6281234567890", "naem=a"],
+    "Unknown value: naem. The values of proof: name (text of up to",
+  ],
+  [["opt-out"], "Missing required argument 'phone'"],
+  [["rum", job], "Unknown command 'rum'. Did you mean run?"],
   [["run", job, "--fast"], "Unknown option '--fast'"],
 ])("rejects %j with a message that says what to do", async (args, message) => {
-  expect(await notify(...args)).toMatchObject({ status: 1, errors: expect.stringContaining(message) });
+  expect(await notify(...args)).toMatchObject({ status: 2, errors: expect.stringContaining(message) });
+});
+
+test("report of a time without a run says so", async () => {
+  expect(await notify("report", job, "--at", "2020-01-01T00:00Z")).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining("No run of appointment-reminder at 2020-01-01T00:00:00.000Z"),
+  });
 });

@@ -29,7 +29,7 @@ test("an added key works, is shown once and stored as a digest", async () => {
 
 test("a partner may have several keys, of which one can be revoked", async () => {
   const name = newName();
-  const [first, second] = [(await partner("add", name)).out, (await partner("add", name)).out];
+  const [first, second] = [(await partner("add", name)).out, (await partner("rotate", name)).out];
   const id = /key_\w+/.exec(first)?.[0] ?? "";
   expect((await partner("revoke", id)).out).toContain(`revoked ${id}`);
   expect([await reads(keyIn(first)), await reads(keyIn(second))]).toEqual([401, 200]);
@@ -39,14 +39,37 @@ test("a partner may have several keys, of which one can be revoked", async () =>
   });
 });
 
-test("another key leaves the partner's plan unchanged, unless a plan is given", async () => {
+test("a rotation leaves the partner's plan and scopes unchanged, unless others are given", async () => {
   const name = newName();
   const planOf = async () => new RegExp(`${name} +(\\w+)`).exec((await partner("list")).out)?.[1];
   await partner("add", name, "--plan", "trial");
-  await partner("add", name);
+  await partner("rotate", name);
   expect(await planOf()).toBe("trial");
-  await partner("add", name, "--plan", "standard");
+  await partner("rotate", name, "--plan", "standard", "--scopes", "resident:read,resident:number");
   expect(await planOf()).toBe("standard");
+  const keys = (await partner("list")).out.split("\n").filter((line) => line.startsWith(name));
+  expect(keys.map((line) => line.includes("resident:number"))).toEqual([false, false, true]);
+});
+
+test("add refuses a partner with an active key and points to rotate", async () => {
+  const name = newName();
+  const { out } = await partner("add", name);
+  expect(await partner("add", name)).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining(`npm run partner -- rotate ${name}`),
+  });
+  expect((await partner("list")).out.split(name)).toHaveLength(2);
+  await partner("revoke", name);
+  expect((await partner("add", name)).status).toBe(0);
+  expect(await reads(keyIn(out))).toBe(401);
+});
+
+test("a key is JSON with --json", async () => {
+  const name = newName();
+  const { keyId, key, ...rest } = JSON.parse((await partner("add", name, "--json")).out);
+  expect([await reads(key), rest]).toEqual([200, { partner: name, expiresAt: null }]);
+  const { keys } = JSON.parse((await partner("list", "--json")).out);
+  expect(keys).toContainEqual(expect.objectContaining({ partnerId: name, keyId, state: "active" }));
 });
 
 test("a rotated key stays valid for the overlap, and the new key has its scopes", async () => {
@@ -81,7 +104,7 @@ test("a key is valid until the end of its expiry day in UTC", async () => {
   onTestFinished(() => void vi.useRealTimers());
   const name = newName();
   const { out } = await partner("add", name, "--expires", "2030-06-01");
-  expect(out).toContain("expires 2030-06-01 23:59");
+  expect(out).toContain("expires 2030-06-01 23:59Z");
   const [row] = await connectFor("adminUrl")<{ end: Date }[]>`
     select expires_at as end from partner.api_key where partner_id = ${name}`;
   expect(row?.end.toISOString()).toBe("2030-06-01T23:59:59.000Z");
@@ -89,22 +112,28 @@ test("a key is valid until the end of its expiry day in UTC", async () => {
 });
 
 test.each<[string[], RegExp]>([
-  [["add"], /PARTNER must be 1 to 40/],
+  [["add"], /Missing required argument 'partner'/],
   [["add", "Dinas Kesehatan"], /PARTNER must be/],
   [["add", "x", "--scopes", "all"], /Unknown scope: all\. Use resident:read, resident:number/],
   [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial, portal/],
   [["add", "x", "--expires", "2020-01-01"], /a future date/],
   [["add", "x", "--expires", "2030-02-31"], /a future date/],
-  [["rotate", "nobody"], /no active key/],
   [["rotate", "x", "--overlap", "-1"], /overlap/],
-  [["frobnicate"], /Unknown command: frobnicate\. Use add, list, rotate, revoke, sync/],
-  [["add", "x", "y"], /Unexpected argument: y/],
-  [["sync"], /sync needs --stage NAME/],
+  [["rotat", "x"], /Unknown command 'rotat'\. Did you mean rotate\?/],
+  [["add", "x", "y"], /Too many arguments for 'add'/],
+  [["sync"], /Required option '--stage <name>' not specified/],
 ])("rejects a wrong call %j with a message that says what to do", async (args, message) => {
-  expect(await partner(...args)).toMatchObject({ status: 1, errors: expect.stringMatching(message) });
+  expect(await partner(...args)).toMatchObject({ status: 2, errors: expect.stringMatching(message) });
+});
+
+test("rotate of a partner without a key points to add", async () => {
+  expect(await partner("rotate", "nobody")).toMatchObject({
+    status: 1,
+    errors: expect.stringMatching(/no active key.*partner -- add nobody/),
+  });
 });
 
 test("shows its usage without arguments and with --help", async () => {
-  expect(await partner()).toMatchObject({ status: 1, out: expect.stringContaining("Usage:") });
+  expect(await partner()).toMatchObject({ status: 2, out: expect.stringContaining("Usage:") });
   expect(await partner("--help")).toMatchObject({ status: 0, out: expect.stringContaining("Usage:") });
 });

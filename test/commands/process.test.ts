@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, inject, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { startCommand } from "../steps/command.ts";
 import { residentHeader } from "../steps/residents/resident-csv.ts";
 
@@ -15,26 +16,27 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   import: [
     `residents ${folder}/data.csv`,
     { DATABASE_URL: city.importerUrl },
-    2,
-    /^1 rejected; reasons are in /m,
+    3,
+    /^1 rejected; the rows are in /m,
   ],
-  seed: ["--residents x", {}, 1, /^--residents must be a whole number/],
+  seed: ["--residents x", {}, 2, /^--residents must be a whole number/],
   partner: ["list", { DATABASE_URL: city.partnerAdminUrl }, 0, /^partner +plan +key/],
-  audit: ["verify --stage test --log none", {}, 1, /^Give either --stage or --log/],
+  audit: ["verify --stage test --log none", {}, 2, /^--stage test needs the database of that stage/],
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^Residents: \d+ in \d+ blocks/],
   sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   notify: ["jobs", {}, 0, /^job +schedule/],
   "token-key": ["new", {}, 0, /^\{"kty":"oct"/],
+  build: ["--help", {}, 0, /^Usage: npm run build/],
+  cost: ["--help", {}, 0, /^Usage: npm run cost/],
   "dead-letters": ["list --stage test", {}, 1, /no AWS region is set/],
 };
 
 test("each command of package.json is tested", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
   const files = Object.values(scripts).flatMap(
-    (script) => /^node infra\/commands\/(.+)\.ts$/.exec(script)?.[1] ?? [],
+    (script) => /infra\/commands\/(.+)\.ts$/.exec(script)?.[1] ?? [],
   );
-  // `cost` writes into the guides
-  expect(files.filter((file) => file !== "cost").toSorted()).toEqual(Object.keys(calls).toSorted());
+  expect(files.toSorted()).toEqual(Object.keys(calls).toSorted());
 });
 
 test.concurrent.each(Object.entries(calls))(
@@ -44,7 +46,41 @@ test.concurrent.each(Object.entries(calls))(
     const ended = await startCommand(`infra/commands/${name}.ts`, settings, ...args.split(" ")).ended;
     expect(ended).toMatchObject({
       status,
-      [status === 1 ? "errors" : "out"]: expect.stringMatching(printed),
+      [status === 1 || status === 2 ? "errors" : "out"]: expect.stringMatching(printed),
     });
   },
 );
+
+describe("the Node of the scripts", () => {
+  const start = (file: string, ...preload: string[]) =>
+    spawnSync(process.execPath, [...preload.flatMap((one) => ["-r", one]), file], { encoding: "utf8" });
+
+  test("is checked by each script that starts a program", () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    const programs = Object.values(scripts).filter((script) => script.includes(".ts"));
+    expect(programs.length).toBeGreaterThan(12);
+    expect(programs.filter((script) => !script.includes("node -r ./infra/node.cjs "))).toEqual([]);
+  });
+
+  test("missing after npm ci --ignore-scripts is one sentence that says what to do", () => {
+    mkdirSync(join(folder, "infra"));
+    copyFileSync("infra/node.cjs", join(folder, "infra/node.cjs"));
+    const { status, stderr } = start(join(folder, "infra/node.cjs"));
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^[^\n]+ run npm ci, without --ignore-scripts\.\n$/),
+    ]);
+  });
+
+  test("that is too old is one sentence", () => {
+    writeFileSync(
+      join(folder, "old.cjs"),
+      'Object.defineProperty(process.versions, "node", { value: "20.20.2" })',
+    );
+    const { status, stderr } = start("infra/node.cjs", join(folder, "old.cjs"));
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Node 20\.20\.2 is too old: [^\n]+\n$/)]);
+    expect(start("infra/node.cjs").status).toBe(0);
+  });
+});

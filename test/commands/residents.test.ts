@@ -39,16 +39,19 @@ const bypass = (statement: string) =>
 const work = (name: string) =>
   steps.find((step) => step.name === name)?.work(database.connect("maintenanceUrl"));
 
-test("status shows residents, blocks and pending maintenance", async () => {
+test("status shows residents, blocks and pending maintenance, and whether something is to be done", async () => {
   const { status, out } = await run("status");
   expect(status).toBe(0);
   expect(out).toContain(
     "Residents: 600 in 1 blocks of at most 600\nChanges to be folded: 101\nSearch profiles: 0 of 1 ready",
   );
+  expect(out).toContain("Nothing to do: the next maintenance run, within five minutes, continues.");
+  const { out: json } = await run("status", "--json");
+  expect(JSON.parse(json)).toMatchObject({ residents: 600, pending: 101, stale: 1 });
 });
 
 test("verify accepts all counts, also with changes that are not folded", async () => {
-  expect(await run("verify")).toMatchObject({ status: 0, out: "All counts are correct.\n" });
+  expect(await run("verify")).toMatchObject({ status: 0, out: "All counts are correct. Nothing to do.\n" });
 });
 
 test("verify and maintenance fail on a bypassed count until rebuild corrects it", async () => {

@@ -4,7 +4,9 @@ import { callCommand } from "../steps/command.ts";
 
 const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>>> = {
   audit: () => import("../../infra/commands/audit.ts"),
+  "dead-letters": () => import("../../infra/commands/dead-letters.ts"),
   import: () => import("../../infra/commands/import.ts"),
+  partner: () => import("../../infra/commands/partner.ts"),
   residents: () => import("../../infra/commands/residents.ts"),
   seed: () => import("../../infra/commands/seed.ts"),
   sessions: () => import("../../infra/commands/sessions.ts"),
@@ -14,29 +16,69 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
 /** A closed port: a wrong call is rejected before the database is used. */
 const settings = { DATABASE_URL: "postgres://x:y@127.0.0.1:1/none" };
 
+const call = (line: string, env: Record<string, string> = settings) => {
+  const [name = "", ...args] = line.split(" ");
+  return callCommand(commands[name] ?? expect.fail(`no command ${name}`), env, ...args);
+};
+
 test.each([
   ["import residents /nowhere.csv", "File not found: /nowhere.csv"],
   ["import people x.csv", "Unknown table: people. Use residents"],
-  ["import residents", "Expected one file"],
-  ["import residents x.csv --fast", "Unknown option '--fast'"],
-  ["seed --residents many", "must be a whole number, not many"],
-  ["seed --residents 1.5", "must be a whole number, not 1.5"],
-  ["residents repair", "Unknown command: repair. Use status, verify, rebuild."],
-  ["residents verify now", "Unexpected argument: now"],
-  ["audit show", "Unknown command: show. Use verify."],
+  ["import residents", "Missing required argument 'file'. See: npm run import -- --help"],
+  [
+    "import residents x.csv --jso",
+    "Unknown option '--jso'. Did you mean --json? See: npm run import -- --help",
+  ],
+  ["seed", "Required option '--residents <number>' not specified"],
+  ["seed --residents many", "must be a whole number from 0 to 999999999, not many"],
+  ["seed --residents 1.5", "must be a whole number from 0 to 999999999, not 1.5"],
+  ["residents", "A command is missing. See: npm run residents -- --help"],
+  ["residents verfy", "Unknown command 'verfy'. Did you mean verify? See: npm run residents -- --help"],
+  ["residents verify now", "Too many arguments for 'verify'. Expected 0 arguments but got 1"],
   ["audit verify --stage test --log audit.log", "Give either --stage or --log"],
-  ["audit verify --log none.log", "The file none.log cannot be read"],
-  ["sessions end", "end needs a session or account ID"],
-  ["sessions stop 3", "Unknown command: stop. Use list, end, unlock."],
-  ["sessions unlock", "unlock needs the username or NIP"],
-  ["sessions list a", "Unexpected argument: a"],
-  ["sessions list a b", "Unexpected argument: a b"],
-  ["token-key rotate now", "Unexpected argument: now"],
-])("%s is rejected with a message that says what is wrong", async (line, message) => {
-  const [name = "", ...args] = line.split(" ");
-  const command = commands[name] ?? expect.fail(`no command ${name}`);
-  expect(await callCommand(command, settings, ...args)).toMatchObject({
+  ["dead-letters list", "Required option '--stage <stage>' not specified"],
+  ["dead-letters drop --stage prod", "Missing required argument 'id'"],
+  ["partner list --overlap 3", "Unknown option '--overlap'"],
+  ["sessions end", "Missing required argument 'who'"],
+  ["sessions lst", "Unknown command 'lst'. Did you mean list?"],
+  ["sessions unlock", "Missing required argument 'name'"],
+  ["token-key rotate now", "Too many arguments for 'rotate'"],
+])("%s is rejected with a message that says what is wrong, and exit code 2", async (line, message) => {
+  expect(await call(line)).toMatchObject({ status: 2, errors: expect.stringContaining(message) });
+});
+
+test("a failure is exit code 1", async () => {
+  expect(await call("audit verify --log none.log")).toMatchObject({
     status: 1,
-    errors: expect.stringContaining(message),
+    errors: expect.stringContaining("The file none.log cannot be read"),
   });
+});
+
+test.each(["partner list --stage prod", "partner add health --stage prod", "audit verify --stage prod"])(
+  "%s does not use the local database in place of the stage's",
+  async (line) => {
+    expect(await call(line, {})).toMatchObject({
+      status: 2,
+      errors: expect.stringContaining("set DATABASE_SECRET_ID=municipal/prod/database/"),
+    });
+  },
+);
+
+test.each(Object.keys(commands))(
+  "%s --help says how to use it, --version which version it is",
+  async (name) => {
+    expect(await call(`${name} --help`)).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(new RegExp(`^Usage: npm run ${name} -- .*Exit code: 0 done`, "s")),
+    });
+    expect(await call(`${name} --version`)).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+  },
+);
+
+test("with --json a failure is JSON, too", async () => {
+  const { out, errors } = await call("residents verfy --json");
+  expect([out, JSON.parse(errors)]).toEqual(["", { error: expect.stringContaining("Did you mean verify?") }]);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import { findSetting } from "#lib/config.ts";
-import { CommandError } from "../../infra/commands/command.ts";
+import { WrongCall } from "../../infra/commands/command.ts";
 import type { ApiName, Credentials, Need } from "./system.ts";
 
 /** Some fields of `.local/dev.json`. */
@@ -34,12 +34,12 @@ export const howToProvide: Readonly<Record<Need, string>> = {
 };
 
 export interface TargetOptions {
-  readonly "base-url"?: string | undefined;
-  readonly "messaging-base-url"?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly messagingBaseUrl?: string | undefined;
   /** A file. Default: the environment. */
   readonly credentials?: string | undefined;
   readonly login: boolean;
-  readonly "send-to"?: string | undefined;
+  readonly sendTo?: string | undefined;
 }
 
 /** The addresses of a stage, and credentials for it. */
@@ -52,7 +52,7 @@ const readFile = (file: string): string => {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new CommandError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new WrongCall(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 };
 
@@ -65,12 +65,12 @@ const readGiven = (file: string | undefined): Given => {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new CommandError(`${source} is not JSON`);
+    throw new WrongCall(`${source} is not JSON`);
   }
   const given = Given.safeParse(json);
   if (given.success) return given.data;
   const fields = given.error.issues.map(({ path }) => path.join(".") || "the top level").join(", ");
-  throw new CommandError(`${source} does not have the shape of .local/dev.json: ${fields}`);
+  throw new WrongCall(`${source} does not have the shape of .local/dev.json: ${fields}`);
 };
 
 /** Whether a host, as in a parsed URL, is this machine. */
@@ -78,35 +78,37 @@ export const isLoopback = (host: string): boolean => ["127.0.0.1", "localhost", 
 
 const readAddress = (option: string, text: string | undefined): string => {
   if (text === undefined)
-    throw new CommandError(`--${option} is missing. Example: https://api.example.go.id/api`);
+    throw new WrongCall(
+      `--${option} is missing, and so is the field in the credentials. Example: https://api.example.go.id/api`,
+    );
   const url = URL.parse(text);
   const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
   if (!plain)
-    throw new CommandError(
+    throw new WrongCall(
       `--${option} must be an address without credentials, query and fragment, such as https://api.example.go.id/api`,
     );
   if (url.protocol === "http:" && !isLoopback(url.hostname))
-    throw new CommandError(`--${option} must be https, or credentials would be sent unencrypted`);
+    throw new WrongCall(`--${option} must be https, or credentials would be sent unencrypted`);
   return url.href.replace(/\/+$/, "");
 };
 
 const readPhone = (text: string): string => {
   if (/^[1-9]\d{7,14}$/.test(text)) return text;
-  throw new CommandError("--send-to must be a number with country code and without +, such as 6281234567890");
+  throw new WrongCall("--send-to must be a number with country code and without +, such as 6281234567890");
 };
 
-/** @throws CommandError that names what is missing or wrong. */
+/** @throws WrongCall that names what is missing or wrong. */
 export const readTarget = (options: TargetOptions): Target => {
   const given = readGiven(options.credentials);
   const { username, password, nip, passphrase } = given.employee ?? {};
   const account = username && password ? { username, password } : undefined;
-  const phone = options["send-to"];
-  if (options.login && !account) throw new CommandError(`--login needs ${accountFields}`);
-  if (phone !== undefined && !given.basic) throw new CommandError(`--send-to needs ${howToProvide.basic}`);
+  const phone = options.sendTo;
+  if (options.login && !account) throw new WrongCall(`--login needs ${accountFields}`);
+  if (phone !== undefined && !given.basic) throw new WrongCall(`--send-to needs ${howToProvide.basic}`);
   return {
     addresses: {
-      integration: readAddress("base-url", options["base-url"] ?? given.baseUrl),
-      messaging: readAddress("messaging-base-url", options["messaging-base-url"] ?? given.messagingBaseUrl),
+      integration: readAddress("base-url", options.baseUrl ?? given.baseUrl),
+      messaging: readAddress("messaging-base-url", options.messagingBaseUrl ?? given.messagingBaseUrl),
     },
     credentials: {
       apiKey: given.apiKey,

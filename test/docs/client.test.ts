@@ -64,7 +64,10 @@ test("the guide's ten lines compile with the client generated from the document,
   const compiled = await compile(folder);
   expect(compiled.code, compiled.output).toBe(0);
   const { username, password } = inject("city").employee;
-  const ran = await start(folder, "example.ts", [], { USERNAME: username, PASSWORD: password });
+  const ran = await start(folder, "example.ts", [], {
+    EMPLOYEE_USERNAME: username,
+    EMPLOYEE_PASSWORD: password,
+  });
   expect(ran.code, ran.output).toBe(0);
   expect(ran.stdout).toMatch(/peg_nip_baru: '\d{18}'/);
 });

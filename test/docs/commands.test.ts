@@ -33,6 +33,7 @@ const end = async (system: ChildProcess) => {
 let system: ChildProcess;
 beforeAll(async () => {
   const args = [devProgram, "--folder", local, "--residents", "200", "--port", "0", "--messaging-port", "0"];
+  args.push("--console-port", "0", "--platform-port", "0");
   system = spawn(process.execPath, args, { stdio: "ignore" });
   await vi.waitUntil(() => existsSync(`${local}/dev.json`), { timeout: 90_000, interval: 200 });
   dev = JSON.parse(readFileSync(`${local}/dev.json`, "utf8"));
@@ -55,7 +56,7 @@ const prepareVariables = async () => {
   writeFileSync(`${checkout}/letter.txt`, "a letter");
   return {
     ...{ KEY: apiKey, AUTH: `${basic.username}:${basic.password}`, PHONE: phone ?? "" },
-    ...{ USERNAME: username, PASSWORD: password, NIP: nip, PASS: passphrase },
+    ...{ EMPLOYEE_USERNAME: username, EMPLOYEE_PASSWORD: password, NIP: nip, PASS: passphrase },
     ...{
       TOKEN: token,
       REFRESH_TOKEN: refresh_token,
@@ -135,6 +136,12 @@ describe("the guides", () => {
 describe("the README and the guides", () => {
   const guides = guideNames.flatMap((name) => languages.map((language) => readGuideText(language, name)));
   const texts = [readme, ...guides].join("\n");
+
+  test("use no variable that a shell sets or reserves", () => {
+    const words = readFileSync("lib/openapi/words/employee.ts", "utf8");
+    const reserved = /\$\{?(USERNAME|USER|LOGNAME|UID|EUID|GID|SECONDS|RANDOM|status|path|argv)\b/g;
+    expect([...`${texts}${words}`.matchAll(reserved)].map(([name]) => name)).toEqual([]);
+  });
 
   test("name commands that exist", () => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));

@@ -46,7 +46,7 @@ describe("two concurrent reservations", () => {
 describe("two concurrent refreshes", () => {
   const digestOf = (digit: string) => `decode(repeat('0${digit}', 32), 'hex')`;
   const start = (digit: string) =>
-    first.unsafe(`select employee.start_session('1', 's', ${digestOf(digit)})`);
+    first.unsafe(`select employee.start_session('1', 'name', 's', ${digestOf(digit)})`);
   const spend = (digit: string, successor: string) =>
     `select outcome, encode(sealed_successor, 'escape') as sealed
      from employee.spend_token(${digestOf(digit)}, ${digestOf(successor)}, 'for ${successor}', 'client')`;

@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { build } from "../../infra/build/build.ts";
+import { command, exitCodes, runCommand, WrongCall } from "../../infra/commands/command.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { killWork } from "./functions.ts";
 import { killAtEach, listPoints, loseConnections, startWatchedScene } from "./kill.ts";
@@ -21,13 +21,18 @@ import { works } from "./works/works.ts";
 
 const awayMs = 10_000;
 
+const outcomes: { name: string; wrongs: readonly string[]; figures: object }[] = [];
+const failed = () => outcomes.some(({ wrongs }) => wrongs.length > 0);
+
 const tell = async (name: string, run: () => Promise<{ readonly wrongs: readonly string[] }>) => {
   const started = performance.now();
   const { wrongs, ...figures } = await run().catch((error: Error) => ({ wrongs: [error.message] }));
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  console.log(`${wrongs.length === 0 ? "good" : "BAD "}  ${name}: ${seconds} s  ${JSON.stringify(figures)}`);
-  for (const wrong of wrongs.slice(0, 20)) console.log(`      ${wrong}`);
-  if (wrongs.length > 0) process.exitCode = 1;
+  console.error(
+    `${wrongs.length === 0 ? "good" : "BAD "}  ${name}: ${seconds} s  ${JSON.stringify(figures)}`,
+  );
+  for (const wrong of wrongs.slice(0, 20)) console.error(`      ${wrong}`);
+  outcomes.push({ name, wrongs, figures });
 };
 
 /** Runs work in a scene. After a signal too, the scene stops: its database is another process that would keep running. */
@@ -99,23 +104,25 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     ),
 };
 
-const usage = `Usage: npm run test:faults [-- <part> …]   the long form of the tests in test/faults, about an hour for all
-
-Parts: ${Object.keys(parts).join(", ")}`;
-
-const main = async () => {
-  const options = { help: { type: "boolean" } } as const;
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
-  if (values.help) return console.log(usage);
-  if (!positionals.every((part) => Object.hasOwn(parts, part))) throw new Error(usage);
-  await build();
-  for (const [part, run] of Object.entries(parts))
-    if (positionals.length === 0 || positionals.includes(part)) await run();
+const readParts = (name: string, earlier: readonly string[] = []): string[] => {
+  if (Object.hasOwn(parts, name)) return [...earlier, name];
+  throw new WrongCall(`Unknown part: ${name}. Use ${Object.keys(parts).join(", ")}.`);
 };
 
-await main().catch((error: Error) => {
-  console.error(error.message);
-  process.exitCode = 1;
-});
+const run = command(
+  "test:faults",
+  "Run the long form of the tests in test/faults, about an hour for all.",
+  (program, answer) => {
+    program.argument("[part...]", Object.keys(parts).join(", "), readParts).action(
+      answer(async (chosen = Object.keys(parts)) => {
+        await build();
+        for (const name of chosen) await parts[name]?.();
+        return { text: "", json: outcomes, code: failed() ? exitCodes.partly : exitCodes.done };
+      }),
+    );
+  },
+);
+
+await runCommand(run);
 // the platform library leaves timers behind
 process.exit();

@@ -5,6 +5,7 @@ import { describe, expect, inject, test } from "vitest";
 import { digestToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import { connectFor } from "../steps/connections.ts";
+import { basicHeader } from "../steps/messaging.ts";
 
 const { baseUrl, apiKey } = inject("city");
 const post = (path: string, headers: Record<string, string> = {}, body?: string | Buffer) =>
@@ -90,6 +91,18 @@ describe("a body over a limit", () => {
   test.each([11, 7])("of %i MB is 413", async (megabytes) => {
     const response = await post("/v1/penduduk", headers, big(megabytes));
     expect([response.status, (await jsonOf(response)).code]).toEqual([413, "payload_too_large"]);
+  });
+
+  test("of a send request names the fields for the URL of a file", async () => {
+    const { messagingBaseUrl, basic } = inject("city");
+    const response = await fetch(`${messagingBaseUrl}/send/file`, {
+      method: "POST",
+      headers: { authorization: basicHeader(basic), "content-type": "multipart/form-data; boundary=x" },
+      body: big(11),
+    });
+    const { code, message } = await jsonOf(response);
+    expect([response.status, code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+    expect(message).toContain("file_url or image_url");
   });
 
   test("is 401 without a key, and 404 on an unknown route", async () => {

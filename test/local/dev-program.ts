@@ -40,7 +40,10 @@ export const useDevProgram = () => {
   };
   /** Resolves once it has printed its addresses. @throws Error with its output when it ends instead. */
   const startReady = async (...args: string[]) => {
-    const child = start("--port", "0", "--messaging-port", "0", ...args);
+    const child = start(
+      ...["port", "messaging-port", "console-port", "platform-port"].flatMap((name) => [`--${name}`, "0"]),
+      ...args,
+    );
     const said: string[] = [];
     let printed = "";
     await new Promise<void>((resolve, reject) => {

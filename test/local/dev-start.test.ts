@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, test, vi } from "vitest";
+import { findPort } from "../../infra/local/loopback.ts";
 import { useDevProgram } from "./dev-program.ts";
 
 /** Some of them start the whole system. */
 vi.setConfig({ testTimeout: 240_000 });
 
-const { checkout, folder, start, startReady, stopAll, listResidents } = useDevProgram();
+const { checkout, folder, devFile, start, startReady, stopAll, serverPid, isAlive, listResidents } =
+  useDevProgram();
 
 // a test that fails must not leave its system to the next one
 afterEach(stopAll);
@@ -47,6 +49,31 @@ test("fails when a port is in use", async () => {
   other.close();
 });
 
+test("serves the console and the platform at the same ports after a restart", async () => {
+  const [one, two] = [await findPort(), await findPort()];
+  const restart = async () => {
+    const child = await startReady("--console-port", String(one), "--platform-port", String(two));
+    const { consoleUrl, platformUrl } = devFile();
+    child.kill("SIGTERM");
+    await once(child, "exit");
+    return [consoleUrl, platformUrl];
+  };
+  const expected = [`http://127.0.0.1:${one}/console`, `http://127.0.0.1:${two}`];
+  expect([await restart(), await restart()]).toEqual([expected, expected]);
+});
+
+test("ends with one sentence when its folder is deleted while it runs", async () => {
+  const child = await startReady();
+  const database = serverPid();
+  rmSync(folder, { recursive: true });
+  const [printed, [code]] = await Promise.all([
+    text(child.stderr as NodeJS.ReadableStream),
+    once(child, "exit"),
+  ]);
+  expect([code, isAlive(database)]).toEqual([1, false]);
+  expect(printed.trim().split("\n").at(-1)).toMatch(/ was deleted while .* run npm run dev again\.$/);
+});
+
 test("changes nothing in a folder that it did not create", async () => {
   const other = mkdtempSync(join(tmpdir(), "other-"));
   mkdirSync(`${other}/postgres`);
@@ -63,7 +90,7 @@ test.each([
   [["--port", "x"], "--port must be a whole number"],
   [["--port", "70000"], "--port must be a whole number"],
   [["--residents", "-1"], "--residents"],
-  [["--fast"], "Unknown option '--fast'"],
+  [["--fresch"], "Unknown option '--fresch'. Did you mean --fresh? See: npm run dev -- --help"],
 ])("says what is wrong with the option %j", async (args, message) => {
   const child = start(...args);
   expect(await text(child.stderr as NodeJS.ReadableStream)).toContain(message);

@@ -141,7 +141,7 @@ test("verify finds a partition that was dropped too early", async () => {
   await sql.unsafe("drop table audit.resident_read_0");
   expect(await verify()).toMatchObject({
     status: 1,
-    errors: "seal 1: it sealed 3 rows, there are 1\n",
+    errors: expect.stringMatching(/^seal 1: it sealed 3 rows, there are 1\n/),
   });
 });
 

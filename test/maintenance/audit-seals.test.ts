@@ -58,7 +58,7 @@ describe("a chain of more seals than are read at a time", () => {
     const log = join(tmpdir(), `${database.name}.log`);
     writeFileSync(log, JSON.stringify({ message: "audit sealed", seal: `${seals}`, digest: "00" }));
     expect(await verify("--log", log)).toMatchObject({
-      errors: `seal ${seals}: its digest differs from the log`,
+      errors: expect.stringMatching(`^seal ${seals}: its digest differs from the log\n`),
     });
   });
 
@@ -66,7 +66,7 @@ describe("a chain of more seals than are read at a time", () => {
     await reader`update audit.resident_read set partner_id = 'q' where id in (7, 203)`;
     expect(await verify()).toMatchObject({
       code: 1,
-      errors: "seal 7: its rows were changed\nseal 203: its rows were changed",
+      errors: expect.stringMatching(/^seal 7: its rows were changed\nseal 203: its rows were changed\n/),
     });
   });
 });

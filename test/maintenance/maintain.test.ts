@@ -24,8 +24,8 @@ const plantOldRows = () =>
       select '\\x01', now() - age * interval '1 hour' from unnest(array[1, 25]) age, generate_series(1, 6000)`;
     await sql`
       with started as (
-        insert into employee.session (account_id, scope, expires_at)
-        select 'a', 's', now() - age * interval '1 hour' from unnest(array[1, 25]) age, generate_series(1, 150)
+        insert into employee.session (account_id, name_digest, scope, expires_at)
+        select 'a', '\\x01', 's', now() - age * interval '1 hour' from unnest(array[1, 25]) age, generate_series(1, 150)
         returning id)
       insert into employee.refresh_token (digest, session_id) select sha256(id::text::bytea), id from started`;
   });

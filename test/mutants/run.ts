@@ -1,25 +1,19 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
+import {
+  CommandError,
+  command,
+  exitCodes,
+  readWhole,
+  runCommand,
+  WrongCall,
+} from "../../infra/commands/command.ts";
 import { leadsTo } from "./imports.ts";
 import { Lane } from "./lane.ts";
 import { applyMutant, type Mutant } from "./mutant.ts";
 import { table } from "./table.ts";
 import { Workshop } from "./workshop.ts";
-
-const usage = `Usage: npm run mutants -- [all | AREA…] [options]
-
-Breaks a copy of the product in small ways, one at a time, and lists the breakages that no test detects.
-
-  all | AREA…      ${Object.keys(table).join(", ")}
-  --match TEXT     only mutants whose sentence or file contains this text
-  --sample N       a random sample of this size, chosen by --seed
-  --seed TEXT      default: the current time
-  --least PERCENT  share that must be detected (default: 90)
-  --json           prints one JSON object instead of lines
-
-Exit code: 0 enough were detected, 2 too few were detected, 1 a pattern no longer matches the code or the tests fail without a mutant.`;
 
 interface Placed extends Mutant {
   readonly area: string;
@@ -36,7 +30,7 @@ const findAreas = (names: readonly string[]): readonly string[] => {
   const known = Object.keys(table);
   const unknown = names.filter((name) => name !== "all" && !known.includes(name));
   if (unknown.length > 0)
-    throw new CommandError(`Unknown area: ${unknown.join(", ")}; choose from all, ${known.join(", ")}`);
+    throw new WrongCall(`Unknown area: ${unknown.join(", ")}; choose from all, ${known.join(", ")}`);
   return names.length === 0 || names.includes("all") ? known : names;
 };
 
@@ -50,11 +44,6 @@ const drawSample = (mutants: readonly Placed[], count: number, seed: string): Pl
     .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
     .slice(0, count)
     .map(({ mutant }) => mutant);
-
-const readWhole = (name: string, text: string, most: number): number => {
-  if (/^\d{1,6}$/.test(text) && Number(text) <= most) return Number(text);
-  throw new CommandError(`--${name} must be a whole number up to ${most}, not ${text}`);
-};
 
 /** Every pattern must fit, and every test be there, before any time is spent. */
 const checkPatterns = (mutants: readonly Placed[]) => {
@@ -148,52 +137,55 @@ const tryAll = async (mutants: readonly Placed[], onResult: (result: Result) => 
 const share = (results: readonly Result[]): number =>
   (100 * results.filter(({ noticed }) => noticed).length) / results.length;
 
-const printResult = ({ noticed, area, file, breaks, by, seconds, tests }: Result) => {
-  console.log(
-    `${noticed ? "detected" : "SURVIVED"} ${seconds.toFixed(1).padStart(5)} s  ${area}: ${breaks} (${file})`,
-  );
+const formatResult = ({ noticed, area, file, breaks, by, seconds, tests }: Result): string => {
   const ran = `no test fails in ${tests.join(", ")}: add one there, or name the file that has it`;
-  console.log(`${" ".repeat(18)}${noticed ? `by: ${by}` : ran}`);
+  return (
+    `${noticed ? "detected" : "SURVIVED"} ${seconds.toFixed(1).padStart(5)} s  ${area}: ${breaks} (${file})\n` +
+    `${" ".repeat(18)}${noticed ? `by: ${by}` : ran}`
+  );
 };
 
-const printScore = (results: readonly Result[], least: number) => {
+const formatScore = (results: readonly Result[], least: number): string => {
   const areas = Object.entries(Object.groupBy(results, ({ area }) => area));
   const lines = [...areas, ["all", results] as const].map(([name, own = []]) => {
     const noticed = own.filter((result) => result.noticed).length;
     return `${name.padEnd(16)} ${noticed} of ${own.length} detected, ${share(own).toFixed(0)} %`;
   });
-  console.log(`\n${lines.join("\n")}; at least ${least} % are required`);
+  return `\n${lines.join("\n")}; at least ${least} % are required`;
 };
 
-const options = {
-  match: { type: "string", default: "" },
-  sample: { type: "string", default: "999999" },
-  seed: { type: "string", default: new Date().toISOString() },
-  least: { type: "string", default: "90" },
-  json: { type: "boolean", default: false },
-} as const;
+const about = `Break a copy of the product in small ways, one at a time, and list the breakages that no test detects.
 
-const run = command(usage, options, async ({ values, positionals }) => {
-  const least = readWhole("least", values.least, 100);
-  const count = readWhole("sample", values.sample, 999_999);
-  const fitting = findAreas(positionals)
-    .flatMap((area) => (table[area] ?? []).map((mutant) => ({ ...mutant, area })))
-    .filter(({ breaks, file }) => `${breaks} ${file}`.includes(values.match));
-  const mutants = drawSample(fitting, count, values.seed);
-  if (mutants.length === 0) throw new CommandError("No mutant matches; see --help for how to choose some");
-  checkPatterns(mutants);
-  console.error(`Running the tests without mutants, then ${mutants.length} mutants …`);
-  const workshop = new Workshop();
-  try {
-    await checkTests(workshop, mutants);
-    await checkTypes(workshop, mutants);
-  } finally {
-    workshop.remove();
-  }
-  const results = await tryAll(mutants, values.json ? () => {} : printResult);
-  if (values.json) console.log(JSON.stringify(results, null, 2));
-  else printScore(results, least);
-  return share(results) >= least ? 0 : 2;
+The run fails if a pattern no longer matches the code, or if the tests fail without a mutant.`;
+
+const run = command("mutants", about, (program, answer, print) => {
+  program
+    .argument("[area...]", `all, ${Object.keys(table).join(", ")}`)
+    .option("--match <text>", "only mutants whose sentence or file contains this text", "")
+    .option("--sample <number>", "a random sample of this size", readWhole("--sample", 0, 999_999), 999_999)
+    .option("--seed <text>", "chooses the sample; default: the current time", new Date().toISOString())
+    .option("--least <percent>", "share that must be detected", readWhole("--least", 0, 100), 90)
+    .action(
+      answer(async (areas, { match, sample, seed, least }) => {
+        const fitting = findAreas(areas)
+          .flatMap((area) => (table[area] ?? []).map((mutant) => ({ ...mutant, area })))
+          .filter(({ breaks, file }) => `${breaks} ${file}`.includes(match));
+        const mutants = drawSample(fitting, sample, seed);
+        if (mutants.length === 0) throw new WrongCall("No mutant matches; see --help for how to choose some");
+        checkPatterns(mutants);
+        console.error(`Running the tests without mutants, then ${mutants.length} mutants …`);
+        const workshop = new Workshop();
+        try {
+          await checkTests(workshop, mutants);
+          await checkTypes(workshop, mutants);
+        } finally {
+          workshop.remove();
+        }
+        const results = await tryAll(mutants, (result) => print(formatResult(result)));
+        const code = share(results) >= least ? exitCodes.done : exitCodes.partly;
+        return { text: formatScore(results, least), json: results, code };
+      }),
+    );
 });
 
 await runCommand(run);

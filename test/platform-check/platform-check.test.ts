@@ -189,7 +189,7 @@ test("a device that the platform cannot remove is reported", async () => {
 
 const load = () => import("./platform-check.ts");
 
-test("the command links by pairing code, prints the table without numbers, and exits with 1 if a row failed", async () => {
+test("the command links by pairing code, prints the table without numbers, and exits with 3 if a row failed", async () => {
   const platform = await startFake();
   const folder = mkdtempSync(join(tmpdir(), "platform-check-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -208,7 +208,7 @@ test("the command links by pairing code, prints the table without numbers, and e
   await expect.poll(() => find(/Now write/), poll).not.toBeNull();
   await platform.write(own, "here I am");
   const { status, out, errors } = await running;
-  expect([status, errors]).toEqual([1, ""]);
+  expect([status, errors]).toEqual([3, ""]);
   expect(out).toMatch(/✗ Send text +WhatsApp accepts it +refused with code 479\n/);
   expect(out).toMatch(/✓ Send file +WhatsApp accepts it +accepted, \d+\.\d s\n/);
   expect(out).toMatch(/– Receipt for text +the phone has it +not checked\n/);
@@ -219,10 +219,10 @@ test("the command links by pairing code, prints the table without numbers, and e
 test.each([
   [["--number", "081234567890"], /--number: phone must be a number with country code/],
   [["--number", own, "--account", "x"], /--account: phone must be/],
-  [["--number", own, "--timeout", "0"], /--timeout must be a whole number of seconds/],
-  [["--number", own, stranger], /Unexpected argument/],
-  [["--url", "ws://127.0.0.1:9"], /--number: phone is missing/],
+  [["--number", own, "--timeout", "0"], /--timeout must be a whole number from 1 to 9999, not 0/],
+  [["--number", own, stranger], /Too many arguments\. Expected 0 arguments but got 1/],
+  [["--url", "ws://127.0.0.1:9"], /Required option '--number <number>' not specified/],
 ])("the command starts nothing with %j", async (args, message) => {
   const { status, errors } = await callCommand(load, {}, ...args);
-  expect([status, errors]).toEqual([1, expect.stringMatching(message)]);
+  expect([status, errors]).toEqual([2, expect.stringMatching(message)]);
 });

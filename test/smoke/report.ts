@@ -22,13 +22,13 @@ const format = ({ outcome, name, ms, failure }: Result): string => {
 };
 
 /** Prints each result when it is there, under the title of its section. */
-export const startReport = ({ addresses }: Target): ((result: Result) => void) => {
-  console.log(`${addresses.integration}\n${addresses.messaging}`);
+export const startReport = ({ addresses }: Target, print: (line: string) => void) => {
+  print(`${addresses.integration}\n${addresses.messaging}`);
   let title = "";
-  return (result) => {
-    if (result.section !== title) console.log(`\n${styleText("bold", result.section)}`);
+  return (result: Result): void => {
+    if (result.section !== title) print(`\n${styleText("bold", result.section)}`);
     title = result.section;
-    console.log(format(result));
+    print(format(result));
   };
 };
 
@@ -58,11 +58,11 @@ const countReasons = (results: readonly Result[]): string[] => {
   });
 };
 
-export const printSummary = (
+export const formatSummary = (
   { passed, failed, skipped, seconds }: Summary,
   results: readonly Result[],
-): void => {
-  if (skipped > 0) console.log(`\nSkipped\n${countReasons(results).join("\n")}`);
+): string => {
+  const reasons = skipped > 0 ? `\nSkipped\n${countReasons(results).join("\n")}\n` : "";
   const words = `${passed} passed, ${failed} failed, ${skipped} skipped in ${seconds} s`;
-  console.log(`\n${styleText(failed > 0 ? "red" : "green", words)}`);
+  return `${reasons}\n${styleText(failed > 0 ? "red" : "green", words)}`;
 };

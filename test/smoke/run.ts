@@ -7,8 +7,10 @@ import { Skipped } from "../contract/skipped.ts";
 import {
   type ApiName,
   missingNeeds,
+  type Need,
   openSystem,
   overHttp,
+  type Question,
   type Send,
   type System,
 } from "../contract/system.ts";
@@ -92,6 +94,30 @@ const check = async (one: Case, system: System, signal: AbortSignal): Promise<Ou
   }
 };
 
+/** Requests that only show whether a credential is accepted: they read and change nothing. */
+const probes: Readonly<Record<"apiKey" | "basic", Question>> = {
+  apiKey: { path: "/v1/penduduk", as: "partner", body: { page_number: "none" } },
+  basic: { api: "messaging", method: "GET", path: "/messages/none", as: "backend" },
+};
+
+/** Asks whether a credential is accepted. @returns a failed result if it is not: every case with it would fail. */
+const checkCredential = async (system: System, need: keyof typeof probes): Promise<Result | undefined> => {
+  if (system.credentials[need] === undefined) return undefined;
+  const started = performance.now();
+  const answer = await system.ask(probes[need]).catch(() => undefined);
+  if (answer?.status !== 401) return undefined;
+  const failure = {
+    request: answer.request,
+    expected: "the credential is accepted",
+    received: `401 ${answer.json?.code ?? ""}`,
+    requestId: answer.headers.get("x-request-id") ?? undefined,
+    fix: `Correct ${howToProvide[need]}: it is wrong, revoked or expired, or belongs to another stage.`,
+  };
+  const name = `accepts ${howToProvide[need]}`;
+  const ms = Math.round(performance.now() - started);
+  return { section: "Credentials", name, outcome: "failed", ms, failure };
+};
+
 /**
  * Runs all cases whose needs are met against a stage, one after the other.
  *
@@ -107,10 +133,21 @@ export const checkStage = async (
   const send = withRetries(overHttp(addresses satisfies Record<ApiName, string>, signal), signal);
   const system = openSystem({ credentials, gateway: true, send });
   const results: Result[] = [];
+  const rejected = new Set<Need>();
+  for (const need of ["apiKey", "basic"] as const) {
+    const result = await checkCredential(system, need);
+    if (!result) continue;
+    rejected.add(need);
+    results.push(result);
+    onResult(result);
+  }
   for (const { title, cases } of contract)
     for (const one of cases) {
       const started = performance.now();
-      const outcome = await check(one, system, signal);
+      const wrong = one.needs.find((need) => rejected.has(need));
+      const outcome = wrong
+        ? skipped(`uses ${howToProvide[wrong]}, rejected above`)
+        : await check(one, system, signal);
       const ms = Math.round(performance.now() - started);
       const result = { section: title, name: one.name, ms, ...outcome };
       results.push(result);

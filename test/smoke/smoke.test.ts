@@ -100,7 +100,7 @@ test.each(wrongAnswers)("reports %s and nothing else", async (_, change, names, 
   const { status, out } = await smoke(await startAnswerProxy(own.city, change), ["--json"]);
   const failed = failures(out);
   expect(failed.map(({ name }) => name)).toEqual(names.map((name) => expect.stringMatching(name)));
-  expect([status, failed[0]?.failure?.received]).toEqual([2, received]);
+  expect([status, failed[0]?.failure?.received]).toEqual([3, received]);
   expect(failed[0]?.failure).toMatchObject({
     expected: expect.stringMatching(/./),
     fix: expect.stringMatching(/./),
@@ -126,10 +126,27 @@ test("reports a failed login once and skips the cases that need its token", asyn
   const wrong = { ...credentials(), employee: { ...own.city.upstreams.demo, password: "wrong" } };
   const { status, out } = await smoke(own.city, ["--json", "--login"], wrong);
   expect([status, failures(out)]).toEqual([
-    2,
+    3,
     [expect.objectContaining({ name: expect.stringMatching(/^login returns exactly a token/) })],
   ]);
   expect(listed(out).filter(({ reason }) => reason === "the account cannot log in")).toHaveLength(7);
+});
+
+test.each([
+  ["API key", { apiKey: "mia_wrong" }, "accepts apiKey in the credentials"],
+  ["password", { basic: { username: "x", password: "y" } }, "accepts basic.username and basic.password"],
+])("reports a wrong %s once and skips the cases that need it", async (_, wrong, name) => {
+  const { status, out } = await smoke(own.city, ["--json"], { ...credentials(), ...wrong });
+  expect([status, failures(out)]).toEqual([
+    3,
+    [
+      expect.objectContaining({
+        name: expect.stringContaining(name),
+        failure: expect.objectContaining({ received: expect.stringMatching(/^401 /) }),
+      }),
+    ],
+  ]);
+  expect(listed(out).filter(({ reason }) => reason?.endsWith("rejected above")).length).toBeGreaterThan(8);
 });
 
 test("shows the request, the expected and the received answer, the request id and a fix for a failed case", async () => {
@@ -156,12 +173,12 @@ test("prints no credentials and no personal data", async () => {
   const { password, passphrase, nip } = upstreams.demo;
   const planted = [apiKey, basic.password, password, passphrase, nip, "PLANTED"];
   const all = `${spoiled.out}${spoiled.errors}${sound.out}${sound.errors}`;
-  expect([spoiled.status, sound.status]).toEqual([2, 0]);
+  expect([spoiled.status, sound.status]).toEqual([3, 0]);
   for (const secret of [...planted, ...rows.flatMap(({ name, nik }) => [name, nik])])
     expect(all).not.toContain(secret);
   const broken = await smoke(own.city, [], '{"apiKey": "PLANTED"');
   expect([broken.status, broken.errors]).toEqual([
-    1,
+    2,
     expect.stringContaining("SMOKE_CREDENTIALS is not JSON"),
   ]);
   expect(broken.errors).not.toContain("PLANTED");
@@ -199,10 +216,10 @@ test.each<[string[], RegExp]>([
   [["--base-url", "https://u:p@host/api"], /--base-url must be an address/],
   [["--base-url", "http://api.example"], /must be https, or credentials would be sent unencrypted/],
   [["--send-to", "+62812"], /--send-to must be a number with country code/],
-  [["--timeout", "0"], /--timeout must be a whole number of seconds/],
+  [["--timeout", "0"], /--timeout must be a whole number from 1 to 9999/],
   [["--credentials", "no-such-file.json"], /no-such-file.json cannot be read \(ENOENT\)/],
-  [["--fast"], /Unknown option '--fast'/],
+  [["--logn"], /Unknown option '--logn'\. Did you mean --login\?/],
 ])("says what is wrong with the call %j", async (args, message) => {
   const { status, errors } = await smoke(own.city, args);
-  expect([status, errors]).toEqual([1, expect.stringMatching(message)]);
+  expect([status, errors]).toEqual([2, expect.stringMatching(message)]);
 });

@@ -13,6 +13,8 @@ export interface LocalMessengerOptions {
   readonly token: string;
   /** `real`: a real phone is to be paired in the console. */
   readonly platform: "fake" | "real";
+  /** Ports of the messenger with its console, and of the platform's control API. Default: any free ones. */
+  readonly ports?: { readonly console: number; readonly platform: number } | undefined;
   readonly onLine: (line: string) => void;
   readonly via?: Via | undefined;
 }
@@ -35,15 +37,19 @@ export const startMessenger = async ({
   variables,
   token,
   platform: kind,
+  ports,
   onLine,
   via,
 }: LocalMessengerOptions) => {
-  const platform = kind === "fake" ? await startPlatform({ phones: [demoPhone], isRegistered }) : undefined;
+  const platform =
+    kind === "fake"
+      ? await startPlatform({ phones: [demoPhone], isRegistered, controlPort: ports?.platform })
+      : undefined;
   const ending = new AbortController();
   const all = {
     ...variables,
     MESSENGER_HOST: "127.0.0.1",
-    MESSENGER_PORT: "0",
+    MESSENGER_PORT: String(ports?.console ?? 0),
     LOG_LEVEL: "info",
     ...(platform && (await settingsOf(platform, via))),
   };

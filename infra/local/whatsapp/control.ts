@@ -98,7 +98,7 @@ const patterns = Object.entries(actions).map(([row, action]) => {
 });
 
 /** Serves the platform's methods over HTTP on loopback, for other processes. */
-export const startControl = (platform: Platform) => {
+export const startControl = (platform: Platform, port = 0) => {
   const act = async (request: IncomingMessage) => {
     const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://control");
     const found = patterns.find(({ method, path }) => method === request.method && path.test(pathname));
@@ -118,5 +118,5 @@ export const startControl = (platform: Platform) => {
         response.end(raw || result === undefined ? result : JSON.stringify(result));
       });
   });
-  return serveHttp(server);
+  return serveHttp(server, port);
 };

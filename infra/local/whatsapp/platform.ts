@@ -26,6 +26,8 @@ export interface PlatformOptions {
   readonly phones?: readonly string[];
   /** Whether another number has an account; by default none has. */
   readonly isRegistered?: (number: string) => boolean;
+  /** Port of the control API. Default: any free one. */
+  readonly controlPort?: number | undefined;
 }
 
 export type Platform = Awaited<ReturnType<typeof startPlatform>>;
@@ -190,6 +192,6 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
       directory.close();
     },
   };
-  const control = await startControl(platform);
+  const control = await startControl(platform, options.controlPort);
   return platform;
 };

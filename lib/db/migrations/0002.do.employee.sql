@@ -164,6 +164,8 @@ return exists (
 create table employee.session (
   id uuid primary key default gen_random_uuid(),
   account_id text not null,
+  -- digest of the username or NIP of the login, so that the operator can end the sessions of a name
+  name_digest bytea not null,
   scope text not null,
   started_at timestamptz not null default now(),
   expires_at timestamptz not null default now() + interval '30 days',
@@ -189,12 +191,12 @@ create table employee.refresh_token (
 );
 create index refresh_token_by_session on employee.refresh_token (session_id);
 
-create function employee.start_session(account_id text, scope text, digest bytea) returns void
+create function employee.start_session(account_id text, name_digest bytea, scope text, digest bytea) returns void
 language plpgsql volatile security definer
 set search_path = employee, pg_temp as $$
 begin
   with started as (
-    insert into employee.session (account_id, scope) values (account_id, scope) returning id
+    insert into employee.session (account_id, name_digest, scope) values (account_id, name_digest, scope) returning id
   )
   insert into employee.refresh_token (digest, session_id) select start_session.digest, id from started;
   delete from employee.session where id in (
@@ -285,14 +287,15 @@ begin atomic
   order by s.account_id, s.started_at;
 end;
 
--- Ends a session, or all sessions of an account.
-create function employee.end_sessions(session_or_account text) returns bigint
+-- Ends a session, or all sessions of an account: the one with this ID, or those with a session from a login by this name.
+create function employee.end_sessions(session_or_account text, name bytea) returns bigint
 language sql volatile security definer
 set search_path = employee, pg_temp
 begin atomic
   with ended as (
     update employee.session set ended_at = now(), end_reason = 'operator'
-    where session_or_account in (id::text, account_id) and ended_at is null and expires_at > now()
+    where ended_at is null and expires_at > now() and (session_or_account in (id::text, account_id)
+      or account_id in (select account_id from employee.session where name_digest = name))
     returning 1
   )
   select count(*) from ended;

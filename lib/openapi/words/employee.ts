@@ -43,7 +43,7 @@ export const employeeWords: AreaWords = {
     examples: { login: { username: "demo", password: "correct horse" } },
     mistake: { where: "body", input: { username: "demo user", password: "" } },
     curl: `curl -s "{base}/v1/simpeg/auth/login" -H 'Content-Type: application/json' \\
-  -d "{\\"username\\": \\"$USERNAME\\", \\"password\\": \\"$PASSWORD\\"}"`,
+  -d "{\\"username\\": \\"$EMPLOYEE_USERNAME\\", \\"password\\": \\"$EMPLOYEE_PASSWORD\\"}"`,
     reply: {
       name: "LoginToken",
       en: "The first tokens of the session.",

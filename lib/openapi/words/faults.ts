@@ -84,8 +84,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Berkas yang diunggah lebih dari 4 MiB, berkas di alamat yang diberikan melebihi batasnya, atau formulir memiliki terlalu banyak bagian. Berikan berkas besar lewat alamatnya, atau perkecil.",
   },
   requestTooLarge: {
-    en: "The request is over the gateway's limit. Send less data.",
-    id: "Permintaan melebihi batas gateway. Kirim lebih sedikit data.",
+    en: "The request is over the gateway's limit. Send less data; on the messaging API, send the URL of a large file in `file_url` or `image_url`.",
+    id: "Permintaan melebihi batas gateway. Kirim lebih sedikit data; di API pesan, kirim URL berkas besar di `file_url` atau `image_url`.",
   },
   keyReused: {
     en: "The Idempotency-Key was used for another message within 24 hours. Use a new key for each message.",
