@@ -6,7 +6,6 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
-  readonly oneOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
 }
 
