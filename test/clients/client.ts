@@ -13,25 +13,25 @@ export interface Client {
 
 type MessageId = string;
 
-export interface ResidentPage {
+interface ResidentPage {
   readonly data: readonly { readonly nama: string; readonly created_at: string }[];
   readonly total: number;
   readonly page: number;
 }
 
-export interface Tokens {
+interface Tokens {
   readonly token: string;
   readonly expires_in: number;
   readonly refresh_token: string;
 }
 
-export interface Employee {
+interface Employee {
   readonly peg_nama: string;
   readonly peg_nip_baru: string;
 }
 
 /** What a caller has to know beside the documents. Only openapi-fetch needs the addresses, which the documents contain. */
-export interface Access {
+interface Access {
   readonly baseUrl: string;
   readonly messagingBaseUrl: string;
   readonly apiKey: string;

@@ -33,7 +33,9 @@ const commands: Readonly<Record<string, readonly string[][]>> = {
 };
 export const generators = Object.keys(commands);
 
-const run = async (folder: string, [program = "", ...args]: readonly string[]): Promise<void> => {
+/** Runs a program of npm's in a folder. @throws Error with its output if it fails. */
+export const run = async (folder: string, [program = "", ...args]: readonly string[]): Promise<void> => {
+  installPackages();
   const child = spawn(process.execPath, [program, ...args], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
@@ -59,7 +61,6 @@ const compilerOptions = [
  * @returns the path of the adapter.
  */
 export const generate = async (generator: string, documents: readonly string[]): Promise<string> => {
-  installPackages();
   const parent = mkdtempSync(`${tmpdir()}/clients-`);
   const folder = `${parent}/${generator}`;
   mkdirSync(folder);
