@@ -17,14 +17,17 @@ export const splitSchema = (
 ): Record<string, Schema> => {
   const named: Record<string, Schema> = {};
   const split = (found: Schema, path: readonly string[]): Schema => {
-    const { properties, items, anyOf } = found;
+    const { properties, items, anyOf, oneOf } = found;
+    const alternatives = (all: readonly Schema[]) =>
+      all.map((one, index) => split(one, [...path, String(index)]));
     const whole = {
       ...found,
       ...(properties && {
         properties: mapValues(properties, (field, name) => split(field, [...path, name])),
       }),
       ...(items && { items: split(items, [...path, "[]"]) }),
-      ...(anyOf && { anyOf: anyOf.map((one, index) => split(one, [...path, String(index)])) }),
+      ...(anyOf && { anyOf: alternatives(anyOf) }),
+      ...(oneOf && { oneOf: alternatives(oneOf) }),
     };
     const name = names[path.join(".")];
     if (!name) return whole;

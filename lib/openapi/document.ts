@@ -4,7 +4,7 @@ import type { PublishedApi } from "./api.ts";
 import { splitSchema, usedOnly } from "./components.ts";
 import { errorSchemas } from "./errors.ts";
 import { parametersOf } from "./parameters.ts";
-import { requestBodyOf } from "./request-body.ts";
+import { bodySchemas, requestBodyOf } from "./request-body.ts";
 import { responsesOf } from "./responses.ts";
 import { describeFields, type Schema, schemaOf } from "./schema.ts";
 import type { Language, Text } from "./text.ts";
@@ -31,7 +31,7 @@ const securityOf = ({ kind }: Auth): object[] => (kind === "public" ? [] : [{ [k
 const operationOf = (route: Route, api: PublishedApi, language: Language) => {
   const words = wordsOf(route);
   const curl = words.curl.replaceAll("{base}", invented[api.name]);
-  const requestBody = requestBodyOf(route, words, language);
+  const requestBody = requestBodyOf(route, words);
   return {
     operationId: words.operationId,
     tags: [route.fn.split("/")[0]],
@@ -70,7 +70,10 @@ const schemasOf = (routes: readonly Route[], language: Language): Record<string,
     routes.flatMap((route) => {
       const words = wordsOf(route);
       const { name, parts } = words.reply;
-      return Object.entries(splitSchema(replySchema(route, words, language), { "": name, ...parts }));
+      return Object.entries({
+        ...bodySchemas(route, words, language),
+        ...splitSchema(replySchema(route, words, language), { "": name, ...parts }),
+      });
     }),
   ),
   ...Object.fromEntries(

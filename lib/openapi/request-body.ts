@@ -1,4 +1,5 @@
 import type { Encoding, Route } from "#lib/routes/route.ts";
+import { reference, splitSchema } from "./components.ts";
 import { wordsOf } from "./parameters.ts";
 import { type Schema, schemaOf } from "./schema.ts";
 import type { Language } from "./text.ts";
@@ -40,22 +41,33 @@ const inForms = (schema: Schema, { forms }: RouteWords): Schema => {
   return { [forms.keyword]: each };
 };
 
-/** Describes the body of a route, or returns undefined when it has none. */
-export const requestBodyOf = (
-  { fn, body, encoding = "json" }: Route,
+const capitalized = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
+const nameOf = ({ operationId }: RouteWords, form = "request") =>
+  `${capitalized(operationId)}${capitalized(form)}`;
+
+/** The named schemas of a route's body: the body, and each of its forms. */
+export const bodySchemas = (
+  { fn, body }: Route,
   words: RouteWords,
   language: Language,
-) => {
+): Record<string, Schema> => {
+  if (!body) return {};
+  const schema = inForms(describe(schemaOf(body, "input"), words, fn, language), words);
+  const forms = (words.forms?.each ?? []).map(({ title }, index) => [index, nameOf(words, title)]);
+  return splitSchema(schema, { "": nameOf(words), ...Object.fromEntries(forms) });
+};
+
+/** Describes the body of a route, or returns undefined when it has none. */
+export const requestBodyOf = ({ fn, body, encoding = "json" }: Route, words: RouteWords) => {
   if (!body) return undefined;
   const found = schemaOf(body, "input");
-  const schema = inForms(describe(found, words, fn, language), words);
   const examples = Object.entries(words.examples ?? {}).map(([name, value]) => [name, { value }]);
   return {
     // an empty body is read as {}, which is valid when no field is required
     required: (found.required ?? []).length > 0 || words.forms !== undefined,
     content: {
       [mediaTypes[encoding]]: {
-        schema,
+        schema: reference(nameOf(words)),
         ...(encoding === "multipart" && { encoding: encodingOf(found, words, fn) }),
         examples: Object.fromEntries(examples),
       },
