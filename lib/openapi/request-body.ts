@@ -2,7 +2,7 @@ import type { Encoding, Route } from "#lib/routes/route.ts";
 import { reference, splitSchema } from "./components.ts";
 import { wordsOf } from "./parameters.ts";
 import { type Schema, schemaOf } from "./schema.ts";
-import type { Language } from "./text.ts";
+import type { Language, Text } from "./text.ts";
 import type { RouteWords } from "./words.ts";
 
 const mediaTypes: Readonly<Record<Encoding, string>> = {
@@ -20,10 +20,15 @@ const encodingOf = (schema: Schema, words: RouteWords, fn: string) =>
     ]),
   );
 
+const byDefault: Text = { en: "By default", id: "Nilai bawaan:" };
+
+/** Defaults stand in the text: openapi-typescript makes a field with a default a required one. */
 const describe = (found: Schema, words: RouteWords, fn: string, language: Language): Schema => {
   const properties = Object.entries(found.properties ?? {}).map(([name, field]) => {
     const { example, schema = field, ...text } = wordsOf(words.fields, name, fn);
-    return [name, { ...schema, description: text[language], examples: [example] }];
+    const { default: fallback, ...rest } = schema;
+    const suffix = fallback === undefined ? "" : ` ${byDefault[language]} \`${fallback}\`.`;
+    return [name, { ...rest, description: `${text[language]}${suffix}`, examples: [example] }];
   });
   return { ...found, properties: Object.fromEntries(properties) };
 };
