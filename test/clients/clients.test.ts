@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import type { Client, Open } from "./client.ts";
-import { apis, generate, generators } from "./generators.ts";
+import { apis, generate, generateIn, generators } from "./generators.ts";
 
 const { baseUrl, messagingBaseUrl, apiKey, basic, employee } = inject("city");
 const { username, password } = employee;
@@ -17,13 +17,14 @@ const generateAndOpen = async (generator: string, documents: readonly string[]):
   return open({ baseUrl, messagingBaseUrl, apiKey, basic });
 };
 
+const read = async (api: string) => (await fetch(`${baseUrl}/openapi.json?api=${api}`)).text();
+
 const clients = new Map<string, Promise<Client>>();
 beforeAll(async () => {
-  const read = async (api: string) => (await fetch(`${baseUrl}/openapi.json?api=${api}`)).text();
   const documents = await Promise.all(apis.map(read));
   for (const generator of generators) clients.set(generator, generateAndOpen(generator, documents));
   await Promise.allSettled(clients.values());
-});
+}, 300_000); // 7 s on an idle machine; ten processes on a busy one
 
 describe.each(generators)("the client that %s generates compiles and", (generator) => {
   const open = () => clients.get(generator) ?? expect.fail("not generated");
@@ -64,3 +65,18 @@ describe.each(generators)("the client that %s generates compiles and", (generato
       expect(await client.readState(id)).toMatch(/^(PENDING|SENDING|SENT|DELIVERED|READ)$/);
   });
 });
+
+// without a run: npm has neither interpreter
+test.each(["python", "php"] as const)(
+  "the clients in %s have named types, plain parameters and their own host",
+  async (language) => {
+    const integration = await generateIn(language, await read("integration"));
+    expect(integration).toContain(baseUrl);
+    expect(integration).not.toContain(messagingBaseUrl);
+    expect(integration).toMatch(/class Resident\b/);
+    expect(integration).toMatch(/nama: Optional\[str\] = None|\?string \$nama = null/);
+    const messaging = await generateIn(language, await read("messaging"));
+    expect(messaging).toContain(messagingBaseUrl);
+    expect(messaging).toMatch(/class Message\b/);
+  },
+);

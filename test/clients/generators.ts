@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { text } from "node:stream/consumers";
@@ -45,6 +45,22 @@ export const run = async (folder: string, [program = "", ...args]: readonly stri
   const output = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = await exit;
   if (code !== 0) throw new Error(`${program} ended with ${code}:\n${output.join("")}`);
+};
+
+/** Generates a client of one API in another language with Redocly's generator. @returns its text. */
+export const generateIn = async (language: "python" | "php", document: string): Promise<string> => {
+  const folder = mkdtempSync(`${tmpdir()}/clients-`);
+  writeFileSync(`${folder}/api.json`, document);
+  await run(folder, [
+    redocly,
+    "generate-client",
+    "api.json",
+    "--output",
+    "client.ts",
+    "--generator",
+    language,
+  ]);
+  return readFileSync(`${folder}/client.${{ python: "py", php: "php" }[language]}`, "utf8");
 };
 
 /** Options of an application that a bundler builds. */
