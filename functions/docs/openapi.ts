@@ -3,9 +3,9 @@ import { endpoint } from "#lib/http/endpoint.ts";
 import { readDocument as route } from "#lib/routes/docs.ts";
 import { PlainReply } from "#lib/routes/route.ts";
 
-/** Returns the OpenAPI document that the build wrote, with the addresses of this stage. */
-export const handler = endpoint(route).handler(async ({ query: { lang } }) => {
-  const document = findAddressed(`openapi.${lang}.json`);
+/** Returns an OpenAPI document that the build wrote, with the addresses of this stage. */
+export const handler = endpoint(route).handler(async ({ query: { api, lang } }) => {
+  const document = findAddressed(`${api}.${lang}.json`);
   if (document === undefined) throw new Error("the build has written no document");
   return new PlainReply(document, { "content-type": "application/json; charset=utf-8" });
 });

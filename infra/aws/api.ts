@@ -5,7 +5,10 @@ import type { PublishedApi } from "#lib/openapi/api.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
 
-/** A response that API Gateway sends without calling a function. It replaces `$context.requestId` in each. */
+/**
+ * A response that API Gateway sends without calling a function. It replaces `$context.requestId` in each; the gateway's
+ * construct replaces the placeholder addresses.
+ */
 export interface GatewayResponse {
   /** Undefined keeps the type's own status. Never set on a DEFAULT type: that rewrites every other one. */
   readonly status?: number;

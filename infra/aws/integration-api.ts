@@ -1,5 +1,6 @@
 import { integrationEnvelope } from "#lib/faults/envelope.ts";
 import { noEndpoint, noToken } from "#lib/faults/table.ts";
+import { invented } from "#lib/openapi/addresses.ts";
 import { getTicket, login, refresh } from "#lib/routes/employee.ts";
 import { integrationAuthorizers, integrationRoutes } from "#lib/routes/index.ts";
 import { type Api, gatewayResponses, responder, tooManyFromAddress } from "./api.ts";
@@ -10,7 +11,11 @@ const respond = responder(integrationEnvelope, {
   "access-control-expose-headers": "retry-after, x-request-id",
 });
 
-const notFound = respond(noEndpoint("Check both; all endpoints are listed at /docs."));
+const notFound = respond(
+  noEndpoint(
+    `Check both; all endpoints are listed at /docs. The messaging API (/send, /messages) is at ${invented.messaging}.`,
+  ),
+);
 const challenge = respond(
   {
     ...noToken,

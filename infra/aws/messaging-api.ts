@@ -1,5 +1,6 @@
 import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
 import { noCredentials, noEndpoint } from "#lib/faults/table.ts";
+import { invented } from "#lib/openapi/addresses.ts";
 import { messagingAuthorizers, messagingRoutes } from "#lib/routes/index.ts";
 import { type Api, gatewayResponses, responder, tooManyFromAddress } from "./api.ts";
 
@@ -8,7 +9,7 @@ const respond = responder(messagingEnvelope, {});
 
 const notFound = respond(
   noEndpoint(
-    "Use POST /send/message, /send/image or /send/file, or GET /messages/ID, without a version in front.",
+    `Use POST /send/message, /send/image or /send/file, or GET /messages/ID, without a version in front. The integration API (/v1) is at ${invented.integration}.`,
   ),
 );
 const challenge = respond(noCredentials, {

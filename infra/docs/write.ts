@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { composeDocument } from "#lib/openapi/document.ts";
 import { type Language, languages } from "#lib/openapi/text.ts";
+import { type DocumentName, documentNames } from "#lib/routes/docs.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
 import { composeAssets } from "./assets.ts";
@@ -9,18 +10,24 @@ import { renderGuide, renderIndex } from "./page.ts";
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
 
-/** Composes the OpenAPI document of this version, with example addresses. */
-const composeOpenapi = (language: Language): string => {
+const documented = {
+  all: [integrationApi, messagingApi],
+  integration: [integrationApi],
+  messaging: [messagingApi],
+} as const;
+
+/** Composes an OpenAPI document of this version, with example addresses. */
+const composeOpenapi = (name: DocumentName, language: Language): string => {
   const { version } = JSON.parse(read("../../package.json"));
-  const document = composeDocument([integrationApi, messagingApi], version, language);
+  const document = composeDocument(documented[name], version, language);
   return `${JSON.stringify(document, null, 2)}\n`;
 };
 
 /** Returns the files of each documentation function, by name in its folder `docs/`. */
 const composeFiles = () => {
   const { assets, files } = composeAssets();
-  const documents = languages.map(
-    (language) => [`openapi.${language}.json`, composeOpenapi(language)] as const,
+  const documents = languages.flatMap((language) =>
+    documentNames.map((name) => [`${name}.${language}.json`, composeOpenapi(name, language)] as const),
   );
   const guides = languages.flatMap((language) =>
     guideNames.map((name) => ({ language, guide: readGuide(name, language) })),
@@ -61,5 +68,5 @@ export const writeDocumentation = (folderOf: (fn: string) => string, output: str
     mkdirSync(folder, { recursive: true });
     for (const [file, content] of Object.entries(files)) writeFileSync(`${folder}/${file}`, content);
   }
-  writeFileSync(`${output}/openapi.json`, composeOpenapi("en"));
+  writeFileSync(`${output}/openapi.json`, composeOpenapi("all", "en"));
 };

@@ -186,10 +186,13 @@ export const startCity = async (options: CityOptions) => {
     const plans = database.connectAs("partner-admin");
     stops.push(() => plans.end({ timeout: 1 }));
     const findPlan = cachePlans(partnerDirectory(plans).findPlan);
+    /** Known once both gateways listen. */
+    const addresses = { integration: "", messaging: "" };
     const open = async (defined: Api, port: number) => {
       const api = options.limitsAddresses ? defined : withoutAddressLimits(defined);
-      const gateway = await startGateway({ api, port, invoke, findPlan, onAccess });
+      const gateway = await startGateway({ api, port, addresses, invoke, findPlan, onAccess });
       stops.push(() => gateway.stop());
+      addresses[api.name] = gateway.url;
       return gateway.url;
     };
     const baseUrl = await open(integrationApi, options.port);

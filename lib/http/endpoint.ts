@@ -16,8 +16,9 @@ import {
   type Partner,
   type Sender,
 } from "./caller.ts";
-import { check, lowerCaseNames, readHeaders, readQuery } from "./input.ts";
+import { check, lowerCaseNames, readHeaders } from "./input.ts";
 import type { Middleware } from "./middleware.ts";
+import { readQuery } from "./query.ts";
 
 /** A request with validated input. */
 export interface Call<Q, B, P, H> {
@@ -156,10 +157,12 @@ export const endpointReading = <Q, B, R, P, H>(
           params: route.params ? check(route.params, event.pathParameters ?? {}, "path") : (undefined as P),
           headers: route.headers ? check(route.headers, readHeaders(event), "headers") : (undefined as H),
           body: route.body ? check(route.body, event.body, "body") : (undefined as B),
-          query: route.query ? check(route.query, readQuery(event), "query") : (undefined as Q),
         };
+        const sentQuery = readQuery(event, route);
+        const query = route.query ? check(route.query, sentQuery, "query") : (undefined as Q);
         const reply = await handle({
           ...input,
+          query,
           path: event.path,
           partner: () => getPartner(authorizer),
           account: () => getAccount(authorizer),

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from "aws-lambda";
 import type * as z from "zod/mini";
 import type { FieldError } from "#lib/faults/fault.ts";
-import { invalidFields, repeatedField } from "#lib/faults/invalid-input.ts";
+import { invalidFields } from "#lib/faults/invalid-input.ts";
 
 type Where = "body" | "query" | "path" | "headers";
 
@@ -10,15 +10,6 @@ export const lowerCaseNames = (
   headers: Record<string, string | undefined> | null,
 ): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-
-/** Returns the query parameters. @throws Fault 400 for a repeated one, which is ambiguous. */
-export const readQuery = (event: APIGatewayProxyEvent): Record<string, string | undefined> => {
-  const repeated = Object.entries(event.multiValueQueryStringParameters ?? {}).find(
-    ([, values]) => (values?.length ?? 0) > 1,
-  );
-  if (repeated) throw repeatedField(repeated[0]);
-  return event.queryStringParameters ?? {};
-};
 
 /**
  * Returns the headers by lower-case name. Repeated ones are joined by commas (RFC 9110, 5.2), which the schema of a

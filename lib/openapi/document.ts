@@ -1,9 +1,10 @@
 import type { Auth, Route } from "#lib/routes/route.ts";
 import { invented } from "./addresses.ts";
 import type { PublishedApi } from "./api.ts";
+import { splitSchema, usedOnly } from "./components.ts";
 import { errorSchemas } from "./errors.ts";
 import { parametersOf } from "./parameters.ts";
-import { requestBodyOf } from "./request-body.ts";
+import { bodySchemas, requestBodyOf } from "./request-body.ts";
 import { responsesOf } from "./responses.ts";
 import { describeFields, type Schema, schemaOf } from "./schema.ts";
 import type { Language, Text } from "./text.ts";
@@ -30,7 +31,7 @@ const securityOf = ({ kind }: Auth): object[] => (kind === "public" ? [] : [{ [k
 const operationOf = (route: Route, api: PublishedApi, language: Language) => {
   const words = wordsOf(route);
   const curl = words.curl.replaceAll("{base}", invented[api.name]);
-  const requestBody = requestBodyOf(route, words, language);
+  const requestBody = requestBodyOf(route, words);
   return {
     operationId: words.operationId,
     tags: [route.fn.split("/")[0]],
@@ -43,13 +44,15 @@ const operationOf = (route: Route, api: PublishedApi, language: Language) => {
   };
 };
 
-const pathsOf = (api: PublishedApi, language: Language) =>
+const serversOf = ({ name }: PublishedApi, language: Language) => [
+  { url: invented[name], description: servers[name][language] },
+];
+
+/** @param isDefault whether the document's servers are those of this API. */
+const pathsOf = (api: PublishedApi, isDefault: boolean, language: Language) =>
   api.routes.filter(isDescribed).map((route) => {
     const item = {
-      // the document's first server is the default
-      ...(api.name === "messaging" && {
-        servers: [{ url: invented.messaging, description: servers.messaging[language] }],
-      }),
+      ...(!isDefault && { servers: serversOf(api, language) }),
       [route.method.toLowerCase()]: operationOf(route, api, language),
     };
     return [route.path, item] as const;
@@ -64,16 +67,24 @@ const replySchema = (route: Route, { reply }: RouteWords, language: Language): S
 
 const schemasOf = (routes: readonly Route[], language: Language): Record<string, Schema> => ({
   ...Object.fromEntries(
-    routes.map((route) => {
+    routes.flatMap((route) => {
       const words = wordsOf(route);
-      return [words.reply.name, replySchema(route, words, language)];
+      const { name, parts } = words.reply;
+      return Object.entries({
+        ...bodySchemas(route, words, language),
+        ...splitSchema(replySchema(route, words, language), { "": name, ...parts }),
+      });
     }),
   ),
   ...Object.fromEntries(
-    Object.entries(errorSchemas()).map(([name, schema]) => [
-      name,
-      describeFields(schema, (path) => ({ description: errorFields[path]?.[language] })),
-    ]),
+    Object.entries(errorSchemas()).flatMap(([name, schema]) =>
+      Object.entries(
+        splitSchema(
+          describeFields(schema, (path) => ({ description: errorFields[path]?.[language] })),
+          { "": name, "errors.[]": "FieldError" },
+        ),
+      ),
+    ),
   ),
 });
 
@@ -86,27 +97,39 @@ const inLanguage = (named: Readonly<Record<string, Text>>, language: Language) =
   );
 
 /**
- * Composes the OpenAPI 3.1 document of both APIs from their route tables and the texts in `words/`.
+ * Composes an OpenAPI 3.1 document of one or both APIs from their route tables and the texts in `words/`.
  *
- * @param version of the product.
+ * @param apis the first one's address is the document's server. @param version of the product.
  */
-export const composeDocument = (apis: readonly PublishedApi[], version: string, language: Language) => {
+export const composeDocument = (
+  apis: readonly [PublishedApi, ...PublishedApi[]],
+  version: string,
+  language: Language,
+) => {
+  const [first, ...others] = apis;
   const routes = apis.flatMap((api) => api.routes.filter(isDescribed));
+  const title = info.title[language];
+  const paths = Object.fromEntries(apis.flatMap((api) => pathsOf(api, api === first, language)));
+  const isUsed = (kind: string) => routes.some(({ auth }) => auth.kind === kind);
   return {
     openapi: "3.1.0",
     info: {
-      title: info.title[language],
+      title: others.length > 0 ? title : `${title}: ${servers[first.name][language]}`,
       version,
       description: info.description[language],
       license: { name: info.license[language], url: `${invented.integration}/docs/partner?lang=${language}` },
     },
-    servers: [{ url: invented.integration, description: servers.integration[language] }],
-    tags: Object.entries(tags).map(([name, text]) => ({ name, description: text[language] })),
-    paths: Object.fromEntries(apis.flatMap((api) => pathsOf(api, language))),
+    servers: serversOf(first, language),
+    tags: Object.entries(tags)
+      .filter(([area]) => routes.some(({ fn }) => fn.startsWith(`${area}/`)))
+      .map(([name, text]) => ({ name, description: text[language] })),
+    paths,
     components: {
-      securitySchemes: inLanguage(securitySchemes, language),
-      headers: inLanguage(headers, language),
-      schemas: schemasOf(routes, language),
+      securitySchemes: Object.fromEntries(
+        Object.entries(inLanguage(securitySchemes, language)).filter(([kind]) => isUsed(kind)),
+      ),
+      headers: usedOnly(inLanguage(headers, language), paths),
+      schemas: usedOnly(schemasOf(routes, language), paths),
     },
   };
 };

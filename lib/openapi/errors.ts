@@ -11,7 +11,7 @@ const names = new Map<Envelope, string>([
 ]);
 
 /** The firewall's response to a rate-limited address: it has no request id, because the gateway comes later. */
-export const firewallError = "FirewallError";
+const firewallError = "FirewallError";
 
 /** @throws Error for an envelope without a name. */
 export const nameOf = (envelope: Envelope): string => {
@@ -19,6 +19,10 @@ export const nameOf = (envelope: Envelope): string => {
   if (!name) throw new Error("an envelope is not among the document's errors");
   return name;
 };
+
+/** The schema name of the firewall's response, which is the API's own where that has no request id. */
+export const firewallErrorOf = (envelope: Envelope): string =>
+  envelope === integrationEnvelope ? firewallError : nameOf(envelope);
 
 const withoutRequestId = ({ properties = {}, required = [], ...rest }: Schema): Schema => {
   const { request_id: _, ...others } = properties;

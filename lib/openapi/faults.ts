@@ -48,14 +48,13 @@ const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.FaultName[
 
 /** Every fault that a route can answer, its own and the gateway's, by status. */
 export const listFaults = (route: Route): table.FaultName[] => {
-  const { auth, body, query, params, headers, encoding, upstreams = [], faults = [] } = route;
+  const { auth, body, encoding, upstreams = [], faults = [] } = route;
   const isMultipart = encoding === "multipart";
   // where an unconfirmed account is a fault, a failure of the legacy system alone is none
   const callsOldSystem =
     upstreams.some((name) => name !== "MESSENGER_URL") && !faults.includes("unconfirmed");
   const found: [boolean, ...table.FaultName[]][] = [
-    [Boolean(body ?? query ?? params ?? headers), "invalidRequest"],
-    [true, ...refusals[auth.kind], ...faults, "firewall"],
+    [true, "invalidRequest", ...refusals[auth.kind], ...faults, "firewall"],
     [body !== undefined, isMultipart ? "uploadTooLarge" : "bodyTooLarge", "requestTooLarge"],
     [isMultipart, "badBoundary"],
     [true, "throttled", "addressThrottled", "internal", "serviceFailed", "tookTooLong"],

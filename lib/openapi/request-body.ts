@@ -1,7 +1,8 @@
 import type { Encoding, Route } from "#lib/routes/route.ts";
+import { reference, splitSchema } from "./components.ts";
 import { wordsOf } from "./parameters.ts";
 import { type Schema, schemaOf } from "./schema.ts";
-import type { Language } from "./text.ts";
+import type { Language, Text } from "./text.ts";
 import type { RouteWords } from "./words.ts";
 
 const mediaTypes: Readonly<Record<Encoding, string>> = {
@@ -19,10 +20,15 @@ const encodingOf = (schema: Schema, words: RouteWords, fn: string) =>
     ]),
   );
 
+const byDefault: Text = { en: "By default", id: "Nilai bawaan:" };
+
+/** Defaults stand in the text: openapi-typescript makes a field with a default a required one. */
 const describe = (found: Schema, words: RouteWords, fn: string, language: Language): Schema => {
   const properties = Object.entries(found.properties ?? {}).map(([name, field]) => {
     const { example, schema = field, ...text } = wordsOf(words.fields, name, fn);
-    return [name, { ...schema, description: text[language], examples: [example] }];
+    const { default: fallback, ...rest } = schema;
+    const suffix = fallback === undefined ? "" : ` ${byDefault[language]} \`${fallback}\`.`;
+    return [name, { ...rest, description: `${text[language]}${suffix}`, examples: [example] }];
   });
   return { ...found, properties: Object.fromEntries(properties) };
 };
@@ -40,22 +46,33 @@ const inForms = (schema: Schema, { forms }: RouteWords): Schema => {
   return { [forms.keyword]: each };
 };
 
-/** Describes the body of a route, or returns undefined when it has none. */
-export const requestBodyOf = (
-  { fn, body, encoding = "json" }: Route,
+const capitalized = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
+const nameOf = ({ operationId }: RouteWords, form = "request") =>
+  `${capitalized(operationId)}${capitalized(form)}`;
+
+/** The named schemas of a route's body: the body, and each of its forms. */
+export const bodySchemas = (
+  { fn, body }: Route,
   words: RouteWords,
   language: Language,
-) => {
+): Record<string, Schema> => {
+  if (!body) return {};
+  const schema = inForms(describe(schemaOf(body, "input"), words, fn, language), words);
+  const forms = (words.forms?.each ?? []).map(({ title }, index) => [index, nameOf(words, title)]);
+  return splitSchema(schema, { "": nameOf(words), ...Object.fromEntries(forms) });
+};
+
+/** Describes the body of a route, or returns undefined when it has none. */
+export const requestBodyOf = ({ fn, body, encoding = "json" }: Route, words: RouteWords) => {
   if (!body) return undefined;
   const found = schemaOf(body, "input");
-  const schema = inForms(describe(found, words, fn, language), words);
   const examples = Object.entries(words.examples ?? {}).map(([name, value]) => [name, { value }]);
   return {
     // an empty body is read as {}, which is valid when no field is required
     required: (found.required ?? []).length > 0 || words.forms !== undefined,
     content: {
       [mediaTypes[encoding]]: {
-        schema,
+        schema: reference(nameOf(words)),
         ...(encoding === "multipart" && { encoding: encodingOf(found, words, fn) }),
         examples: Object.fromEntries(examples),
       },

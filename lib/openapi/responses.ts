@@ -1,9 +1,11 @@
 import { Fault } from "#lib/faults/fault.ts";
 import type { FaultName } from "#lib/faults/table.ts";
 import { check } from "#lib/http/input.ts";
+import { readQuery } from "#lib/http/query.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { PublishedApi } from "./api.ts";
-import { firewallError, nameOf } from "./errors.ts";
+import { reference } from "./components.ts";
+import { firewallErrorOf, nameOf } from "./errors.ts";
 import { gatewayTypes, isByFunction, listFaults, rowOf } from "./faults.ts";
 import type { Language } from "./text.ts";
 import { faultWords } from "./words/faults.ts";
@@ -11,13 +13,13 @@ import type { RouteWords } from "./words.ts";
 
 const requestId = "3b6a2fcb-0699-4783-a84b-839426f34251";
 const header = (name: string) => ({ $ref: `#/components/headers/${name}` });
-const schema = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** Returns the route's own error for an invalid input. */
 const mistakeOf = (route: Route, words: RouteWords): Fault => {
-  const { where, input } = words.mistake ?? { where: "body", input: null };
+  const { where, input } = words.mistake;
   const of = route[where];
   try {
+    if (where === "query") readQuery({ queryStringParameters: input }, route);
     if (of) check(of, input, where === "params" ? "path" : where);
   } catch (error) {
     if (error instanceof Fault) return error;
@@ -38,7 +40,7 @@ const bodyOf = (name: FaultName, route: Route, api: PublishedApi, words: RouteWo
 };
 
 const schemasOf = (name: FaultName, route: Route, api: PublishedApi): string[] => {
-  if (gatewayTypes[name] === "firewall") return [firewallError];
+  if (gatewayTypes[name] === "firewall") return [firewallErrorOf(api.envelope)];
   return [
     ...(isByFunction(name) ? [nameOf(route.errors)] : []),
     ...(gatewayTypes[name] ? [nameOf(api.envelope)] : []),
@@ -56,7 +58,7 @@ const failureOf = (
   language: Language,
 ) => {
   const failures = names.map((name) => ({ name, body: bodyOf(name, route, api, words) }));
-  const schemas = [...new Set(names.flatMap((name) => schemasOf(name, route, api)))].map(schema);
+  const schemas = [...new Set(names.flatMap((name) => schemasOf(name, route, api)))].map(reference);
   const [first] = schemas;
   const challenged = names.some((name) => gatewayTypes[name] === "UNAUTHORIZED");
   const retried = names.some((name) => rowOf(name, route).retryAfterSeconds !== undefined);
@@ -85,7 +87,7 @@ const successOf = ({ cache }: Route, { reply }: RouteWords, language: Language) 
   headers: { "X-Request-Id": header("X-Request-Id"), ...(cache && cacheHeaders) },
   content: {
     "application/json": {
-      schema: schema(reply.name),
+      schema: reference(reply.name),
       examples: Object.fromEntries(Object.entries(reply.examples).map(([name, value]) => [name, { value }])),
     },
   },

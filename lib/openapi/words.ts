@@ -17,6 +17,8 @@ export interface FieldWords extends Text {
 interface ReplyWords extends Text {
   /** Schema name among the document's components. */
   readonly name: string;
+  /** Schema names of its parts by path, for `splitSchema`. */
+  readonly parts?: Readonly<Record<string, string>>;
   /** By the field's path, such as `data.nik_alt`, without list indexes. */
   readonly fields: Readonly<Record<string, Text>>;
   readonly examples: Readonly<Record<string, unknown>>;
@@ -36,10 +38,12 @@ export interface RouteWords extends Text {
     readonly keyword: "oneOf" | "anyOf";
     readonly each: readonly { readonly title: string; readonly needs: string; readonly without?: string }[];
   };
-  /** Examples of bodies or sets of parameters, by name. */
+  /** Examples of bodies, by name. */
   readonly examples?: Readonly<Record<string, unknown>>;
   /** An invalid input; the endpoint's error for it is the example of its 400. */
-  readonly mistake?: { readonly where: "body" | "query" | "params"; readonly input: unknown };
+  readonly mistake:
+    | { readonly where: "body" | "params"; readonly input: unknown }
+    | { readonly where: "query"; readonly input: Readonly<Record<string, string>> };
   /** Shell lines that call it; `{base}` stands for the API's address. */
   readonly curl: string;
   readonly reply: ReplyWords;

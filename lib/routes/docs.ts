@@ -5,6 +5,11 @@ import { PlainReply, route } from "./route.ts";
 const langError = "lang must be en or id";
 const lang = z._default(z.enum(["en", "id"], { error: langError }), "en");
 
+/** The documents: of both APIs, and of each, because some client generators ignore the servers of a path. */
+export const documentNames = ["all", "integration", "messaging"] as const;
+export type DocumentName = (typeof documentNames)[number];
+const apiError = `api must be ${documentNames.join(", ")} or absent`;
+
 const nameError =
   "name must be 1 to 40 lower-case letters and dashes, or the name of a file that a page links";
 
@@ -20,12 +25,13 @@ const shared = {
   memoryMb: 512,
 } as const;
 
-/** `?lang=id` returns the document in Indonesian. */
+/** `?api=messaging` returns the document of one API, `?lang=id` the one in Indonesian. */
 export const readDocument = route({
   ...shared,
   fn: "docs/openapi",
   path: "/openapi.json",
-  summary: "The OpenAPI document of both APIs",
+  summary: "The OpenAPI document of one or both APIs",
+  query: z.object({ lang, api: z._default(z.enum(documentNames, { error: apiError }), "all") }),
   addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
   cors: true,
 });
@@ -35,6 +41,7 @@ export const readPage = route({
   fn: "docs/page",
   path: "/docs",
   summary: "The reference page",
+  ignoredQuery: "all", // WhatsApp and other apps add parameters to shared links
 });
 
 /** Guides in both languages, and the page's script and style sheet. */
@@ -43,6 +50,7 @@ export const readFile = route({
   fn: "docs/file",
   path: "/docs/{name}",
   summary: "A guide, or a file of the reference page",
+  ignoredQuery: "all",
   params: z.object({
     name: z.string().check(z.regex(/^[a-z-]{1,40}(\.[0-9a-f]{16}\.(js|css))?$/, { error: nameError })),
   }),

@@ -5,6 +5,7 @@ import * as z from "zod/mini";
 import { integrationEnvelope } from "#lib/faults/envelope.ts";
 import { oauthEnvelope } from "#lib/faults/oauth-envelope.ts";
 import { otherGrant } from "#lib/faults/table.ts";
+import { printable } from "./printable.ts";
 import { route } from "./route.ts";
 
 const usernameError =
@@ -55,12 +56,12 @@ const oneOf = <T extends string>(name: string, value: T) => z._default(fixed(nam
 const maxTextLength = 100;
 
 /** Text that is forwarded unchanged. */
-const text = (name: string, missing = `${name} must be text`) =>
+const text = (name: string) =>
   z
-    .string({ error: missing })
+    .string()
     .check(
       z.maxLength(maxTextLength, { error: `${name} must be at most ${maxTextLength} characters` }),
-      z.regex(/^\P{Cc}*$/u, { error: `${name} must not contain control characters` }),
+      z.regex(printable, { error: `${name} must not contain control characters` }),
     );
 
 const nipError = "username must be the NIP of the target employee: 18 digits";
@@ -83,21 +84,34 @@ const foreign = (name: string, form: string) =>
   z.optional(z.undefined({ error: `${name} is not a parameter of the ${form} form; remove it` }));
 
 /** A search text; a blank one counts as absent. */
-const criterion = (name: string) =>
+const criterion = () =>
   z.optional(
     z.pipe(
-      text(name),
+      z.string(),
       z.transform((value: string) => (value.trim() === "" ? undefined : value)),
     ),
   );
+
+const either = <const T extends readonly [string, string]>(name: string, values: T) =>
+  z.optional(z.enum(values, { error: `${name} must be ${values.join(" or ")}` }));
+
+/** The parameters of both forms: OpenAPI cannot say that parameters exclude each other. */
+const EmployeeParameters = z.object({
+  pagetype: z.optional(fixed("pagetype", "serviceauth")),
+  page: either("page", ["Web-Service-WBS", "sso"]),
+  action: either("action", ["getPegawai", "getDataPegawai"]),
+  nip: z.optional(text("nip")),
+  nama: z.optional(text("nama")),
+  tiket: z.optional(text("tiket")),
+});
 
 const ListQuery = z.object({
   form: z.literal("list"),
   pagetype: oneOf("pagetype", "serviceauth"),
   page: oneOf("page", "Web-Service-WBS"),
   action: oneOf("action", "getPegawai"),
-  nip: criterion("nip"),
-  nama: criterion("nama"),
+  nip: criterion(),
+  nama: criterion(),
 });
 
 const ticketError = "tiket is missing; get one from GET /v1/simpeg/tiket";
@@ -106,7 +120,7 @@ const DetailQuery = z.object({
   form: z.literal("detail"),
   page: fixed("page", "sso"),
   action: fixed("action", "getDataPegawai"),
-  tiket: text("tiket", ticketError).check(z.minLength(1, { error: ticketError })),
+  tiket: z.string({ error: ticketError }).check(z.minLength(1, { error: ticketError })),
   pagetype: foreign("pagetype", "detail"),
   nip: foreign("nip", "detail"),
   nama: foreign("nama", "detail"),
@@ -114,14 +128,17 @@ const DetailQuery = z.object({
 
 /** The parameters select the form: any parameter of the detail form selects it. */
 const EmployeeQuery = z.pipe(
-  z.transform((query: Record<string, string | undefined>) => ({
-    ...query,
-    form:
-      query.page === "sso" || query.action === "getDataPegawai" || query.tiket !== undefined
-        ? "detail"
-        : "list",
-  })),
-  z.discriminatedUnion("form", [ListQuery, DetailQuery]),
+  EmployeeParameters,
+  z.pipe(
+    z.transform((query: z.infer<typeof EmployeeParameters>) => ({
+      ...query,
+      form:
+        query.page === "sso" || query.action === "getDataPegawai" || query.tiket !== undefined
+          ? "detail"
+          : "list",
+    })),
+    z.discriminatedUnion("form", [ListQuery, DetailQuery]),
+  ),
 );
 
 const EmployeeSummary = z.object({

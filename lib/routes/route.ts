@@ -57,6 +57,8 @@ export interface Route<
   readonly headers?: z.ZodMiniType<H>;
   /** Schema of the query parameters; a repeated parameter is rejected before validation. */
   readonly query?: z.ZodMiniType<Q>;
+  /** Query parameters that are ignored. Any other unknown one is a 400. */
+  readonly ignoredQuery?: readonly string[] | "all";
   /** Schema of the body; an empty one is read as `{}`. */
   readonly body?: z.ZodMiniType<B>;
   /** JSON by default; multipart needs `multipartEndpoint`. */

@@ -27,9 +27,8 @@ type Fields = readonly (readonly [name: string, valid: fc.Arbitrary<unknown>])[]
 /** The fields of one of a route's schemas, each with the values that it allows or documents. */
 const fieldsOf = ({ fn }: Route, schema: Parameters<typeof schemaOf>[0] | undefined): Fields => {
   if (!schema) return [];
-  const { properties = {}, oneOf = [] } = schemaOf(schema, "input");
-  const forms = [properties, ...oneOf.map((form) => form.properties ?? {})];
-  return forms.flatMap(Object.entries).map(([name, found]) => {
+  const { properties = {} } = schemaOf(schema, "input");
+  return Object.entries(properties).map(([name, found]) => {
     const allowed = allowedBy(found);
     const example = words[fn]?.fields[name]?.example;
     // the messenger would look up a host name, outside this machine

@@ -95,11 +95,18 @@ describe.each(apis)("the $api.name API", (stack) => {
   });
 
   test("the gateway's own responses equal those of the local gateway", () => {
+    // up to the address of the other API in a 404, which test/aws/domain.test.ts checks
+    const untilAddress = (body: string | { "Fn::Join": [string, [string]] }) =>
+      (typeof body === "string" ? body : body["Fn::Join"][1][0]).split(" is at ")[0];
     const responses = Object.fromEntries(
       all("ApiGateway::GatewayResponse").map(
         ({ ResponseType, StatusCode, ResponseTemplates, ResponseParameters }) => [
           ResponseType,
-          [StatusCode && Number(StatusCode), ResponseTemplates["application/json"], ResponseParameters],
+          [
+            StatusCode && Number(StatusCode),
+            untilAddress(ResponseTemplates["application/json"]),
+            ResponseParameters,
+          ],
         ],
       ),
     );
@@ -112,7 +119,7 @@ describe.each(apis)("the $api.name API", (stack) => {
       );
     const expected = Object.entries(api.responses).map(([type, { status, body, headers }]) => [
       type,
-      [status, body, mapped(headers)],
+      [status, untilAddress(body), mapped(headers)],
     ]);
     expect(responses).toEqual(Object.fromEntries(expected));
   });

@@ -66,3 +66,18 @@ test("without custom hosts, an API outputs its default address with the stage's 
     expect(named).toEqual(api.name === "integration" ? ["PartnerOperatorPolicy"] : []);
   }
 });
+
+test("a 404 names the address of the other API, where it is known before the stage is deployed", () => {
+  const hintsOf = (apis: ReturnType<typeof apisOf>) =>
+    apis.map(({ all }) => {
+      const responses = all("ApiGateway::GatewayResponse");
+      const unknown = responses.find(({ ResponseType }) => ResponseType === "MISSING_AUTHENTICATION_TOKEN");
+      return JSON.stringify(unknown?.ResponseTemplates);
+    });
+  const [integration, messaging] = hintsOf(atOwnPath);
+  expect(integration).toContain("is at https://messages.city.example.");
+  expect(messaging).toContain("is at https://services.city.example/layanan.");
+  const [atDefault, byDefault] = hintsOf(atDefaultAddress);
+  expect(atDefault).toMatch(/is at https:\/\/",.*ImportValue.*\.execute-api\./);
+  expect(byDefault).toContain("is at the integration API's address.");
+});

@@ -46,7 +46,7 @@ describe.each(ways)("%s,", (way) => {
 
     test("forwards only the contract's parameters, unchanged", async () => {
       const pass = `a&b=c d+e%20/?#'"\\é🔑 ${way}`;
-      const { status } = await get(ticketPath, { ...ticketQuery, pass, extra: "1" });
+      const { status } = await get(ticketPath, { ...ticketQuery, pass });
       expect(status).toBe(403);
       expect((await lastSeen(encodeURIComponent("🔑"))).query).toEqual({ ...ticketQuery, pass });
     });
@@ -102,10 +102,16 @@ describe.each(ways)("%s,", (way) => {
         { pagetype: "serviceauth", page: "Web-Service-WBS", action: "getPegawai", nip: employee.nip },
         1,
       ],
-      ["parameters that it does not know", { nip: employee.nip, callback: "x" }, 1],
     ])("searches with %s", async (_, query, count) => {
       const { status, json } = await get(employeePath, query as Record<string, string>);
       expect([status, json.result.length]).toEqual([200, count]);
+    });
+
+    test("answers 400 to a parameter that it does not know without calling the upstream", async () => {
+      const before = await countSeen();
+      const { status, json } = await get(employeePath, { nip: employee.nip, callback: "x" });
+      expect([status, json.code]).toEqual([400, "invalid_request"]);
+      expect(await countSeen()).toBe(before);
     });
 
     test("returns blanks for an employee without a position", async () => {

@@ -72,11 +72,11 @@ test("the guide's ten lines compile with the client generated from the document,
   expect(ran.stdout).toMatch(/peg_nip_baru: '\d{18}'/);
 });
 
-test("mixed or incomplete employee queries and unknown answer fields do not compile", async () => {
+test("unknown parameters, other values of fixed ones and unknown answer fields do not compile", async () => {
   const folder = await generate();
   for (const wrong of [
-    'await readEmployees({ query: { parameters: { page: "sso", action: "getPegawai" } } });',
-    'await readEmployees({ query: { parameters: { page: "sso", action: "getDataPegawai" } } });',
+    'await readEmployees({ query: { parameters: { nama: "siti" } } });',
+    'await readEmployees({ query: { page: "1" } });',
     "(await listCategories()).data[0]?.name;",
   ]) {
     writeFileSync(

@@ -3,21 +3,27 @@ import type { FaultName } from "#lib/faults/table.ts";
 import { rowOf } from "#lib/openapi/faults.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { faultWords } from "#lib/openapi/words/faults.ts";
+import { documentNames } from "#lib/routes/docs.ts";
 import { login } from "#lib/routes/employee.ts";
 import { redocly } from "../steps/redocly.ts";
 import { readGuideText } from "../steps/shell-lines.ts";
 
 const { baseUrl, messagingBaseUrl } = inject("city");
+interface Operation {
+  readonly tags: readonly string[];
+  readonly operationId?: string;
+}
+
 const read = async (query = "") => {
   const response = await fetch(`${baseUrl}/openapi.json${query}`);
   return { response, text: await response.text() };
 };
 
-test.each(languages)("Redocly accepts the document in %s", async (language) => {
-  const file = `dist/docs-openapi/docs/openapi.${language}.json`;
-  const { code, output } = await redocly("lint", file, "--extends", "recommended-strict", "--format", "json");
-  const { totals } = JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1));
-  expect([code, totals.errors, totals.warnings]).toEqual([0, 0, 0]);
+test.each(languages)("Redocly accepts the documents in %s", async (language) => {
+  const files = documentNames.map((name) => `dist/docs-openapi/docs/${name}.${language}.json`);
+  const { code, output } = await redocly("lint", ...files, "--extends", "recommended-strict");
+  expect(code, output).toBe(0);
+  expect(output.match(/validated in/g), output).toHaveLength(files.length);
 });
 
 describe("the served document", () => {
@@ -57,9 +63,69 @@ describe("the served document", () => {
       expect(text).not.toContain(secret);
   });
 
-  test.each(["?lang=fr", "?lang=", "?lang=en&lang=id"])("is not served with %s", async (query) =>
-    expect((await read(query)).response.status).toBe(400),
+  test("of one API has the paths and the address of that API alone", async () => {
+    const joint = Object.keys(JSON.parse((await read()).text).paths);
+    const own = [
+      ["integration", baseUrl, (path: string) => path.startsWith("/v1/")],
+      ["messaging", messagingBaseUrl, (path: string) => !path.startsWith("/v1/")],
+    ] as const;
+    for (const [api, url, isOwn] of own) {
+      const { servers, paths } = JSON.parse((await read(`?api=${api}`)).text);
+      expect([servers.length, servers[0].url]).toEqual([1, url]);
+      expect(Object.keys(paths)).toEqual(joint.filter(isOwn));
+      for (const item of Object.values(paths)) expect(item).not.toHaveProperty("servers");
+    }
+  });
+
+  test("names what generated clients make types and methods of", async () => {
+    const { paths, components } = JSON.parse((await read()).text);
+    const operations = Object.values(paths as Record<string, Record<string, Operation>>).flatMap((item) =>
+      Object.values(item).filter(({ operationId }) => operationId),
+    );
+    expect(operations.map(({ tags, operationId }) => `${tags} ${operationId}`)).toEqual([
+      "employee login",
+      "employee refresh",
+      "employee getTicket",
+      "employee readEmployees",
+      "resident listResidents",
+      "resident searchResidents",
+      "tourism listCategories",
+      "tourism listGallery",
+      "messaging sendMessage",
+      "messaging sendImage",
+      "messaging sendFile",
+      "messaging readMessage",
+    ]);
+    expect(Object.keys(components.schemas)).toEqual(
+      expect.arrayContaining(["Employee", "Position", "Rank", "Resident", "Category", "Photo", "Message"]),
+    );
+  });
+
+  test("has patterns that mean the same without the flag u", async () => {
+    const patterns = [...(await read()).text.matchAll(/"pattern": (".*")/g)].map(([, json = ""]) =>
+      JSON.parse(json),
+    );
+    expect(patterns.length).toBeGreaterThan(10);
+    for (const pattern of patterns) expect(pattern).not.toMatch(/\\[pP]\{|\\u\{|[^\0-\x7f]/);
+  });
+
+  test.each(["?api=other", "?language=id", "?lang=fr", "?lang=", "?lang=en&lang=id"])(
+    "is not served with %s",
+    async (query) => expect((await read(query)).response.status).toBe(400),
   );
+});
+
+test("a 404 of each API says where the other one is", async () => {
+  for (const [url, other] of [
+    [`${baseUrl}/send/message`, messagingBaseUrl],
+    [`${messagingBaseUrl}/v1/penduduk`, baseUrl],
+  ] as const) {
+    const response = await fetch(url, { method: "POST" });
+    expect([response.status, ((await response.json()) as { message: string }).message]).toEqual([
+      404,
+      expect.stringContaining(` is at ${other}.`),
+    ]);
+  }
 });
 
 test.each(languages)("the guide to errors in %s contains every code in both spellings", (language) => {

@@ -62,6 +62,11 @@ describe("traffic is recorded of", () => {
       expect((await openOwn().ask({ ...question(fn), headers })).status).toBe(304);
   });
 
+  test("an unknown query parameter", async () => {
+    const path = "/v1/pariwisata/kategori?limit=10";
+    expect((await openOwn().ask({ method: "GET", path })).status).toBe(400);
+  });
+
   test("uploads and requests for a message's status", async () => {
     const { ask } = openOwn();
     for (const send of sends) expect((await ask({ ...send, as: "backend" })).status).toBe(200);

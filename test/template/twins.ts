@@ -34,8 +34,13 @@ export interface Seen {
   readonly calls: readonly { readonly fn: string; readonly event: unknown }[];
 }
 
+/** The other API's address in a 404, which only a deployment knows. */
+export const withoutAddress = (text: string) => text.replace(/(API \([^)]*\) is at )[^"]*/g, "$1(address)");
+
 const withoutIds = (text: string) =>
-  text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, "(id)").replace(/127\.0\.0\.1:\d+/g, "(host)");
+  withoutAddress(text)
+    .replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, "(id)")
+    .replace(/127\.0\.0\.1:\d+/g, "(host)");
 
 /** Of the connection, not of the answer. */
 const ofConnection = ["connection", "content-length", "date", "keep-alive", "transfer-encoding"];

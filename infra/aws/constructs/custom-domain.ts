@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** Returns the place of an API, or undefined for a stage without custom domain. */
-export const findPlace = ({ domain }: Config, { name }: Api): Place | undefined => {
+export const findPlace = ({ domain }: Config, { name }: Pick<Api, "name">): Place | undefined => {
   if (!domain) return undefined;
   const { certificateArn, integrationHost, messagingHost, basePath } = domain;
   return name === "integration"

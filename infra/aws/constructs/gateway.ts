@@ -1,9 +1,11 @@
 import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import * as apigateway from "aws-cdk-lib/aws-apigateway";
 import { Construct } from "constructs";
+import { withAddresses } from "#lib/openapi/addresses.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type { Address, Rate, Route } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
+import type { Config } from "../config.ts";
 import { usagePlanName } from "../stage-names.ts";
 import { accessLog } from "./access-log.ts";
 import { findPlace, type Place } from "./custom-domain.ts";
@@ -26,6 +28,15 @@ const addressNames: Readonly<Record<Api["name"], Address>> = {
 };
 
 const urlOf = ({ host, basePath }: Place): string => `https://${host}${basePath ? `/${basePath}` : ""}`;
+
+/** The addresses that are known before the APIs are: the stack of one API can refer to the other's, but not both. */
+const addressesOf = (config: Config): Partial<Record<Address, string>> =>
+  Object.fromEntries(
+    (["integration", "messaging"] as const).flatMap((name) => {
+      const place = findPlace(config, { name });
+      return place ? [[addressNames[name], urlOf(place)]] : [];
+    }),
+  );
 
 /** Execution logs are off: they contain the query, which may hold a passphrase. */
 const withoutExecutionLog = {
@@ -51,7 +62,11 @@ export class Gateway extends Construct {
     // a custom domain is the only way in
     this.rest = this.#api(api, !place);
     this.baseUrl = place ? urlOf(place) : this.#defaultUrl();
-    this.#addresses = { ...addresses, [addressNames[api.name]]: this.baseUrl };
+    this.#addresses = {
+      ...addressesOf(surroundings.config),
+      ...addresses,
+      [addressNames[api.name]]: this.baseUrl,
+    };
     const authorizers = new Map(api.authorizers.map((row) => [row.kind, this.#authorizer(row)]));
     for (const route of api.routes)
       this.#method(route, route.auth.kind === "public" ? undefined : authorizers.get(route.auth.kind));
@@ -138,6 +153,10 @@ export class Gateway extends Construct {
 
   /** API Gateway's mapping quotes a literal header value, but not a context variable. */
   #responses(responses: Api["responses"]) {
+    const {
+      INTEGRATION_ADDRESS: integration = "the integration API's address",
+      MESSAGING_ADDRESS: messaging = "the messaging API's address",
+    } = this.#addresses;
     const map = (value: string) => (value === "$context.requestId" ? "context.requestId" : `'${value}'`);
     for (const [type, { status, headers, body }] of Object.entries(responses))
       this.rest.addGatewayResponse(type, {
@@ -146,7 +165,7 @@ export class Gateway extends Construct {
         responseHeaders: Object.fromEntries(
           Object.entries(headers).map(([name, value]) => [name, map(value)]),
         ),
-        templates: { "application/json": body },
+        templates: { "application/json": withAddresses(body, { integration, messaging }) },
       });
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type Addresses, invented, withAddresses } from "#lib/openapi/addresses.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { Api, GatewayResponse } from "../../aws/api.ts";
 import type { Outcome } from "../lambda/environment.ts";
@@ -14,6 +15,8 @@ export interface GatewayOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly invoke: (fn: string, event: unknown, requestId: string) => Promise<Outcome>;
+  /** The addresses of both APIs, which a 404 names; by default the placeholders. */
+  readonly addresses?: Addresses;
   /** Finds the usage plan of a usage identifier. */
   readonly findPlan: (usageIdentifier: string) => Promise<string | undefined>;
   /** Receives one line per response, without the query, which may contain personal data. */
@@ -47,7 +50,7 @@ const answerOf = (response: GatewayResponse | undefined, status: number, request
   };
 };
 
-const gatewayAnswer = ({ responses }: Api, type: string, requestId: string): Answer => {
+const ownAnswer = ({ responses }: Api, type: string, requestId: string): Answer => {
   const status = defaultStatus[type] ?? 500;
   return answerOf(
     responses[type] ?? responses[status < 500 ? "DEFAULT_4XX" : "DEFAULT_5XX"],
@@ -84,7 +87,18 @@ const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> =
  * Starts a local REST API with the firewall's limits per address, and with API Gateway's routing, authorizers, usage
  * plans, limits and gateway responses, in the order in which AWS applies them.
  */
-export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayOptions) => {
+export const startGateway = ({
+  api,
+  port,
+  addresses: bases = invented,
+  invoke,
+  findPlan,
+  onAccess,
+}: GatewayOptions) => {
+  const gatewayAnswer = (type: string, requestId: string): Answer => {
+    const answer = ownAnswer(api, type, requestId);
+    return { ...answer, body: withAddresses(String(answer.body), bases) };
+  };
   const authorize = startAuthorization(invoke);
   const { limits, refusal } = api.firewall.perAddress;
   const addresses = new AddressCounter();
@@ -134,13 +148,13 @@ export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayO
     const binary = isBinary(findHeader(request, "content-type"));
     const event = proxyEvent(request, { body, binary, resourcePath: route.path, authorizer });
     if (Buffer.byteLength(JSON.stringify(event)) > maxEventBytes)
-      return gatewayAnswer(api, "REQUEST_TOO_LARGE", request.id);
+      return gatewayAnswer("REQUEST_TOO_LARGE", request.id);
     const outcome = await invoke(route.fn, event, request.id);
     // a function's timeout is shorter than the gateway's, so it counts as a failure of the function
-    if (!("payload" in outcome)) return gatewayAnswer(api, "INTEGRATION_FAILURE", request.id);
+    if (!("payload" in outcome)) return gatewayAnswer("INTEGRATION_FAILURE", request.id);
     const result = readResult(outcome.payload);
     if (!result || outcome.payload.length > maxEventBytes)
-      return gatewayAnswer(api, "MALFORMED_RESULT", request.id);
+      return gatewayAnswer("MALFORMED_RESULT", request.id);
     // decoded only if the first type that the caller accepts is binary
     const decodes = result.isBase64Encoded && isBinary(findHeader(request, "accept"));
     return {
@@ -156,11 +170,11 @@ export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayO
     const open = atPath.find(({ cors }) => cors);
     if (request.method === "OPTIONS" && open) return preflight(open);
     const route = atPath.find(({ method }) => method === request.method);
-    if (!route) return gatewayAnswer(api, "MISSING_AUTHENTICATION_TOKEN", request.id);
+    if (!route) return gatewayAnswer("MISSING_AUTHENTICATION_TOKEN", request.id);
     const admission = await admit(route, request);
-    if (admission.refused !== undefined) return gatewayAnswer(api, admission.refused, request.id);
+    if (admission.refused !== undefined) return gatewayAnswer(admission.refused, request.id);
     const body = await readBody(message);
-    if (!body) return gatewayAnswer(api, "REQUEST_TOO_LARGE", request.id);
+    if (!body) return gatewayAnswer("REQUEST_TOO_LARGE", request.id);
     return integrate(route, request, body, admission.context);
   };
 
@@ -171,9 +185,9 @@ export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayO
     const { status, headers, body } = request
       ? await answer(request, message).catch((error: Error) => {
           onAccess(`${id} the gateway failed: ${error.message}`);
-          return gatewayAnswer(api, "DEFAULT_5XX", id);
+          return gatewayAnswer("DEFAULT_5XX", id);
         })
-      : gatewayAnswer(api, "BAD_REQUEST_BODY", id);
+      : gatewayAnswer("BAD_REQUEST_BODY", id);
     response.writeHead(status, headers).end(body);
     const ms = (performance.now() - started).toFixed(0);
     // an unknown path may contain personal data
@@ -185,7 +199,7 @@ export const startGateway = ({ api, port, invoke, findPlan, onAccess }: GatewayO
 
   const server = createServer((message, response) => void respond(message, response));
   server.on("clientError", (_, socket) => {
-    const { headers, body } = gatewayAnswer(api, "BAD_REQUEST_BODY", randomUUID());
+    const { headers, body } = gatewayAnswer("BAD_REQUEST_BODY", randomUUID());
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join("\r\n")}\r\nconnection: close\r\n\r\n${body}`);
   });

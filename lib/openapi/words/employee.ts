@@ -119,12 +119,12 @@ export const employeeWords: AreaWords = {
       page: {
         en: "`Web-Service-WBS` for the list, `sso` for the detail.",
         id: "`Web-Service-WBS` untuk daftar, `sso` untuk detail.",
-        example: "sso",
+        example: "Web-Service-WBS",
       },
       action: {
         en: "`getPegawai` for the list, `getDataPegawai` for the detail.",
         id: "`getPegawai` untuk daftar, `getDataPegawai` untuk detail.",
-        example: "getDataPegawai",
+        example: "getPegawai",
       },
       nip: { en: "The full NIP.", id: "NIP lengkap.", example: "209905172120011001" },
       nama: { en: "Part of the name.", id: "Bagian dari nama.", example: "siti" },
@@ -134,15 +134,18 @@ export const employeeWords: AreaWords = {
         example: "5f1d7a84c3e94b2f9c0a7b6d5e4f3a21",
       },
     },
-    examples: {
-      list: { nama: "siti" },
-      detail: { page: "sso", action: "getDataPegawai", tiket: "5f1d7a84c3e94b2f9c0a7b6d5e4f3a21" },
-    },
-    mistake: { where: "query", input: { page: "sso", action: "getDataPegawai" } },
+    mistake: { where: "query", input: { name: "siti" } },
     curl: `curl -s "{base}/v1/simpeg/pegawai?nama=siti" -H "Authorization: Bearer $TOKEN"
 curl -s "{base}/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=$TICKET" -H "Authorization: Bearer $TOKEN"`,
     reply: {
       name: "Employees",
+      parts: {
+        "0": "EmployeeList",
+        "0.result.[]": "Employee",
+        "1": "EmployeeProfile",
+        "1.result.jabatan.[]": "Position",
+        "1.result.kepangkatan.[]": "Rank",
+      },
       en: "The matching employees (an empty list if there are none), or the profile.",
       id: "Pegawai yang cocok (daftar kosong bila tidak ada), atau profil.",
       fields: {

@@ -4,8 +4,8 @@ import type { Text } from "../text.ts";
 /** What each fault means and what the caller can do about it. */
 export const faultWords: Readonly<Record<FaultName, Text>> = {
   invalidRequest: {
-    en: "A parameter or field is missing, repeated or invalid, or the body does not match its Content-Type. Correct what the message names, then send the request again.",
-    id: "Ada parameter atau isian yang kurang, berulang, atau tidak valid, atau isi permintaan tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",
+    en: "A parameter or field is missing, repeated or invalid, a query parameter is unknown, or the body does not match its Content-Type. Correct what the message names, then send the request again.",
+    id: "Ada parameter atau isian yang kurang, berulang, atau tidak valid, ada parameter query yang tidak dikenal, atau isi permintaan tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",
   },
   spentToken: {
     en: "The refresh token is unknown, has expired, was used more than 30 seconds ago or by another client, or its account is closed. Log in again, and store only the newest refresh token.",

@@ -68,6 +68,7 @@ const messageFields = {
 };
 const queued = (what: string): RouteWords["reply"] => ({
   name: "QueuedMessage",
+  parts: { data: "AcceptedMessage" },
   en: "Accepted and stored: the message survives a crash. `GET /messages/{id}` shows whether it arrived.",
   id: "Diterima dan tersimpan: pesan tidak hilang bila terjadi crash. `GET /messages/{id}` menunjukkan apakah pesan sampai.",
   fields: {
@@ -186,6 +187,7 @@ export const messagingWords: AreaWords = {
     reply: {
       ...queued("file"),
       name: "QueuedFile",
+      parts: { results: "AcceptedFile" },
       fields: {
         code: { en: "Always `SUCCESS`.", id: "Selalu `SUCCESS`." },
         message: {
@@ -220,6 +222,7 @@ export const messagingWords: AreaWords = {
     curl: `curl -s "{base}/messages/$MESSAGE_ID" -u "$AUTH"`,
     reply: {
       name: "MessageStatus",
+      parts: { data: "Message" },
       en: "The state of the message.",
       id: "Status pesan.",
       fields: {

@@ -51,8 +51,8 @@ export const securitySchemes = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    en: "Access token from the employee login, valid for 15 minutes.",
-    id: "Token akses dari login pegawai, berlaku 15 menit.",
+    en: "Access token from the employee login, valid for 15 minutes; a JWT that follows RFC8725.",
+    id: "Token akses dari login pegawai, berlaku 15 menit; JWT yang mengikuti RFC8725.",
   },
   basic: {
     type: "http",

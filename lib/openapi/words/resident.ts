@@ -15,6 +15,7 @@ const paging: Readonly<Record<string, FieldWords>> = {
 
 const reply: RouteWords["reply"] = {
   name: "ResidentPage",
+  parts: { "data.[]": "Resident" },
   en: "The page. Beyond the last page `data` is empty and `total` is still exact.",
   id: "Halaman yang diminta. Setelah halaman terakhir, `data` kosong dan `total` tetap pasti.",
   fields: {

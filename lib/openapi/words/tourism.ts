@@ -12,9 +12,11 @@ export const tourismWords: AreaWords = {
     summaryInIndonesian: "Menampilkan kategori pariwisata",
     ...cached,
     fields: {},
+    mistake: { where: "query", input: { limit: "10" } },
     curl: `curl -s "{base}/v1/pariwisata/kategori"`,
     reply: {
       name: "Categories",
+      parts: { "data.[]": "Category" },
       en: "All categories, as stored.",
       id: "Semua kategori, sesuai data tersimpan.",
       fields: {
@@ -39,13 +41,14 @@ export const tourismWords: AreaWords = {
         en: "The only supported filter: `(pr_id,eq,<destination id>)`.",
         id: "Satu-satunya filter yang didukung: `(pr_id,eq,<id destinasi>)`.",
         example: "(pr_id,eq,1)",
-        schema: { type: "string", pattern: "^\\(pr_id,eq,[\\p{L}\\p{N}_.\\-]{1,64}\\)$" },
+        schema: { type: "string", maxLength: 75, pattern: "^\\(pr_id,eq,[^\\s(),~]+\\)$" },
       },
     },
     mistake: { where: "query", input: { where: "(id,eq,1)" } },
     curl: `curl -s "{base}/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)"`,
     reply: {
       name: "Gallery",
+      parts: { "[]": "Photo" },
       en: "The photos.",
       id: "Foto-fotonya.",
       fields: {

@@ -10,6 +10,21 @@ const media = ["test/contract/messaging-media.test.ts"];
 
 export const http: readonly Mutant[] = [
   {
+    breaks: "A filter that nobody knows is ignored, and all employees are returned",
+    file: "lib/http/query.ts",
+    find: "if (unknown !== undefined) throw",
+    replace: 'if (unknown === "") throw',
+    tests: ["test/http/query.test.ts"],
+  },
+  {
+    breaks: "A client of the messaging document calls the integration API",
+    file: "lib/openapi/document.ts",
+    find: "    servers: serversOf(first, language),",
+    replace: "    servers: [{ url: invented.integration, description: servers.integration[language] }],",
+    tests: ["test/openapi/document.test.ts"],
+    only: "of one API",
+  },
+  {
     breaks: "An empty header hides the key in the other one",
     file: "functions/authorizers/api-key.ts",
     find: 'headers.apikey || headers["x-api-key"]',

@@ -1,0 +1,72 @@
+import type { APIGatewayProxyEvent } from "aws-lambda";
+import type * as z from "zod/mini";
+import { invalidField, repeatedField } from "#lib/faults/invalid-input.ts";
+import type { Route } from "#lib/routes/route.ts";
+
+/** Lists the parameters of a query: an object, or a pipe that starts with one. */
+export const parameterNames = (query: z.core.$ZodType | undefined): string[] => {
+  const def = query?._zod.def as z.core.$ZodPipeDef | z.core.$ZodObjectDef | undefined;
+  if (!def) return [];
+  return def.type === "pipe" ? parameterNames(def.in) : Object.keys(def.shape);
+};
+
+/** Levenshtein distance. */
+const distance = (from: string, to: string): number => {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (const letter of from) {
+    let left = (row[0] ?? 0) + 1;
+    row = row.map((above, column) => {
+      if (column === 0) return left;
+      left = Math.min(left + 1, above + 1, (row[column - 1] ?? 0) + (letter === to[column - 1] ? 0 : 1));
+      return left;
+    });
+  }
+  return row.at(-1) ?? 0;
+};
+
+const maxNameLength = 40;
+
+/** The known name that is nearest to the sent one or to its last word: client generators write `parameters[nama]`. */
+const findNearest = (sent: string, known: readonly string[]): string | undefined => {
+  const name = sent.slice(0, maxNameLength).toLowerCase();
+  const [word = name] = name.match(/\w+(?=\W*$)/) ?? [];
+  const far = (candidate: string) => Math.min(distance(name, candidate), distance(word, candidate));
+  return known.toSorted((a, b) => far(a) - far(b))[0];
+};
+
+/** A name with digits or other characters is not repeated: an `&` in a passphrase makes a name of what follows it. */
+const shownName = (sent: string): string =>
+  sent.length <= maxNameLength && /^[a-z_.[\]-]+$/i.test(sent) ? sent : "A parameter";
+
+const unknownParameter = (sent: string, known: readonly string[]) => {
+  const nearest = findNearest(sent, known);
+  const advice = nearest
+    ? `did you mean ${nearest}? It takes ${known.join(", ")}`
+    : "remove it, for it takes none";
+  return invalidField(
+    nearest ?? "query",
+    `${shownName(sent)} is not a query parameter of this endpoint; ${advice}`,
+  );
+};
+
+/**
+ * Returns the query parameters.
+ *
+ * @throws Fault 400 for a repeated one, which is ambiguous, and for one that the route does not know: ignored, a
+ * misspelt filter would return everything.
+ */
+export const readQuery = (
+  event: Partial<Pick<APIGatewayProxyEvent, "queryStringParameters" | "multiValueQueryStringParameters">>,
+  { query, ignoredQuery = [] }: Pick<Route, "query" | "ignoredQuery">,
+): Record<string, string | undefined> => {
+  const repeated = Object.entries(event.multiValueQueryStringParameters ?? {}).find(
+    ([, values]) => (values?.length ?? 0) > 1,
+  );
+  if (repeated) throw repeatedField(repeated[0]);
+  const sent = event.queryStringParameters ?? {};
+  if (ignoredQuery === "all") return sent;
+  const known = parameterNames(query);
+  const unknown = Object.keys(sent).find((name) => ![...known, ...ignoredQuery].includes(name));
+  if (unknown !== undefined) throw unknownParameter(unknown, known);
+  return sent;
+};
