@@ -7,14 +7,11 @@ import { requestBodyOf } from "./request-body.ts";
 import { responsesOf } from "./responses.ts";
 import { describeFields, type Schema, schemaOf } from "./schema.ts";
 import type { Language, Text } from "./text.ts";
-import { employeeWords } from "./words/employee.ts";
-import { messagingWords } from "./words/messaging.ts";
+import { allWords } from "./words/index.ts";
 import { errorFields, headers, info, securitySchemes, servers, tags } from "./words/overview.ts";
-import { residentWords } from "./words/resident.ts";
-import { tourismWords } from "./words/tourism.ts";
 import type { RouteWords } from "./words.ts";
 
-const allWords = { ...employeeWords, ...residentWords, ...tourismWords, ...messagingWords };
+const order = Object.keys(allWords);
 
 const wordsOf = ({ fn }: Route): RouteWords => {
   const words = allWords[fn];
@@ -22,8 +19,11 @@ const wordsOf = ({ fn }: Route): RouteWords => {
   return words;
 };
 
-/** The documentation functions are not documented. */
-const isDescribed = ({ fn }: Route) => !fn.startsWith("docs/");
+/** In the order of their words. The documentation functions are not documented. */
+const describedOf = ({ routes }: PublishedApi) =>
+  routes
+    .filter(({ fn }) => !fn.startsWith("docs/"))
+    .toSorted((one, other) => order.indexOf(one.fn) - order.indexOf(other.fn));
 
 const securityOf = ({ kind }: Auth): object[] => (kind === "public" ? [] : [{ [kind]: [] }]);
 
@@ -44,7 +44,7 @@ const operationOf = (route: Route, api: PublishedApi, language: Language) => {
 };
 
 const pathsOf = (api: PublishedApi, language: Language) =>
-  api.routes.filter(isDescribed).map((route) => {
+  describedOf(api).map((route) => {
     const item = {
       // the document's first server is the default
       ...(api.name === "messaging" && {
@@ -91,7 +91,7 @@ const inLanguage = (named: Readonly<Record<string, Text>>, language: Language) =
  * @param version of the product.
  */
 export const composeDocument = (apis: readonly PublishedApi[], version: string, language: Language) => {
-  const routes = apis.flatMap((api) => api.routes.filter(isDescribed));
+  const routes = apis.flatMap(describedOf);
   return {
     openapi: "3.1.0",
     info: {
