@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { CommandError, command, runCommand } from "../../infra/commands/command.ts";
+import { Workshop } from "../steps/workshop.ts";
 import { leadsTo } from "./imports.ts";
 import { Lane } from "./lane.ts";
 import { applyMutant, type Mutant } from "./mutant.ts";
 import { table } from "./table.ts";
-import { Workshop } from "./workshop.ts";
 
 const usage = `Usage: npm run mutants -- [all | AREA…] [options]
 

@@ -1,0 +1,130 @@
+import { execFile, execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { CommandError } from "../../infra/commands/command.ts";
+
+const run = promisify(execFile);
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** For the tests of one mutant: if they hang they have noticed the breakage, too. */
+export const mostMs = 240_000;
+
+/** The outcome of a run: the names of the failed tests, or why there was no run. */
+export interface Outcome {
+  readonly failed: readonly string[];
+  readonly passed: number;
+}
+
+const installed = ["node_modules", "test/runtime-client/node_modules", "infra/image/node_modules"];
+
+const listFiles = (): string[] =>
+  execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], { encoding: "utf8" })
+    .split("\0")
+    .filter((file) => file !== "" && existsSync(file));
+
+/** A copy of the working tree, whose files may be changed. node_modules is shared. */
+export class Workshop {
+  readonly folder = mkdtempSync(join(tmpdir(), "tree-"));
+
+  constructor() {
+    for (const file of listFiles()) cpSync(file, this.#at(file), { recursive: true });
+    for (const name of installed)
+      if (existsSync(name) && existsSync(dirname(this.#at(name)))) symlinkSync(resolve(name), this.#at(name));
+  }
+
+  #at(file: string): string {
+    return join(this.folder, file);
+  }
+
+  has(file: string): boolean {
+    return existsSync(this.#at(file));
+  }
+
+  read(file: string): string {
+    return readFileSync(this.#at(file), "utf8");
+  }
+
+  write(file: string, text: string): void {
+    mkdirSync(dirname(this.#at(file)), { recursive: true });
+    writeFileSync(this.#at(file), text);
+  }
+
+  /** Runs tests against new bundles and a new city. @param only regular expression for the names of the tests. */
+  async test(
+    files: readonly string[],
+    only?: string,
+    limitMs = mostMs,
+    testTimeoutMs = 20_000,
+  ): Promise<Outcome> {
+    const report = this.#at("report.json");
+    rmSync(report, { force: true });
+    const args = [
+      "run",
+      ...files,
+      "--project",
+      "!template",
+      "--bail",
+      "1",
+      "--testTimeout",
+      `${testTimeoutMs}`,
+    ];
+    const options = [
+      ...(only ? ["--testNamePattern", only] : []),
+      "--reporter",
+      "json",
+      "--outputFile",
+      report,
+    ];
+    const failure = await run(process.execPath, ["node_modules/vitest/vitest.mjs", ...args, ...options], {
+      cwd: this.folder,
+      timeout: limitMs,
+      maxBuffer: 2 ** 26,
+    }).catch((error: Error & { killed?: boolean; signal?: string; stderr?: string }) => error);
+    if (!existsSync(report)) {
+      // a failed set-up counts, a terminated run does not
+      if (failure instanceof Error && failure.signal && !failure.killed)
+        throw new CommandError(`The tests were ended by ${failure.signal}`);
+      const why = failure instanceof Error ? (failure.killed ? "it hung" : failure.stderr) : "no report";
+      return { failed: [`the run itself: ${why?.trim().slice(0, 300)}`], passed: 0 };
+    }
+    const { numPassedTests, testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
+    const failed = testResults.flatMap(({ name, status, assertionResults }) => {
+      const names = assertionResults.filter((one) => one.status === "failed").map((one) => one.fullName);
+      // a failed set-up belongs to no test
+      return names.length === 0 && status === "failed" ? [name] : names;
+    });
+    return { failed, passed: numPassedTests };
+  }
+
+  /** Checks the types of everything. @returns what the compiler says; nothing when all is well. */
+  async checkTypes(): Promise<string> {
+    const failure = await run(process.execPath, ["node_modules/typescript/bin/tsc"], {
+      cwd: this.folder,
+      maxBuffer: 2 ** 26,
+    }).catch((error: Error & { stdout?: string }) => error);
+    return failure instanceof Error ? (failure.stdout ?? failure.message) : "";
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
