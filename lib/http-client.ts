@@ -10,7 +10,7 @@ export interface Answer {
 
 export interface Question {
   readonly method: "GET" | "POST";
-  /** The system's address; what stands in its path and query is kept. */
+  /** The system's URL, with its path and query. */
   readonly url: string;
   /** Below the address. */
   readonly path?: string;
