@@ -60,7 +60,7 @@ const prepareVariables = async () => {
       TICKET: ticket.json.tiket,
       MESSAGE_ID: sent.json.data.id,
     },
-    // an imitated legacy system, whose mood the guide to contributors sets and resets
+    // a simulated legacy system, whose mood the guide to contributors sets and resets
     URL: dev.legacyAuthUrl,
     PLATFORM: platformUrl ?? "",
   };

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { readBlocks, readGuideText } from "../steps/shell-lines.ts";
 import type { Workshop } from "../steps/workshop.ts";
 
@@ -9,6 +10,8 @@ interface Step {
   readonly lines: readonly string[];
 }
 
+const nextMigration = () => String(readdirSync("lib/db/migrations").length + 1).padStart(4, "0");
+
 /** The steps of a recipe, by its heading in the guide to contributors. */
 export const readRecipe = (heading: string): Step[] => {
   const [, section = ""] = readGuideText("en", "contributor").split(`## ${heading}\n`);
@@ -17,7 +20,7 @@ export const readRecipe = (heading: string): Step[] => {
     const [, file, place = ""] =
       /^(?:\/\/|--|<!--) ([\w/.-]+)(?:, in (?:the )?([\w.]+))?(?: -->)?$/.exec(first) ?? [];
     if (!file) throw new Error(`a block of "${heading}" does not start with its file: ${first}`);
-    return { file, place: place.split(".").filter(Boolean), lines };
+    return { file: file.replace("NNNN", nextMigration), place: place.split(".").filter(Boolean), lines };
   });
 };
 

@@ -20,7 +20,7 @@ Nothing is sent to another number, and nothing to yours before you have written 
   --account NUMBER   number of the account to link; shows a pairing code in place of the QR code
   --timeout SECONDS  time to link, to write, and for the receipts (default: 120)
 
-For an imitation of WhatsApp instead of the real one:
+For a simulation of WhatsApp instead of the real one:
   --url URL          its WebSocket address
   --root-key BASE64  the key that signs its certificate
   --media-ca FILE    certificate authority of its media servers, in PEM
