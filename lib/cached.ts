@@ -10,8 +10,8 @@ export interface Cached<T> {
 }
 
 /**
- * Whether something from the Unix time `at` is younger than `maxAgeMs`. A time in the future is not: the clock was
- * set back since, by nobody knows how much.
+ * Whether something from the Unix time `at` is younger than `maxAgeMs`. A time in the future is not: the clock
+ * was set back since, by an unknown amount.
  */
 export const isYounger = (at: number, maxAgeMs: number): boolean => {
   const ageMs = Date.now() - at;

@@ -42,7 +42,7 @@ const Environment = z.object({
   MESSENGER_PORT: z._default(z.string().check(z.regex(/^\d{1,5}$/)), "8080"),
   /** Seconds during which the messenger still accepts messages after SIGTERM: the time to live of its DNS record. */
   MESSENGER_LINGER_SECONDS: z._default(z.string().check(z.regex(/^\d{1,3}$/)), "0"),
-  /** `careful` protects the number from being blocked; `off` is for the imitated platform. */
+  /** `careful` protects the number from being blocked; `off` is for the simulated platform. */
   MESSENGER_PACE: z._default(z.enum(["careful", "off"]), "careful"),
   /** Messages of one sender that may wait to be sent. More than a number sends until they expire: 4,500 in 72 hours. */
   MESSENGER_MAX_WAITING: z._default(z.string().check(z.regex(/^[1-9]\d{0,6}$/)), "10000"),
@@ -50,13 +50,13 @@ const Environment = z.object({
   MESSENGER_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Secret with the one or two valid credentials of the console. */
   CONSOLE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** An imitated platform: its WebSocket URL, its signing key in base64, its media CA in PEM. */
+  /** A simulated platform: its WebSocket URL, its signing key in base64, its media CA in PEM. */
   PLATFORM_URL: z.optional(z.url()),
   PLATFORM_ROOT_KEY: z.optional(z.string()),
   PLATFORM_MEDIA_CA: z.optional(z.string()),
   /** The page that names the current version of the web client, read only after a login with an older one failed. */
   PLATFORM_VERSION_URL: z._default(z.url(), "https://web.whatsapp.com/sw.js"),
-  /** Who starts pairing after the platform has removed the link; `automatic` is for the imitated platform. */
+  /** Who starts pairing after the platform has removed the link; `automatic` is for the simulated platform. */
   PLATFORM_PAIRING: z._default(z.enum(["operator", "automatic"]), "operator"),
   LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
   /** Connection string for the operator's commands, instead of the one of a running `npm run dev`. */

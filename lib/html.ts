@@ -1,4 +1,4 @@
-/** Markup that may be shown as it is. */
+/** Markup that needs no escaping. */
 export class Html {
   readonly text: string;
 
@@ -24,7 +24,7 @@ const spell = (piece: Piece): string => {
 };
 
 /**
- * Markup of a template. What is put into it is escaped, unless it is markup itself; null and undefined are nothing.
+ * Makes markup from a template. Values are escaped unless they are markup themselves; null and undefined become empty.
  *
  * @example html`<p title="${title}">${text}</p>`
  */

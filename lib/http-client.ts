@@ -1,7 +1,7 @@
 import { HttpRequest } from "@smithy/core/protocols";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 
-/** What another system answered, when it answered at all. */
+/** The response of another system. */
 export interface Answer {
   readonly status: number;
   /** The body's JSON, or undefined for anything else, such as an error page. */
@@ -10,7 +10,7 @@ export interface Answer {
 
 export interface Question {
   readonly method: "GET" | "POST";
-  /** The system's address; what stands in its path and query is kept. */
+  /** The system's URL, with its path and query. */
   readonly url: string;
   /** Below the address. */
   readonly path?: string;
@@ -24,11 +24,11 @@ export interface Limits {
   readonly maxAnswerBytes: number;
 }
 
-/** No answer that could be read. Its message is for the log: it never holds the address or what was asked. */
+/** No response, or an unreadable one. Its message is for the log: it never contains the URL or the request. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
   readonly timedOut: boolean;
-  /** The connection never came about: the other side has seen nothing of the question. */
+  /** The connection was not established, so the other side has received nothing of the request. */
   readonly unsent: boolean;
 
   constructor(message: string, { timedOut, unsent }: { timedOut: boolean; unsent: boolean }) {
@@ -70,7 +70,7 @@ const readText = async (body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks).toString();
 };
 
-/** Old systems call JSON text/html, and may put a byte order mark before it: what counts is the text. */
+/** Legacy systems declare JSON as text/html, and may put a byte order mark before it, so only the text counts. */
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
@@ -82,34 +82,34 @@ const parse = (text: string): unknown => {
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error ? String(error.code) : undefined;
 
-/** The client also calls a connection that was cut a timeout, but then there is the system call's code. */
+/** The client reports a cut connection as a timeout too, but with the code of the system call. */
 const isConnectTimeout = (error: unknown): boolean =>
   error instanceof Error && error.name === "TimeoutError" && codeOf(error) === undefined;
 
 const isTimeout = (error: unknown, signal: AbortSignal): boolean =>
   signal.aborted || isConnectTimeout(error) || codeOf(error) === "ETIMEDOUT";
 
-/** Whether it failed at finding or connecting to the host; a name with several addresses fails at each. */
+/** Whether resolving or connecting to the host failed; a name with several addresses fails once for each. */
 const isUnsent = (error: unknown): boolean => {
   if (error instanceof AggregateError) return error.errors.every(isUnsent);
   const call = error instanceof Error && "syscall" in error ? error.syscall : undefined;
   return isConnectTimeout(error) || call === "connect" || call === "getaddrinfo";
 };
 
-/** The connection could not be made or was cut (ECONNREFUSED, ECONNRESET, …); a second one may do better. */
+/** The connection could not be made or was cut (ECONNREFUSED, ECONNRESET, …); a second one may succeed. */
 const isConnectionFailure = (error: unknown): boolean => codeOf(error)?.startsWith("E") ?? false;
 
 const describe = (error: unknown) =>
   error instanceof TooLarge ? error.message : (codeOf(error) ?? "no answer");
 
 /**
- * A client of other systems over HTTP. Values go out exactly as they came, redirects are not followed, and
- * a GET whose connection failed is tried once more within the same time; a POST is sent once.
+ * Creates an HTTP client of another system. It sends values unchanged, does not follow redirects, and retries
+ * once, within the same time, a GET whose connection failed; a POST is sent once.
  *
- * @returns a function that asks one question. @throws NoAnswer
+ * @returns a function that sends one request. @throws NoAnswer
  */
 export const httpClient = ({ connectTimeoutMs, maxAnswerBytes }: Limits) => {
-  /** Only what may be asked twice shares connections: a kept one may turn out to be closed. */
+  /** Only requests that may be repeated share connections: an idle one may turn out to be closed. */
   const handlers = {
     GET: new NodeHttpHandler({ connectionTimeout: connectTimeoutMs }),
     POST: new NodeHttpHandler({
@@ -134,7 +134,7 @@ export const httpClient = ({ connectTimeoutMs, maxAnswerBytes }: Limits) => {
         return attempt();
       });
     } catch (error) {
-      // not the error itself: it may hold the address with what stands in its query
+      // not the error itself: it may contain the URL with its query
       throw new NoAnswer(describe(error), { timedOut: isTimeout(error, signal), unsent: isUnsent(error) });
     }
   };

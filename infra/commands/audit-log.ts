@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { CommandError, explainAwsError } from "./command.ts";
 import { findJobsStack } from "./jobs-stack.ts";
 
-/** A seal as the maintenance function logged it, out of the reach of whoever changes the database. */
+/** A seal as the maintenance function logged it: who can change the database cannot change the log. */
 const LoggedSeal = z.object({ message: z.literal("audit sealed"), seal: z.string(), digest: z.string() });
 export type LoggedSeal = z.infer<typeof LoggedSeal>;
 

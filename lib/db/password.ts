@@ -23,7 +23,7 @@ export const setPassword = async (sql: postgres.Sql, role: string, password: str
   await sql.unsafe(`alter role ${role.replace(/[^a-z_]/g, "")} password '${scramVerifier(password)}'`);
 };
 
-/** Runs `work` on a connection of its own, encrypted and verified unless the settings disable it. */
+/** Runs `work` on a separate connection, encrypted and verified unless the settings disable it. */
 export const withLogin = async <T>(
   credentials: Credentials,
   work: (sql: postgres.Sql) => Promise<T>,

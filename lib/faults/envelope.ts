@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Fault } from "./fault.ts";
 
-/** How one area spells an error: the schema that the documents show and the body that a caller gets. */
+/** The form of errors in one area: the schema for the documents and the body that a caller gets. */
 export interface Envelope {
   readonly schema: z.ZodMiniType;
   readonly body: (fault: Fault, requestId: string) => Record<string, unknown>;
@@ -15,7 +15,7 @@ export const IntegrationError = z.object({
   request_id: z.string(),
 });
 
-/** `/v1/*`: the sibling of the contract's `status: "success"`. */
+/** Of `/v1/*`, the counterpart of the contract's `status: "success"`. */
 export const integrationEnvelope: Envelope = {
   schema: IntegrationError,
   body: ({ code, message, errors }, requestId) => ({

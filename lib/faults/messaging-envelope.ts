@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import type { Envelope } from "./envelope.ts";
 
-/** The contract's failure object, with the `code` that its file endpoint speaks of. */
+/** The contract's failure object, with the `code` of its file endpoint. */
 const MessagingError = z.object({ status: z.literal(false), code: z.string(), message: z.string() });
 
-/** The messaging API's: all that is wrong in one text, for there is no list of fields. */
+/** Of the messaging API: one message for all invalid fields, because the object has no list. */
 export const messagingEnvelope: Envelope = {
   schema: MessagingError,
   body: ({ code, message, errors }) => ({

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { type Envelope, IntegrationError, integrationEnvelope } from "./envelope.ts";
 
-/** Our codes that RFC 6749 knows by another name, or not at all. */
+/** Our codes that RFC 6749 calls differently or does not define. */
 const oauthErrors: Readonly<Record<string, string>> = {
   payload_too_large: "invalid_request",
   internal_error: "server_error",
@@ -9,7 +9,7 @@ const oauthErrors: Readonly<Record<string, string>> = {
 };
 
 /**
- * The token endpoint's: the same, with the fields that OAuth clients look for.
+ * Of the token endpoint: the same, with the fields that OAuth clients expect.
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-5.2
  */
 export const oauthEnvelope: Envelope = {

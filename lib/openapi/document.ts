@@ -8,14 +8,11 @@ import { bodySchemas, requestBodyOf } from "./request-body.ts";
 import { responsesOf } from "./responses.ts";
 import { describeFields, type Schema, schemaOf } from "./schema.ts";
 import type { Language, Text } from "./text.ts";
-import { employeeWords } from "./words/employee.ts";
-import { messagingWords } from "./words/messaging.ts";
+import { allWords } from "./words/index.ts";
 import { errorFields, headers, info, securitySchemes, servers, tags } from "./words/overview.ts";
-import { residentWords } from "./words/resident.ts";
-import { tourismWords } from "./words/tourism.ts";
 import type { RouteWords } from "./words.ts";
 
-const allWords = { ...employeeWords, ...residentWords, ...tourismWords, ...messagingWords };
+const order = Object.keys(allWords);
 
 const wordsOf = ({ fn }: Route): RouteWords => {
   const words = allWords[fn];
@@ -23,8 +20,11 @@ const wordsOf = ({ fn }: Route): RouteWords => {
   return words;
 };
 
-/** The documentation functions are not documented. */
-const isDescribed = ({ fn }: Route) => !fn.startsWith("docs/");
+/** In the order of their words. The documentation functions are not documented. */
+const describedOf = ({ routes }: PublishedApi) =>
+  routes
+    .filter(({ fn }) => !fn.startsWith("docs/"))
+    .toSorted((one, other) => order.indexOf(one.fn) - order.indexOf(other.fn));
 
 const securityOf = ({ kind }: Auth): object[] => (kind === "public" ? [] : [{ [kind]: [] }]);
 
@@ -50,7 +50,7 @@ const serversOf = ({ name }: PublishedApi, language: Language) => [
 
 /** @param isDefault whether the document's servers are those of this API. */
 const pathsOf = (api: PublishedApi, isDefault: boolean, language: Language) =>
-  api.routes.filter(isDescribed).map((route) => {
+  describedOf(api).map((route) => {
     const item = {
       ...(!isDefault && { servers: serversOf(api, language) }),
       [route.method.toLowerCase()]: operationOf(route, api, language),
@@ -107,7 +107,7 @@ export const composeDocument = (
   language: Language,
 ) => {
   const [first, ...others] = apis;
-  const routes = apis.flatMap((api) => api.routes.filter(isDescribed));
+  const routes = apis.flatMap(describedOf);
   const title = info.title[language];
   const paths = Object.fromEntries(apis.flatMap((api) => pathsOf(api, api === first, language)));
   const isUsed = (kind: string) => routes.some(({ auth }) => auth.kind === kind);

@@ -4,7 +4,7 @@ import { defaultMaxBytes } from "#lib/http/body.ts";
 import { fileTooLarge } from "#lib/http/multipart.ts";
 import type { Route } from "#lib/routes/route.ts";
 
-/** A row of the table as a route answers it. */
+/** Returns a row of the table, with the values of the route. */
 export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBytes }: Route): FaultRow => {
   const rows: Readonly<Record<table.FaultName, FaultRow>> = {
     ...table,
@@ -20,7 +20,7 @@ export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBy
   return rows[name];
 };
 
-/** Where the gateway answers so: its response type, or the firewall's answer to one address. */
+/** The gateway's response type of a fault, or the firewall's response to one address. */
 export const gatewayTypes: Readonly<Partial<Record<table.FaultName, string>>> = {
   noKey: "UNAUTHORIZED",
   noToken: "UNAUTHORIZED",
@@ -35,7 +35,7 @@ export const gatewayTypes: Readonly<Partial<Record<table.FaultName, string>>> = 
   tookTooLong: "INTEGRATION_TIMEOUT",
 };
 
-/** Whether a function of ours can be the one that answers so. */
+/** Whether a function can return the fault. */
 export const isByFunction = (name: table.FaultName): boolean =>
   gatewayTypes[name] === undefined || name === "internal" || name === "tookTooLong";
 
@@ -46,7 +46,7 @@ const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.FaultName[
   public: [],
 };
 
-/** Every fault that a route can answer, its own and the gateway's, by status. */
+/** Lists every fault that a route can return, including those of the gateway, by status. */
 export const listFaults = (route: Route): table.FaultName[] => {
   const { auth, body, encoding, upstreams = [], faults = [] } = route;
   const isMultipart = encoding === "multipart";

@@ -27,7 +27,7 @@ const mistakeOf = (route: Route, words: RouteWords): Fault => {
   throw new Error(`the invalid example of ${route.fn} is valid`);
 };
 
-/** What the gateway, or the firewall before it, answers by itself. */
+/** Returns the body of the gateway's or the firewall's own response. */
 const gatewayBody = ({ responses, firewall }: PublishedApi, type: string): unknown => {
   const body = type === "firewall" ? firewall.perAddress.refusal.body : responses[type]?.body;
   return body && JSON.parse(body.replaceAll("$context.requestId", requestId));

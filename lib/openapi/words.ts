@@ -1,3 +1,4 @@
+import type { FunctionIn } from "#lib/routes/route.ts";
 import type { Schema } from "./schema.ts";
 import type { Text } from "./text.ts";
 
@@ -49,5 +50,5 @@ export interface RouteWords extends Text {
   readonly reply: ReplyWords;
 }
 
-/** By the route's function. */
-export type AreaWords = Readonly<Record<string, RouteWords>>;
+/** The words of all rows that a module of routes exports, by function: a row without words does not compile. */
+export type AreaWords<Rows> = Readonly<Record<FunctionIn<Rows>, RouteWords>>;

@@ -1,26 +1,21 @@
 import { apiKeyAuthorizer, basicAuthorizer, bearerAuthorizer } from "./authorizer.ts";
-import { readDocument, readFile, readPage } from "./docs.ts";
-import { getTicket, login, readEmployees, refresh } from "./employee.ts";
-import { readMessage, sendFile, sendImage, sendMessage } from "./messaging.ts";
-import { listResidents, searchResidents } from "./resident.ts";
+import * as docs from "./docs.ts";
+import * as employee from "./employee.ts";
+import * as messaging from "./messaging.ts";
+import * as resident from "./resident.ts";
 import type { Route } from "./route.ts";
-import { listCategories, listGallery } from "./tourism.ts";
+import * as tourism from "./tourism.ts";
+
+const isRoute = (value: unknown): value is Route =>
+  typeof value === "object" && value !== null && "fn" in value;
+
+/** Every row that the modules export is an endpoint. */
+const rowsOf = (...areas: readonly object[]): readonly Route[] =>
+  areas.flatMap((area) => Object.values(area).filter(isRoute));
 
 /** The endpoints of each REST API, for tools and tests. A function imports only its area's rows, for a small bundle. */
-export const integrationRoutes: readonly Route[] = [
-  login,
-  refresh,
-  getTicket,
-  readEmployees,
-  listResidents,
-  searchResidents,
-  listCategories,
-  listGallery,
-  readDocument,
-  readPage,
-  readFile,
-];
-export const messagingRoutes: readonly Route[] = [sendMessage, sendImage, sendFile, readMessage];
+export const integrationRoutes = rowsOf(employee, resident, tourism, docs);
+export const messagingRoutes = rowsOf(messaging);
 export const routes = [...integrationRoutes, ...messagingRoutes];
 
 export const integrationAuthorizers = [apiKeyAuthorizer, bearerAuthorizer];

@@ -87,9 +87,12 @@ export interface Route<
  *
  * A call that is marked as pure, without spread or call inside, is left out of the bundles that do not use it.
  */
-export const route = <Q, B, R, P, H, E extends Encoding = "json">(
-  row: Route<Q, B, R, E, P, H>,
-): Route<Q, B, R, E, P, H> => row;
+export const route = <Q, B, R, P, H, const F extends Route["fn"], E extends Encoding = "json">(
+  row: Route<Q, B, R, E, P, H> & { readonly fn: F },
+): Route<Q, B, R, E, P, H> & { readonly fn: F } => row;
+
+/** The functions of the rows that a module of routes exports. */
+export type FunctionIn<Rows> = Extract<Rows[keyof Rows], Pick<Route, "fn">>["fn"];
 
 /** A reply that is sent as is, with its own headers. */
 export class PlainReply {

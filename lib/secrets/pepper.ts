@@ -9,12 +9,12 @@ type Pepper = z.infer<ReturnType<typeof pepperSchema>>;
 
 const pepper = lazy(async () => readSecret(getSetting("PEPPER_SECRET_ID"), pepperSchema()));
 
-/** Starts the secret's fetch while the module loads; a failure shows at the first use. */
+/** Starts fetching the secret while the module loads; an error surfaces at first use. */
 export const preparePepper = (): void => {
   pepper().catch(() => {});
 };
 
-/** Digests terms with a pepper that is at hand. */
+/** Digests terms with the given pepper. */
 export const digestWith = ({ version, pepper: key }: Pepper) => ({
   version,
   digest: (term: string | undefined): Buffer | null =>
@@ -22,7 +22,7 @@ export const digestWith = ({ version, pepper: key }: Pepper) => ({
 });
 
 /**
- * Digests a term that must not be stored in clear: HMAC-SHA-256, so that the database tells whether two
- * terms are the same but not which. The pepper stays outside the database: 16 digits are soon guessed.
+ * Digests a term that must not be stored in plain text, by HMAC-SHA-256: equal terms have equal digests. The pepper is
+ * outside the database, because 16 digits can be guessed.
  */
 export const digestTerm = async () => digestWith(await pepper());

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 /*
- * The values of the secrets. Each schema is made by a function, so that a bundle holds only those it reads:
+ * The values of the secrets. Each schema is made by a function, so that a bundle contains only those it reads:
  * zod's calls at module level are never tree-shaken.
  */
 
@@ -23,7 +23,7 @@ export const tokenKeySchema = () =>
 const credentialsSchema = <T>(credential: z.ZodMiniType<T>) =>
   z.object({ credentials: z.array(credential).check(z.minLength(1), z.maxLength(2)) });
 
-/** A colon would end the username (RFC 7617, 2); a password may hold any. */
+/** A colon would end the username (RFC 7617, 2); a password may contain colons. */
 export const basicSchema = () =>
   credentialsSchema(
     z.object({

@@ -5,14 +5,14 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import { secretsManager } from "./secrets-manager.ts";
 
-/** The stages of each version of a secret, by the version's id. */
+/** Lists the stages of each version of a secret, by the version's ID. */
 export const listStages = async (id: string): Promise<Readonly<Record<string, readonly string[]>>> => {
   const sdk = await secretsManager();
   const { VersionIdsToStages } = await sdk.send(new DescribeSecretCommand({ SecretId: id }));
   return VersionIdsToStages ?? {};
 };
 
-/** Writes a version, which is AWSCURRENT unless it is said to be another. */
+/** Writes a version; its stage is AWSCURRENT by default. */
 export const writeVersion = async (
   id: string,
   value: unknown,
@@ -29,7 +29,7 @@ export const writeVersion = async (
   );
 };
 
-/** Makes a version the current one; the one before becomes AWSPREVIOUS. */
+/** Makes a version the current one; the former one becomes AWSPREVIOUS. */
 export const makeCurrent = async (id: string, versionId: string, formerId: string): Promise<void> => {
   const sdk = await secretsManager();
   await sdk.send(

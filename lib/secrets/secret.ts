@@ -5,12 +5,12 @@ import { secretsManager } from "./secrets-manager.ts";
 /** Which version of a secret: the one in use, the one before its last rotation, or the one that a rotation makes. */
 export type Stage = "AWSCURRENT" | "AWSPREVIOUS" | "AWSPENDING";
 
-/** Whether a secret could not be read because it, or its version of that stage, is not there. */
+/** Whether the error says that a secret, or its version of that stage, does not exist. */
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.name === "ResourceNotFoundException";
 
 /**
- * A JSON secret of Secrets Manager as it is now.
+ * Returns the current value of a JSON secret.
  *
  * @param name name or ARN.
  * @throws Error that names the secret, never its content, when it cannot be read or has another shape.
@@ -33,7 +33,7 @@ export const readSecret = async <T>(
   return parsed.data;
 };
 
-/** A secret's version of a stage, or undefined where it has none. @throws Error as `readSecret` does. */
+/** Finds a secret's value of a stage; undefined if it has no such version. @throws Error as `readSecret` does. */
 export const findSecret = <T>(name: string, schema: z.ZodMiniType<T>, stage: Stage): Promise<T | undefined> =>
   readSecret(name, schema, stage).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
@@ -41,8 +41,8 @@ export const findSecret = <T>(name: string, schema: z.ZodMiniType<T>, stage: Sta
   });
 
 /**
- * The secret as it is now and, once it has been rotated, as it was before: what the one before opened or
- * signed is good until the next rotation.
+ * Returns the current value of a secret and, after a rotation, the previous one: what that one encrypted or signed
+ * remains valid until the next rotation.
  *
  * @throws Error as `readSecret` does.
  */

@@ -8,7 +8,7 @@ type CredentialSource = NonNullable<SecretsManagerClientConfig["credentials"]>;
 
 let source: CredentialSource | undefined;
 
-/** Has the credentials come from somewhere else than the environment. To be called before the first use. */
+/** Sets another source of credentials than the environment. Call it before the first use. */
 export const takeCredentialsFrom = (provider: CredentialSource): void => {
   source = provider;
 };
@@ -23,13 +23,13 @@ const readEnvironment = () => {
 };
 
 /**
- * Secrets Manager. The endpoint that the SDK takes by itself answers by IPv6 and by IPv4: it is reached from a
- * network without NAT, and `useDualstackEndpoint` would only give it another name.
+ * Returns the client of Secrets Manager. The SDK's default endpoint supports IPv6 and IPv4, so a network without NAT
+ * reaches it; `useDualstackEndpoint` would only change its name.
  * @see https://docs.aws.amazon.com/secretsmanager/latest/userguide/ip-access.html
  *
  * Region, endpoint and credentials are given, not discovered: the default chains read files and cost
- * about 10 ms and 130 KB in a cold start. In Lambda all three stand in the environment; a container gets its
- * credentials by HTTP instead, and says so by `takeCredentialsFrom`.
+ * about 10 ms and 130 KB in a cold start. In Lambda all three are in the environment; a container gets its
+ * credentials by HTTP instead, through `takeCredentialsFrom`.
  */
 export const secretsManager = lazy(async () => {
   const endpoint = findSetting("AWS_ENDPOINT_URL_SECRETS_MANAGER");
@@ -44,7 +44,7 @@ export const secretsManager = lazy(async () => {
     useFipsEndpoint: false,
     authSchemePreference: [],
     userAgentAppId: "municipal-integration-api",
-    // by itself the SDK only logs a warning after the request timeout, and waits on
+    // by default the SDK only logs a warning after the request timeout, and continues to wait
     requestHandler: {
       connectionTimeout: 1_000,
       requestTimeout: requestTimeoutMs,

@@ -109,7 +109,7 @@ const throwAt = async (
 
 /** Sends bodies that are small to send and large to read, one after the other. */
 export const attackWithBombs = async (target: Target): Promise<Finding[]> => {
-  const tally = new Tally("bodies and pictures that grow when they are read");
+  const tally = new Tally("bodies and images that grow when they are read");
   const bombs = [...bodies(), ...(target.city ? await pictures() : [])];
   for (const bomb of bombs.filter(({ route }) => target.city || route.auth.kind !== "basic")) {
     const line = openLine(target.unlimited[apiOf(bomb.route).name]);

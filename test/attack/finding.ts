@@ -38,6 +38,6 @@ export const renderFindings = (findings: readonly Finding[]): string => {
   const lines = findings.flatMap(({ about, fell }) =>
     fell.slice(0, maxLines).map((reason) => `${about}: ${reason}`),
   );
-  const table = ["| Attack | Tried | Fell |", "| --- | ---: | ---: |", ...rows].join("\n");
+  const table = ["| Attack | Attempts | Successful |", "| --- | ---: | ---: |", ...rows].join("\n");
   return lines.length === 0 ? table : `${table}\n\n${lines.join("\n")}`;
 };

@@ -30,7 +30,7 @@ const isServed = (status: number) => status === 200 || status === 404;
  */
 export const attackWithFloods = async (target: Target, requests: number): Promise<Finding[]> => {
   if (!target.city) return [];
-  const tally = new Tally("requests of a caller beside an anonymous flood");
+  const tally = new Tally("requests of a caller during an anonymous flood");
   for (const { flooded, used } of scenes) {
     const flood = openLine(target.addresses[apiOf(flooded).name], { localAddress: attacker });
     const line = openLine(target.addresses[apiOf(used).name]);

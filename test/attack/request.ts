@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { schemaOf } from "#lib/openapi/schema.ts";
-import { employeeWords } from "#lib/openapi/words/employee.ts";
-import { messagingWords } from "#lib/openapi/words/messaging.ts";
-import { residentWords } from "#lib/openapi/words/resident.ts";
-import { tourismWords } from "#lib/openapi/words/tourism.ts";
-import type { AreaWords } from "#lib/openapi/words.ts";
+import { allWords } from "#lib/openapi/words/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 import { boundary, field, file, type WrittenPart, write } from "../steps/multipart.ts";
 import { allowedBy, forHeader, headerText, hostileText, hostileValue, strangeName } from "./arbitrary.ts";
@@ -16,7 +12,6 @@ export interface GeneratedRequest extends Attempt {
   readonly introduced: boolean;
 }
 
-const words: AreaWords = { ...employeeWords, ...residentWords, ...tourismWords, ...messagingWords };
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -30,7 +25,7 @@ const fieldsOf = ({ fn }: Route, schema: Parameters<typeof schemaOf>[0] | undefi
   const { properties = {} } = schemaOf(schema, "input");
   return Object.entries(properties).map(([name, found]) => {
     const allowed = allowedBy(found);
-    const example = words[fn]?.fields[name]?.example;
+    const example = allWords[fn]?.fields[name]?.example;
     // the messenger would look up a host name, outside this machine
     if (name.endsWith("_url")) return [name, hostileText] as const;
     return [name, example === undefined ? allowed : fc.oneof(fc.constant(example), allowed)] as const;

@@ -4,14 +4,15 @@ import { routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { City } from "../../infra/local/city.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
+import { documentedRequest, pathOf } from "../steps/documented-request.ts";
 import { basicHeader, formOf } from "../steps/messaging.ts";
 
 interface Sample {
   /** For the path's segments in braces. */
-  readonly params?: Record<string, string>;
-  readonly query?: Record<string, string>;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
   /** Sent as JSON, or as the kind of form that the route takes; a Buffer is a file. */
-  readonly body?: Record<string, unknown>;
+  readonly body?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const credentialsOf = ({ upstreams: { demo } }: City) => ({
@@ -47,8 +48,11 @@ const sendMessage = async ({ messagingBaseUrl, basic }: City): Promise<string> =
   return data.id;
 };
 
-/** For each route one request that takes the whole way to its database or old system and back. */
-export const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>> = {
+/**
+ * Requests with credentials, files or ids that the city knows; the others are the documented ones. Each takes the
+ * whole way to its database or old system and back.
+ */
+const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>> = {
   "employee/login": (city) => ({ body: credentialsOf(city) }),
   "employee/refresh": async (city) => ({
     body: { grant_type: "refresh_token", refresh_token: (await login(city)).refresh_token },
@@ -56,21 +60,14 @@ export const samples: Readonly<Record<string, (city: City) => Sample | Promise<S
   "employee/ticket": ({ upstreams: { demo } }) => ({
     query: { user: "servicelogin", username: demo.nip, pass: demo.passphrase },
   }),
-  "employee/employees": () => ({ query: { nama: "siti" } }),
-  "resident/list": () => ({ body: { page_number: 1, page_size: 10 } }),
-  "resident/search": () => ({ body: { p_nama: "siti", page_size: 10 } }),
-  "tourism/categories": () => ({}),
-  "tourism/gallery": () => ({ query: { where: "(pr_id,eq,1)" } }),
   "messaging/send-message": () => ({ body: message }),
   "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
   "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
   "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
-  "docs/openapi": () => ({}),
-  "docs/page": () => ({}),
   "docs/file": () => ({ params: { name: "paging" } }),
 };
 
-const encode = async ({ encoding }: Route, body: Record<string, unknown>) => {
+const encode = async ({ encoding }: Route, body: Readonly<Record<string, unknown>>) => {
   if (encoding === "multipart") {
     const response = new Response(formOf(body as Record<string, string | Buffer>));
     const contentType = response.headers.get("content-type") ?? "";
@@ -89,19 +86,15 @@ const authorizationOf = async ({ auth }: Route, city: City): Promise<string | un
   return auth.kind === "bearer" ? `Bearer ${(await login(city)).token}` : undefined;
 };
 
-/** @throws Error for a route that has no sample yet. */
 const getRequest = async (route: Route, city: City) => {
-  const { fn, method, path } = route;
-  const makeSample = samples[fn];
-  if (!makeSample) throw new Error(`test/bench/first-request.ts has no request for ${fn}`);
-  const { params = {}, query, body } = await makeSample(city);
+  const { params = {}, query, body } = (await samples[route.fn]?.(city)) ?? documentedRequest(route);
   const encoded = body && (await encode(route, body));
   const authorization = await authorizationOf(route, city);
   const request: Request = {
     id: randomUUID(),
-    method,
-    path: path.replace(/\{(\w+)\}/g, (_, name) => params[name] ?? ""),
-    query: new URLSearchParams(query),
+    method: route.method,
+    path: pathOf(route, { params, query: undefined, body }),
+    query: new URLSearchParams(query as Record<string, string>),
     headers: [
       ["apikey", city.apiKey],
       ...(encoded ? [["content-type", encoded.contentType] as const] : []),

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { createVitest } from "vitest/node";
+import type { Outcome } from "../steps/workshop.ts";
 
 /** A request to run test files after a source file has changed. */
 export interface Request {
@@ -7,12 +8,6 @@ export interface Request {
   readonly files: readonly string[];
   /** Regular expression for the names of the tests. */
   readonly only?: string | undefined;
-}
-
-/** The outcome of a run: the names of the failed tests, or why there was no run. */
-export interface Outcome {
-  readonly failed: readonly string[];
-  readonly passed: number;
 }
 
 /*

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { Outcome, Request } from "./lane-process.ts";
-import { mostMs, Workshop } from "./workshop.ts";
+import { mostMs, type Outcome, Workshop } from "../steps/workshop.ts";
+import type { Request } from "./lane-process.ts";
 
 /** A test of each project that mutants are tried in: with it, what they start is there before any mutant. */
 const warmUp = { files: ["test/lib/lazy.test.ts", "test/aws/config.test.ts"] };

@@ -9,11 +9,11 @@ import {
   runCommand,
   WrongCall,
 } from "../../infra/commands/command.ts";
+import { Workshop } from "../steps/workshop.ts";
 import { leadsTo } from "./imports.ts";
 import { Lane } from "./lane.ts";
 import { applyMutant, type Mutant } from "./mutant.ts";
 import { table } from "./table.ts";
-import { Workshop } from "./workshop.ts";
 
 interface Placed extends Mutant {
   readonly area: string;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
+import { jobs } from "#lib/notification/jobs.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 test("no reader's condition makes an audience quote a number that it filters out", async () => {
@@ -28,4 +29,12 @@ test("every view of the baseline is a security barrier", async () => {
     where relkind = 'v' and relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`;
   expect(views.length).toBeGreaterThanOrEqual(4);
   expect(views.filter(({ options }) => options !== "security_barrier=true")).toEqual([]);
+});
+
+test.each(jobs)("the audience of $name is a view that a run can read", async ({ audience }) => {
+  const database = await createDatabase();
+  await migrate(database.connect("adminUrl"));
+  const reader = database.connect("notifyUrl");
+  const { columns } = await reader`select * from ${reader(`audience.${audience}`)} limit 0`;
+  expect(columns.map(({ name }) => name)).toEqual(["dedupe_key", "phone", "values"]);
 });

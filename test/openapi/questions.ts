@@ -1,12 +1,14 @@
 import { expect } from "vitest";
+import { messagingRoutes, routes } from "#lib/routes/index.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import type { Question } from "../contract/system.ts";
+import { documentedRequest, pathOf } from "../steps/documented-request.ts";
 import { formOf } from "../steps/messaging.ts";
 
 const image = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64");
 const text = { phone: demoPhone, message: "x" };
 
-/** One valid request for each endpoint. */
+/** Requests that differ from the documented ones: with invented credentials, with files, to the played phone. */
 const questions: Readonly<Record<string, Question>> = {
   "employee/login": { path: "/v1/simpeg/auth/login", body: { username: "somebody", password: "p" } },
   "employee/refresh": {
@@ -17,11 +19,6 @@ const questions: Readonly<Record<string, Question>> = {
     method: "GET",
     path: `/v1/simpeg/tiket?user=servicelogin&username=${"1".repeat(18)}&pass=p`,
   },
-  "employee/employees": { method: "GET", path: "/v1/simpeg/pegawai?nama=siti" },
-  "resident/list": { path: "/v1/penduduk", body: { page_size: 1 } },
-  "resident/search": { path: "/v1/penduduk/search", body: { p_nama: "siti" } },
-  "tourism/categories": { method: "GET", path: "/v1/pariwisata/kategori" },
-  "tourism/gallery": { method: "GET", path: "/v1/pariwisata/destinasi/galeri?where=(pr_id,eq,1)" },
   "messaging/send-message": { api: "messaging", path: "/send/message", body: text },
   "messaging/send-image": {
     api: "messaging",
@@ -35,4 +32,16 @@ const questions: Readonly<Record<string, Question>> = {
   },
   "messaging/message-status": { api: "messaging", method: "GET", path: "/messages/3EB0PLAYED" },
 };
-export const question = (fn: string): Question => questions[fn] ?? expect.fail(`no question for ${fn}`);
+
+/** One valid request to an endpoint. */
+export const question = (fn: string): Question => {
+  if (questions[fn]) return questions[fn];
+  const route = routes.find((one) => one.fn === fn) ?? expect.fail(`no route ${fn}`);
+  const documented = documentedRequest(route);
+  return {
+    api: messagingRoutes.includes(route) ? "messaging" : "integration",
+    method: route.method,
+    path: pathOf(route, documented),
+    ...(documented.body && { body: documented.body }),
+  };
+};

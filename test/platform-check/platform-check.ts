@@ -56,10 +56,10 @@ export const run = command("platform-check", about, (program, answer, print) => 
       readWhole("--timeout", 1, 9_999),
       120,
     )
-    .option("--url <url>", "WebSocket address of an imitation of WhatsApp, instead of the real one")
+    .option("--url <url>", "WebSocket address of a simulation of WhatsApp, instead of the real one")
     .option("--version-url <url>", "the page that names the current version, in place of WhatsApp's")
-    .option("--root-key <base64>", "the key that signs the imitation's certificate")
-    .option("--media-ca <file>", "certificate authority of the imitation's media servers, in PEM")
+    .option("--root-key <base64>", "the key that signs the simulation's certificate")
+    .option("--media-ca <file>", "certificate authority of the simulation's media servers, in PEM")
     .action(
       answer(async ({ number, account, timeout, url, versionUrl, rootKey, mediaCa }) => {
         const interrupted = new AbortController();

@@ -50,7 +50,7 @@ export class Network extends Construct {
     this.functions = {
       vpc: this.vpc,
       vpcSubnets: ofPrivate,
-      securityGroup: group("Functions", "Functions that need the database, the messenger or an old system"),
+      securityGroup: group("Functions", "Functions that need the database, the messenger or a legacy system"),
       ipv6AllowedForDualStack: isOwn,
     };
     this.messenger = {
@@ -111,7 +111,7 @@ export class Network extends Construct {
     }
     for (const peer of anywhere) {
       for (const port of new Set([https, ...upstreamPorts(config)]))
-        functions.addEgressRule(peer, ec2.Port.tcp(port), "to Secrets Manager and the old systems");
+        functions.addEgressRule(peer, ec2.Port.tcp(port), "to Secrets Manager and the legacy systems");
       for (const port of [https, http])
         messenger.addEgressRule(peer, ec2.Port.tcp(port), "to WhatsApp, AWS and the hosts of files");
     }

@@ -15,7 +15,7 @@ export interface RotationProps extends Surroundings {
 }
 
 /**
- * Has Secrets Manager rotate the secrets as the table says, by a function of ours. AWS's own rotation functions
+ * Configures rotation as in the table of secrets, by our own function. AWS's own rotation functions
  * would need an interface endpoint or NAT in this network, keep their logs without limit, and set a password
  * before anyone could know it: for a moment, and after a failure for longer, nobody could log in.
  */

@@ -11,7 +11,7 @@ import type { Database } from "./database.ts";
 /** What CloudFormation knows of a login before Secrets Manager generates its password. */
 type Login = Omit<SecretValue<"database/admin">, "password">;
 
-/** The secrets of a stage but the administrator's: ARNs by name, made without a value that anyone has seen. */
+/** The secrets of a stage except the administrator's: ARNs by name. Nobody sees their values. */
 export class Secrets extends Construct {
   /** Of each login role, in the shape of RDS, with a password by Secrets Manager. */
   readonly logins: ReadonlyMap<SecretName, string>;

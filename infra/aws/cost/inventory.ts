@@ -1,6 +1,6 @@
 import type { App } from "aws-cdk-lib";
 
-// biome-ignore lint/suspicious/noExplicitAny: CloudFormation's properties have no type of their own
+// biome-ignore lint/suspicious/noExplicitAny: CloudFormation's properties have no types
 type Properties = Record<string, any>;
 
 const isPublic = ({ NetworkConfiguration }: Properties) =>

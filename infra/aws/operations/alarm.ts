@@ -14,6 +14,6 @@ export interface AlarmRow {
   readonly rings: { readonly atLeast: number } | { readonly below: number };
   /** Number of consecutive periods; 1 by default. */
   readonly periods?: number;
-  /** Missing data rings: for a heartbeat, once for each thing that can stop reporting. By default it is good. */
+  /** `bad`: missing data raises the alarm, as for a heartbeat; one per source that can stop reporting. By default it is good. */
   readonly silence?: "bad";
 }

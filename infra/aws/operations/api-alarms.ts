@@ -44,7 +44,7 @@ export const unexplained = (stage: string, api: Api): MathExpression => {
 const apiFails = (stage: string, api: Api): AlarmRow => ({
   name: `${api.name}-api-fails`,
   section: "api-fails",
-  says: `Callers of the ${api.name} API get errors that are our fault.`,
+  says: `Callers of the ${api.name} API get errors that we cause.`,
   metric: unexplained(stage, api),
   rings: { atLeast: 5 },
   // ten minutes: a deployment or a failover of the database is over within five
@@ -53,8 +53,8 @@ const apiFails = (stage: string, api: Api): AlarmRow => ({
 
 const upstreamDown = (stage: string, system: OldSystem): AlarmRow => ({
   name: `${oldSystems[system].replaceAll(" ", "-")}-down`,
-  section: "old-system-down",
-  says: `The ${oldSystems[system]} does not answer or answers wrongly: employees get errors where it is needed.`,
+  section: "legacy-system-down",
+  says: `The ${oldSystems[system]} is unavailable or returns invalid responses: employee endpoints that need it fail.`,
   metric: figureOf(stage, upstreamFailures(system), "Sum", minutes),
   rings: { atLeast: 5 },
   periods: 2,

@@ -73,7 +73,7 @@ const takeRoom = async (
 /**
  * Accepts a message: once this resolves it is in the database, with its media, and will be sent.
  *
- * @param signal aborted when the caller has gone: media that nobody was answered for are not sent.
+ * @param signal aborted when the caller disconnects: media whose caller got no response are not sent.
  * @throws Fault 400, 409, 413, 422, 429, 503; then nothing is stored.
  */
 export const accept = async (

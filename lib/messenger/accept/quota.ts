@@ -30,7 +30,7 @@ export class Quota {
     room.left -= 1;
   }
 
-  /** Requests at once share a count, also one that is not finished: so they keep their order. */
+  /** Concurrent requests share a count, even an unfinished one, so that they stay in order. */
   #find(sender: string): Promise<Room> {
     const startedAt = performance.now();
     const known = this.#counts.get(sender);

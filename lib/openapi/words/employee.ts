@@ -1,3 +1,4 @@
+import type * as rows from "#lib/routes/employee.ts";
 import type { AreaWords } from "../words.ts";
 
 const token = {
@@ -26,7 +27,7 @@ const unit = { en: "Organisational unit.", id: "Unit kerja." };
 const form = (value: string) => ({ en: `Always \`${value}\`.`, id: `Selalu \`${value}\`.` });
 
 /** Words of the employee service. */
-export const employeeWords: AreaWords = {
+export const employeeWords: AreaWords<typeof rows> = {
   "employee/login": {
     operationId: "login",
     summaryInIndonesian: "Menukar kredensial akun dengan token akses dan refresh token",
@@ -56,7 +57,7 @@ export const employeeWords: AreaWords = {
     operationId: "refresh",
     summaryInIndonesian: "Menukar refresh token dengan token akses dan refresh token berikutnya",
     en: "Compatible with OAuth clients (RFC 6749); other fields, such as `client_id`, are ignored. Each refresh token can be used once. Reused within 30 seconds from the same network and with the same `User-Agent`, it returns the same successor, so lost responses and parallel tabs are harmless. Any other reuse revokes the session: someone else may hold a copy. A refresh asks the legacy system, at most once a minute, whether the account is still open and which scopes it has; a closed account gets `invalid_grant`. If that system is unavailable for a day, refreshes return 503 until it responds.",
-    id: "Kompatibel dengan klien OAuth (RFC 6749); field lain, seperti `client_id`, diabaikan. Setiap refresh token hanya dapat dipakai satu kali. Bila dipakai ulang dalam 30 detik dari jaringan dan dengan `User-Agent` yang sama, token pengganti yang sama dikembalikan, sehingga respons yang hilang atau tab paralel tidak menimbulkan masalah. Pemakaian ulang selain itu mencabut sesi: salinannya mungkin dipegang orang lain. Saat refresh, paling sering sekali per menit, sistem lama ditanya apakah akun masih aktif dan scope apa yang dimilikinya; akun yang ditutup mendapat `invalid_grant`. Bila sistem itu tidak tersedia selama sehari, refresh menghasilkan 503 sampai sistem itu merespons.",
+    id: "Kompatibel dengan klien OAuth (RFC 6749); field lain, seperti `client_id`, diabaikan. Setiap refresh token hanya dapat dipakai satu kali. Bila dipakai ulang dalam 30 detik dari jaringan dan dengan `User-Agent` yang sama, token pengganti yang sama dikembalikan, sehingga respons yang hilang atau tab paralel tidak menimbulkan masalah. Pemakaian ulang selain itu mencabut sesi: salinannya mungkin dipegang orang lain. Saat refresh, paling sering sekali per menit, layanan memeriksa di sistem lama apakah akun masih aktif dan scope apa yang dimilikinya; akun yang ditutup mendapat `invalid_grant`. Bila sistem itu tidak tersedia selama sehari, refresh menghasilkan 503 sampai sistem itu merespons.",
     fields: {
       grant_type: {
         ...form("refresh_token"),

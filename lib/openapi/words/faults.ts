@@ -5,7 +5,7 @@ import type { Text } from "../text.ts";
 export const faultWords: Readonly<Record<FaultName, Text>> = {
   invalidRequest: {
     en: "A parameter or field is missing, repeated or invalid, a query parameter is unknown, or the body does not match its Content-Type. Correct what the message names, then send the request again.",
-    id: "Ada parameter atau isian yang kurang, berulang, atau tidak valid, ada parameter query yang tidak dikenal, atau isi permintaan tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",
+    id: "Ada parameter atau field yang kurang, berulang, atau tidak valid, ada parameter query yang tidak dikenal, atau isi permintaan tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",
   },
   spentToken: {
     en: "The refresh token is unknown, has expired, was used more than 30 seconds ago or by another client, or its account is closed. Log in again, and store only the newest refresh token.",
@@ -80,8 +80,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Isi permintaan melebihi batas yang disebut dalam pesan. Kirim lebih sedikit data.",
   },
   uploadTooLarge: {
-    en: "The uploaded file is over 4 MiB, the file at the given address is over its limit, or the form has too many parts. Give a large file by its address, or make it smaller.",
-    id: "Berkas yang diunggah lebih dari 4 MiB, berkas di alamat yang diberikan melebihi batasnya, atau formulir memiliki terlalu banyak bagian. Berikan berkas besar lewat alamatnya, atau perkecil.",
+    en: "The uploaded file is over 4 MiB, the file at the given URL is over its limit, or the form has too many parts. Give a large file by URL, or make it smaller.",
+    id: "Berkas yang diunggah lebih dari 4 MiB, berkas di URL yang diberikan melebihi batasnya, atau formulir memiliki terlalu banyak bagian. Berikan berkas besar lewat URL, atau perkecil ukurannya.",
   },
   requestTooLarge: {
     en: "The request is over the gateway's limit. Send less data; on the messaging API, send the URL of a large file in `file_url` or `image_url`.",
@@ -97,7 +97,7 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
   },
   throttled: {
     en: "There are too many requests at once. Retry after `Retry-After` seconds, at a lower rate.",
-    id: "Terlalu banyak permintaan sekaligus. Coba lagi setelah `Retry-After` detik, dengan frekuensi lebih rendah.",
+    id: "Terlalu banyak permintaan sekaligus. Coba lagi setelah `Retry-After` detik, dengan laju lebih rendah.",
   },
   tooManyMisses: {
     en: "The partner has searched for 200 numbers within a day that no resident has. Check the source of the numbers; searches by name still work.",
@@ -133,11 +133,11 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
   },
   messengerAway: {
     en: "The messaging service is unavailable. Try again after `Retry-After` seconds.",
-    id: "Layanan pengiriman pesan tidak tersedia. Coba lagi setelah `Retry-After` detik.",
+    id: "Layanan perpesanan tidak tersedia. Coba lagi setelah `Retry-After` detik.",
   },
   notAccepted: {
     en: "The messaging service is unavailable; the message was not accepted. Send it again after `Retry-After` seconds.",
-    id: "Layanan pengiriman pesan tidak tersedia; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik.",
+    id: "Layanan perpesanan tidak tersedia; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik.",
   },
   overloaded: {
     en: "There are too many uploads at once, or too much media waits to be sent; the message was not accepted. Send it again after `Retry-After` seconds.",
@@ -149,7 +149,7 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
   },
   outcomeUnknown: {
     en: "The response of the messaging service was lost; it may have accepted the message. Send it again with the same Idempotency-Key; without one it may arrive twice.",
-    id: "Respons layanan pengiriman pesan hilang; pesan mungkin sudah diterima. Kirim lagi dengan Idempotency-Key yang sama; tanpa itu pesan bisa terkirim dua kali.",
+    id: "Respons layanan perpesanan hilang; pesan mungkin sudah diterima. Kirim lagi dengan Idempotency-Key yang sama; tanpa itu pesan bisa terkirim dua kali.",
   },
   oldSystemSlow: {
     en: "A legacy system did not respond in time. Try again later.",

@@ -1,3 +1,4 @@
+import type * as rows from "#lib/routes/messaging.ts";
 import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
 
 const phonePattern = "[1-9]\\d{7,14}";
@@ -100,7 +101,7 @@ const exactlyOne = (file: string, address: string): NonNullable<RouteWords["form
 });
 
 /** Words of the messaging gateway. */
-export const messagingWords: AreaWords = {
+export const messagingWords: AreaWords<typeof rows> = {
   "messaging/send-message": {
     operationId: "sendMessage",
     summaryInIndonesian: "Mengirim pesan teks",
@@ -164,8 +165,8 @@ export const messagingWords: AreaWords = {
       phone,
       file: upload(
         "application/octet-stream",
-        "The file, of any type. Without a Content-Type of its own, the phone gets that of its content or name.",
-        "Berkas, jenis apa pun. Tanpa Content-Type sendiri, ponsel menerima jenis dari isi atau namanya.",
+        "The file, of any type. If its part has no Content-Type, the type follows from the content or the name.",
+        "Berkas, jenis apa pun. Bila bagiannya tidak memiliki Content-Type, jenisnya ditentukan dari isi atau namanya.",
       ),
       file_url: address("file", "berkas"),
       caption,
@@ -230,7 +231,7 @@ export const messagingWords: AreaWords = {
         "data.status": states,
         "data.reason": {
           en: "Reason for FAILED, EXPIRED or UNCERTAIN. With SENT: the phone could not decrypt the message and shows “Waiting for this message”.",
-          id: "Alasan FAILED, EXPIRED, atau UNCERTAIN. Pada SENT: ponsel tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”.",
+          id: "Alasan FAILED, EXPIRED, atau UNCERTAIN. Pada SENT: telepon tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”.",
         },
         "data.duration": {
           en: "Seconds until it disappears from the chat, rounded up from the requested `duration`; absent if none was requested.",

@@ -1,6 +1,6 @@
 import type { Text } from "../text.ts";
 
-/** What stands above everything. The variables of the curl lines are those of the guides. */
+/** The head of the document. The variables of the curl lines are those of the guides. */
 export const info: Readonly<Record<"title" | "license" | "description", Text>> = {
   title: { en: "Municipal Integration API", id: "API Integrasi Kota" },
   license: {

@@ -1,3 +1,4 @@
+import type * as rows from "#lib/routes/resident.ts";
 import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
 
 const paging: Readonly<Record<string, FieldWords>> = {
@@ -79,7 +80,7 @@ const masked = {
 };
 
 /** Words of the resident service. */
-export const residentWords: AreaWords = {
+export const residentWords: AreaWords<typeof rows> = {
   "resident/list": {
     operationId: "listResidents",
     summaryInIndonesian: "Menampilkan penduduk, dari yang terbaru",

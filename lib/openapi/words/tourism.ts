@@ -1,3 +1,4 @@
+import type * as rows from "#lib/routes/tourism.ts";
 import type { AreaWords } from "../words.ts";
 
 const cached = {
@@ -6,7 +7,7 @@ const cached = {
 };
 
 /** Words of the tourism service. */
-export const tourismWords: AreaWords = {
+export const tourismWords: AreaWords<typeof rows> = {
   "tourism/categories": {
     operationId: "listCategories",
     summaryInIndonesian: "Menampilkan kategori pariwisata",

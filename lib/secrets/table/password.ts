@@ -2,11 +2,11 @@ import { Credentials } from "#lib/db/credentials.ts";
 import { logsIn, setPassword, withLogin } from "#lib/db/password.ts";
 
 /**
- * Has a database role set its own new password: no rotation needs the administrator's. Does nothing when it is
+ * Sets the new password of a database role, as that role: no rotation needs the administrator. Does nothing if it is
  * set already.
  *
- * @param known values that may work now, the likeliest first.
- * @throws Error when none of them does.
+ * @param known values that may be valid now, the most likely one first.
+ * @throws Error when none of them is.
  */
 export const installPassword = async (next: unknown, known: readonly unknown[]): Promise<void> => {
   const credentials = Credentials.parse(next);

@@ -6,19 +6,19 @@ import { listStages, makeCurrent, writeVersion } from "#lib/secrets/secret-versi
 import { type SecretName, secretTable } from "#lib/secrets/table/table.ts";
 import { installPassword, testPassword } from "./password.ts";
 
-/** In their order. */
+/** In the order in which Secrets Manager requests them. */
 export const rotationSteps = ["createSecret", "setSecret", "testSecret", "finishSecret"] as const;
 
 /**
- * What Secrets Manager asks for in a rotation, in this order. A step that fails is asked for again, from the
- * first on and with the same version, so that each must bear to be done twice.
+ * The request of Secrets Manager for a step of a rotation. After a failed step it repeats all of them, with the same
+ * version, so each step must be idempotent.
  * @see https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotate-secrets_lambda-functions.html
  */
 export const RotationStep = z.object({
   Step: z.enum(rotationSteps),
   /** ARN of the secret. */
   SecretId: z.string(),
-  /** Id of the version that is to become the current one. */
+  /** ID of the version that becomes the current one. */
   ClientRequestToken: z.string(),
 });
 export type RotationStep = z.infer<typeof RotationStep>;
@@ -35,7 +35,7 @@ const getRotated = (arn: string) => {
   return { row, method: rotation.method };
 };
 
-/** Does one step. @throws Error that names the secret, never its content. */
+/** Runs one step. @throws Error that names the secret, never its content. */
 export const rotate = async ({ Step, SecretId: id, ClientRequestToken }: RotationStep): Promise<void> => {
   const { row, method } = getRotated(id);
   const stages = await listStages(id);

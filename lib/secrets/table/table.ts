@@ -7,7 +7,7 @@ import * as schemas from "../schemas.ts";
 
 /**
  * How Secrets Manager changes a secret, or why it must not. `password`: the database role sets its own new
- * password. `overlap`: a new value is minted; readers accept the one before it until the next rotation.
+ * password. `overlap`: a new value is minted; readers accept the previous one until the next rotation.
  */
 type Rotation =
   | { readonly everyDays: number; readonly method: "password" | "overlap" }
@@ -28,7 +28,7 @@ const pepper = {
   mint: () => ({ version: 1, pepper: mintToken("") }),
 } as const;
 
-/** A deployment gives each its first value. */
+/** Secrets whose first value a deployment makes. */
 const minted = {
   "audit-pepper": {
     ...pepper,
@@ -74,7 +74,7 @@ const minted = {
   },
 } as const satisfies Readonly<Record<string, Row>>;
 
-/** Of the administrator and of each login role: CloudFormation alone knows the address beside the password. */
+/** For the administrator and each login role. Only CloudFormation knows the database's address, which the secret contains too. */
 const login = {
   variable: "DATABASE_SECRET_ID",
   schema: () => Credentials,
@@ -85,8 +85,8 @@ const logins = Object.fromEntries(
 ) as Readonly<Record<`database/${LoginRole | "admin"}`, typeof login>>;
 
 /**
- * Every secret of a stage by its name within the stage, but for the administrator's of a database that was
- * there before. Who reads a secret stands in `lib/routes/`: each function's row names its secrets.
+ * Every secret of a stage, by its name within the stage, except the administrator's of an existing database. Each
+ * function's row in `lib/routes/` names the secrets that it reads.
  *
  * Functions that only read import a schema, and of this file no more than types: the rest stays out of bundles.
  */

@@ -142,4 +142,12 @@ export const notification: readonly Mutant[] = [
     tests: request,
     only: "waits for a messenger",
   },
+  {
+    breaks: "A job names a view that does not exist",
+    file: "lib/notification/jobs.ts",
+    find: 'audience: "queue_ticket"',
+    replace: 'audience: "queue_tickets"',
+    tests: ["test/notification/audience.test.ts"],
+    only: "the audience of queue-ticket",
+  },
 ];

@@ -28,7 +28,7 @@ export interface WhatsAppSettings {
   readonly mediaCa?: string;
   /** The page that names the current version, read after a 405 only. */
   readonly versionUrl?: string | undefined;
-  /** Whether pairing starts by itself after the platform has removed the link, as imitated platforms do. */
+  /** Whether pairing starts by itself after the platform has removed the link, as simulated platforms do. */
   readonly pairsByItself?: boolean;
   readonly answerTimeoutMs?: number;
   readonly reconnection?: ReconnectionOptions;

@@ -95,7 +95,7 @@ export const reliances: readonly Reliance[] = [
     that: "reads WhatsApp's root key from WA_CERT_DETAILS, which can be replaced",
     file: "connection.ts",
     code: "baileys.WA_CERT_DETAILS.PUBLIC_KEY = ",
-    look: "A new key: compare it with WhatsApp Web's. Frozen or moved: the tests cannot reach the imitated platform.",
+    look: "A new key: compare it with WhatsApp Web's. Frozen or moved: the tests cannot reach the simulated platform.",
     holds: () =>
       !Object.isFrozen(baileys.WA_CERT_DETAILS) &&
       baileys.WA_CERT_DETAILS.SERIAL === 0 &&

@@ -1,10 +1,18 @@
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { CommandError } from "../../infra/commands/command.ts";
-import type { Outcome } from "./lane-process.ts";
 
 const run = promisify(execFile);
 
@@ -20,6 +28,12 @@ interface Report {
 /** For the tests of one mutant: if they hang they have noticed the breakage, too. */
 export const mostMs = 240_000;
 
+/** The outcome of a run: the names of the failed tests, or why there was no run. */
+export interface Outcome {
+  readonly failed: readonly string[];
+  readonly passed: number;
+}
+
 const installed = ["node_modules", "test/runtime-client/node_modules", "infra/image/node_modules"];
 
 const listFiles = (): string[] =>
@@ -27,9 +41,9 @@ const listFiles = (): string[] =>
     .split("\0")
     .filter((file) => file !== "" && existsSync(file));
 
-/** A copy of the working tree, in which files may be broken. node_modules is shared. */
+/** A copy of the working tree, whose files may be changed. node_modules is shared. */
 export class Workshop {
-  readonly folder = mkdtempSync(join(tmpdir(), "mutants-"));
+  readonly folder = mkdtempSync(join(tmpdir(), "tree-"));
 
   constructor() {
     for (const file of listFiles()) cpSync(file, this.#at(file), { recursive: true });
@@ -41,19 +55,38 @@ export class Workshop {
     return join(this.folder, file);
   }
 
+  has(file: string): boolean {
+    return existsSync(this.#at(file));
+  }
+
   read(file: string): string {
     return readFileSync(this.#at(file), "utf8");
   }
 
   write(file: string, text: string): void {
+    mkdirSync(dirname(this.#at(file)), { recursive: true });
     writeFileSync(this.#at(file), text);
   }
 
   /** Runs tests against new bundles and a new city. @param only regular expression for the names of the tests. */
-  async test(files: readonly string[], only?: string, limitMs = mostMs): Promise<Outcome> {
+  async test(
+    files: readonly string[],
+    only?: string,
+    limitMs = mostMs,
+    testTimeoutMs = 20_000,
+  ): Promise<Outcome> {
     const report = this.#at("report.json");
     rmSync(report, { force: true });
-    const args = ["run", ...files, "--project", "!template", "--bail", "1", "--testTimeout", "20000"];
+    const args = [
+      "run",
+      ...files,
+      "--project",
+      "!template",
+      "--bail",
+      "1",
+      "--testTimeout",
+      `${testTimeoutMs}`,
+    ];
     const options = [
       ...(only ? ["--testNamePattern", only] : []),
       "--reporter",
