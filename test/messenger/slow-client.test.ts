@@ -20,7 +20,10 @@ const listen = async (): Promise<URL> => {
     timeouts: { receiveMs: 500, idleMs: 500 },
   });
   registerConsole(server, {
-    findCredentials: async () => [],
+    findUsers: async () => [],
+    acts: { begin: unused, end: unused },
+    optOut: unused,
+    optIn: unused,
     readState: unused,
     setPaused: unused,
     requestPairingCode: unused,

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { Outgoing } from "./message.ts";
+import { reasons } from "./reason.ts";
 
 /** After this many sends without an answer the outcome is uncertain, and the message is not sent again. */
 const maxAttempts = 5;
@@ -32,7 +33,7 @@ export const markFailed = async (
 /** Makes a message PENDING again, or UNCERTAIN after too many sends. */
 const requeued = (sql: postgres.Sql) => sql`
   state = case when attempts - unsent >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
-  reason = case when attempts - unsent >= ${maxAttempts} then 'the platform gave no answer' end`;
+  reason = case when attempts - unsent >= ${maxAttempts} then ${reasons.unanswered} end`;
 
 const setPending = async (
   sql: postgres.Sql,
@@ -121,7 +122,7 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set state = case when attempts > unsent then 'UNCERTAIN' else 'EXPIRED' end,
-      reason = 'not sent before it expired' || coalesce(
+      reason = ${reasons.expired}::text || coalesce(
         '; rejected by the platform before, code ' || (refusals ->> 'code'), ''), changed_at = now()
     where is_open and expires_at + case state when 'SENDING' then interval '5 minutes'
       else interval '0' end <= now()`;

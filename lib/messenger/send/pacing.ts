@@ -1,4 +1,4 @@
-import type { Outgoing } from "../outbox/message.ts";
+import type { ObstacleName, Outgoing } from "../outbox/message.ts";
 
 /** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
 export interface Pace {
@@ -70,6 +70,15 @@ export interface History {
   readonly resting: readonly { readonly phone: string; readonly until: number }[];
 }
 
+/** `until` by the steady clock; infinite where the end is unknown. */
+interface Limit {
+  readonly name: ObstacleName;
+  readonly until: number;
+}
+interface NewContactLimit extends Limit {
+  readonly upTo: number;
+}
+
 /** One-time codes and transactional messages. */
 const urgentPriorities = 1;
 const allPriorities = 3;
@@ -139,15 +148,20 @@ export class Pacing {
   }
 
   nextAt(): number {
-    if (this.#account === undefined) return Number.POSITIVE_INFINITY;
+    return Math.max(...this.#limits().map(({ until }) => until));
+  }
+
+  /** What limits all messages, with the end of each in the past or the future. */
+  #limits(): Limit[] {
+    if (this.#account === undefined) return [{ name: "no-account", until: Number.POSITIVE_INFINITY }];
     const { perMinute, perHour } = this.#pace;
     const { size } = this.#underWay;
-    return Math.max(
-      this.#gapUntil,
-      freeAt(this.#sentAt, perMinute - size, minuteMs),
-      freeAt(this.#sentAt, perHour - size, hourMs),
-      freeAt(this.#sentAt, this.#dailyCap() - size, dayMs),
-    );
+    return [
+      { name: "gap", until: this.#gapUntil },
+      { name: "minute", until: freeAt(this.#sentAt, perMinute - size, minuteMs) },
+      { name: "hour", until: freeAt(this.#sentAt, perHour - size, hourMs) },
+      { name: "day", until: freeAt(this.#sentAt, this.#dailyCap() - size, dayMs) },
+    ];
   }
 
   /** @returns the numbers that nothing may be sent to now; one to which a message is under way is among them. */
@@ -161,14 +175,50 @@ export class Pacing {
    * messages are not slowed down.
    */
   newContactsUpTo(now: number): number {
+    const levels = this.#newContactLimits(now).map(({ upTo, until }) => (until > now ? upTo : allPriorities));
+    return Math.min(...levels);
+  }
+
+  /** What limits new contacts: until its end, only messages up to a priority may be sent to them. */
+  #newContactLimits(now: number): NewContactLimit[] {
     const underWay = [...this.#underWay].filter(({ isNewContact }) => isNewContact).length;
-    if (now < freeAt(this.#newContactsAt, this.#pace.newContactsPerDay - underWay, dayMs)) return -1;
-    if (now < this.#newContactsHeldUntil || this.isLimited(now)) return -1;
+    const budgetUntil = freeAt(this.#newContactsAt, this.#pace.newContactsPerDay - underWay, dayMs);
+    const limits: NewContactLimit[] = [
+      { name: "new-contacts", until: budgetUntil, upTo: -1 },
+      { name: "limits-unknown", until: this.#newContactsHeldUntil, upTo: -1 },
+      { name: "limited", until: this.limitedUntil(now), upTo: -1 },
+    ];
     const cap = this.capAt(now);
-    if (!cap || cap.used < slowFrom * cap.total) return allPriorities;
     const last = this.#lastNewContactAt;
+    if (!cap || cap.used < slowFrom * cap.total || last === 0) return limits;
     const gapMs = (cap.endsAt - last) / (cap.total - cap.used);
-    return last === 0 || now >= last + gapMs ? allPriorities : urgentPriorities;
+    return [...limits, { name: "cap-spread", until: last + gapMs, upTo: urgentPriorities }];
+  }
+
+  /** Lists what keeps a message from being sent now, with the end of each. */
+  listObstacles(message: Pick<Outgoing, "phone" | "isNewContact" | "priority">, now: number): Limit[] {
+    const { phone, isNewContact, priority } = message;
+    const restsUntil = this.coolingDown(now).includes(phone)
+      ? (this.#byRecipient.get(phone) ?? Number.POSITIVE_INFINITY)
+      : 0;
+    const ofNewContacts = this.#newContactLimits(now).filter(({ upTo }) => isNewContact && priority > upTo);
+    const all = [...this.#limits(), { name: "recipient" as const, until: restsUntil }, ...ofNewContacts];
+    return all.filter(({ until }) => until > now).map(({ name, until }) => ({ name, until }));
+  }
+
+  /** Forecasts when the next sends can go, each after an average gap, if no limit changes. */
+  forecast(count: number, now: number): number[] {
+    const copy = new Pacing(this.#pace, undefined, () => 0.5);
+    copy.#account = this.#account;
+    copy.#sentAt = [...this.#sentAt];
+    copy.#daysOfUse = this.#daysOfUse;
+    copy.#gapUntil = this.#gapUntil;
+    let at = now;
+    return Array.from({ length: count }, () => {
+      at = Math.max(at, copy.nextAt());
+      copy.recordSend("", false, at);
+      return at;
+    });
   }
 
   /**
@@ -180,8 +230,7 @@ export class Pacing {
     message: Pick<Outgoing, "phone" | "isNewContact" | "priority">,
     now: number,
   ): (() => void) | undefined {
-    if (now < this.nextAt() || this.coolingDown(now).includes(message.phone)) return undefined;
-    if (message.isNewContact && message.priority > this.newContactsUpTo(now)) return undefined;
+    if (this.listObstacles(message, now).length > 0) return undefined;
     this.#underWay.add(message);
     this.#startGap(now);
     return () => this.#underWay.delete(message);

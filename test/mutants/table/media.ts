@@ -282,7 +282,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "The console answers to any name, so that a page elsewhere can read it (DNS rebinding)",
-    file: "lib/messenger/console/origin.ts",
+    file: "lib/messenger/console/login/origin.ts",
     find: "names.includes(",
     replace: "!names.includes(",
     tests: ["test/messenger/console/console-login.test.ts"],
@@ -290,7 +290,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "The console's polling prolongs an idle login",
-    file: "lib/messenger/console/operator-login.ts",
+    file: "lib/messenger/console/login/operator-login.ts",
     find: "if (!isIdle) ",
     replace: "",
     tests: ["test/messenger/console/console-login.test.ts"],
@@ -298,7 +298,7 @@ export const media: readonly Mutant[] = [
   },
   {
     breaks: "Guesses at the console's password are not slowed down",
-    file: "lib/messenger/console/throttle.ts",
+    file: "lib/messenger/console/login/throttle.ts",
     find: "at + intervalMs",
     replace: "at",
     tests: ["test/messenger/console/console-login.test.ts"],

@@ -154,8 +154,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A replacement number inherits the contacts of the old one",
     file: "lib/messenger/outbox/next.ts",
-    find: "select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone))",
-    replace: "select from messaging.contact c where c.phone = waiting.phone))",
+    find: "select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone)",
+    replace: "select from messaging.contact c where c.phone = waiting.phone)",
     tests: ["test/messenger/moods/account.test.ts"],
     only: "a new one for its replacement",
   },
@@ -186,8 +186,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "Messages go out while the operator has paused them",
     file: "lib/messenger/outbox/next.ts",
-    find: "and not exists (select from messaging.control where paused)",
-    replace: "and exists (select from messaging.control)",
+    find: "not exists (select from messaging.control where paused)",
+    replace: "exists (select from messaging.control)",
     tests: ofSender,
     only: "operator has paused",
   },
