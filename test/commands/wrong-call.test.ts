@@ -8,6 +8,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   residents: () => import("../../infra/commands/residents.ts"),
   seed: () => import("../../infra/commands/seed.ts"),
   sessions: () => import("../../infra/commands/sessions.ts"),
+  operators: () => import("../../infra/commands/operators.ts"),
   "token-key": () => import("../../infra/commands/token-key.ts"),
 };
 
@@ -31,6 +32,9 @@ test.each([
   ["sessions unlock", "unlock needs the username or NIP"],
   ["sessions list a", "Unexpected argument: a"],
   ["sessions list a b", "Unexpected argument: a b"],
+  ["operators add", "Give the name of the operator."],
+  ["operators add sari --role boss", "--role must be viewer, operator, admin, not boss."],
+  ["operators list all", "Unexpected argument: all"],
   ["token-key rotate now", "Unexpected argument: now"],
 ])("%s is rejected with a message that says what is wrong", async (line, message) => {
   const [name = "", ...args] = line.split(" ");

@@ -1,5 +1,6 @@
 import type { MutantTable } from "./mutant.ts";
 import { commands } from "./table/commands.ts";
+import { ofConsole } from "./table/console.ts";
 import { employee } from "./table/employee.ts";
 import { functions } from "./table/functions.ts";
 import { gateway } from "./table/gateway.ts";
@@ -26,6 +27,7 @@ export const table: MutantTable = {
   sender,
   leader,
   media,
+  console: ofConsole,
   shown,
   notification,
   import: imports,

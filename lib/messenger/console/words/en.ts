@@ -71,7 +71,7 @@ export const en = {
     },
     database: {
       what: "The database is unavailable: no messages are accepted or sent, and queue and messages cannot be shown.",
-      todo: "Runbook, “Database unavailable”. The connection below is current.",
+      todo: "Runbook, “Database down”. The connection below is current.",
     },
     unlinked: {
       what: "No phone is linked: nothing is sent.",

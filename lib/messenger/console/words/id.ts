@@ -61,12 +61,12 @@ export const id: Words = {
       todo: "Lihat log-nya.",
     },
     database: {
-      what: "Database tidak tersedia: tidak ada pesan yang diterima atau dikirim, dan antrean serta pesan tidak dapat ditampilkan.",
-      todo: "Runbook, “Database unavailable”. Koneksi di bawah ini tetap aktual.",
+      what: "Basis data tidak tersedia: tidak ada pesan yang diterima atau dikirim, dan antrean serta pesan tidak dapat ditampilkan.",
+      todo: "Runbook, “Database down”. Koneksi di bawah ini tetap aktual.",
     },
     unlinked: {
-      what: "Tidak ada ponsel yang tertaut: tidak ada yang dikirim.",
-      todo: "Tautkan ponsel di bawah; sampai saat itu pesan tetap di antrean.",
+      what: "Tidak ada telepon yang tertaut: tidak ada yang dikirim.",
+      todo: "Tautkan telepon di bawah; sampai saat itu pesan tetap di antrean.",
     },
     stopped: (says, code) => `${says} Login tidak dicoba (kode ${code}).`,
     banned: (says, until) => `${says} Login tidak dicoba sebelum ${until}.`,
@@ -84,7 +84,7 @@ export const id: Words = {
     },
     limited: {
       what: (end) => `WhatsApp tidak menerima pesan ke kontak baru sampai ${end}; pesan tetap di antrean.`,
-      todo: "Hentikan pengirim massal. Jangan memulai ulang task atau melepas tautan ponsel.",
+      todo: "Hentikan pengirim massal. Jangan memulai ulang task atau melepas tautan telepon.",
     },
     urgentOld: {
       what: (age) => `Kode sekali pakai atau pesan transaksional sudah menunggu ${age}.`,
@@ -121,7 +121,7 @@ export const id: Words = {
     open: "Tersambung ke WhatsApp.",
     connecting:
       "Menyambung ke WhatsApp. Bila berlangsung lama, WhatsApp atau jaringan terganggu; pesan tetap di antrean.",
-    pairing: "Tidak ada ponsel yang tertaut. Tautkan di bawah; sampai saat itu pesan tetap di antrean.",
+    pairing: "Tidak ada telepon yang tertaut. Tautkan di bawah; sampai saat itu pesan tetap di antrean.",
     replaced:
       "Program lain memakai tautan WhatsApp ini dan menggantikan koneksi ini. Hentikan program itu; messenger mengambil kembali tautannya sendiri.",
     stopped: (says) => `${says} Login tidak dicoba sampai Anda bertindak di bawah; pesan tetap di antrean.`,
@@ -131,7 +131,7 @@ export const id: Words = {
       `${says}${advice} Task menyambung kembali secara otomatis; pesan tetap di antrean.`,
     passkey: (says) => `${says} Lihat di bawah.`,
     standby: "Task lain adalah leader. Task ini mengambil alih bila leader berhenti.",
-    leaderless: "Tanpa database tidak ada leader yang dapat dipilih.",
+    leaderless: "Tanpa basis data tidak ada leader yang dapat dipilih.",
     unknown: "Status messenger tidak diketahui.",
     sendingUnknown: "Tidak diketahui apakah pengiriman dijeda.",
     sendingPaused: "Pengiriman dijeda; pesan tetap di antrean.",
@@ -149,7 +149,7 @@ export const id: Words = {
   },
   disconnections: {
     401: {
-      says: "WhatsApp telah menghapus tautan: di ponsel, setelah 14 hari offline, atau karena kesalahan.",
+      says: "WhatsApp telah menghapus tautan: di telepon, setelah 14 hari offline, atau karena kesalahan.",
       operator: "Tekan “Coba lagi tautan lama” sekali; bila gagal, “Tautkan lagi”.",
     },
     402: {
@@ -159,7 +159,7 @@ export const id: Words = {
     403: {
       says: "WhatsApp telah mengunci akun.",
       operator:
-        "Buka WhatsApp di ponsel dan ikuti petunjuknya. Lalu tekan “Sambungkan lagi”, atau lepas tautan dan tautkan nomor lain.",
+        "Buka WhatsApp di telepon dan ikuti petunjuknya. Lalu tekan “Sambungkan lagi”, atau lepas tautan dan tautkan nomor lain.",
     },
     405: {
       says: "WhatsApp menolak versi klien web yang diumumkan messenger.",
@@ -169,16 +169,16 @@ export const id: Words = {
     406: {
       says: "WhatsApp telah memblokir akun.",
       operator:
-        "Ajukan peninjauan di WhatsApp pada ponsel. Bila dikabulkan tekan “Sambungkan lagi”, bila tidak, lepas tautan dan tautkan nomor lain.",
+        "Ajukan peninjauan di WhatsApp pada telepon. Bila dikabulkan tekan “Sambungkan lagi”, bila tidak, lepas tautan dan tautkan nomor lain.",
     },
-    408: { says: "Koneksi terputus, atau tidak ada ponsel yang memindai kode QR.", operator: nothing },
+    408: { says: "Koneksi terputus, atau tidak ada telepon yang memindai kode QR.", operator: nothing },
     409: {
       says: "WhatsApp menolak user agent messenger.",
       operator: "Beri tahu developer: library harus diperbarui.",
     },
     411: {
-      says: "WhatsApp di ponsel tidak mendukung perangkat tertaut.",
-      operator: "Perbarui WhatsApp di ponsel.",
+      says: "WhatsApp di telepon tidak mendukung perangkat tertaut.",
+      operator: "Perbarui WhatsApp di telepon.",
     },
     419: {
       says: "WhatsApp menolak kredensial.",
@@ -208,7 +208,7 @@ export const id: Words = {
     "463": {
       says: "akun sedang tidak boleh menulis ke kontak ini",
       operator:
-        "Hentikan pengirim massal dan mintalah warga menulis lebih dulu ke nomor kota. Jangan memulai ulang task atau melepas tautan ponsel.",
+        "Hentikan pengirim massal dan mintalah warga menulis lebih dulu ke nomor kota. Jangan memulai ulang task atau melepas tautan telepon.",
     },
     "475": {
       says: "akun telah mencapai batas percakapan baru",
@@ -229,18 +229,18 @@ export const id: Words = {
     deviceless: "platform tidak menyebutkan perangkat nomor ini yang dapat menerima pesan",
     unprepared: "pesan tidak dapat disiapkan",
     undecryptable:
-      "ponsel penerima tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”; kirim lagi sebagai pesan baru",
+      "telepon penerima tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”; kirim lagi sebagai pesan baru",
   },
   refused: (code, says) => `ditolak platform, kode ${code}: ${says}`,
   refusedBefore: (code, says) => `sebelumnya ditolak, kode ${code}: ${says}`,
   linking: {
-    heading: "Tautkan ponsel",
+    heading: "Tautkan telepon",
     withQr: "Dengan kode QR",
     noQr: "Menunggu kode QR dari WhatsApp…",
-    qr: "Kode QR untuk menautkan ponsel",
+    qr: "Kode QR untuk menautkan telepon",
     qrChanges: "WhatsApp mengganti kode setiap beberapa detik.",
-    notAllowed: "Menautkan ponsel memerlukan peran operator.",
-    openPhone: "Di ponsel, buka WhatsApp, lalu Setelan dan Perangkat tertaut.",
+    notAllowed: "Menautkan telepon memerlukan peran operator.",
+    openPhone: "Di telepon, buka WhatsApp, lalu Setelan dan Perangkat tertaut.",
     chooseLink: "Pilih Tautkan perangkat.",
     scan: "Pindai kode QR, atau pilih Tautkan dengan nomor telepon saja dan masukkan kode penautan.",
     withCode: "Dengan kode penautan",
@@ -263,12 +263,12 @@ export const id: Words = {
     connectAgain: "Sambungkan lagi",
   },
   unlinking: {
-    heading: "Lepas tautan ponsel",
-    text: "Menghapus tautan dan kunci-kuncinya. Tidak ada pesan yang dikirim sampai ponsel ditautkan lagi. Pesan yang menunggu tetap di antrean.",
+    heading: "Lepas tautan telepon",
+    text: "Menghapus tautan dan kunci-kuncinya. Tidak ada pesan yang dikirim sampai telepon ditautkan lagi. Pesan yang menunggu tetap di antrean.",
     summary: "Lepas tautan…",
     word: "lepas",
     confirm: (word) => `Ketik ${word} untuk mengonfirmasi`,
-    button: "Lepas tautan ponsel",
+    button: "Lepas tautan telepon",
   },
   optOut: {
     heading: "Opt-out nomor",
@@ -389,7 +389,7 @@ export const id: Words = {
       pause: "menjeda pengiriman",
       resume: "melanjutkan pengiriman",
       "pairing-code": "meminta kode penautan",
-      unlink: "melepas tautan ponsel",
+      unlink: "melepas tautan telepon",
       "old-link": "mencoba lagi tautan lama",
       version: "menyimpan versi",
       "opt-out": "meng-opt-out nomor",
@@ -398,11 +398,11 @@ export const id: Words = {
   },
   notices: {
     notAllowed: (role) => `Peran Anda tidak mengizinkan ini: diperlukan peran ${role}.`,
-    notRecorded: "Tidak ada yang dilakukan: tindakan tidak dapat dicatat, karena database tidak merespons.",
+    notRecorded: "Tidak ada yang dilakukan: tindakan tidak dapat dicatat, karena basis data tidak merespons.",
     paused: "Pengiriman dijeda.",
     resumed: "Pengiriman dilanjutkan.",
-    pairingCode: (code) => `Kode penautan: ${code}. Masukkan di ponsel.`,
-    unlinked: "Tautan ponsel dilepas.",
+    pairingCode: (code) => `Kode penautan: ${code}. Masukkan di telepon.`,
+    unlinked: "Tautan telepon dilepas.",
     connecting: "Menyambung ke WhatsApp. Hasilnya ditampilkan di bawah.",
     oldLink: "Mencoba tautan lama sekali. Hasilnya ditampilkan di bawah.",
     version: "Versi disimpan. Hasilnya ditampilkan di bawah.",
@@ -412,16 +412,16 @@ export const id: Words = {
     notOptedOut: (phone) => `${phone} tidak sedang opt-out.`,
   },
   failures: {
-    pause: "Pengiriman tidak dapat dijeda: database tidak merespons.",
-    resume: "Pengiriman tidak dapat dilanjutkan: database tidak merespons.",
+    pause: "Pengiriman tidak dapat dijeda: basis data tidak merespons.",
+    resume: "Pengiriman tidak dapat dilanjutkan: basis data tidak merespons.",
     "pairing-code": "WhatsApp tidak memberikan kode penautan. Coba lagi, atau gunakan kode QR.",
-    unlink: "Pelepasan tautan gagal: WhatsApp atau database tidak merespons. Periksa koneksi di bawah.",
+    unlink: "Pelepasan tautan gagal: WhatsApp atau basis data tidak merespons. Periksa koneksi di bawah.",
     notStopped:
-      "Tidak ada yang dilakukan: login sudah tidak dihentikan, atau database tidak merespons. Periksa koneksi di bawah.",
-    version: "Versi tidak dapat disimpan: database tidak merespons.",
-    optOut: "Nomor tidak diubah: database tidak merespons.",
+      "Tidak ada yang dilakukan: login sudah tidak dihentikan, atau basis data tidak merespons. Periksa koneksi di bawah.",
+    version: "Versi tidak dapat disimpan: basis data tidak merespons.",
+    optOut: "Nomor tidak diubah: basis data tidak merespons.",
     phone: "Nomor telepon tidak valid: masukkan 8 sampai 15 angka dengan kode negara, tanpa 0 di depan.",
-    unconfirmed: (word) => `Tautan ponsel tidak dilepas: ketik ${word} untuk mengonfirmasi.`,
+    unconfirmed: (word) => `Tautan telepon tidak dilepas: ketik ${word} untuk mengonfirmasi.`,
     optOutUnconfirmed: "Nomor tidak diubah: centang kotak untuk mengonfirmasi.",
     noArchive: "Tidak ada tautan lama yang diarsipkan: tautkan lagi.",
     badVersion:
