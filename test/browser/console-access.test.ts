@@ -45,7 +45,7 @@ const logIn = async (page: OpenPage) => {
 const check = async (page: OpenPage) => {
   await page.evaluate(axe.source);
   const violations = await page.evaluate<string[]>(
-    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id} ${nodes.map(({ html }) => html)}`))",
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)].join(' ')))",
   );
   const overflow = await page.evaluate<number>(
     "document.documentElement.scrollWidth - document.documentElement.clientWidth",
@@ -73,19 +73,22 @@ describe.each(["en", "id"])("in %s", (locale) => {
     [390, "dark"],
     [1_280, "light"],
     [1_280, "dark"],
-  ] as const)("every state is accessible and does not scroll sideways, at %i pixels, %s", async (width, colorScheme) => {
-    const { url, messenger } = await listen();
-    const page = await openPage({ viewport: { width, height: 800 }, colorScheme, locale });
-    await page.goto(`${url}/console`);
-    expect(await check(page)).toEqual({ violations: [], overflow: 0 });
-    await logIn(page);
-    for (const state of states) {
-      messenger.state = state;
-      await page.reload();
-      await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+  ] as const)(
+    "every state is accessible and does not scroll sideways, at %i pixels, %s",
+    async (width, colorScheme) => {
+      const { url, messenger } = await listen();
+      const page = await openPage({ viewport: { width, height: 800 }, colorScheme, locale });
+      await page.goto(`${url}/console`);
       expect(await check(page)).toEqual({ violations: [], overflow: 0 });
-    }
-  });
+      await logIn(page);
+      for (const state of states) {
+        messenger.state = state;
+        await page.reload();
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+        expect(await check(page)).toEqual({ violations: [], overflow: 0 });
+      }
+    },
+  );
 });
 
 test("a search shows its number masked, in no address, and lasts until it is cleared", async () => {
@@ -182,5 +185,8 @@ test("an operator who logs in at the issuer, another site, arrives at the consol
   // an operator does not unlink
   expect(await page.locator("#unlinking").isVisible()).toBe(false);
   const cookies = await page.context().cookies();
-  expect(cookies.find(({ name }) => name === "console")).toMatchObject({ sameSite: "Strict", httpOnly: true });
+  expect(cookies.find(({ name }) => name === "console")).toMatchObject({
+    sameSite: "Strict",
+    httpOnly: true,
+  });
 });

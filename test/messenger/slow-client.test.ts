@@ -21,7 +21,7 @@ const listen = async (): Promise<URL> => {
   });
   registerConsole(server, {
     findUsers: async () => [],
-    acts: { begin: unused, end: unused },
+    acts: { begin: unused, end: unused, record: unused },
     optOut: unused,
     optIn: unused,
     readState: unused,

@@ -1,4 +1,5 @@
 import Fastify from "fastify";
+import type { Acts } from "#lib/messenger/console/acts.ts";
 import { type ConsoleOptions, registerConsole } from "#lib/messenger/console/console.ts";
 import type { MessageFilter } from "#lib/messenger/console/login/operator-login.ts";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
@@ -150,6 +151,16 @@ export const pairing = (): ConsoleState => ({
   connection: { kind: "pairing", since: ago(8).toISOString(), qr: qrText },
 });
 
+/** A record in memory, one line for each act. */
+const openFakeActs = (lines: string[]): Acts => {
+  const begin: Acts["begin"] = async ({ name }, action, subject) =>
+    lines.push([name, action, subject].filter(Boolean).join(" ")) - 1;
+  const end: Acts["end"] = async (id, result) => {
+    lines[id] += ` ${result}`;
+  };
+  return { begin, end, record: async (...act) => end(await begin(...act), "done") };
+};
+
 /** A console over a messenger in memory. What is done to the messenger is in `calls`, and shows in `state`. */
 export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
   const messenger = {
@@ -161,15 +172,7 @@ export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
   const server = Fastify();
   registerConsole(server, {
     findUsers: async () => [user],
-    acts: {
-      begin: async (by, action, subject) => {
-        messenger.acts.push([by.name, action, subject].filter(Boolean).join(" "));
-        return messenger.acts.length - 1;
-      },
-      end: async (id, result) => {
-        messenger.acts[id] += ` ${result}`;
-      },
-    },
+    acts: openFakeActs(messenger.acts),
     optOut: async (phone) => messenger.calls.push(`opt out ${phone}`) > 0,
     optIn: async (phone) => messenger.calls.push(`opt in ${phone}`) < 0,
     readState: async (filter) => {

@@ -58,7 +58,9 @@ export const startIssuer = async () => {
     const code = form.get("code") ?? "";
     const asked = codes.get(code);
     codes.delete(code);
-    const challenge = createHash("sha256").update(form.get("code_verifier") ?? "").digest("base64url");
+    const challenge = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
     if (asked?.get("code_challenge") !== challenge) return undefined;
     return { access_token: "unused", token_type: "Bearer", id_token: await signToken(asked) };
   };

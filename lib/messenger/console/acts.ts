@@ -20,23 +20,29 @@ export type Result = NonNullable<Act["result"]>;
 const maxActs = 20;
 
 /** The record of what operators did. The messenger's role may only add to it and read it. */
-export const openActs = (sql: postgres.Sql) => ({
+export const openActs = (sql: postgres.Sql) => {
   /** Records an action before it is performed. @returns its id. */
-  async begin({ name, role }: Operator, action: string, subject?: string): Promise<number> {
+  const begin = async ({ name, role }: Operator, action: string, subject?: string): Promise<number> => {
     const [row] = await sql<{ id: number }[]>`
       insert into messaging.operator_act (operator, role, action, subject)
       values (${name}, ${role}, ${action}, ${subject ?? null}) returning id`;
     if (!row) throw new Error("the action was not recorded");
     return row.id;
-  },
+  };
   /** Records the result of an action. */
-  async end(id: number, result: Result): Promise<void> {
+  const end = async (id: number, result: Result): Promise<void> => {
     await sql`insert into messaging.operator_result (act, result) values (${id}, ${result})`.catch(
       (error: unknown) =>
         log.error("the result of a console action could not be recorded", { id, result, error }),
     );
-  },
-});
+  };
+  /** Records what works without the database too, such as a login: the operator must see what is wrong. */
+  const record = (operator: Operator, action: string, subject?: string): Promise<void> =>
+    begin(operator, action, subject)
+      .then((id) => end(id, "done"))
+      .catch((error: unknown) => log.error("a console action could not be recorded", { action, error }));
+  return { begin, end, record };
+};
 
 export type Acts = ReturnType<typeof openActs>;
 

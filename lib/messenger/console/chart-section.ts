@@ -29,11 +29,16 @@ const renderOne = (name: Name, hours: readonly Hour[], { words }: View): Html =>
   const peak = hours[values.indexOf(most)];
   const total = values.reduce((sum, value) => sum + value, 0);
   const summary = name === "waiting" ? chart.now(values.at(-1) ?? 0) : chart.total(total);
-  const label = chart.picture(chart.names[name], summary, most, peak ? formatHour(peak.at, words) : "–");
+  const label = chart.picture(
+    chart.names[name],
+    summary,
+    chart.most(most),
+    peak ? formatHour(peak.at, words) : "–",
+  );
   const marks = [hours[0], hours[Math.floor(hours.length / 2)], hours.at(-1)];
   return html`<figure class="${name}">
-<figcaption><strong>${chart.names[name]}</strong> <span class="muted">${summary}</span></figcaption>
-<div class="plot"><span class="most" aria-hidden="true">${most}</span>${drawBars(values, most, label)}</div>
+<figcaption><strong>${chart.names[name]}</strong> <span class="muted">${summary}, ${chart.most(most)}</span></figcaption>
+${drawBars(values, most, label)}
 <p class="axis" aria-hidden="true">${marks.map((hour) => html`<span>${hour && formatHour(hour.at, words)}</span>`)}</p>
 </figure>`;
 };

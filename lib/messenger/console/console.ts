@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { type Actions, actionNames, perform } from "./action.ts";
 import { icon, idiomorph, script, style } from "./assets.ts";
@@ -116,8 +117,10 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: O
   scope.post(
     "/search",
     asOperator(async (login, request, reply) => {
-      login.filter = readFilter(fieldOf(request, "query"), fieldOf(request, "sender"));
-      login.notice = undefined;
+      const filter = readFilter(fieldOf(request, "query"), fieldOf(request, "sender"));
+      Object.assign(login, { filter, notice: undefined });
+      if (filter.phone !== undefined)
+        void options.acts.record(login.operator, "search", maskPhone(filter.phone));
       return reply.redirect("/console", 303);
     }),
   );

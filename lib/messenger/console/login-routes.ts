@@ -6,7 +6,7 @@ import { formatCookie, readCookie } from "./login/cookie.ts";
 import type { Issuer } from "./login/issuer.ts";
 import { findOperator, type LocalUser } from "./login/local-users.ts";
 import type { OperatorLogins } from "./login/operator-login.ts";
-import { isOverTls } from "./login/origin.ts";
+import { isFromElsewhere, isOverTls } from "./login/origin.ts";
 import { PendingLogins } from "./login/pending-login.ts";
 import type { Operator } from "./login/roles.ts";
 import { Throttle } from "./login/throttle.ts";
@@ -81,15 +81,9 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
     const text = languages[language].login[reason];
     return sendPage(reply, statuses[reason], renderLogin(language, method, text));
   };
-  /** A login or logout works without the database too: the operator must see what is wrong. */
-  const record = (operator: Operator, action: "login" | "logout") =>
-    acts
-      .begin(operator, action)
-      .then((id) => acts.end(id, "done"))
-      .catch((error: unknown) => log.error("a console login could not be recorded", { error }));
   const begin = (request: FastifyRequest, reply: FastifyReply, operator: Operator): FastifyReply => {
     log.info("operator logged in", { operator: operator.name, role: operator.role });
-    void record(operator, "login");
+    void acts.record(operator, "login");
     logins.end(request.headers.cookie, false);
     return reply.header("set-cookie", logins.begin(operator, isOverTls(request)));
   };
@@ -97,7 +91,7 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
   scope.get("/login", (request, reply) => sendPage(reply, 200, renderLogin(languageOf(request), method)));
   scope.post("/logout", (request, reply) => {
     const login = logins.find(request.headers.cookie, true);
-    if (login) void record(login.operator, "logout");
+    if (login) void acts.record(login.operator, "logout");
     return reply
       .header("set-cookie", logins.end(request.headers.cookie, isOverTls(request)))
       .redirect("/console/login", 303);
@@ -130,8 +124,9 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
     });
 
   scope.get("/sign-in", async (request, reply) => {
+    // another site could begin so many that those of the operators are forgotten
+    if (isFromElsewhere(request.headers)) return reply.redirect("/console/login", 303);
     try {
-      await takeTurn(options, throttle);
       const redirectUri = `${request.protocol}://${request.headers.host}/console/callback`;
       const { url, attempt } = await reachIssuer(issuer.begin(redirectUri));
       const maxAgeSeconds = PendingLogins.lifetimeMs / 1_000;
@@ -144,9 +139,9 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
   });
   scope.get("/callback", async (request, reply) => {
     try {
-      await takeTurn(options, throttle);
       const attempt = pending.take(readCookie(request.headers.cookie, cookieName));
       if (!attempt) throw new LoginFailure("issuerRejected");
+      await takeTurn(options, throttle);
       const operator = await reachIssuer(issuer.finish(request.url, attempt));
       if (!operator) throw new LoginFailure("noRole");
       begin(request, reply, operator).header("set-cookie", cookie("", 0, request));

@@ -103,14 +103,18 @@ export interface Held {
   readonly ahead: number;
 }
 
+/** Of the messages in line; the console reads them every two seconds. More are sent in a week. */
+const maxInLine = 20_000;
+
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
 export const listHeld = (sql: postgres.Sql, limits: Limits, ids: readonly string[]) => {
   const { isDue, isOn, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
   return sql<Held[]>`
     with line as materialized (
       select id, row_number() over (order by priority, turn, seq) - 1 as ahead from (
-        select id, priority, seq, row_number() over (partition by priority, sender order by seq) as turn
-        from messaging.message waiting where is_open and state = 'PENDING' and ${isDue} and ${isAllowed}) takeable
+        select id, priority, seq, row_number() over (partition by priority, sender order by seq) as turn from (
+          select id, priority, seq, sender from messaging.message waiting
+          where is_open and state = 'PENDING' and ${isDue} and ${isAllowed} limit ${maxInLine}) takeable) in_turns
     )
     select id, phone, priority, not ${isContact} as "isNewContact", ${isOn} as "isOn",
       coalesce(first_seq <> seq, false) as "isBehind",

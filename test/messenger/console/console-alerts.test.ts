@@ -7,11 +7,11 @@ import { connected } from "../../steps/console.ts";
 import { openLoggedIn } from "./console-browser.ts";
 
 const now = new Date("2030-01-31T20:00:00Z");
-const before = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
 const well = (): ConsoleState => ({ ...connected(), runs: [] });
 const with_ = (connection: Partial<Connection>): ConsoleState => ({
   ...well(),
-  connection: { kind: "open", since: before(3_600).toISOString(), ...connection },
+  connection: { kind: "open", since: ago(3_600).toISOString(), ...connection },
 });
 const alertsOf = (state: ConsoleState | undefined, language: Language = "en") => {
   const operator = { name: "sari", role: "viewer" as const };
@@ -26,7 +26,13 @@ describe("what is wrong has its start and what to do", () => {
     ["state", undefined, "its state cannot be read", /log/, undefined],
     ["database", { ...well(), databaseUnavailable: true }, "database is unavailable", /Runbook/, undefined],
     ["unlinked", with_({ kind: "pairing" }), "No phone is linked", /Link a phone/, 3_600],
-    ["passkey", with_({ kind: "pairing", passkey: true }), "demands the account's passkey", /Do not scan/, 3_600],
+    [
+      "passkey",
+      with_({ kind: "pairing", passkey: true }),
+      "demands the account's passkey",
+      /Do not scan/,
+      3_600,
+    ],
     ["stopped", with_({ kind: "stopped", answer: 403 }), "(code 403)", /follow its instructions/, 3_600],
     [
       "banned",
@@ -37,7 +43,7 @@ describe("what is wrong has its start and what to do", () => {
     ],
     ["replaced", with_({ kind: "replaced" }), "Another program", /Stop that program/, 3_600],
     ["disconnected", with_({ kind: "closed", answer: 503 }), "unavailable", /reconnects/, 3_600],
-    ["paused", { ...well(), paused: true, pausedSince: before(60) }, "paused", /Resume sending/, 60],
+    ["paused", { ...well(), paused: true, pausedSince: ago(60) }, "paused", /Resume sending/, 60],
     [
       "urgentOld",
       { ...well(), due: { ...due, oldest_seconds: 900, oldest_urgent_seconds: 600 } },
@@ -48,7 +54,7 @@ describe("what is wrong has its start and what to do", () => {
     ["old", { ...well(), due: { ...due, oldest_seconds: 86_400 } }, "waited for 1 d", /stop/, 86_400],
     [
       "limited",
-      { ...well(), limits: { pausedSeconds: 1_800 }, limitedSince: before(7_200) },
+      { ...well(), limits: { pausedSeconds: 1_800 }, limitedSince: ago(7_200) },
       "until 03:30 (Jakarta)",
       /Stop bulk/,
       7_200,
@@ -58,12 +64,12 @@ describe("what is wrong has its start and what to do", () => {
     expect(found.map((alert) => alert.name)).toEqual([name]);
     expect(found[0]?.what).toContain(what);
     expect(found[0]?.todo).toMatch(todo);
-    expect(found[0]?.since).toEqual(seconds === undefined ? undefined : before(seconds));
+    expect(found[0]?.since).toEqual(seconds === undefined ? undefined : ago(seconds));
   });
 
   test("of a job is the command that replays the failed run", () => {
     const [run] = connected().runs;
-    const failed = run && { ...run, scheduledAt: before(300) };
+    const failed = run && { ...run, scheduledAt: ago(300) };
     const [alert] = alertsOf({ ...well(), runs: failed ? [failed] : [] });
     expect(alert?.todo).toContain("npm run notify -- replay document-status --at 2030-01-31T19:55:00.000Z");
     expect(alertsOf({ ...well(), runs: failed ? [{ ...failed, isUnresolved: false }] : [] })).toEqual([]);
@@ -73,7 +79,7 @@ describe("what is wrong has its start and what to do", () => {
 test("the worst is first: what stops all messages, then some", () => {
   const state: ConsoleState = {
     ...connected(),
-    connection: { kind: "stopped", answer: 401, since: before(60).toISOString() },
+    connection: { kind: "stopped", answer: 401, since: ago(60).toISOString() },
     paused: true,
     limits: { pausedSeconds: 60 },
     due: { ...due, oldest_seconds: 86_400, oldest_urgent_seconds: 700 },
@@ -83,7 +89,7 @@ test("the worst is first: what stops all messages, then some", () => {
 });
 
 test("a connection that was lost less than a minute ago is no alert: it is usually back by then", () =>
-  expect(alertsOf(with_({ kind: "closed", since: before(59).toISOString() }))).toEqual([]));
+  expect(alertsOf(with_({ kind: "closed", since: ago(59).toISOString() }))).toEqual([]));
 
 test("when nothing is wrong the page says so, and a standby speaks only of the outbox", async () => {
   const { get, messenger } = await openLoggedIn();

@@ -108,6 +108,12 @@ describe("a login is rejected", () => {
   });
 });
 
+test("a login that another site begins goes to the login page, and the issuer is not asked", async () => {
+  const { headers } = await openConsole().get("/sign-in", { "sec-fetch-site": "cross-site" });
+  expect(headers.location).toBe("/console/login");
+  expect(headers["set-cookie"]).toBeUndefined();
+});
+
 test("an issuer that is down is named, and asked again at the next attempt", async () => {
   const city = openConsole();
   issuer.mood = { isDown: true };

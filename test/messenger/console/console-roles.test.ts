@@ -36,15 +36,23 @@ describe("an action is performed only for a role that may, and recorded either w
   );
 });
 
-test("a number in the record is masked", async () => {
+test("a number in the record is masked, and a search for one is recorded too", async () => {
   const { post, messenger } = await openAs("operator");
   await post("/opt-out", { phone, confirmed: "yes" });
-  expect(messenger.acts).toEqual(["operator login done", "operator opt-out 6281•••••••90 done"]);
+  await post("/search", { query: phone });
+  await post("/search", { query: "3EB0A1" });
+  expect(messenger.acts).toEqual([
+    "operator login done",
+    "operator opt-out 6281•••••••90 done",
+    "operator search 6281•••••••90 done",
+  ]);
 });
 
 test("an action that cannot be recorded is not performed", async () => {
   const begin = () => Promise.reject(new Error("10.1.2.3"));
-  const { post, get, messenger } = await openLoggedIn({ acts: { begin, end: async () => {} } });
+  const { post, get, messenger } = await openLoggedIn({
+    acts: { begin, end: async () => {}, record: async () => {} },
+  });
   await post("/pause");
   expect(messenger.calls).toEqual([]);
   const { body } = await get();

@@ -53,7 +53,10 @@ describe("a message waits", () => {
     await add({ id: "A" });
     await setPaused(sql, true);
     expect(await explain("A", new Pacing(carefulPace), false)).toEqual({
-      obstacles: [["not-connected", undefined], ["paused", undefined]],
+      obstacles: [
+        ["not-connected", undefined],
+        ["paused", undefined],
+      ],
       ahead: 0,
       at: undefined,
     });
@@ -75,7 +78,10 @@ describe("a message waits", () => {
     await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000002')`;
     await add({ id: "A" }, { id: "B" }, { id: "C", sender: "api:b", phone: "6281200000002" });
     expect(await explain("B", pacingWith())).toMatchObject({
-      obstacles: [["order", undefined], ["line", undefined]],
+      obstacles: [
+        ["order", undefined],
+        ["line", undefined],
+      ],
       ahead: 2,
       at: 0,
     });
@@ -89,14 +95,21 @@ describe("a message waits", () => {
     await befriend();
     await add({ id: "A" });
     const sentAt = Array.from({ length: 200 }, (_, index) => steadyNow() - 40 * minuteMs + index);
-    expect(await explain("A", pacingWith({ sentAt }))).toEqual({ obstacles: [["hour", 20]], ahead: 0, at: 20 });
+    expect(await explain("A", pacingWith({ sentAt }))).toEqual({
+      obstacles: [["hour", 20]],
+      ahead: 0,
+      at: 20,
+    });
   });
 
   test("for the rest of its number", async () => {
     await befriend();
     await add({ id: "A" });
     const resting = [{ phone: known, until: steadyNow() + 10 * minuteMs }];
-    expect(await explain("A", pacingWith({ resting }))).toMatchObject({ obstacles: [["recipient", 10]], at: 10 });
+    expect(await explain("A", pacingWith({ resting }))).toMatchObject({
+      obstacles: [["recipient", 10]],
+      at: 10,
+    });
   });
 
   test.each<[string, Partial<History>, [string, number][]]>([
@@ -130,7 +143,9 @@ describe("a message waits", () => {
 
 test("the forecast observes the pace: 8 in a minute, then 200 in an hour", () => {
   const now = steadyNow();
-  const times = pacingWith().forecast(300, now).map((at) => (at - now) / minuteMs);
+  const times = pacingWith()
+    .forecast(300, now)
+    .map((at) => (at - now) / minuteMs);
   expect(times[7]).toBeLessThan(1);
   expect(times[8]).toBeGreaterThanOrEqual(1);
   expect(times[199]).toBeLessThan(60);
@@ -178,7 +193,9 @@ test("the chart counts acceptance, sending and failure by hour, and what waited 
       ('new', 'PENDING', '0 s', null, '0 s')) given (id, state, accepted, sent, changed)`;
   const hours = await listHours(sql);
   expect(hours).toHaveLength(24);
-  const tail = hours.slice(-7).map(({ accepted, sent, failed, waiting }) => [accepted, sent, failed, waiting]);
+  const tail = hours
+    .slice(-7)
+    .map(({ accepted, sent, failed, waiting }) => [accepted, sent, failed, waiting]);
   expect(tail).toEqual([
     [0, 0, 0, 1],
     [2, 0, 0, 3],

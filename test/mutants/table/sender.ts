@@ -42,8 +42,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "An upload is sent at once, whatever was sent meanwhile",
     file: pacingFile,
-    find: "if (now < this.nextAt() || ",
-    replace: "if (",
+    find: "const all = [...this.#limits(), ",
+    replace: "const all = [",
     tests: ofLanes,
     only: "observed by an upload",
   },

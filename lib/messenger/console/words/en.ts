@@ -219,8 +219,9 @@ export const en = {
     names: { accepted: "Accepted", sent: "Sent", failed: "Failed", waiting: "Waiting" },
     total: (total: number) => `${total} in total`,
     now: (count: number) => `${count} now`,
-    picture: (name: string, summary: string, most: number, at: string) =>
-      `${name}: ${summary}, at most ${most} at ${at}`,
+    most: (most: number) => `at most ${most}`,
+    picture: (name: string, summary: string, most: string, at: string) =>
+      `${name}: ${summary}, ${most} (${at})`,
     table: "Show as a table",
     hour: "Hour (Jakarta)",
     caption: "Messages by hour; waiting at the end of the hour",
@@ -309,6 +310,7 @@ export const en = {
       "log-in": "connected again",
       login: "logged in",
       logout: "logged out",
+      search: "searched for messages",
       pause: "paused sending",
       resume: "resumed sending",
       "pairing-code": "requested a pairing code",
