@@ -103,6 +103,8 @@ test("a search shows its number masked, in no address, and lasts until it is cle
   await page.getByRole("button", { name: "Search" }).click();
   const shown = "Shows messages to 6281•••••••90, messages of notification.";
   await page.getByText(shown).waitFor();
+  expect(await page.getByLabel("Message id or number").inputValue()).toBe("");
+  expect(await page.getByLabel("Sender").inputValue()).toBe("notification");
   expect(messenger.filter).toEqual({ phone: "6281234567890", sender: "notification" });
   expect(await page.content()).not.toContain("34567890");
   await page.reload();
@@ -110,6 +112,7 @@ test("a search shows its number masked, in no address, and lasts until it is cle
   expect(asked.join()).not.toMatch(/34567890|3456-7890/);
   await page.getByRole("button", { name: "Show all" }).click();
   await page.getByText(shown).waitFor({ state: "hidden" });
+  expect(await page.getByLabel("Sender").inputValue()).toBe("");
   expect(messenger.filter).toEqual({});
 });
 
@@ -138,6 +141,9 @@ test("a number is opted out, and in again by the second button of the form, with
     await page.locator("#opting summary").click();
     await page.getByLabel("Number to opt out or in").fill("6281234567890");
     await page.getByRole("checkbox").check();
+    // the second poll begins after the first has updated the page
+    for (let polls = 0; polls < 2; polls++)
+      await page.waitForRequest((request) => request.resourceType() === "fetch");
     await page.getByRole("button", { name: button, exact: true }).click();
     await page.locator("#notice", { hasText: notice }).waitFor();
     expect(messenger.calls.at(-1)).toBe(call);

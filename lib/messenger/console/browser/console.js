@@ -31,8 +31,9 @@ const show = async (response) => {
   if (new URL(response.url).pathname !== "/console") return location.assign(response.url);
   if (!response.ok) throw new Error(`status ${response.status}`);
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
-  // in place, so that focus, selection, typed text and open details stay
-  const beforeAttributeUpdated = (/** @type {string} */ name) => name !== "value" && name !== "open";
+  // in place, so that focus, typed text, ticks and open details stay, and until the form is sent a choice
+  const kept = ["value", "open", "checked", ...(isSubmitting ? [] : ["selected"])];
+  const beforeAttributeUpdated = (/** @type {string} */ name) => !kept.includes(name);
   Idiomorph.morph(find("main"), find("main", next), { callbacks: { beforeAttributeUpdated } });
   document.title = next.title;
   updatedAt = new Date();
@@ -104,7 +105,7 @@ document.addEventListener("submit", async (event) => {
   isSubmitting = false;
   form.removeAttribute("aria-busy");
   const notice = find("#notice");
-  if (notice.dataset.kind === "done") {
+  if (notice.dataset.kind !== "failed") {
     form.reset();
     form.closest("details")?.removeAttribute("open");
   }
