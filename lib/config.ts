@@ -48,8 +48,13 @@ const Environment = z.object({
   MESSENGER_MAX_WAITING: z._default(z.string().check(z.regex(/^[1-9]\d{0,6}$/)), "10000"),
   /** Secret with the `{key}` that encrypts the messenger's data in the database. */
   MESSENGER_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
-  /** Secret with the one or two valid credentials of the console. */
+  /** Secret with the console's operators. */
   CONSOLE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Issuer of OpenID Connect where the console's operators log in, and the console's client there. */
+  CONSOLE_ISSUER_URL: z.optional(z.url()),
+  CONSOLE_CLIENT_ID: z.optional(z.string().check(z.minLength(1))),
+  /** The claim with an operator's groups. */
+  CONSOLE_GROUPS_CLAIM: z._default(z.string(), "cognito:groups"),
   /** A simulated platform: its WebSocket URL, its signing key in base64, its media CA in PEM. */
   PLATFORM_URL: z.optional(z.url()),
   PLATFORM_ROOT_KEY: z.optional(z.string()),

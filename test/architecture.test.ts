@@ -37,12 +37,15 @@ const rooms: Record<string, readonly string[]> = {
   "lib/messenger/channels/whatsapp": ["lib", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/send": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+  "lib/messenger/console/words": ["lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/console/login": ["lib"],
   "lib/messenger/console": [
     ...["lib", "lib/faults", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...["lib/messenger/console/words", "lib/messenger/console/login"],
   ],
   "lib/messenger": [
-    ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
-    ...["accept", "channels", "channels/whatsapp", "console", "outbox", "send"].map(
+    ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/notification", "lib/secrets"],
+    ...["accept", "channels", "channels/whatsapp", "console", "console/login", "outbox", "send"].map(
       (room) => `lib/messenger/${room}`,
     ),
   ],

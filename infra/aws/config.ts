@@ -78,6 +78,15 @@ const NetworkChoice = z.discriminatedUnion("egress", [
   }),
 ]);
 
+/** Where the operators of the messenger's console log in; their browsers return to the forwarded port. */
+const ConsoleLogin = z.strictObject({
+  /** Issuer of OpenID Connect, such as a Cognito user pool. */
+  issuer: z.url({ protocol: /^https$/ }),
+  clientId: text(/^[\x21-\x7e]{1,200}$/),
+  /** The claim with the operator's groups. */
+  groupsClaim: z._default(text(/^[\w:./-]+$/), "cognito:groups"),
+});
+
 const Context = z.object({
   /** RDS and others refuse names that end in a hyphen or have two in a row. */
   stage: text(/^(?=.{2,16}$)[a-z][a-z\d]*(-[a-z\d]+)*$/),
@@ -88,6 +97,8 @@ const Context = z.object({
   database: Database,
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
   network: z._default(NetworkChoice, { egress: "ipv6", cidr: defaultRange }),
+  /** When absent, the console checks the passwords of the secret `messenger-console`. */
+  consoleLogin: z.optional(ConsoleLogin),
   /** An image of the messenger in a registry, by tag or digest. When absent, the deployment builds it. */
   messagingImage: z.optional(text(/^[a-z\d.-]+(:\d+)?(\/[a-z\d._-]+)+(:[\w.-]+|@sha256:[\da-f]{64})$/)),
 });
@@ -144,6 +155,13 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
       vpcId: "vpc-0123456789abcdef0",
       availabilityZones: ["ap-southeast-3a", "ap-southeast-3b"],
       privateSubnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
+    },
+  ],
+  consoleLogin: [
+    {
+      issuer: "https://cognito-idp.ap-southeast-3.amazonaws.com/ap-southeast-3_a1B2c3D4e",
+      clientId: "4h7k2m9p1q3r5s8t0v6w",
+      groupsClaim: "cognito:groups",
     },
   ],
   messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-messenger:1.0.0"],

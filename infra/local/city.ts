@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { jobs } from "#lib/notification/jobs.ts";
-import { digestToken } from "#lib/opaque-token.ts";
+import { digestToken, mintToken } from "#lib/opaque-token.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
+import { hashPassword, isPasswordOf } from "#lib/password-hash.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { internalFunctions, messengerSecrets, rotate } from "#lib/routes/internal.ts";
 import { type Address, partnerScopes, type Upstream } from "#lib/routes/route.ts";
@@ -77,10 +78,23 @@ const named = (secrets: Secrets): Record<string, string> =>
   Object.fromEntries(Object.entries(secrets).map(([variable, name]) => [variable, localSecretName(name)]));
 
 /** Returns the first credentials. During a rotation there are two, and both are valid. */
-const readCredential = (store: SecretStore, name: "messenger-console" | "messaging-basic") => {
-  const [first] = readLocalSecret(name, store).credentials;
-  if (!first) throw new Error(`the secret ${name} has no credentials`);
+const readCredential = (store: SecretStore) => {
+  const [first] = readLocalSecret("messaging-basic", store).credentials;
+  if (!first) throw new Error("the secret messaging-basic has no credentials");
   return first;
+};
+
+/** Returns the demo operator of the console, who is added to its secret with the digest of the password. */
+const prepareDemoOperator = async (store: SecretStore) => {
+  const username = "operator";
+  const password = store.getOrCreate(localSecretName("demo-operator"), () => mintToken(""));
+  const stored = readLocalSecret("messenger-console", store);
+  const known = stored.users.find((user) => user.username === username);
+  if (known && (await isPasswordOf(known.hash, password))) return { username, password };
+  const users = stored.users.filter((user) => user !== known);
+  const added = { username, role: "admin", hash: await hashPassword(password) };
+  store.put(localSecretName("messenger-console"), JSON.stringify({ ...stored, users: [...users, added] }));
+  return { username, password };
 };
 
 /** Returns the demo partner's stored API key, or issues a new one if it was revoked or lost, or lacks a scope. */
@@ -137,6 +151,7 @@ export const startCity = async (options: CityOptions) => {
     mkdirSync(folder, { recursive: true });
     const secrets = openStore(`${folder}/secrets.json`);
     fillSecrets(secrets);
+    const operator = await prepareDemoOperator(secrets);
 
     onStep("starting the database");
     const database = await startDatabase(`${folder}/postgres`, secrets, durable, via);
@@ -240,10 +255,10 @@ export const startCity = async (options: CityOptions) => {
       messengerUrl,
       /** Undefined if the city uses a messenger that was already running. */
       messenger,
-      /** Credentials of the console. */
-      console: readCredential(secrets, "messenger-console"),
+      /** Credentials of an operator of the console. */
+      console: operator,
       /** Credentials of the messaging API. */
-      basic: readCredential(secrets, "messaging-basic"),
+      basic: readCredential(secrets),
       /** API key of the partner `demo`, with all scopes. */
       apiKey,
       secretsUrl: secretsServer.url,

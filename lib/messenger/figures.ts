@@ -5,17 +5,8 @@ import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { ConnectionState } from "./channels/whatsapp/connection-state.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
+import { type QueueFigures, readQueue } from "./outbox/depth.ts";
 import type { Pacing } from "./send/pacing.ts";
-
-/** The state of the queue. Ages are those of the oldest message since it was due; 0 for an empty queue. */
-interface QueueFigures {
-  readonly pending: number;
-  readonly sending: number;
-  readonly oldest_seconds: number;
-  /** Of one-time codes and transactional messages only: the pace may delay reminders and bulk. */
-  readonly oldest_urgent_seconds: number;
-  readonly paused: 0 | 1;
-}
 
 /** Sends by outcome since the last report. */
 interface SendFigures {
@@ -45,21 +36,6 @@ const intervalMs = 60_000;
 /** After this the figures are reported without those of the database. */
 const timeoutMs = 2_000;
 const toBit = (yes: boolean) => (yes ? 1 : 0);
-
-const readQueue = async (sql: postgres.Sql): Promise<QueueFigures | undefined> => {
-  const [row] = await sql<QueueFigures[]>`
-    with due as (
-      select state, priority, extract(epoch from now() - greatest(accepted_at, not_before))::float8 as age
-      from messaging.message where is_open and not_before <= now()
-    )
-    select count(*) filter (where state = 'PENDING')::int as pending,
-      count(*) filter (where state = 'SENDING')::int as sending,
-      coalesce(round(max(age)), 0)::int as oldest_seconds,
-      coalesce(round(max(age) filter (where priority <= 1)), 0)::int as oldest_urgent_seconds,
-      (select paused::int from messaging.control) as paused
-    from due`;
-  return row;
-};
 
 export class SendCounter {
   #counts = { sent: 0, failed: 0, retried: 0 };

@@ -5,11 +5,14 @@ import { findSetting, getSetting } from "#lib/config.ts";
 import { connect } from "#lib/db/pool.ts";
 import { log } from "#lib/log.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
+import { jobs } from "#lib/notification/jobs.ts";
+import { digestTerm } from "#lib/secrets/pepper.ts";
 import { consoleSchema, messengerKeySchema, messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { errorCode, errorName } from "./channels/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
+import type { IssuerSettings } from "./console/login/issuer.ts";
 import { carefulPace, noPace } from "./send/pacing.ts";
 import { startTask } from "./task.ts";
 
@@ -27,10 +30,9 @@ const readTokens = async (): Promise<readonly string[]> => {
 };
 
 const tokens = cached("the messenger's tokens", maxAgeMs, readTokens);
-const credentials = cached("the console's credentials", maxAgeMs, async () => {
-  const secret = await readSecret(getSetting("CONSOLE_SECRET_ID"), consoleSchema());
-  return secret.credentials;
-});
+const operators = cached("the console's operators", maxAgeMs, () =>
+  readSecret(getSetting("CONSOLE_SECRET_ID"), consoleSchema()),
+);
 
 const findTokens = (refresh: boolean) =>
   refresh && tokens.ageMs() > minRefreshMs ? tokens.refresh() : tokens.get();
@@ -46,6 +48,15 @@ const readWhatsAppSettings = (): WhatsAppSettings => {
     versionUrl: findSetting("PLATFORM_VERSION_URL"),
     pairsByItself: findSetting("PLATFORM_PAIRING") === "automatic",
   };
+};
+
+/** @returns undefined where the console checks passwords itself. */
+const findIssuer = async (): Promise<IssuerSettings | undefined> => {
+  const url = findSetting("CONSOLE_ISSUER_URL");
+  if (!url) return undefined;
+  const { clientSecret } = await operators.get();
+  const clientId = getSetting("CONSOLE_CLIENT_ID");
+  return { url, clientId, clientSecret, groupsClaim: findSetting("CONSOLE_GROUPS_CLAIM") };
 };
 
 /** Logs only name and code of an uncaught error: it may contain keys or phone numbers. */
@@ -69,7 +80,10 @@ export const runMessenger = async (): Promise<void> => {
     pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,
     maxWaiting: Number(findSetting("MESSENGER_MAX_WAITING")),
     findTokens,
-    findCredentials: () => credentials.get(),
+    findUsers: async () => (await operators.get()).users,
+    issuer: await findIssuer(),
+    findPepper: digestTerm,
+    jobs: jobs.map(({ name }) => name),
     host: findSetting("MESSENGER_HOST"),
     port: Number(findSetting("MESSENGER_PORT")),
   });

@@ -6,6 +6,8 @@ import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import { optIn, optOut } from "#lib/notification/opt-out.ts";
+import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
@@ -15,13 +17,16 @@ import { openAuthState } from "./channels/whatsapp/auth-state.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { openStanding } from "./channels/whatsapp/standing.ts";
 import { WhatsApp, type WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
+import { openActs } from "./console/acts.ts";
 import { registerConsole } from "./console/console.ts";
-import type { Credential } from "./console/operator-login.ts";
+import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
+import type { LocalUser } from "./console/login/local-users.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
 import { runLeaderElection } from "./leader.ts";
 import { type Metrics, startMetrics } from "./metrics.ts";
-import { isPaused, setPaused } from "./outbox/pause.ts";
+import type { Waiting } from "./outbox/message.ts";
+import { findPause, setPaused } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
@@ -29,6 +34,7 @@ import { applyReceipt, findState, markUndecryptable } from "./outbox/state.ts";
 import { beginAccount, learnLimits, watchLimits } from "./send/limits.ts";
 import { type Pace, Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
+import { explainWaiting } from "./send/waiting.ts";
 import { Wakeup } from "./send/wakeup.ts";
 import { buildServer, type Health } from "./server.ts";
 
@@ -41,7 +47,14 @@ export interface TaskOptions {
   /** Messages of one sender that may wait to be sent. */
   readonly maxWaiting: number;
   readonly findTokens: (refresh: boolean) => Promise<readonly string[]>;
-  readonly findCredentials: () => Promise<readonly Credential[]>;
+  /** Lists the console's operators whose passwords it checks itself. */
+  readonly findUsers: () => Promise<readonly LocalUser[]>;
+  /** Where the console's operators log in instead. */
+  readonly issuer?: IssuerSettings | undefined;
+  /** Digests the numbers that opt out. */
+  readonly findPepper: () => ReturnType<typeof digestTerm>;
+  /** Names of the notification jobs. */
+  readonly jobs: readonly string[];
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
@@ -152,7 +165,12 @@ const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<H
     database,
     leader: leadership.whatsApp !== undefined,
     platform: leadership.whatsApp?.state().kind ?? "not leader",
-    paused: database && (await isPaused(sql).catch(() => false)),
+    paused:
+      database &&
+      (await findPause(sql).then(
+        ({ paused }) => paused,
+        () => false,
+      )),
   };
 };
 
@@ -184,18 +202,31 @@ const requireLeader = ({ whatsApp }: Leadership): WhatsApp => {
 
 const buildConsole = (
   server: FastifyInstance,
-  { findCredentials }: TaskOptions,
+  { findUsers, issuer, findPepper, jobs }: TaskOptions,
   sql: postgres.Sql,
   leadership: Leadership,
 ) =>
   registerConsole(server, {
-    findCredentials,
-    readState: () =>
-      readConsoleState(sql, {
+    findUsers,
+    issuer: issuer && openIssuer(issuer),
+    acts: openActs(sql),
+    readState: (filter) => {
+      const { whatsApp, pacing } = leadership;
+      const explain = async (ids: readonly string[]) =>
+        pacing && whatsApp
+          ? explainWaiting(sql, { pacing, isOpen: whatsApp.state().kind === "open" }, ids)
+          : new Map<string, Waiting>();
+      const limits = pacing?.describe(steadyNow());
+      const own = {
         connection: describeConnection(leadership),
-        leader: leadership.whatsApp !== undefined,
-        limits: leadership.pacing?.describe(steadyNow()),
-      }),
+        leader: whatsApp !== undefined,
+        limits,
+        jobs,
+      };
+      return readConsoleState(sql, { own, account: pacing?.account, explain, filter });
+    },
+    optOut: async (phone) => optOut(sql, await findPepper(), phone),
+    optIn: async (phone) => optIn(sql, await findPepper(), phone),
     setPaused: (paused) => setPaused(sql, paused),
     requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
     unlink: async () => requireLeader(leadership).unlink(),

@@ -48,4 +48,5 @@ export const messengerSecrets = {
   MESSENGER_TOKEN_SECRET_ID: "messenger-token",
   MESSENGER_KEY_SECRET_ID: "messenger-key",
   CONSOLE_SECRET_ID: "messenger-console",
+  PEPPER_SECRET_ID: "opt-out-pepper",
 } as const satisfies Secrets;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { hashPattern } from "#lib/password-hash.ts";
 
 /*
  * The values of the secrets. Each schema is made by a function, so that a bundle contains only those it reads:
@@ -32,8 +33,19 @@ export const basicSchema = () =>
     }),
   );
 
+/** The operators of the console with digests of their passwords, or none if they log in at an issuer. */
 export const consoleSchema = () =>
-  credentialsSchema(z.object({ username: z.string(), password: z.string().check(z.minLength(12)) }));
+  z.object({
+    users: z.array(
+      z.object({
+        username: z.string().check(z.minLength(1), z.maxLength(200)),
+        role: z.enum(["viewer", "operator", "admin"]),
+        hash: z.string().check(z.regex(hashPattern)),
+      }),
+    ),
+    /** Of the console at the issuer, if it is no public client. */
+    clientSecret: z.optional(z.string().check(z.minLength(1))),
+  });
 
 /** Authenticates the functions that call the messenger. */
 export const messengerTokenSchema = () => z.object({ token: z.string().check(z.minLength(32)) });

@@ -36,6 +36,11 @@ describe("the error for a wrong value names its key and valid examples", () => {
       "arn:aws:acm:",
     ],
     ["messagingImage", { messagingImage: "latest" }, "municipal-messenger:1.0.0"],
+    [
+      "consoleLogin.issuer",
+      { consoleLogin: { ...(examples.consoleLogin[0] as object), issuer: "http://login.example" } },
+      "https://cognito-idp.",
+    ],
   ])("%s of %o", (key, changed, example) => {
     expect(() => read(changed)).toThrow(`context key "${key}"`);
     expect(() => read(changed)).toThrow(example);

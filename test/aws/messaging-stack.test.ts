@@ -71,6 +71,24 @@ test("its variables contain only names of secrets, and it has its own log group"
 test("a connection whose other end has vanished closes after 100 s instead of 15 min", () =>
   expect(container.SystemControls).toEqual([{ Namespace: "net.ipv4.tcp_retries2", Value: "8" }]));
 
+test("operators of the console log in at the given issuer, and without one by the passwords of the secret", () => {
+  const variablesOf = (from: typeof stage): Record<string, string> => {
+    const [{ Environment }] = only("ECS::TaskDefinition", from).ContainerDefinitions;
+    return Object.fromEntries(
+      Environment.map(({ Name, Value }: { Name: string; Value: string }) => [Name, Value]),
+    );
+  };
+  const [consoleLogin] = examples.consoleLogin as [Record<string, string>];
+  expect(variablesOf(synthesizeWith({ consoleLogin }))).toMatchObject({
+    CONSOLE_ISSUER_URL: consoleLogin.issuer,
+    CONSOLE_CLIENT_ID: consoleLogin.clientId,
+    CONSOLE_GROUPS_CLAIM: "cognito:groups",
+    CONSOLE_SECRET_ID: "municipal/dev/messenger-console",
+  });
+  expect(variablesOf(stage)).not.toHaveProperty("CONSOLE_ISSUER_URL");
+  expect(variablesOf(stage).PEPPER_SECRET_ID).toBe("municipal/dev/opt-out-pepper");
+});
+
 test("an existing image in a registry replaces the built one", () => {
   const [reference] = examples.messagingImage;
   const given = synthesizeWith({ messagingImage: reference });

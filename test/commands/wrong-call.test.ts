@@ -10,6 +10,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   residents: () => import("../../infra/commands/residents.ts"),
   seed: () => import("../../infra/commands/seed.ts"),
   sessions: () => import("../../infra/commands/sessions.ts"),
+  operators: () => import("../../infra/commands/operators.ts"),
   "token-key": () => import("../../infra/commands/token-key.ts"),
 };
 
@@ -42,6 +43,9 @@ test.each([
   ["sessions end", "Missing required argument 'who'"],
   ["sessions lst", "Unknown command 'lst'. Did you mean list?"],
   ["sessions unlock", "Missing required argument 'name'"],
+  ["operators add", "Missing required argument 'name'"],
+  ["operators add sari --role boss", "Allowed choices are viewer, operator, admin"],
+  ["operators list all", "Too many arguments for 'list'"],
   ["token-key rotate now", "Too many arguments for 'rotate'"],
 ])("%s is rejected with a message that says what is wrong, and exit code 2", async (line, message) => {
   expect(await call(line)).toMatchObject({ status: 2, errors: expect.stringContaining(message) });

@@ -294,12 +294,14 @@ test("the notify role reads all audiences, also later ones, but not the tables b
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test("the messenger's role reads only the runs of notifications", async () => {
+test("the messenger's role reads only the runs of notifications, and changes no opt-out", async () => {
   const sql = connectFor("messengerUrl");
   expect(await refusal(sql, "select * from notification.run")).toBeUndefined();
   for (const statement of [
     ...["recipient", "request", "opt_out"].map((table) => `select * from notification.${table}`),
     "update notification.run set state = 'done'",
+    "update notification.opt_out set since = now()",
+    "select since from notification.opt_out",
     "select * from audience.appointment_reminder",
     "select * from office.appointment",
   ])

@@ -6,9 +6,10 @@ import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
+import { digestWith } from "#lib/secrets/pepper.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
-import { operator } from "../steps/console.ts";
+import { operator, userOf } from "../steps/console.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 /*
@@ -52,7 +53,9 @@ export const start = async (pace: Pace = noPace, settings: WhatsAppSettings = {}
     pace,
     maxWaiting: 10_000,
     findTokens: async () => [token],
-    findCredentials: async () => [operator],
+    findUsers: async () => [await userOf()],
+    findPepper: async () => digestWith({ version: 1, pepper: "p".repeat(32) }),
+    jobs: ["appointment-reminder"],
     host: "127.0.0.1",
     port: 0,
   });

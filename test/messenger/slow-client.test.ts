@@ -19,7 +19,10 @@ const listen = async (): Promise<URL> => {
     timeouts: { receiveMs: 500, idleMs: 500 },
   });
   registerConsole(server, {
-    findCredentials: async () => [],
+    findUsers: async () => [],
+    acts: { begin: unused, end: unused, record: unused },
+    optOut: unused,
+    optIn: unused,
     readState: unused,
     setPaused: unused,
     requestPairingCode: unused,

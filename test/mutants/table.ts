@@ -1,6 +1,7 @@
 import type { MutantTable } from "./mutant.ts";
 import { acceptance } from "./table/acceptance.ts";
 import { commands } from "./table/commands.ts";
+import { ofConsole } from "./table/console.ts";
 import { download } from "./table/download.ts";
 import { employee } from "./table/employee.ts";
 import { functions } from "./table/functions.ts";
@@ -34,6 +35,7 @@ export const table: MutantTable = {
   leader,
   media,
   download,
+  console: ofConsole,
   shown,
   notification,
   import: imports,

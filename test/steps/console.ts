@@ -1,10 +1,22 @@
 import Fastify from "fastify";
+import type { Acts } from "#lib/messenger/console/acts.ts";
 import { type ConsoleOptions, registerConsole } from "#lib/messenger/console/console.ts";
+import type { MessageFilter } from "#lib/messenger/console/login/operator-login.ts";
+import type { Role } from "#lib/messenger/console/login/roles.ts";
 import type { ConsoleState } from "#lib/messenger/console/state.ts";
 import type { MessageSummary } from "#lib/messenger/outbox/message.ts";
+import { hashPassword } from "#lib/password-hash.ts";
 
 /** Demo credentials. */
 export const operator = { username: "operator", password: "correct horse" };
+
+/** An operator's row in the secret, with a digest that costs little. */
+export const userOf = async ({ username, password } = operator, role: Role = "admin") => ({
+  username,
+  role,
+  hash: await hashPassword(password, { N: 16, r: 1, p: 1 }),
+});
+const user = await userOf();
 
 /** What a QR code of the platform says, in its form and length. */
 export const qrText =
@@ -18,6 +30,8 @@ const listed = (index: number, more: Partial<MessageSummary> = {}): MessageSumma
   phone: "6281•••••••01",
   state: "DELIVERED",
   reason: null,
+  code: null,
+  sender: "api:city-backend",
   attempts: 1,
   acceptedAt: ago(40 + index * 95),
   changedAt: ago(20 + index * 90),
@@ -28,7 +42,39 @@ const listed = (index: number, more: Partial<MessageSummary> = {}): MessageSumma
 export const connected = (): ConsoleState => ({
   connection: { kind: "open", since: ago(11_000).toISOString(), phone: "6281•••••••77" },
   leader: true,
+  jobs: ["appointment-reminder", "document-status"],
   paused: false,
+  pausedSince: null,
+  limitedSince: null,
+  due: { pending: 12, sending: 1, oldest_seconds: 95, oldest_urgent_seconds: 20, paused: 0 },
+  senders: ["api:city-backend", "notification"],
+  hours: Array.from({ length: 24 }, (_, index) => ({
+    at: new Date(Math.floor(Date.now() / 3_600_000 - 23 + index) * 3_600_000),
+    accepted: [3, 1, 0, 0, 2, 8, 40, 55, 62, 48, 39, 51][index % 12] ?? 0,
+    sent: [3, 1, 0, 0, 1, 8, 35, 50, 60, 50, 41, 50][index % 12] ?? 0,
+    failed: index % 5 === 0 ? 1 : 0,
+    waiting: [0, 0, 0, 0, 1, 1, 5, 9, 11, 9, 6, 13][index % 12] ?? 0,
+  })),
+  acts: [
+    {
+      id: 2,
+      at: ago(600),
+      operator: "sari",
+      role: "operator",
+      action: "opt-out",
+      subject: "6281•••••••45",
+      result: "done",
+    },
+    {
+      id: 1,
+      at: ago(9_000),
+      operator: "budi",
+      role: "viewer",
+      action: "pause",
+      subject: null,
+      result: "denied",
+    },
+  ],
   queue: [
     { state: "PENDING", count: 12, oldestSeconds: 95 },
     { state: "SENDING", count: 1, oldestSeconds: 3 },
@@ -40,12 +86,22 @@ export const connected = (): ConsoleState => ({
       phone: "6281•••••••12",
       acceptedAt: ago(4),
       changedAt: ago(4),
+      waiting: {
+        obstacles: [{ name: "line" }, { name: "gap", until: ago(-5) }],
+        ahead: 3,
+        at: ago(-27),
+      },
     }),
     listed(1, { state: "SENDING", phone: "6285•••••••30", acceptedAt: ago(12), changedAt: ago(1) }),
     listed(2, { state: "SENT", kind: "image", phone: "6281•••••••18" }),
     listed(3, { phone: "6282•••••••64" }),
     listed(4, { state: "READ", kind: "file", phone: "6281•••••••09" }),
-    listed(5, { state: "FAILED", phone: "6287•••••••55", reason: "the number is not on WhatsApp" }),
+    listed(5, {
+      state: "FAILED",
+      phone: "6287•••••••55",
+      reason: "rejected by the platform, code 479: the recipient's devices or keys are out of date",
+      code: "479",
+    }),
     listed(6, {
       state: "UNCERTAIN",
       phone: "6281•••••••23",
@@ -71,6 +127,7 @@ export const connected = (): ConsoleState => ({
       refused: 0,
       expired: 0,
       messages: {},
+      isUnresolved: true,
     },
     {
       id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e02",
@@ -83,6 +140,7 @@ export const connected = (): ConsoleState => ({
       refused: 3,
       expired: 0,
       messages: { PENDING: 11, SENDING: 1, SENT: 40, DELIVERED: 9_691, READ: 55, FAILED: 2 },
+      isUnresolved: false,
     },
   ],
 });
@@ -93,13 +151,34 @@ export const pairing = (): ConsoleState => ({
   connection: { kind: "pairing", since: ago(8).toISOString(), qr: qrText },
 });
 
+/** A record in memory, one line for each act. */
+const openFakeActs = (lines: string[]): Acts => {
+  const begin: Acts["begin"] = async ({ name }, action, subject) =>
+    lines.push([name, action, subject].filter(Boolean).join(" ")) - 1;
+  const end: Acts["end"] = async (id, result) => {
+    lines[id] += ` ${result}`;
+  };
+  return { begin, end, record: async (...act) => end(await begin(...act), "done") };
+};
+
 /** A console over a messenger in memory. What is done to the messenger is in `calls`, and shows in `state`. */
 export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
-  const messenger = { state: connected(), calls: [] as string[] };
+  const messenger = {
+    state: connected(),
+    calls: [] as string[],
+    acts: [] as string[],
+    filter: {} as MessageFilter,
+  };
   const server = Fastify();
   registerConsole(server, {
-    findCredentials: async () => [operator],
-    readState: async () => messenger.state,
+    findUsers: async () => [user],
+    acts: openFakeActs(messenger.acts),
+    optOut: async (phone) => messenger.calls.push(`opt out ${phone}`) > 0,
+    optIn: async (phone) => messenger.calls.push(`opt in ${phone}`) < 0,
+    readState: async (filter) => {
+      messenger.filter = filter;
+      return messenger.state;
+    },
     setPaused: async (paused) => {
       messenger.calls.push(paused ? "pause" : "resume");
       messenger.state = { ...messenger.state, paused };

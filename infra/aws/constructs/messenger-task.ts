@@ -29,7 +29,7 @@ export class MessengerTask extends Construct {
   /** Time to live of the task's DNS record, in seconds. */
   readonly rememberedSeconds = 10;
 
-  constructor(scope: Construct, id: string, { stage, logRetention, messagingImage }: Config) {
+  constructor(scope: Construct, id: string, { stage, logRetention, messagingImage, consoleLogin }: Config) {
     super(scope, id);
     this.logGroup = new LogGroup(this, "Logs", {
       retention: logRetention,
@@ -55,6 +55,11 @@ export class MessengerTask extends Construct {
       portMappings: [{ containerPort: messengerPort }],
       environment: {
         ...Object.fromEntries(named),
+        ...(consoleLogin && {
+          CONSOLE_ISSUER_URL: consoleLogin.issuer,
+          CONSOLE_CLIENT_ID: consoleLogin.clientId,
+          CONSOLE_GROUPS_CLAIM: consoleLogin.groupsClaim,
+        }),
         MESSENGER_LINGER_SECONDS: String(this.rememberedSeconds + 5),
       },
       healthCheck: {

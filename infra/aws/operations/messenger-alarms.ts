@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { MathExpression } from "aws-cdk-lib/aws-cloudwatch";
 import { passkeyDemanded } from "#lib/messenger/channels/platform-codes.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
+import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { figureOf, messengerFigure } from "./log-metric.ts";
 
@@ -77,13 +78,13 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
       says: "One-time codes and transactional messages have waited for more than ten minutes.",
       // the pace alone takes seconds; the minimum of five data points, so that a message just sent is no alarm
       metric: of("oldest_urgent_seconds", "Minimum"),
-      rings: { atLeast: 600 },
+      rings: { atLeast: tooOldSeconds.urgent },
     },
     {
       name: "queue-long",
       says: "Reminders or bulk messages have waited for a day; they expire after three.",
       metric: of("oldest_seconds", "Minimum", 60),
-      rings: { atLeast: Duration.days(1).toSeconds() },
+      rings: { atLeast: tooOldSeconds.any },
     },
     {
       name: "sending-paused",

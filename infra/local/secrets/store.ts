@@ -103,7 +103,7 @@ export const openStore = (file: string | undefined) => {
 };
 
 /** Secrets that exist only locally. */
-type LocalName = "database/superuser" | "demo-passwords" | "demo-api-key";
+type LocalName = "database/superuser" | "demo-passwords" | "demo-api-key" | "demo-operator";
 
 export const localSecretName = (name: SecretName | LocalName): string =>
   `${secretsPrefix(localStage)}${name}`;

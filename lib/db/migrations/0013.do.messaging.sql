@@ -58,6 +58,9 @@ create table messaging.message (
   quiet_hours jsonb,
   -- of a notification job
   run uuid,
+  -- for the chart of the console; a column of its own, so that other changes of a message stay HOT updates
+  failed_at timestamptz generated always as (
+    case when state in ('FAILED', 'EXPIRED', 'UNCERTAIN') then changed_at end) stored,
   -- Indexed instead of the state, so that three of a message's four changes of state are HOT updates.
   is_open boolean not null generated always as (state in ('PENDING', 'SENDING')) stored,
   -- messages in one lane do not delay those in another; media are detached once they are uploaded
@@ -73,6 +76,11 @@ create index message_open_of_sender on messaging.message (sender, lane, priority
 create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
 create index message_of_media on messaging.message (media_id) where media_id is not null;
+-- for the console: the chart, and searches by number and by sender
+create index message_by_acceptance on messaging.message (accepted_at);
+create index message_by_failure on messaging.message (failed_at) where failed_at is not null;
+create index message_of_phone on messaging.message (phone, seq);
+create index message_of_sender on messaging.message (sender, seq);
 create index message_of_run on messaging.message (run) where run is not null;
 
 -- The encrypted payload, the same bytes for every send. Not a column of message, because every change of state would
@@ -143,8 +151,10 @@ create table messaging.account (
   phone text primary key,
   -- the end of the platform's lock
   locked_until timestamptz,
+  locked_at timestamptz,
   -- the end of a pause after a rejection without a lock
   paused_until timestamptz,
+  paused_at timestamptz,
   -- the end of a pause of all messages, after the platform said that the account sends too fast
   stopped_until timestamptz,
   -- the platform's quota of new contacts until the end of its cycle, as of capped_at
@@ -166,6 +176,7 @@ create index contact_by_age on messaging.contact (account, since);
 create table messaging.control (
   only_row boolean primary key default true check (only_row),
   paused boolean not null default false,
+  paused_at timestamptz,
   -- why no login is tried: the code of the platform's last answer; without an end, until an operator acts
   hold_code integer,
   hold_until timestamptz,
@@ -173,6 +184,23 @@ create table messaging.control (
   web_version text
 );
 insert into messaging.control default values;
+
+-- What operators did in the console: each action before it is performed, and its result. The messenger may add and read
+-- rows, not change or delete them.
+create table messaging.operator_act (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  operator text not null check (length(operator) between 1 and 200),
+  role text not null check (role in ('viewer', 'operator', 'admin')),
+  action text not null,
+  -- such as a masked number
+  subject text
+);
+create table messaging.operator_result (
+  act bigint primary key references messaging.operator_act,
+  at timestamptz not null default now(),
+  result text not null check (result in ('done', 'failed', 'denied'))
+);
 
 -- Returns the end of the quiet hours that contain a moment, or null. `at time zone` handles daylight saving time: an
 -- end in a skipped hour becomes the moment of the change.
@@ -198,6 +226,7 @@ end;
 
 grant usage on schema messaging to municipal_messenger, municipal_notify;
 grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
+revoke update, delete on messaging.operator_act, messaging.operator_result from municipal_messenger;
 grant execute on function messaging.quiet_until to municipal_messenger;
 grant execute on function messaging.count_states to municipal_notify;
 

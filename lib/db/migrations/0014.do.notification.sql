@@ -172,6 +172,8 @@ grant select, insert, delete on notification.opt_out to municipal_notify;
 -- for the console, which shows no recipients
 grant usage on schema notification to municipal_messenger;
 grant select on notification.run to municipal_messenger;
+-- and opts numbers out, without reading who has
+grant insert, delete, select (digest) on notification.opt_out to municipal_messenger;
 
 grant usage on schema office to municipal_importer;
 grant select, insert, update, delete on all tables in schema office to municipal_importer;

@@ -88,10 +88,15 @@ export const refusals = {
   },
 } satisfies Record<string, Refusal>;
 
-const byCode = new Map<string, Refusal>(Object.entries(refusals));
+export type RefusalCode = keyof typeof refusals;
 
-export const refusalOf = (code: string): Refusal =>
-  byCode.get(code) ?? byCode.get(code.replace(/^(\d)\d\d$/, "$1xx")) ?? refusals.other;
+/** Returns the row that applies to a code of the platform. */
+export const findRefusalCode = (code: string): RefusalCode =>
+  [code, code.replace(/^(\d)\d\d$/, "$1xx")].find((key): key is RefusalCode =>
+    Object.hasOwn(refusals, key),
+  ) ?? "other";
+
+export const refusalOf = (code: string): Refusal => refusals[findRefusalCode(code)];
 
 /** Describes the rejection as the reason of a failed message. */
 export const describeRefusal = (code: string): string =>
@@ -197,11 +202,11 @@ export const passkeyDemanded = {
     "Do not scan again and again. Try the old link again if it was removed by mistake, or link a number whose account is not asked for a passkey.",
 };
 
-const unknown: DisconnectionRow = {
+export const unknownDisconnection: DisconnectionRow = {
   says: "WhatsApp or the network is down.",
   reaction: "retry",
   operator: nothing,
 };
 
 export const findDisconnection = (code: number | undefined): DisconnectionRow =>
-  (disconnections as Readonly<Record<number, DisconnectionRow>>)[code ?? 0] ?? unknown;
+  (disconnections as Readonly<Record<number, DisconnectionRow>>)[code ?? 0] ?? unknownDisconnection;

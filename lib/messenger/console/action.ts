@@ -2,8 +2,11 @@ import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
-import type { Notice } from "./operator-login.ts";
-import { confirmation } from "./phone-section.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import type { Acts } from "./acts.ts";
+import type { Notice } from "./login/operator-login.ts";
+import { isAllowed, type Operator, type Role } from "./login/roles.ts";
+import type { Words } from "./words/en.ts";
 
 /** Less than the timeout of the page, so that the notice can say which component is not responding. */
 const timeoutMs = 20_000;
@@ -21,95 +24,153 @@ export interface Actions {
   readonly restoreLink: () => Promise<boolean>;
   /** @returns false if it is not a version that can be announced. */
   readonly setVersion: (version: string) => Promise<boolean>;
+  /** Stops reminders and bulk messages to a number. @returns false if it had already opted out. */
+  readonly optOut: (phone: string) => Promise<boolean>;
+  /** @returns false if the number had not opted out. */
+  readonly optIn: (phone: string) => Promise<boolean>;
+}
+
+interface Form {
+  readonly field: (name: string) => string;
+  readonly words: Words;
 }
 
 interface Action {
-  readonly run: (actions: Actions, field: (name: string) => string) => Promise<string>;
-  readonly failed: string;
+  /** Who may perform it. */
+  readonly role: Role;
+  readonly run: (actions: Actions, form: Form) => Promise<string>;
+  readonly failed: (failures: Words["failures"]) => string;
 }
 
-const readPhone = (typed: string): string => {
-  const digits = typed.replace(/[\s+().-]/g, "");
-  if (!/^[1-9]\d{7,14}$/.test(digits))
-    throw badRequest("Invalid phone number: enter 8 to 15 digits with country code, without a leading 0.");
-  return digits;
+const findPhone = (field: Form["field"]): string | undefined => {
+  const digits = field("phone").replace(/[\s+().-]/g, "");
+  return /^[1-9]\d{7,14}$/.test(digits) ? digits : undefined;
+};
+
+const readPhone = ({ field, words }: Form): string => {
+  const phone = findPhone(field);
+  if (phone === undefined) throw badRequest(words.failures.phone);
+  return phone;
+};
+
+const readOptOut = (form: Form): string => {
+  if (form.field("confirmed") !== "yes") throw badRequest(form.words.failures.optOutUnconfirmed);
+  return readPhone(form);
 };
 
 const actions = {
   pause: {
-    run: async ({ setPaused }) => {
+    role: "operator",
+    run: async ({ setPaused }, { words }) => {
       await setPaused(true);
-      return "Sending paused.";
+      return words.notices.paused;
     },
-    failed: "Sending could not be paused: the database is not responding.",
+    failed: ({ pause }) => pause,
   },
   resume: {
-    run: async ({ setPaused }) => {
+    role: "operator",
+    run: async ({ setPaused }, { words }) => {
       await setPaused(false);
-      return "Sending resumed.";
+      return words.notices.resumed;
     },
-    failed: "Sending could not be resumed: the database is not responding.",
+    failed: ({ resume }) => resume,
   },
   "pairing-code": {
-    run: async ({ requestPairingCode }, field) => {
-      const code = await requestPairingCode(readPhone(field("phone")));
-      return `Pairing code: ${code}. Enter it on the phone.`;
-    },
-    failed: "WhatsApp returned no pairing code. Try again, or use the QR code.",
+    role: "operator",
+    run: async ({ requestPairingCode }, form) =>
+      form.words.notices.pairingCode(await requestPairingCode(readPhone(form))),
+    failed: (failures) => failures["pairing-code"],
   },
   unlink: {
-    run: async ({ unlink }, field) => {
-      if (field("confirmation").trim().toLowerCase() !== confirmation)
-        throw badRequest(`The phone was not unlinked: type ${confirmation} to confirm.`);
-      if (await unlink()) return "Phone unlinked.";
-      return "The keys are deleted, but WhatsApp has not confirmed it: if the phone still lists the device under Linked devices, remove it there.";
+    role: "admin",
+    run: async ({ unlink }, { field, words }) => {
+      const { word } = words.unlinking;
+      if (field("confirmation").trim().toLowerCase() !== word)
+        throw badRequest(words.failures.unconfirmed(word));
+      const { unlinked, unlinkedHere } = words.notices;
+      return (await unlink()) ? unlinked : unlinkedHere;
     },
-    failed: "Unlinking failed: WhatsApp or the database is not responding. Check the connection below.",
+    failed: (failures) => failures.unlink,
   },
   "log-in": {
-    run: async ({ logIn }) => {
+    role: "operator",
+    run: async ({ logIn }, { words }) => {
       await logIn();
-      return "Connecting to WhatsApp. The result is shown below.";
+      return words.notices.connecting;
     },
-    failed:
-      "No login was tried: logins are not stopped any more, or the database is not responding. Check the connection below.",
+    failed: ({ notStopped }) => notStopped,
   },
   "old-link": {
-    run: async ({ restoreLink }) => {
-      if (!(await restoreLink())) throw badRequest("No old link is archived: pair again.");
-      return "Trying the old link once. The result is shown below.";
+    role: "operator",
+    run: async ({ restoreLink }, { words }) => {
+      if (!(await restoreLink())) throw badRequest(words.failures.noArchive);
+      return words.notices.oldLink;
     },
-    failed:
-      "The old link was not tried: a phone is linked already, its keys cannot be read, or the database is not responding. Check the connection below.",
+    failed: ({ oldLink }) => oldLink,
   },
   version: {
-    run: async ({ setVersion }, field) => {
-      if (!(await setVersion(field("version"))))
-        throw badRequest(
-          "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",
-        );
-      return "Version set. The result is shown below.";
+    role: "operator",
+    run: async ({ setVersion }, { field, words }) => {
+      if (!(await setVersion(field("version")))) throw badRequest(words.failures.badVersion);
+      return words.notices.version;
     },
-    failed:
-      "The version was not set: WhatsApp does not reject the current one any more, or the database is not responding.",
+    failed: ({ version }) => version,
+  },
+  "opt-out": {
+    role: "operator",
+    run: async ({ optOut }, form) => {
+      const phone = readOptOut(form);
+      const { optedOut, optedOutBefore } = form.words.notices;
+      return ((await optOut(phone)) ? optedOut : optedOutBefore)(maskPhone(phone));
+    },
+    failed: (failures) => failures.optOut,
+  },
+  "opt-in": {
+    role: "operator",
+    run: async ({ optIn }, form) => {
+      const phone = readOptOut(form);
+      const { optedIn, notOptedOut } = form.words.notices;
+      return ((await optIn(phone)) ? optedIn : notOptedOut)(maskPhone(phone));
+    },
+    failed: (failures) => failures.optOut,
   },
 } satisfies Record<string, Action>;
 
 export type ActionName = keyof typeof actions;
 export const actionNames = Object.keys(actions) as ActionName[];
 
-/** Performs an action. It never throws: the notice contains the result. */
+const describe = (error: unknown, name: ActionName, { failures }: Words): string => {
+  if (error instanceof Fault && error.code === "not_leader") return failures.notLeader;
+  if (error instanceof Fault && error.status < 500) return error.message;
+  log.error("console action failed", { action: name, error });
+  return actions[name].failed(failures);
+};
+
+/** Performs an action that its operator may perform, and records it. It never throws: the notice contains the result. */
 export const perform = async (
-  options: Actions,
+  options: Actions & { readonly acts: Acts },
+  operator: Operator,
   name: ActionName,
-  field: (name: string) => string,
+  form: Form,
 ): Promise<Notice> => {
-  const { run, failed } = actions[name];
+  const { run, role } = actions[name];
+  const { acts } = options;
+  const { notices, page } = form.words;
+  const phone = findPhone(form.field);
   try {
-    return { kind: "done", text: await deadline(run(options, field), timeoutMs) };
+    const id = await deadline(acts.begin(operator, name, phone && maskPhone(phone)), timeoutMs);
+    if (!isAllowed(operator, role)) {
+      await acts.end(id, "denied");
+      return { kind: "failed", text: notices.notAllowed(page.roles[role]) };
+    }
+    const notice = await deadline(run(options, form), timeoutMs).then(
+      (text): Notice => ({ kind: "done", text }),
+      (error: unknown): Notice => ({ kind: "failed", text: describe(error, name, form.words) }),
+    );
+    await acts.end(id, notice.kind);
+    return notice;
   } catch (error) {
-    if (error instanceof Fault && error.status < 500) return { kind: "failed", text: error.message };
-    log.error("console action failed", { action: name, error });
-    return { kind: "failed", text: failed };
+    log.error("console action could not be recorded", { action: name, error });
+    return { kind: "failed", text: notices.notRecorded };
   }
 };

@@ -1,31 +1,30 @@
-import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { tooManyAttempts, wrongLogin } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { type Actions, actionNames, perform } from "./action.ts";
 import { icon, idiomorph, script, style } from "./assets.ts";
-import { type Credential, matches, type OperatorLogin, OperatorLogins } from "./operator-login.ts";
-import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./origin.ts";
-import { renderError, renderLogin, renderPage } from "./page.ts";
+import { formatCookie } from "./login/cookie.ts";
+import { type MessageFilter, type OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
+import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./login/origin.ts";
+import { type LoginOptions, serveLogin } from "./login-routes.ts";
+import { readFilter } from "./messages.ts";
+import { renderError, renderPage } from "./page.ts";
+import { fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
 import type { ConsoleState } from "./state.ts";
-import { Throttle } from "./throttle.ts";
+import { isLanguage, languages } from "./words/language.ts";
 
-export interface ConsoleOptions extends Actions {
-  /** Lists the valid credentials: one, or two during a rotation. */
-  readonly findCredentials: () => Promise<readonly Credential[]>;
-  readonly readState: () => Promise<ConsoleState>;
+export interface ConsoleOptions extends Actions, Omit<LoginOptions, "now"> {
+  readonly readState: (filter: MessageFilter) => Promise<ConsoleState>;
   /** A clock for logins, in milliseconds. */
   readonly now?: () => number;
-  /** Delays a login. */
-  readonly wait?: (ms: number) => Promise<unknown>;
 }
 
 const maxBodyBytes = 4_096;
 /** Less than the timeout of the page, 5 s. */
 const stateTimeoutMs = 4_000;
+const languageSeconds = 365 * 86_400;
 
 /*
  * Referrer-Policy is not `no-referrer`: with it browsers send `Origin: null` with forms, and the origin could
@@ -43,36 +42,11 @@ const headers = {
   "cache-control": "no-store",
 };
 
-const sendPage = (reply: FastifyReply, status: number, page: string) =>
-  reply.code(status).type("text/html; charset=utf-8").send(page);
-
-const fieldOf = ({ body }: FastifyRequest, name: string): string =>
-  body instanceof URLSearchParams ? (body.get(name) ?? "") : "";
-
-/** @throws Fault 401, 429 or 503 with the message for the login page. */
-const logIn = async (
-  { findCredentials, wait = setTimeout }: ConsoleOptions,
-  throttle: Throttle,
-  request: FastifyRequest,
-): Promise<void> => {
-  const waitMs = throttle.reserve();
-  if (waitMs === undefined) throw new Fault(tooManyAttempts(Throttle.retryAfterSeconds));
-  if (waitMs > 0) await wait(waitMs);
-  const credentials = await findCredentials().catch((cause: unknown) => {
-    log.error("the console's credentials cannot be read", { error: cause });
-    const message =
-      "The credentials cannot be checked: Secrets Manager is not responding. Try again in a moment.";
-    throw new Fault({ status: 503, code: "unavailable", message }, { cause });
-  });
-  const presented = { username: fieldOf(request, "username"), password: fieldOf(request, "password") };
-  if (!matches(credentials, presented)) {
-    log.warn("console login rejected", { source: request.ip });
-    throw new Fault(wrongLogin);
-  }
-};
-
-const findState = ({ readState }: ConsoleOptions): Promise<ConsoleState | undefined> =>
-  deadline(readState(), stateTimeoutMs).catch((error: unknown) => {
+const findState = (
+  { readState }: ConsoleOptions,
+  { filter }: OperatorLogin,
+): Promise<ConsoleState | undefined> =>
+  deadline(readState(filter), stateTimeoutMs).catch((error: unknown) => {
     log.error("cannot read the state for the console", { error });
     return undefined;
   });
@@ -94,55 +68,31 @@ const answerInPages = (scope: FastifyInstance): void => {
   );
   scope.addHook("onRequest", async (request, reply) => {
     reply.headers(headers);
-    if (!isAddressedToConsole(request.headers)) {
-      const text = "The console has no such address. Open it as http://localhost with the forwarded port.";
-      return sendPage(reply, 403, renderError("Rejected", text));
-    }
+    const language = languageOf(request);
+    if (!isAddressedToConsole(request.headers))
+      return sendPage(reply, 403, renderError(language, "rejected", "address"));
     if (request.method === "GET" || request.method === "HEAD" || isFromOwnPage(request.headers)) return;
-    const text = "The request did not come from a page of this console. Open the console and try again.";
-    return sendPage(reply, 403, renderError("Rejected", text));
+    return sendPage(reply, 403, renderError(language, "rejected", "origin"));
   });
-  scope.setNotFoundHandler((_, reply) =>
-    sendPage(reply, 404, renderError("Not found", "This page does not exist.")),
+  scope.setNotFoundHandler((request, reply) =>
+    sendPage(reply, 404, renderError(languageOf(request), "notFound", "noPage")),
   );
-  scope.setErrorHandler((error: { statusCode?: number }, _, reply) => {
+  scope.setErrorHandler((error: { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status < 500) return sendPage(reply, status, renderError("Rejected", "The form is invalid."));
+    const language = languageOf(request);
+    if (status < 500) return sendPage(reply, status, renderError(language, "rejected", "invalidForm"));
     log.error("console request failed", { error });
-    return sendPage(
-      reply,
-      500,
-      renderError("Error", "An unexpected error occurred; see the log of the task."),
-    );
+    return sendPage(reply, 500, renderError(language, "error", "unexpected"));
   });
 };
 
-const serveLogin = (
-  scope: FastifyInstance,
-  options: ConsoleOptions,
-  logins: OperatorLogins,
-  now: () => number,
-) => {
-  const throttle = new Throttle(now);
-  scope.get("/login", (_, reply) => sendPage(reply, 200, renderLogin(undefined)));
-  scope.post("/login", async (request, reply) => {
-    try {
-      await logIn(options, throttle, request);
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      if (error.retryAfterSeconds !== undefined) reply.header("retry-after", error.retryAfterSeconds);
-      return sendPage(reply, error.status, renderLogin(error.message));
-    }
-    const username = fieldOf(request, "username");
-    log.info("operator logged in", { operator: username });
-    logins.end(request.headers.cookie, false);
-    return reply.header("set-cookie", logins.begin(username, isOverTls(request))).redirect("/console", 303);
+const serveLanguages = (scope: FastifyInstance): void => {
+  scope.get<{ Params: { name: string } }>("/language/:name", (request, reply) => {
+    const { name } = request.params;
+    if (!isLanguage(name)) return reply.callNotFound();
+    const options = { maxAgeSeconds: languageSeconds, isSecure: isOverTls(request) };
+    return reply.header("set-cookie", formatCookie(languageCookie, name, options)).redirect("/console", 303);
   });
-  scope.post("/logout", (request, reply) =>
-    reply
-      .header("set-cookie", logins.end(request.headers.cookie, isOverTls(request)))
-      .redirect("/console/login", 303),
-  );
 };
 
 const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: OperatorLogins) => {
@@ -155,30 +105,45 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: O
 
   scope.get(
     "/",
-    asOperator(async ({ username, notice }, _, reply) => {
-      const state = await findState(options);
-      return sendPage(reply, 200, renderPage({ username, state, notice, now: new Date() }));
+    asOperator(async (login, request, reply) => {
+      const { operator, notice, filter } = login;
+      const state = await findState(options, login);
+      const language = languageOf(request);
+      const words = languages[language];
+      const view = { operator, state, notice, filter, now: new Date(), language, words };
+      return sendPage(reply, 200, renderPage(view));
+    }),
+  );
+  scope.post(
+    "/search",
+    asOperator(async (login, request, reply) => {
+      const filter = readFilter(fieldOf(request, "query"), fieldOf(request, "sender"));
+      Object.assign(login, { filter, notice: undefined });
+      if (filter.phone !== undefined)
+        void options.acts.record(login.operator, "search", maskPhone(filter.phone));
+      return reply.redirect("/console", 303);
     }),
   );
   for (const name of actionNames)
     scope.post(
       `/${name}`,
       asOperator(async (login, request, reply) => {
-        login.notice = await perform(options, name, (field) => fieldOf(request, field));
+        const form = {
+          field: (field: string) => fieldOf(request, field),
+          words: languages[languageOf(request)],
+        };
+        login.notice = await perform(options, login.operator, name, form);
         // without the notice's text: it may contain the pairing code
-        log.info("console action", {
-          operator: login.username,
-          action: name,
-          result: login.notice.kind,
-        });
+        const result = login.notice.kind;
+        log.info("console action", { operator: login.operator.name, action: name, result });
         return reply.redirect("/console", 303);
       }),
     );
 };
 
 /**
- * Registers the operator's console at `/console`: the messenger's state, pause, linking and unlinking, and what to do
- * when WhatsApp rejects the login. The operators' logins are stored in the memory of this task.
+ * Registers the operator's console at `/console`: what is wrong and what to do, the messages and why they wait, pause,
+ * linking and unlinking. The operators' logins are stored in the memory of this task.
  */
 export const registerConsole = (server: FastifyInstance, options: ConsoleOptions): void => {
   const now = options.now ?? steadyNow;
@@ -187,7 +152,8 @@ export const registerConsole = (server: FastifyInstance, options: ConsoleOptions
     async (scope) => {
       answerInPages(scope);
       serveAssets(scope);
-      serveLogin(scope, options, logins, now);
+      serveLanguages(scope);
+      serveLogin(scope, { ...options, now }, logins);
       serveConsole(scope, options, logins);
     },
     { prefix: "/console" },

@@ -1,10 +1,12 @@
 import { type Html, html } from "#lib/html.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
 import type { State } from "#lib/messaging/submission.ts";
-import type { MessageSummary } from "../outbox/message.ts";
-import { formatSeconds, renderAge } from "./age.ts";
-import type { ConsoleState } from "./state.ts";
+import type { MessageSummary, Obstacle, Waiting } from "../outbox/message.ts";
+import { formatSeconds, formatTime, renderAge } from "./age.ts";
+import { hiddenUnless, type View } from "./view.ts";
+import { adviceOfRefusal, describeReason } from "./words/advice.ts";
 
-const queueNames: Record<string, string> = { PENDING: "Waiting", SENDING: "Sending" };
+const queueNames = { PENDING: "waiting", SENDING: "sending" } as const;
 
 const tones: Record<State, string> = {
   PENDING: "neutral",
@@ -17,51 +19,103 @@ const tones: Record<State, string> = {
   UNCERTAIN: "bad",
 };
 
-const renderDepth = (state: ConsoleState | undefined, name: string): Html => {
+const renderDepth = ({ state, words }: View, name: keyof typeof queueNames): Html => {
+  const { queue } = words;
   const isKnown = state && !state.databaseUnavailable;
   const { count, oldestSeconds } = state?.queue.find((depth) => depth.state === name) ?? {
     count: 0,
     oldestSeconds: 0,
   };
-  const age = count > 0 ? `oldest ${formatSeconds(oldestSeconds)}` : "none";
-  return html`<div><dt>${queueNames[name]}</dt>
-<dd><span class="number">${isKnown ? count : "–"}</span> <span class="muted">${isKnown ? age : "unknown"}</span></dd></div>`;
+  const age = count > 0 ? queue.oldest(formatSeconds(oldestSeconds, words)) : queue.none;
+  return html`<div><dt>${queue[queueNames[name]]}</dt>
+<dd><span class="number">${isKnown ? count : "–"}</span> <span class="muted">${isKnown ? age : queue.unknown}</span></dd></div>`;
 };
 
-export const renderQueue = (state: ConsoleState | undefined): Html =>
+export const renderQueue = (view: View): Html =>
   html`<section id="queue" class="card" aria-labelledby="queue-title">
-<h2 id="queue-title">Queue</h2>
-<dl class="tiles">${Object.keys(queueNames).map((name) => renderDepth(state, name))}</dl>
+<h2 id="queue-title">${view.words.queue.heading}</h2>
+<dl class="tiles">${(["PENDING", "SENDING"] as const).map((name) => renderDepth(view, name))}</dl>
 </section>`;
 
+const renderObstacle = ({ name, until }: Obstacle, ahead: number, { words, now }: View): Html => {
+  const { obstacles, until: format, ahead: count } = words.messages;
+  const said = name === "line" ? count(ahead) : obstacles[name];
+  return html`<li>${said}${until && html`, ${format(formatTime(until, now, words))}`}</li>`;
+};
+
+/** Renders when a message will be sent, and why not now. */
+const renderWaiting = ({ obstacles, ahead, at }: Waiting, view: View): Html => {
+  const { waits } = view.words.messages;
+  const time = at ? waits.at(formatTime(at, view.now, view.words)) : waits.unknown;
+  const shown = obstacles.length > 0 ? `${time}:` : `${time}. ${waits.next}`;
+  return html`<div class="reason">${shown}<ul>${obstacles.map((one) => renderObstacle(one, ahead, view))}</ul></div>`;
+};
+
 // explicit roles: on a narrow page `display: block` removes the roles of table elements
-const renderMessage = (message: MessageSummary, now: Date): Html => {
-  const { id, kind, phone, state, reason, attempts, acceptedAt, changedAt } = message;
+const renderMessage = (message: MessageSummary, view: View): Html => {
+  const { id, kind, phone, sender, state, reason, code, attempts, acceptedAt, changedAt, waiting } = message;
+  const { words, now } = view;
+  const { columns, advice } = words.messages;
   // a message that is SENT has a reason only if the phone could not decrypt it
   const tone = reason && tones[state] === "good" ? "bad" : tones[state];
+  const said = tones[state] === "good" && !reason ? "" : describeReason(words, reason, code);
   return html`<tr id="message-${id}" role="row">
-<td role="cell"><span class="state ${tone}">${state}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
-<td role="cell" data-label="To" class="phone">${phone}</td>
-<td role="cell" data-label="Kind">${kind}</td>
-<td role="cell" data-label="Sends">${attempts}</td>
-<td role="cell" data-label="Accepted">${renderAge(acceptedAt, now)}</td>
-<td role="cell" data-label="Changed">${renderAge(changedAt, now)}</td>
-<td role="cell" data-label="Id"><code>${id}</code></td>
+<td role="cell"><span class="state ${tone}">${state}</span>${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, code)}</span>`}${waiting && renderWaiting(waiting, view)}</td>
+<td role="cell" data-label="${columns.to}" data-cell="to" class="phone">${phone}</td>
+<td role="cell" data-label="${columns.sender}" data-cell="sender" class="long">${sender}</td>
+<td role="cell" data-label="${columns.kind}">${kind}</td>
+<td role="cell" data-label="${columns.sends}">${attempts}</td>
+<td role="cell" data-label="${columns.accepted}">${renderAge(acceptedAt, now, words)}</td>
+<td role="cell" data-label="${columns.changed}">${renderAge(changedAt, now, words)}</td>
+<td role="cell" data-label="${columns.id}" data-cell="id"><code>${id}</code></td>
 </tr>`;
 };
 
-const columns = ["State", "To", "Kind", "Sends", "Accepted", "Changed", "Id"];
+const describeFilter = ({ filter: { id, phone, sender }, words }: View): string[] => {
+  const { ofNumber, ofId, ofSender } = words.messages;
+  return [
+    ...(phone === undefined ? [] : [ofNumber(maskPhone(phone))]),
+    ...(id === undefined ? [] : [ofId(id)]),
+    ...(sender === undefined ? [] : [ofSender(sender)]),
+  ];
+};
 
-/** Renders the latest messages, without their text. */
-export const renderMessages = (state: ConsoleState | undefined, now: Date): Html => {
-  const { messages = [], databaseUnavailable = !state } = state ?? {};
-  const empty = databaseUnavailable ? "Messages are unavailable." : "No messages yet.";
+/** What was typed is not shown again: it may be a number. */
+const renderSearch = (view: View): Html => {
+  const { state, filter, words } = view;
+  const { query, queryHint, sender, everySender, search, clear, shown } = words.messages;
+  const described = describeFilter(view);
+  const options = (state?.senders ?? []).map(
+    (name) => html`<option${name === filter.sender ? html` selected` : undefined}>${name}</option>`,
+  );
+  return html`<form method="post" action="/console/search" class="search" role="search" data-live>
+<div><label for="query">${query}</label>
+<input id="query" name="query" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="60" aria-describedby="query-hint"></div>
+<div><label for="sender">${sender}</label>
+<select id="sender" name="sender"><option value="">${everySender}</option>${options}</select></div>
+<button class="plain">${search}</button>
+<p id="query-hint" class="muted">${queryHint}</p>
+</form>
+<form method="post" action="/console/search" class="shown" data-live${hiddenUnless(described.length > 0)}>
+<p id="filter">${described.length > 0 ? shown(described.join(", ")) : undefined}</p>
+<button class="quiet">${clear}</button>
+</form>`;
+};
+
+/** Renders the latest messages, or those that match the search, without their text. */
+export const renderMessages = (view: View): Html => {
+  const { words, filter } = view;
+  const { columns, heading, found, unavailable, none, noneFound } = words.messages;
+  const { messages = [], databaseUnavailable = !view.state } = view.state ?? {};
+  const isFiltered = Object.keys(filter).length > 0;
+  const empty = databaseUnavailable ? unavailable : isFiltered ? noneFound : none;
   return html`<section id="messages" class="card" aria-labelledby="messages-title">
-<h2 id="messages-title">Latest messages</h2>
-<p class="muted"${messages.length > 0 ? html` hidden` : undefined}>${empty}</p>
-<table role="table" aria-labelledby="messages-title"${messages.length > 0 ? undefined : html` hidden`}>
-<thead role="rowgroup"><tr role="row">${columns.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${messages.map((message) => renderMessage(message, now))}</tbody>
+<h2 id="messages-title">${isFiltered ? found : heading}</h2>
+${renderSearch(view)}
+<p class="muted"${hiddenUnless(messages.length === 0)}>${empty}</p>
+<table role="table" class="messages" aria-labelledby="messages-title"${hiddenUnless(messages.length > 0)}>
+<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+<tbody role="rowgroup">${messages.map((message) => renderMessage(message, view))}</tbody>
 </table>
 </section>`;
 };

@@ -1,20 +1,25 @@
 import { type Html, html } from "#lib/html.ts";
-import type { Notice } from "./operator-login.ts";
+import { renderActs } from "./acts-section.ts";
+import { renderAlerts } from "./alerts.ts";
+import { renderChart } from "./chart-section.ts";
+import { renderOptOut } from "./opt-out-section.ts";
 import { renderMessages, renderQueue } from "./outbox-section.ts";
 import { renderLinking, renderStopped, renderUnlinking } from "./phone-section.ts";
 import { renderRuns } from "./runs-section.ts";
-import type { ConsoleState } from "./state.ts";
-import { renderBanner, renderStatus } from "./status-section.ts";
+import { renderStatus } from "./status-section.ts";
+import type { View } from "./view.ts";
+import type { Words } from "./words/en.ts";
+import { type Language, languages } from "./words/language.ts";
 
-const document = (title: string, body: Html): string =>
+const document = (language: Language, title: string, body: Html, head?: Html): string =>
   html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="/console/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/console/console.css">
+<link rel="stylesheet" href="/console/console.css">${head}
 </head>
 ${body}
 </html>
@@ -22,77 +27,117 @@ ${body}
 
 const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><path d="M4 4h16v12H9l-5 4z"/></svg>`;
 
-export interface View {
-  readonly username: string;
-  /** Undefined if it cannot be read. */
-  readonly state: ConsoleState | undefined;
-  readonly notice: Notice | undefined;
-  readonly now: Date;
-}
+const renderBrand = ({ title }: Words): Html => html`<p class="brand">${mark}<span>${title}</span></p>`;
+
+const renderLanguages = (current: Language): Html => {
+  const links = Object.entries(languages).map(([name, words]) =>
+    name === current
+      ? html`<span lang="${name}" aria-current="true">${words.language}</span>`
+      : html`<a lang="${name}" hreflang="${name}" href="/console/language/${name}">${words.language}</a>`,
+  );
+  return html`<nav class="languages" aria-label="${languages[current].page.languages}">${links}</nav>`;
+};
 
 /*
  * Empty sections are hidden, not left out: the script updates the page in place, and a section that appears or
  * disappears must not move the keyboard focus.
  */
 /** Renders the console's page. It works without the script, by reloading. */
-export const renderPage = ({ username, state, notice, now }: View): string => {
+export const renderPage = (view: View): string => {
+  const { operator, notice, words, language } = view;
+  const { page } = words;
   const header = html`<header class="bar">
-<p class="brand">${mark}<span>Messenger</span></p>
-<form method="post" action="/console/logout"><span class="muted">${username}</span>
-<button class="quiet">Log out</button></form>
+${renderBrand(words)}
+${renderLanguages(language)}
+<form method="post" action="/console/logout"><span class="muted">${operator.name} · ${page.roles[operator.role]}</span>
+<button class="quiet">${page.logOut}</button></form>
 </header>`;
   return document(
-    "Messenger",
+    language,
+    words.title,
     html`<body>
 ${header}
-<p id="offline" class="banner bad" role="alert" hidden></p>
-<noscript><p class="banner">Reload the page to update it.</p></noscript>
+<p id="offline" class="banner bad" role="alert" data-silent="${page.silent}" data-unanswered="${page.unanswered}" data-retrying="${page.retrying}" hidden></p>
+<noscript><p class="banner">${page.reload}</p></noscript>
 <main>
-<h1 class="unseen">Messenger</h1>
+<h1 class="unseen">${words.title}</h1>
 <p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
-${renderBanner(state)}
-${renderStatus(state, now)}
-${renderStopped(state)}
-${renderLinking(state)}
-${renderQueue(state)}
-${renderRuns(state, now)}
-${renderMessages(state, now)}
-${renderUnlinking(state)}
+${renderAlerts(view)}
+${renderStatus(view)}
+${renderStopped(view)}
+${renderLinking(view)}
+${renderQueue(view)}
+${renderChart(view)}
+${renderMessages(view)}
+${renderRuns(view)}
+${renderOptOut(view)}
+${renderUnlinking(view)}
+${renderActs(view)}
 </main>
 <script type="module" src="/console/console.js"></script>
 </body>`,
   );
 };
 
-/** @param failure why the last attempt failed. */
-export const renderLogin = (failure: string | undefined): string =>
-  document(
-    "Log in · Messenger",
+const renderAlone = (language: Language, heading: string, content: Html, head?: Html): string => {
+  const words = languages[language];
+  return document(
+    language,
+    `${heading} · ${words.title}`,
     html`<body class="alone">
 <main>
-<p class="brand">${mark}<span>Messenger</span></p>
-<h1>Log in</h1>
-${failure === undefined ? undefined : html`<p class="banner bad" role="alert">${failure}</p>`}
-<form method="post" action="/console/login" class="stack">
-<label for="username">Username</label>
-<input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>
-<label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required>
-<button class="primary">Log in</button>
-</form>
+${renderBrand(words)}
+<h1>${heading}</h1>
+${content}
+${renderLanguages(language)}
 </main>
 </body>`,
+    head,
   );
+};
 
-export const renderError = (title: string, text: string): string =>
-  document(
-    `${title} · Messenger`,
-    html`<body class="alone">
-<main>
-<p class="brand">${mark}<span>Messenger</span></p>
-<h1>${title}</h1>
-<p>${text}</p>
-<p><a href="/console">Open the console</a></p>
-</main>
-</body>`,
+/**
+ * @param method `issuer`: operators log in at another service.
+ * @param failure why the last attempt failed.
+ */
+export const renderLogin = (language: Language, method: "local" | "issuer", failure?: string): string => {
+  const { login } = languages[language];
+  const form = html`<form method="post" action="/console/login" class="stack">
+<label for="username">${login.username}</label>
+<input id="username" name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus>
+<label for="password">${login.password}</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button class="primary">${login.button}</button>
+</form>`;
+  const link = html`<p><a class="button primary" href="/console/sign-in">${login.elsewhere}</a></p>`;
+  const said = failure === undefined ? undefined : html`<p class="banner bad" role="alert">${failure}</p>`;
+  return renderAlone(language, login.heading, html`${said}${method === "local" ? form : link}`);
+};
+
+/**
+ * Renders a page that goes on to the console. A redirect would still belong to the navigation that another site began, and
+ * the browser would not send the login's cookie, which is `SameSite=Strict`.
+ */
+export const renderContinue = (language: Language): string => {
+  const { login } = languages[language];
+  const link = html`<p><a href="/console">${login.continue}</a></p>`;
+  return renderAlone(
+    language,
+    login.heading,
+    link,
+    html`\n<meta http-equiv="refresh" content="0;url=/console">`,
   );
+};
+
+type ErrorText = "noPage" | "invalidForm" | "unexpected" | "address" | "origin";
+
+export const renderError = (
+  language: Language,
+  title: "rejected" | "notFound" | "error",
+  text: ErrorText,
+): string => {
+  const { errors } = languages[language];
+  const content = html`<p>${errors[text]}</p>
+<p><a href="/console">${errors.open}</a></p>`;
+  return renderAlone(language, errors[title], content);
+};

@@ -1,73 +1,78 @@
 import { type Html, html } from "#lib/html.ts";
-import { findDisconnection, passkeyDemanded } from "../channels/platform-codes.ts";
 import { drawQr } from "./qr.ts";
 import type { ConsoleState } from "./state.ts";
+import { hiddenUnless, may, type View } from "./view.ts";
+import { adviceOf } from "./words/advice.ts";
 
-/** What the operator types to confirm unlinking. */
-export const confirmation = "unlink";
-
-const hiddenUnless = (condition: boolean | undefined) => (condition ? undefined : html` hidden`);
-
-export const renderLinking = (state: ConsoleState | undefined): Html => {
+/** What links a phone is shown only to those who may link one. */
+export const renderLinking = (view: View): Html => {
+  const { state, words } = view;
+  const { linking, stopped } = words;
   const isPairing = state?.leader && state.connection.kind === "pairing";
+  const isAllowed = may(view, "operator");
   const { qr, code, passkey } = (isPairing && state.connection) || {};
+  const picture = qr === undefined ? html`<p class="muted">${linking.noQr}</p>` : drawQr(qr, linking.qr);
   return html`<section id="linking" class="card" aria-labelledby="linking-title"${hiddenUnless(isPairing)}>
-<h2 id="linking-title">Link a phone</h2>
-<p id="passkey" class="banner bad" role="alert">${passkey && html`<strong>${passkeyDemanded.says}</strong> ${passkeyDemanded.operator}`}</p>
-<div class="columns">
+<h2 id="linking-title">${linking.heading}</h2>
+<p id="passkey" class="banner bad" role="alert">${passkey && html`<strong>${words.passkey.says}</strong> ${words.passkey.operator}`}</p>
+<p${hiddenUnless(!isAllowed)}>${linking.notAllowed}</p>
+<div class="columns"${hiddenUnless(isAllowed)}>
 <div class="scan">
-<h3>With the QR code</h3>
-<div id="qr" class="frame">${qr === undefined ? html`<p class="muted">Waiting for a QR code from WhatsApp…</p>` : drawQr(qr)}</div>
-<p class="muted">WhatsApp replaces the code every few seconds.</p>
+<h3>${linking.withQr}</h3>
+<div id="qr" class="frame">${isAllowed ? picture : undefined}</div>
+<p class="muted">${linking.qrChanges}</p>
 </div>
 <div class="grow">
 <ol>
-<li>On the phone, open WhatsApp, then <em>Settings</em> and <em>Linked devices</em>.</li>
-<li>Choose <em>Link a device</em>.</li>
-<li>Scan the QR code, or choose <em>Link with phone number instead</em> and enter a pairing code.</li>
+<li>${linking.openPhone}</li>
+<li>${linking.chooseLink}</li>
+<li>${linking.scan}</li>
 </ol>
-<h3>With a pairing code</h3>
+<h3>${linking.withCode}</h3>
 <form method="post" action="/console/pairing-code" class="stack" data-live>
-<label for="phone">Phone number</label>
+<label for="phone">${linking.phone}</label>
 <input id="phone" name="phone" type="tel" inputmode="tel" autocomplete="off" maxlength="30" required aria-describedby="phone-hint">
-<p id="phone-hint" class="muted">With country code, for example 62 812 3456 7890.</p>
-<button class="plain">Get pairing code</button>
+<p id="phone-hint" class="muted">${linking.phoneHint}</p>
+<button class="plain">${linking.getCode}</button>
 </form>
-<h3>With the old link</h3>
+<h3>${linking.withOldLink}</h3>
 <form method="post" action="/console/old-link" class="stack" data-live>
-<p class="muted">If WhatsApp has removed the link by mistake: tries it once more, for 30 days after its removal.</p>
-<button class="plain">Try the old link again</button>
+<p class="muted">${linking.oldLinkHint}</p>
+<button class="plain">${stopped.oldLink}</button>
 </form>
-<p id="code" class="code"${hiddenUnless(code !== undefined)}><span class="muted">Pairing code</span> <output>${code}</output></p>
+<p id="code" class="code"${hiddenUnless(code !== undefined && isAllowed)}><span class="muted">${linking.code}</span> <output>${isAllowed ? code : undefined}</output></p>
 </div>
 </div>
 </section>`;
 };
 
-const stopButtons: Readonly<Record<number, readonly (readonly [action: string, label: string])[]>> = {
+type Button = readonly [action: string, label: "oldLink" | "pairAgain" | "connectAgain"];
+const stopButtons: Readonly<Record<number, readonly Button[]>> = {
   401: [
-    ["old-link", "Try the old link again"],
-    ["log-in", "Pair again"],
+    ["old-link", "oldLink"],
+    ["log-in", "pairAgain"],
   ],
 };
-const connectAgain = [["log-in", "Connect again"]] as const;
+const connectAgain: readonly Button[] = [["log-in", "connectAgain"]];
 
 /** Renders what the operator can do after WhatsApp has rejected the login. */
-export const renderStopped = (state: ConsoleState | undefined): Html => {
+export const renderStopped = (view: View): Html => {
+  const { state, words } = view;
+  const { stopped } = words;
   const isStopped = state?.leader && state.connection.kind === "stopped";
   const code = (isStopped && state.connection.answer) || 0;
-  const { says, operator } = findDisconnection(code);
-  const buttons = isStopped ? (stopButtons[code] ?? connectAgain) : [];
+  const { says, operator } = adviceOf(words, code);
+  const buttons = isStopped && may(view, "operator") ? (stopButtons[code] ?? connectAgain) : [];
   return html`<section id="stopped" class="card" aria-labelledby="stopped-title"${hiddenUnless(isStopped)}>
-<h2 id="stopped-title">Logins are stopped</h2>
-<p>${isStopped ? html`${says} <strong>${operator}</strong> <span class="muted">Code ${code}.</span>` : undefined}</p>
-<form method="post" action="/console/version" class="stack" data-live${hiddenUnless(isStopped && code === 405)}>
-<label for="version">Version of WhatsApp Web</label>
+<h2 id="stopped-title">${stopped.heading}</h2>
+<p>${isStopped ? html`${says} <strong>${operator}</strong> <span class="muted">${stopped.code(code)}</span>` : undefined}</p>
+<form method="post" action="/console/version" class="stack" data-live${hiddenUnless(isStopped && code === 405 && may(view, "operator"))}>
+<label for="version">${stopped.version}</label>
 <input id="version" name="version" autocomplete="off" spellcheck="false" maxlength="20" required aria-describedby="version-hint">
-<p id="version-hint" class="muted">Three numbers with dots, for example 2.3000.1043857760.</p>
-<button class="primary">Set version and connect</button>
+<p id="version-hint" class="muted">${stopped.versionHint}</p>
+<button class="primary">${stopped.setVersion}</button>
 </form>
-${buttons.map(([action, label]) => html`<form method="post" action="/console/${action}" data-live><button class="plain">${label}</button></form>`)}
+${buttons.map(([action, label]) => html`<form method="post" action="/console/${action}" data-live><button class="plain">${stopped[label]}</button></form>`)}
 </section>`;
 };
 
@@ -78,17 +83,19 @@ const canUnlink = (state: ConsoleState | undefined): boolean | undefined =>
 const isRemoved = ({ connection: { kind, answer } }: ConsoleState) => kind === "stopped" && answer === 401;
 
 /** Renders unlinking, with a word to type: linking again requires access to the phone. */
-export const renderUnlinking = (
-  state: ConsoleState | undefined,
-): Html => html`<section id="unlinking" class="card" aria-labelledby="unlinking-title"${hiddenUnless(canUnlink(state))}>
-<h2 id="unlinking-title">Unlink the phone</h2>
-<p>Removes the link and deletes its keys. No messages are sent until a phone is linked again. Waiting messages stay queued.</p>
+export const renderUnlinking = (view: View): Html => {
+  const { heading, text, summary, word, confirm, button } = view.words.unlinking;
+  const isShown = canUnlink(view.state) && may(view, "admin");
+  return html`<section id="unlinking" class="card" aria-labelledby="unlinking-title"${hiddenUnless(isShown)}>
+<h2 id="unlinking-title">${heading}</h2>
+<p>${text}</p>
 <details>
-<summary>Unlink…</summary>
+<summary>${summary}</summary>
 <form method="post" action="/console/unlink" class="stack" data-live>
-<label for="confirmation">Type <strong>${confirmation}</strong> to confirm</label>
+<label for="confirmation">${confirm(word)}</label>
 <input id="confirmation" name="confirmation" autocomplete="off" autocapitalize="none" spellcheck="false" required>
-<button class="danger">Unlink phone</button>
+<button class="danger">${button}</button>
 </form>
 </details>
 </section>`;
+};

@@ -1,5 +1,5 @@
 import { create } from "qrcode";
-import { Html } from "#lib/html.ts";
+import { Html, html } from "#lib/html.ts";
 
 /** The white margin that scanners need, in modules. */
 const quietZone = 4;
@@ -8,7 +8,7 @@ const quietZone = 4;
  * Draws a QR code as inline SVG, which is updated together with the page. The SVG of the `qrcode` package has no
  * label for screen readers.
  */
-export const drawQr = (text: string): Html => {
+export const drawQr = (text: string, label: string): Html => {
   const { size, data } = create(text, { errorCorrectionLevel: "L" }).modules;
   const runs: string[] = [];
   for (let y = 0; y < size; y += 1)
@@ -16,7 +16,7 @@ export const drawQr = (text: string): Html => {
       if (data[y * size + x] === 1) runs.push(`M${x + quietZone} ${y + quietZone}h1v1h-1z`);
   const side = size + 2 * quietZone;
   return new Html(
-    `<svg class="qr" role="img" aria-label="QR code that links a phone" viewBox="0 0 ${side} ${side}"` +
+    `<svg class="qr" role="img" aria-label="${html`${label}`.text}" viewBox="0 0 ${side} ${side}"` +
       ` shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/>` +
       `<path fill="#000" d="${runs.join("")}"/></svg>`,
   );

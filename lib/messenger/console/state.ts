@@ -1,14 +1,17 @@
 import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { type Depth, listDepths } from "../outbox/depth.ts";
-import type { MessageSummary } from "../outbox/message.ts";
-import { isPaused } from "../outbox/pause.ts";
+import { type Depth, listDepths, type QueueFigures, readQueue } from "../outbox/depth.ts";
+import type { MessageSummary, Waiting } from "../outbox/message.ts";
+import { findPause } from "../outbox/pause.ts";
+import { type Act, listActs } from "./acts.ts";
+import { type Hour, listHours } from "./chart.ts";
+import type { MessageFilter } from "./login/operator-login.ts";
+import { listMessages, listSenders } from "./messages.ts";
 import { listRuns, type RunSummary } from "./runs.ts";
 
 /** After this the page shows the database as unavailable. */
 const timeoutMs = 2_000;
-const maxMessages = 50;
 
 export interface Connection {
   /** `replaced`: another program uses the same link. `pairing`: no phone is linked. `stopped`: see `answer`. */
@@ -37,57 +40,114 @@ interface NewContactLimits {
   readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };
 }
 
-export interface ConsoleState {
+/** What the console shows of the database. */
+interface Outbox {
+  readonly paused: boolean;
+  readonly pausedSince: Date | null;
+  /** When the platform's limit of the linked account began. */
+  readonly limitedSince: Date | null;
+  readonly queue: readonly Depth[];
+  readonly due: QueueFigures | undefined;
+  /** The latest, newest first, or those that match the operator's search. */
+  readonly messages: readonly MessageSummary[];
+  readonly senders: readonly string[];
+  readonly hours: readonly Hour[];
+  /** The latest of notification jobs that had recipients or failed, newest first. */
+  readonly runs: readonly RunSummary[];
+  /** The latest actions of operators, newest first. */
+  readonly acts: readonly Act[];
+}
+
+/** What the console shows of this task. */
+interface Own {
   readonly connection: Connection;
   readonly leader: boolean;
   /** Of the platform for new contacts, if this task is the leader. */
   readonly limits?: NewContactLimits | undefined;
-  readonly paused: boolean;
-  readonly queue: readonly Depth[];
-  /** The latest, newest first. */
-  readonly messages: readonly MessageSummary[];
-  /** The latest of notification jobs that had recipients or failed, newest first. */
-  readonly runs: readonly RunSummary[];
-  /** If true, `paused`, `queue`, `messages` and `runs` are unknown. */
+  /** Names of the notification jobs. */
+  readonly jobs: readonly string[];
+}
+
+export interface ConsoleState extends Own, Outbox {
+  /** If true, what comes from the database is unknown. */
   readonly databaseUnavailable?: boolean | undefined;
 }
 
-type Outbox = Pick<ConsoleState, "paused" | "queue" | "messages" | "runs">;
+export interface Sources {
+  readonly own: Own;
+  /** The linked number, if this task is the leader. */
+  readonly account?: string | undefined;
+  /** Explains why messages wait, by id. */
+  readonly explain: (ids: readonly string[]) => Promise<ReadonlyMap<string, Waiting>>;
+  readonly filter: MessageFilter;
+}
 
-/** Reads no text, and only masked numbers. */
-const listLatest = (sql: postgres.Sql) => sql<MessageSummary[]>`
-  select id, kind, state, reason, attempts, accepted_at as "acceptedAt", changed_at as "changedAt",
-    left(phone, 4) || repeat('•', length(phone) - 6) || right(phone, 2) as phone
-  from messaging.message order by seq desc limit ${maxMessages}`;
-
-const readOutbox = async (sql: postgres.Sql): Promise<Outbox> => {
-  const [paused, queue, messages, runs] = await Promise.all([
-    isPaused(sql),
-    listDepths(sql),
-    listLatest(sql),
-    listRuns(sql),
-  ]);
-  return { paused, queue, messages, runs };
+const findLimitedSince = async (sql: postgres.Sql, account: string | undefined): Promise<Date | null> => {
+  if (account === undefined) return null;
+  const [row] = await sql<{ since: Date | null }[]>`
+    select case when locked_until > now() then locked_at when paused_until > now() then paused_at
+      -- the contact that has used up the cap
+      else (select max(since) from messaging.contact c where c.account = a.phone) end as since
+    from messaging.account a where phone = ${account}`;
+  return row?.since ?? null;
 };
 
-/** Reads in progress: polling pages add no queries to a database that hangs. */
-const pending = new WeakMap<postgres.Sql, Promise<Outbox>>();
+const readMessages = async (
+  sql: postgres.Sql,
+  { explain, filter }: Pick<Sources, "explain" | "filter">,
+): Promise<MessageSummary[]> => {
+  const messages = await listMessages(sql, filter);
+  const waiting = await explain(messages.filter(({ state }) => state === "PENDING").map(({ id }) => id));
+  return messages.map((message) => ({ ...message, waiting: waiting.get(message.id) }));
+};
 
-const readOnce = (sql: postgres.Sql): Promise<Outbox> => {
-  const reading = pending.get(sql) ?? readOutbox(sql).finally(() => pending.delete(sql));
-  pending.set(sql, reading);
+const readOutbox = async (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
+  const [pause, limitedSince, queue, due, messages, senders, hours, runs, acts] = await Promise.all([
+    findPause(sql),
+    findLimitedSince(sql, sources.account),
+    listDepths(sql),
+    readQueue(sql),
+    readMessages(sql, sources),
+    listSenders(sql),
+    listHours(sql),
+    listRuns(sql),
+    listActs(sql),
+  ]);
+  return { ...pause, limitedSince, queue, due, messages, senders, hours, runs, acts };
+};
+
+/** Reads in progress, by search: polling pages add no queries to a database that hangs. */
+const pending = new WeakMap<postgres.Sql, Map<string, Promise<Outbox>>>();
+
+const readOnce = (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
+  const readings = pending.get(sql) ?? new Map<string, Promise<Outbox>>();
+  pending.set(sql, readings);
+  const key = JSON.stringify(sources.filter);
+  const reading = readings.get(key) ?? readOutbox(sql, sources).finally(() => readings.delete(key));
+  readings.set(key, reading);
   return reading;
 };
 
+const unknown: Outbox = {
+  paused: false,
+  pausedSince: null,
+  limitedSince: null,
+  queue: [],
+  due: undefined,
+  messages: [],
+  senders: [],
+  hours: [],
+  runs: [],
+  acts: [],
+};
+
 /** Reads the state for the console; without the database, only that of this task. */
-export const readConsoleState = async (
-  sql: postgres.Sql,
-  own: Pick<ConsoleState, "connection" | "leader" | "limits">,
-): Promise<ConsoleState> => {
+export const readConsoleState = async (sql: postgres.Sql, sources: Sources): Promise<ConsoleState> => {
+  const { own } = sources;
   try {
-    return { ...own, ...(await deadline(readOnce(sql), timeoutMs)) };
+    return { ...own, ...(await deadline(readOnce(sql, sources), timeoutMs)) };
   } catch (error) {
     log.warn("cannot read the outbox for the console", { error });
-    return { ...own, paused: false, queue: [], messages: [], runs: [], databaseUnavailable: true };
+    return { ...own, ...unknown, databaseUnavailable: true };
   }
 };

@@ -1,7 +1,9 @@
 import { type Html, html } from "#lib/html.ts";
-import { findDisconnection, passkeyDemanded } from "../channels/platform-codes.ts";
-import { formatSeconds } from "./age.ts";
-import type { Connection, ConsoleState } from "./state.ts";
+import { findDisconnection } from "../channels/platform-codes.ts";
+import { formatSeconds, formatTime } from "./age.ts";
+import type { Connection } from "./state.ts";
+import { disabledUnless, hiddenUnless, may, type View } from "./view.ts";
+import { adviceOf } from "./words/advice.ts";
 
 type Tone = "good" | "waiting" | "bad" | "neutral";
 
@@ -11,128 +13,73 @@ interface Status {
   readonly text: string;
 }
 
-const byKind: Record<Exclude<Connection["kind"], "closed" | "stopped">, Status> = {
-  open: { tone: "good", label: "Connected", text: "Connected to WhatsApp." },
-  connecting: {
-    tone: "waiting",
-    label: "Connecting",
-    text: "Connecting to WhatsApp. If this takes long, WhatsApp or the network is down; messages stay queued.",
-  },
-  pairing: {
-    tone: "waiting",
-    label: "Not linked",
-    text: "No phone is linked. Link one below; until then messages stay queued.",
-  },
-  replaced: {
-    tone: "bad",
-    label: "Replaced",
-    text: "Another program uses this WhatsApp link and has replaced this connection. Stop that program; the messenger reclaims the link by itself.",
-  },
-};
+const tones = { open: "good", connecting: "waiting", pairing: "waiting", replaced: "bad" } as const;
 
-/** Ends of a ban are shown in the time zone of the city's operators: the page does not know the reader's. */
-const formatTime = (at: string) =>
-  new Date(at).toLocaleString("en-GB", { timeZone: "Asia/Jakarta", dateStyle: "medium", timeStyle: "short" });
-
-const describeConnection = ({ kind, answer, retryAt, passkey }: Connection): Status => {
-  const { says, reaction, operator } = findDisconnection(answer);
+const describeConnection = ({ kind, answer, retryAt, passkey }: Connection, { words, now }: View): Status => {
+  const { status } = words;
+  const { labels } = status;
+  const { says, operator } = adviceOf(words, answer);
+  const { reaction } = findDisconnection(answer);
   if (kind === "stopped") {
-    const label = answer === 401 ? "Unlinked" : "Rejected";
-    return {
-      tone: "bad",
-      label,
-      text: `${says} No login is tried until you act below; messages stay queued.`,
-    };
+    const label = answer === 401 ? labels.unlinked : labels.stopped;
+    return { tone: "bad", label, text: status.stopped(says) };
   }
   if (kind === "closed" && reaction === "wait" && retryAt) {
-    const until = `No login is tried before ${formatTime(retryAt)} (Jakarta).`;
-    return { tone: "bad", label: "Banned", text: `${says} ${until} ${operator} Messages stay queued.` };
+    const until = formatTime(new Date(retryAt), now, words);
+    return { tone: "bad", label: labels.banned, text: status.banned(says, until, operator) };
   }
   if (kind === "closed") {
     const advice = reaction === "retry-slowly" ? ` ${operator}` : "";
-    const text = `${says}${advice} The task reconnects automatically; messages stay queued.`;
-    return { tone: "bad", label: "Not connected", text };
+    return { tone: "bad", label: labels.closed, text: status.closed(says, advice) };
   }
-  if (passkey) return { tone: "bad", label: "Passkey demanded", text: `${passkeyDemanded.says} See below.` };
-  return byKind[kind];
+  if (passkey) return { tone: "bad", label: labels.passkey, text: status.passkey(words.passkey.says) };
+  return { tone: tones[kind], label: labels[kind], text: status[kind] };
 };
 
-const standby: Status = {
-  tone: "neutral",
-  label: "Standby",
-  text: "Another task is the leader. This one takes over when it stops.",
-};
-const leaderless: Status = {
-  tone: "neutral",
-  label: "Standby",
-  text: "No leader can be elected without the database.",
-};
-const unknown: Status = {
-  tone: "neutral",
-  label: "Unknown",
-  text: "The state of the messenger is unknown.",
+const findStatus = (view: View): Status => {
+  const { state, words } = view;
+  const { labels, unknown, leaderless, standby } = words.status;
+  if (!state) return { tone: "neutral", label: labels.unknown, text: unknown };
+  if (state.leader) return describeConnection(state.connection, view);
+  return { tone: "neutral", label: labels.standby, text: state.databaseUnavailable ? leaderless : standby };
 };
 
-const findStatus = (state: ConsoleState | undefined): Status => {
-  if (!state) return unknown;
-  if (state.leader) return describeConnection(state.connection);
-  return state.databaseUnavailable ? leaderless : standby;
+const describeSending = ({ state, words: { status } }: View): string => {
+  if (!state || state.databaseUnavailable) return status.sendingUnknown;
+  if (state.paused) return status.sendingPaused;
+  return state.connection.kind === "open" || !state.leader ? status.sendingOn : status.sendingLater;
 };
 
-export const renderBanner = (state: ConsoleState | undefined): Html => {
-  const text = !state
-    ? "The messenger is running, but its state cannot be read. See its log."
-    : state.databaseUnavailable
-      ? "The database is unavailable: no messages are accepted or sent, and queue and messages cannot be shown. The connection below is current."
-      : undefined;
-  return html`<p id="trouble" class="banner bad" role="status">${text}</p>`;
-};
-
-const describeSending = (state: ConsoleState | undefined): string => {
-  if (!state || state.databaseUnavailable) return "It is unknown whether sending is paused.";
-  if (state.paused) return "Sending is paused; messages stay queued.";
-  return state.connection.kind === "open" || !state.leader
-    ? "Sending is on."
-    : "Sending starts once connected.";
-};
-
-const failures = {
-  directory: "WhatsApp does not answer for numbers and devices; messages to numbers not used recently",
-  media: "WhatsApp's media servers accept no uploads; images and files",
-};
-
-const describeLimits = ({ limits }: ConsoleState): string => {
-  const { pausedSeconds, cap, outages = [] } = limits ?? {};
-  const failed = outages.map(
-    ({ service, seconds }) =>
-      `${failures[service]} stay queued, and are tried again in ${formatSeconds(seconds)}.`,
+const describeLimits = ({ state, words }: View): string => {
+  const { pausedSeconds, cap, outages = [] } = state?.limits ?? {};
+  const { limited, cap: format, outage, outages: services } = words.status;
+  const failed = outages.map(({ service, seconds }) =>
+    outage(services[service], formatSeconds(seconds, words)),
   );
-  const paused =
-    pausedSeconds !== undefined &&
-    `WhatsApp accepts no messages to new contacts for another ${formatSeconds(pausedSeconds)}; they stay queued.`;
-  const used =
-    cap &&
-    `${cap.used} of ${cap.total} new contacts that WhatsApp allows are used; the next cycle begins in ${formatSeconds(cap.endsInSeconds)}.`;
+  const paused = pausedSeconds !== undefined && limited(formatSeconds(pausedSeconds, words));
+  const used = cap && format(cap.used, cap.total, formatSeconds(cap.endsInSeconds, words));
   return [paused, used, ...failed].filter(Boolean).join(" ");
 };
 
-export const renderStatus = (state: ConsoleState | undefined, now: Date): Html => {
-  const { tone, label, text } = findStatus(state);
+export const renderStatus = (view: View): Html => {
+  const { state, words, now } = view;
+  const { status } = words;
+  const { tone, label, text } = findStatus(view);
   const isPaused = state?.paused ?? false;
-  const limits = state && describeLimits(state);
-  const isOff = !state || state.databaseUnavailable;
+  const limits = describeLimits(view);
+  const isOn = state !== undefined && !state.databaseUnavailable;
   const { since, phone } = state?.leader ? state.connection : {};
   const seconds = since === undefined ? 0 : (now.getTime() - Date.parse(since)) / 1_000;
   return html`<section id="status" class="card status" aria-labelledby="status-title">
 <div class="grow">
-<h2 id="status-title" class="kicker">Connection</h2>
-<div role="status"><p class="headline"><span class="dot ${tone}" aria-hidden="true"></span>${label}${phone && html` <span class="phone">${phone}</span>`}${isPaused ? html` <span class="badge">Paused</span>` : undefined}</p>
-<p>${text} <strong>${describeSending(state)}</strong></p></div>
-<p id="limits"${limits ? undefined : html` hidden`}>${limits}</p>
-<p class="muted">${since && html`For <time datetime="${since}">${formatSeconds(seconds)}</time>`}</p>
+<h2 id="status-title" class="kicker">${status.heading}</h2>
+<div role="status"><p class="headline"><span class="dot ${tone}" aria-hidden="true"></span>${label}${phone && html` <span class="phone">${phone}</span>`}${isPaused ? html` <span class="badge">${status.paused}</span>` : undefined}</p>
+<p>${text} <strong>${describeSending(view)}</strong></p></div>
+<p id="limits"${hiddenUnless(limits !== "")}>${limits}</p>
+<p class="muted">${since && html`${status.for} <time datetime="${since}">${formatSeconds(seconds, words)}</time>`}</p>
 </div>
-<form method="post" action="/console/${isPaused ? "resume" : "pause"}" data-live>
-<button id="pausing" class="${isPaused ? "primary" : "plain"}"${isOff ? html` disabled` : undefined}>${isPaused ? "Resume sending" : "Pause sending"}</button>
+<form method="post" action="/console/${isPaused ? "resume" : "pause"}" data-live${hiddenUnless(may(view, "operator"))}>
+<button id="pausing" class="${isPaused ? "primary" : "plain"}"${disabledUnless(isOn)}>${isPaused ? status.resume : status.pause}</button>
 </form>
 </section>`;
 };

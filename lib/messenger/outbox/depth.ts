@@ -11,3 +11,31 @@ export const listDepths = (sql: postgres.Sql) => sql<Depth[]>`
   select state, count(*)::int as count,
     extract(epoch from now() - min(accepted_at))::float8 as "oldestSeconds"
   from messaging.message where is_open group by state order by state`;
+
+/** The state of the queue. Ages are those of the oldest message since it was due; 0 for an empty queue. */
+export interface QueueFigures {
+  readonly pending: number;
+  readonly sending: number;
+  readonly oldest_seconds: number;
+  /** Of one-time codes and transactional messages only: the pace may delay reminders and bulk. */
+  readonly oldest_urgent_seconds: number;
+  readonly paused: 0 | 1;
+}
+
+/** Ages from which an operator is needed. Urgent messages wait seconds, others expire after three days. */
+export const tooOldSeconds = { urgent: 600, any: 86_400 };
+
+export const readQueue = async (sql: postgres.Sql): Promise<QueueFigures | undefined> => {
+  const [row] = await sql<QueueFigures[]>`
+    with due as (
+      select state, priority, extract(epoch from now() - greatest(accepted_at, not_before))::float8 as age
+      from messaging.message where is_open and not_before <= now()
+    )
+    select count(*) filter (where state = 'PENDING')::int as pending,
+      count(*) filter (where state = 'SENDING')::int as sending,
+      coalesce(round(max(age)), 0)::int as oldest_seconds,
+      coalesce(round(max(age) filter (where priority <= 1)), 0)::int as oldest_urgent_seconds,
+      (select paused::int from messaging.control) as paused
+    from due`;
+  return row;
+};

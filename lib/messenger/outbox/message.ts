@@ -42,6 +42,48 @@ export interface Outgoing {
   readonly payload: Uint8Array | null;
 }
 
+/** What keeps a message from being sent: what the pace says, and what the outbox says. */
+export type ObstacleName =
+  | "not-connected"
+  | "paused"
+  /** No account, or the pace of the account is not known yet. */
+  | "no-account"
+  | "quiet-hours"
+  /** After an attempt that failed, or a rejection. */
+  | "retry"
+  /** An earlier message to the same number. */
+  | "order"
+  /** The rest of the number between two messages. */
+  | "recipient"
+  | "gap"
+  | "minute"
+  | "hour"
+  | "day"
+  /** The daily budget of new contacts. */
+  | "new-contacts"
+  /** The platform's lock or cap on new contacts, or a pause after a rejection. */
+  | "limited"
+  /** What is left of the platform's cap is spread over its cycle. */
+  | "cap-spread"
+  | "limits-unknown"
+  /** Others are before it. */
+  | "line";
+
+export interface Obstacle {
+  readonly name: ObstacleName;
+  /** Undefined where the end is unknown. */
+  readonly until?: Date | undefined;
+}
+
+/** Why a message waits. */
+export interface Waiting {
+  readonly obstacles: readonly Obstacle[];
+  /** How many are before it. */
+  readonly ahead: number;
+  /** About when it will be sent; undefined while that depends on an operator or the platform. */
+  readonly at?: Date | undefined;
+}
+
 /** What the console shows of a message: never its text. */
 export interface MessageSummary {
   readonly id: string;
@@ -50,7 +92,11 @@ export interface MessageSummary {
   readonly phone: string;
   readonly state: State;
   readonly reason: string | null;
+  /** With which the platform has rejected it. */
+  readonly code: string | null;
+  readonly sender: string;
   readonly attempts: number;
   readonly acceptedAt: Date;
   readonly changedAt: Date;
+  readonly waiting?: Waiting | undefined;
 }

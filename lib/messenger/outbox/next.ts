@@ -18,12 +18,35 @@ export interface Choice {
   readonly rotation: Rotation;
 }
 
+type Limits = Pick<Choice, "resting" | "account" | "newContactsUpTo">;
+
+/** What the outbox requires of a message that may be taken, as conditions on a row `waiting`. */
+const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo }: Limits) => {
+  const isContact = sql`exists (
+    select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone)`;
+  return {
+    isDue: sql`not_before <= now() and expires_at > now()`,
+    isOn: sql`not exists (select from messaging.control where paused)`,
+    isRested: sql`phone <> all(string_to_array(${resting.join()}, ','))`,
+    isContact,
+    isAllowed: sql`(priority <= ${newContactsUpTo} or ${isContact})`,
+    /** The first message to the number: others keep behind it. */
+    firstOfNumber: sql`
+      select seq as first_seq from messaging.message other
+      where other.is_open and other.phone = waiting.phone
+        and (other.state = 'SENDING' or other.epoch is not null
+          or (other.not_before <= now() and other.expires_at > now()))
+      order by other.priority, other.seq limit 1`,
+  };
+};
+
 /**
  * Takes the next message to send: by priority, then of the sender whose last message was longest ago, then in the order of
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, resting, account, newContactsUpTo, lanes, underWay, rotation } = choice;
+  const { epoch, account, lanes, underWay, rotation } = choice;
+  const { isDue, isOn, isRested, isAllowed, firstOfNumber } = conditions(sql, choice);
   const [row] = await sql<Outgoing[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
@@ -42,18 +65,10 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       select id from senders s cross join unnest(string_to_array(${lanes.join()}, ',')) free (lane) cross join lateral (
         select id, priority, seq from messaging.message waiting cross join lateral (
           -- not NOT EXISTS, which the planner may execute as a join of all pending messages
-          select seq as first_seq from messaging.message other
-          where other.is_open and other.phone = waiting.phone
-            and (other.state = 'SENDING' or other.epoch is not null
-              or (other.not_before <= now() and other.expires_at > now()))
-          order by other.priority, other.seq limit 1) of_number
+          ${firstOfNumber}) of_number
         where is_open and waiting.sender = s.sender and waiting.lane = free.lane
-          and state = 'PENDING' and not_before <= now() and expires_at > now()
-          and not exists (select from messaging.control where paused)
-          and phone <> all(string_to_array(${resting.join()}, ','))
+          and state = 'PENDING' and ${isDue} and ${isOn} and ${isRested} and ${isAllowed}
           and id <> all(string_to_array(${underWay.join()}, ','))
-          and (priority <= ${newContactsUpTo} or exists (
-            select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone))
           and seq = first_seq
         order by priority, seq limit 1) first
       order by priority, (${JSON.stringify(rotation)}::text::jsonb ->> concat(priority, ' ', s.sender))::bigint
@@ -69,4 +84,45 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
         select from messaging.contact c where c.account = ${account} and c.phone = taken.phone) as "isNewContact"`;
   if (row) rotation.recordTaken(row);
   return row;
+};
+
+/** What the outbox says of a message that waits. */
+export interface Held {
+  readonly id: string;
+  readonly phone: string;
+  readonly priority: number;
+  readonly isNewContact: boolean;
+  readonly isOn: boolean;
+  /** Whether an earlier message to its number must be sent first. */
+  readonly isBehind: boolean;
+  /** When it may be taken, if that is in the future. */
+  readonly notBefore: Date | null;
+  /** Whether it waits for the end of its quiet hours, and not after an attempt. */
+  readonly isQuiet: boolean;
+  /** Messages that could be taken before it: by priority, then in turns of the senders. */
+  readonly ahead: number;
+}
+
+/** Of the messages in line; the console reads them every two seconds. More are sent in a week. */
+const maxInLine = 20_000;
+
+/** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
+export const listHeld = (sql: postgres.Sql, limits: Limits, ids: readonly string[]) => {
+  const { isDue, isOn, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
+  return sql<Held[]>`
+    with line as materialized (
+      select id, row_number() over (order by priority, turn, seq) - 1 as ahead from (
+        select id, priority, seq, row_number() over (partition by priority, sender order by seq) as turn from (
+          select id, priority, seq, sender from messaging.message waiting
+          where is_open and state = 'PENDING' and ${isDue} and ${isAllowed} limit ${maxInLine}) takeable) in_turns
+    )
+    select id, phone, priority, not ${isContact} as "isNewContact", ${isOn} as "isOn",
+      coalesce(first_seq <> seq, false) as "isBehind",
+      case when not_before > now() then not_before end as "notBefore",
+      epoch is null and quiet_hours is not null as "isQuiet",
+      coalesce(ahead, (select count(*) from line))::int as ahead
+    from messaging.message waiting
+    left join lateral (${firstOfNumber}) of_number on true
+    left join line using (id)
+    where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING'`;
 };

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { Outgoing } from "./message.ts";
+import { reasons } from "./reason.ts";
 
 /** After this many sends without an answer the outcome is uncertain, and the message is not sent again. */
 const maxAttempts = 5;
@@ -33,14 +34,14 @@ export const markFailed = async (
 export const markUnclear = async (sql: postgres.Sql, { id, epoch }: Outgoing): Promise<void> => {
   await sql`
     update messaging.message
-    set state = 'UNCERTAIN', reason = 'its outcome could not be stored; see the messenger''s log', changed_at = now()
+    set state = 'UNCERTAIN', reason = ${reasons.unclear}, changed_at = now()
     where ${isBeingSent(sql, id, epoch)}`;
 };
 
 /** Makes a message PENDING again, or UNCERTAIN after too many sends. */
 const requeued = (sql: postgres.Sql) => sql`
   state = case when attempts - unsent >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
-  reason = case when attempts - unsent >= ${maxAttempts} then 'the platform gave no answer' end`;
+  reason = case when attempts - unsent >= ${maxAttempts} then ${reasons.unanswered} end`;
 
 const setPending = async (
   sql: postgres.Sql,
@@ -130,11 +131,12 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set state = case when attempts > unsent then 'UNCERTAIN' else 'EXPIRED' end,
-      reason = 'not sent before it expired' || coalesce(
-        '; rejected by the platform before, code ' || (refusals ->> 'code'),
-        case when refusals ? 'media' then '; no media server of the platform accepted its media' end,
-        case when refusals ? 'directory' then '; the platform did not answer for its number or devices' end,
-        ''), changed_at = now()
+      reason = case
+        when refusals ? 'code' then
+          ${reasons.expired} || '; rejected by the platform before, code ' || (refusals ->> 'code')
+        when refusals ? 'media' then ${reasons.expiredWithoutMedia}
+        when refusals ? 'directory' then ${reasons.expiredWithoutDirectory}
+        else ${reasons.expired} end, changed_at = now()
     where is_open and expires_at + case state when 'SENDING' then interval '5 minutes'
       else interval '0' end <= now()`;
   return count;

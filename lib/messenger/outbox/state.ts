@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { MessageState, State } from "#lib/messaging/submission.ts";
+import { reasons } from "./reason.ts";
 
 interface Row {
   readonly status: State;
@@ -41,13 +42,10 @@ export const applyReceipt = async (
     where id = ${id} and state = any(string_to_array(${before}, ','))`;
 };
 
-const undecryptable =
-  'the recipient\'s phone could not decrypt the message and shows "Waiting for this message"; send it again as a new one';
-
 /** Records that the phone could not decrypt a message, until it reports its delivery. @returns false if that was known. */
 export const markUndecryptable = async (sql: postgres.Sql, id: string): Promise<boolean> => {
   const { count } = await sql`
-    update messaging.message set reason = ${undecryptable}, changed_at = now()
-    where id = ${id} and state in ('SENDING', 'SENT', 'UNCERTAIN') and reason is distinct from ${undecryptable}`;
+    update messaging.message set reason = ${reasons.undecryptable}, changed_at = now()
+    where id = ${id} and state in ('SENDING', 'SENT', 'UNCERTAIN') and reason is distinct from ${reasons.undecryptable}`;
   return count > 0;
 };

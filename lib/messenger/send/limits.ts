@@ -27,11 +27,13 @@ const store = async (sql: postgres.Sql, account: string, { lockedUntil, cap }: L
   const lockSeconds = lockedUntil ? secondsUntil(lockedUntil) : null;
   const capSeconds = cap ? secondsUntil(cap.endsAt) : null;
   await sql`
-    insert into messaging.account as known (phone, locked_until, cap_total, cap_used, cap_ends_at, capped_at) values (
-      ${account}, now() + ${lockSeconds}::float8 * interval '1 second',
+    insert into messaging.account as known
+      (phone, locked_until, locked_at, cap_total, cap_used, cap_ends_at, capped_at) values (
+      ${account}, now() + ${lockSeconds}::float8 * interval '1 second', now(),
       ${cap?.total ?? null}, ${cap?.used ?? null}, now() + ${capSeconds}::float8 * interval '1 second', now())
     on conflict (phone) do update set
       locked_until = case when ${lockedUntil !== undefined} then excluded.locked_until else known.locked_until end,
+      locked_at = case when known.locked_until > now() then known.locked_at else now() end,
       cap_total = case when ${cap !== undefined} then excluded.cap_total else known.cap_total end,
       cap_used = case when ${cap !== undefined} then excluded.cap_used else known.cap_used end,
       cap_ends_at = case when ${cap !== undefined} then excluded.cap_ends_at else known.cap_ends_at end,
@@ -75,9 +77,10 @@ export const pauseNewContacts = async (
   const { account = "" } = pacing;
   await retryUntilDone(
     () => sql`
-      insert into messaging.account as known (phone, paused_until)
-      values (${account}, now() + ${seconds} * interval '1 second')
-      on conflict (phone) do update set paused_until = greatest(known.paused_until, excluded.paused_until)`,
+      insert into messaging.account as known (phone, paused_until, paused_at)
+      values (${account}, now() + ${seconds} * interval '1 second', now())
+      on conflict (phone) do update set paused_until = greatest(known.paused_until, excluded.paused_until),
+        paused_at = case when known.paused_until > now() then known.paused_at else now() end`,
     signal,
   );
 };

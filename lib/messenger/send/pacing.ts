@@ -1,4 +1,4 @@
-import type { Outgoing } from "../outbox/message.ts";
+import type { ObstacleName, Outgoing } from "../outbox/message.ts";
 import { Outages } from "./outages.ts";
 
 /** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
@@ -71,6 +71,15 @@ export interface History {
   readonly cap: Cap | null;
   /** Numbers that are not sent to before a time. */
   readonly resting: readonly { readonly phone: string; readonly until: number }[];
+}
+
+/** `until` by the steady clock; infinite where the end is unknown. */
+interface Limit {
+  readonly name: ObstacleName;
+  readonly until: number;
+}
+interface NewContactLimit extends Limit {
+  readonly upTo: number;
 }
 
 /** One-time codes and transactional messages. */
@@ -147,15 +156,20 @@ export class Pacing {
   }
 
   nextAt(now: number): number {
-    if (this.#account === undefined) return Number.POSITIVE_INFINITY;
+    return Math.max(...this.#limits(now).map(({ until }) => until));
+  }
+
+  /** What limits all messages, with the end of each in the past or the future. */
+  #limits(now: number): Limit[] {
+    if (this.#account === undefined) return [{ name: "no-account", until: Number.POSITIVE_INFINITY }];
     const { perMinute, perHour } = this.#pace;
     const { size } = this.#underWay;
-    return Math.max(
-      this.#gapUntil,
-      freeAt(this.#sentAt, perMinute - size, minuteMs),
-      freeAt(this.#sentAt, perHour - size, hourMs),
-      freeAt(this.#sentAt, this.#dailyCap(now) - size, dayMs),
-    );
+    return [
+      { name: "gap", until: this.#gapUntil },
+      { name: "minute", until: freeAt(this.#sentAt, perMinute - size, minuteMs) },
+      { name: "hour", until: freeAt(this.#sentAt, perHour - size, hourMs) },
+      { name: "day", until: freeAt(this.#sentAt, this.#dailyCap(now) - size, dayMs) },
+    ];
   }
 
   /** @returns the numbers that nothing may be sent to now; one to which a message is under way is among them. */
@@ -169,16 +183,53 @@ export class Pacing {
    * messages are not slowed down.
    */
   newContactsUpTo(now: number): number {
+    const levels = this.#newContactLimits(now).map(({ upTo, until }) => (until > now ? upTo : allPriorities));
+    return Math.min(...levels);
+  }
+
+  /** What limits new contacts: until its end, only messages up to a priority may be sent to them. */
+  #newContactLimits(now: number): NewContactLimit[] {
     const underWay = [...this.#underWay].filter(({ isNewContact }) => isNewContact).length;
-    const last = underWay > 0 ? now : this.#lastNewContactAt;
-    if (now < freeAt(this.#newContactsAt, this.#pace.newContactsPerDay - underWay, dayMs)) return -1;
-    if (now < this.#newContactsHeldUntil || this.isLimited(now)) return -1;
+    const budgetUntil = freeAt(this.#newContactsAt, this.#pace.newContactsPerDay - underWay, dayMs);
+    const limits: NewContactLimit[] = [
+      { name: "new-contacts", until: budgetUntil, upTo: -1 },
+      { name: "limits-unknown", until: this.#newContactsHeldUntil, upTo: -1 },
+      { name: "limited", until: this.limitedUntil(now), upTo: -1 },
+    ];
     const cap = this.capAt(now);
     const used = (cap?.used ?? 0) + underWay;
-    if (!cap || used < slowFrom * cap.total) return allPriorities;
-    if (used >= cap.total) return -1;
+    if (!cap || used < slowFrom * cap.total) return limits;
+    if (used >= cap.total) return [...limits, { name: "limited", until: cap.endsAt, upTo: -1 }];
+    const last = underWay > 0 ? now : this.#lastNewContactAt;
+    if (last === 0) return limits;
     const gapMs = (cap.endsAt - last) / (cap.total - used);
-    return last === 0 || now >= last + gapMs ? allPriorities : urgentPriorities;
+    return [...limits, { name: "cap-spread", until: last + gapMs, upTo: urgentPriorities }];
+  }
+
+  /** Lists what keeps a message from being sent now, with the end of each. */
+  listObstacles(message: Pick<Outgoing, "phone" | "isNewContact" | "priority">, now: number): Limit[] {
+    const { phone, isNewContact, priority } = message;
+    const restsUntil = this.coolingDown(now).includes(phone)
+      ? (this.#byRecipient.get(phone) ?? Number.POSITIVE_INFINITY)
+      : 0;
+    const ofNewContacts = this.#newContactLimits(now).filter(({ upTo }) => isNewContact && priority > upTo);
+    const all = [...this.#limits(now), { name: "recipient" as const, until: restsUntil }, ...ofNewContacts];
+    return all.filter(({ until }) => until > now).map(({ name, until }) => ({ name, until }));
+  }
+
+  /** Forecasts when the next sends can go, each after an average gap, if no limit changes. */
+  forecast(count: number, now: number): number[] {
+    const copy = new Pacing(this.#pace, undefined, () => 0.5);
+    copy.#account = this.#account;
+    copy.#sentAt = [...this.#sentAt];
+    copy.#firstSentAt = this.#firstSentAt;
+    copy.#gapUntil = this.#gapUntil;
+    let at = now;
+    return Array.from({ length: count }, () => {
+      at = Math.max(at, copy.nextAt(at));
+      copy.recordSend("", false, at);
+      return at;
+    });
   }
 
   /**
@@ -189,8 +240,7 @@ export class Pacing {
   admit(message: Sending, now: number): (() => void) | undefined {
     // another number may have been linked since it was taken
     if (message.account !== this.#account) return undefined;
-    if (now < this.nextAt(now) || this.coolingDown(now).includes(message.phone)) return undefined;
-    if (message.isNewContact && message.priority > this.newContactsUpTo(now)) return undefined;
+    if (this.listObstacles(message, now).length > 0) return undefined;
     this.#underWay.add(message);
     this.#startGap(now);
     return () => this.#underWay.delete(message);

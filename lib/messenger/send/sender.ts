@@ -8,6 +8,7 @@ import type { Outgoing } from "../outbox/message.ts";
 import { takeNext } from "../outbox/next.ts";
 import * as outcome from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
+import { reasons } from "../outbox/reason.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { Rotation } from "../outbox/rotation.ts";
 import { Lanes } from "./lanes.ts";
@@ -132,7 +133,7 @@ const attempt = async (options: SenderOptions, message: Outgoing): Promise<void>
   const { sql, channel, pacing, onOutcome } = options;
   const address = await findAddress(sql, channel, message.phone);
   if (address === undefined) {
-    await outcome.markFailed(sql, message, "the number is not registered on the platform");
+    await outcome.markFailed(sql, message, reasons.unregistered);
     return onOutcome?.("failed", 0);
   }
   const payload = await prepare(options, message, address);
@@ -182,9 +183,7 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
   log.warn("message could not be prepared", { id, attempts, error });
   const common = findCommonCause(options, message, error);
   if (!common && unsent + 1 >= maxUnsent) {
-    const reason = isWithoutDevices(error)
-      ? "the platform names no device of the number that can receive messages"
-      : "the message could not be prepared";
+    const reason = isWithoutDevices(error) ? reasons.deviceless : reasons.unprepared;
     await retryUntilDone(() => outcome.markFailed(sql, message, reason), signal);
     return onOutcome?.("failed", 0);
   }

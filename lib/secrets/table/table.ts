@@ -69,8 +69,8 @@ const minted = {
   "messenger-console": {
     variable: "CONSOLE_SECRET_ID",
     schema: schemas.consoleSchema,
-    mint: () => ({ credentials: [{ username: "operator", password: mintToken("") }] }),
-    rotation: { never: "It is a person's password: the operator who uses it changes it" },
+    mint: () => ({ users: [] }),
+    rotation: { never: "It holds digests of the operators' passwords: npm run operators replaces them" },
   },
 } as const satisfies Readonly<Record<string, Row>>;
 

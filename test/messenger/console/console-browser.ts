@@ -7,7 +7,18 @@ export const host = "localhost:8080";
 export const ownPage = { host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
 
 /** The paths of all actions. */
-export const actions = ["/pause", "/resume", "/pairing-code", "/unlink", "/log-in", "/old-link", "/version"];
+export const actions = [
+  "/pause",
+  "/resume",
+  "/pairing-code",
+  "/unlink",
+  "/log-in",
+  "/old-link",
+  "/version",
+  "/opt-out",
+  "/opt-in",
+  "/search",
+];
 
 /** Captures log lines until the test ends. */
 export const captureLog = (): string[] => {

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { operator } from "../../steps/console.ts";
+import { operator, userOf } from "../../steps/console.ts";
 import { actions, host, open, openLoggedIn, ownPage } from "./console-browser.ts";
 
 const minuteMs = 60_000;
@@ -56,9 +56,9 @@ describe("login", () => {
     expect(ended.headers["set-cookie"]).toMatch(/^console=; .*; Max-Age=0; Secure$/);
   });
 
-  test("accepts both credentials during a rotation", async () => {
-    const next = { username: "operator", password: "next" };
-    const { post } = open({ findCredentials: async () => [operator, next] });
+  test("accepts each operator with their own password", async () => {
+    const next = { username: "sari", password: "next" };
+    const { post } = open({ findUsers: async () => [await userOf(), await userOf(next)] });
     expect((await post("/login", next)).statusCode).toBe(303);
     expect((await post("/login", operator)).statusCode).toBe(303);
   });
@@ -70,7 +70,10 @@ describe("login", () => {
     ["a password of another credential", { ...operator, password: "of another" }],
   ])("rejects %s with the same message", async (_, fields) => {
     const { post } = open({
-      findCredentials: async () => [operator, { username: "other operator", password: "of another" }],
+      findUsers: async () => [
+        await userOf(),
+        await userOf({ username: "other operator", password: "of another" }),
+      ],
     });
     const { statusCode, headers, body } = await post("/login", fields as Record<string, string>);
     expect([statusCode, headers["set-cookie"]]).toEqual([401, undefined]);
@@ -114,7 +117,7 @@ describe("login", () => {
 
   test("reports that the credentials cannot be checked, without details of the error", async () => {
     const { post } = open({
-      findCredentials: async () => {
+      findUsers: async () => {
         throw new Error("connect ECONNREFUSED 10.1.2.3");
       },
     });

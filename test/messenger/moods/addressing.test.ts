@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { log } from "#lib/log.ts";
-import { readConsoleState } from "#lib/messenger/console/state.ts";
+import { listMessages } from "#lib/messenger/console/messages.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   encryption,
@@ -145,10 +145,7 @@ test("a number without devices waits longer each time, then fails; others go ahe
   await eventually(task, ids.code, "EXPIRED");
   expect(Object.values(ids).map((id) => platform.arrivalsOf(id))).toEqual([0, 0, 0, 1]);
   expect(await outcomesOf(task)).toEqual({ sent: 1, failed: 1, retried: 2 });
-  const { messages } = await readConsoleState(sql, {
-    connection: { kind: "open", since: "", phone: "" },
-    leader: true,
-  });
+  const messages = await listMessages(sql, {});
   expect(messages.find(({ id }) => id === ids.hopeless)).toMatchObject({
     state: "FAILED",
     reason: "the platform names no device of the number that can receive messages",

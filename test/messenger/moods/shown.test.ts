@@ -2,12 +2,19 @@ import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Accepted, State } from "#lib/messaging/submission.ts";
-import { renderMessages } from "#lib/messenger/console/outbox-section.ts";
-import { readConsoleState } from "#lib/messenger/console/state.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import { pngChunk, pngEnd, pngHeader, pngSignature } from "../../steps/png.ts";
 import { photo, picture, pixelsOf } from "../channels/pictures.ts";
-import { phone, platform, sql, stageEachTest, startOpen, stateOf, submit, upload } from "../running-task.ts";
+import {
+  phone,
+  platform,
+  readConsole,
+  stageEachTest,
+  startOpen,
+  stateOf,
+  submit,
+  upload,
+} from "../running-task.ts";
 
 stageEachTest();
 
@@ -54,8 +61,7 @@ test.each(sessions)("when the phone %s, the message's state is what the phone sh
   const why = reason ? expect.stringMatching(reason) : "";
   await expect.poll(shown).toEqual({ status: state, why, frames });
   expect(platform.phone(phone).find(id) !== undefined).toBe(isReadable);
-  const own = { connection: { kind: "open", since: "" }, leader: true } as const;
-  const page = renderMessages(await readConsoleState(sql, own), new Date()).text;
+  const page = await readConsole(task);
   expect(page.includes('<span class="state bad">SENT</span>')).toBe(!isReadable);
   const metrics = await (await fetch(`${task.url}/metrics`)).text();
   expect(metrics).toContain(`messenger_undecryptable_total ${isReadable ? 0 : 1}`);

@@ -163,8 +163,8 @@ export const infrastructure: readonly Mutant[] = [
   {
     breaks: "The alarm of urgent messages rings after an hour instead of ten minutes",
     file: "infra/aws/operations/messenger-alarms.ts",
-    find: "rings: { atLeast: 600 },",
-    replace: "rings: { atLeast: 3_600 },",
+    find: "rings: { atLeast: tooOldSeconds.urgent },",
+    replace: "rings: { atLeast: 6 * tooOldSeconds.urgent },",
     tests: on("alarms"),
   },
   {

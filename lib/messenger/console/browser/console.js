@@ -31,8 +31,9 @@ const show = async (response) => {
   if (new URL(response.url).pathname !== "/console") return location.assign(response.url);
   if (!response.ok) throw new Error(`status ${response.status}`);
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
-  // in place, so that focus, selection, typed text and open details stay
-  const beforeAttributeUpdated = (/** @type {string} */ name) => name !== "value" && name !== "open";
+  // in place, so that focus, typed text, ticks and open details stay, and until the form is sent a choice
+  const kept = ["value", "open", "checked", ...(isSubmitting ? [] : ["selected"])];
+  const beforeAttributeUpdated = (/** @type {string} */ name) => !kept.includes(name);
   Idiomorph.morph(find("main"), find("main", next), { callbacks: { beforeAttributeUpdated } });
   document.title = next.title;
   updatedAt = new Date();
@@ -40,10 +41,11 @@ const show = async (response) => {
   document.body.classList.remove("stale");
 };
 
-/** @param {string} sentence */
-const showOffline = (sentence) => {
+/** @param {"silent" | "unanswered"} name of the sentence, which the page has in the operator's language */
+const showOffline = (name) => {
   if (!offline.hidden && !isSubmitting) return;
-  offline.textContent = `${sentence} Retrying every 2 seconds. Last update: ${updatedAt.toLocaleTimeString("en-GB")}.`;
+  const { [name]: sentence, retrying } = offline.dataset;
+  offline.textContent = `${sentence} ${retrying} ${updatedAt.toLocaleTimeString(document.documentElement.lang)}.`;
   offline.hidden = false;
   document.body.classList.add("stale");
 };
@@ -54,7 +56,7 @@ const showOffline = (sentence) => {
  * @param {string} url
  * @param {RequestInit} options
  * @param {number} timeoutMs
- * @param {string} failure
+ * @param {"silent" | "unanswered"} failure
  */
 const load = async (url, options, timeoutMs, failure) => {
   clearTimeout(timer);
@@ -74,7 +76,7 @@ const poll = () => {
   if (document.hidden || isSubmitting) return;
   const options = isIdle ? { headers: { "x-idle": "1" } } : {};
   isIdle = true;
-  load("/console", options, pollTimeoutMs, "The messenger is not responding.");
+  load("/console", options, pollTimeoutMs, "silent");
 };
 
 for (const type of ["keydown", "pointerdown"])
@@ -93,16 +95,17 @@ document.addEventListener("submit", async (event) => {
   form.setAttribute("aria-busy", "true");
   const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
   const body = new URLSearchParams(fields);
-  await load(
-    form.action,
-    { method: "POST", body },
-    actionTimeoutMs,
-    "The messenger is not responding; the outcome of the action is unknown.",
-  );
+  // a second button of a form has an action of its own
+  const button = event.submitter;
+  const action =
+    button instanceof HTMLButtonElement && button.hasAttribute("formaction")
+      ? button.formAction
+      : form.action;
+  await load(action, { method: "POST", body }, actionTimeoutMs, "unanswered");
   isSubmitting = false;
   form.removeAttribute("aria-busy");
   const notice = find("#notice");
-  if (notice.dataset.kind === "done") {
+  if (notice.dataset.kind !== "failed") {
     form.reset();
     form.closest("details")?.removeAttribute("open");
   }

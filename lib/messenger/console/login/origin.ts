@@ -22,6 +22,10 @@ export const isFromOwnPage = ({ origin, host, "sec-fetch-site": site }: Incoming
   return (origin === undefined || hostOf(origin) === host) && (site === undefined || site === "same-origin");
 };
 
+/** Whether a page of another site has sent the operator's browser here. */
+export const isFromElsewhere = ({ "sec-fetch-site": site }: IncomingHttpHeaders): boolean =>
+  site !== undefined && site !== "same-origin" && site !== "none";
+
 /** Whether the browser uses TLS, which something in front of the task may terminate: the task itself serves HTTP. */
 export const isOverTls = ({
   headers,

@@ -1,20 +1,6 @@
 import { digestToken, mintToken } from "#lib/opaque-token.ts";
-import { isSameText } from "#lib/same-text.ts";
-
-export interface Credential {
-  readonly username: string;
-  readonly password: string;
-}
-
-/** Whether any of the credentials matches, in constant time. */
-export const matches = (credentials: readonly Credential[], presented: Credential): boolean =>
-  credentials
-    .map(({ username, password }) => {
-      const sameName = isSameText(username, presented.username);
-      const samePassword = isSameText(password, presented.password);
-      return sameName && samePassword;
-    })
-    .includes(true);
+import { formatCookie, readCookie } from "./cookie.ts";
+import type { Operator } from "./roles.ts";
 
 const idleTimeoutMs = 15 * 60 * 1_000;
 /** A working day. */
@@ -27,25 +13,20 @@ export interface Notice {
   readonly text: string;
 }
 
+/** Which messages an operator wants to see. Stored here and not in the URL, because a number is personal data. */
+export interface MessageFilter {
+  readonly id?: string | undefined;
+  readonly phone?: string | undefined;
+  readonly sender?: string | undefined;
+}
+
 export interface OperatorLogin {
-  readonly username: string;
+  readonly operator: Operator;
   readonly endsAt: number;
   activeAt: number;
   notice: Notice | undefined;
+  filter: MessageFilter;
 }
-
-/*
- * `Secure` only over TLS: at http://localhost, the forwarded port, some browsers reject such a cookie.
- * Cookies are shared between ports, so origin.ts checks the origin as well.
- */
-const formatCookie = (value: string, maxAgeSeconds: number, isSecure: boolean): string =>
-  `${cookieName}=${value}; Path=/console; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${isSecure ? "; Secure" : ""}`;
-
-const findToken = (cookies: string | undefined): string | undefined =>
-  cookies
-    ?.split(";")
-    .map((cookie) => cookie.trim().split("="))
-    .find(([name]) => name === cookieName)?.[1];
 
 /** Logins in the memory of this task: a restart logs everybody out. */
 export class OperatorLogins {
@@ -57,15 +38,15 @@ export class OperatorLogins {
     this.#now = now;
   }
 
-  /** @returns the cookie. */
-  begin(username: string, isSecure: boolean): string {
+  /** Begins a login, with a new token. @returns the cookie. */
+  begin(operator: Operator, isSecure: boolean): string {
     const token = mintToken("");
     const [oldest] = this.#logins.keys();
     if (this.#logins.size >= maxLogins && oldest !== undefined) this.#logins.delete(oldest);
     const activeAt = this.#now();
-    const login = { username, activeAt, endsAt: activeAt + lifetimeMs, notice: undefined };
+    const login = { operator, activeAt, endsAt: activeAt + lifetimeMs, notice: undefined, filter: {} };
     this.#logins.set(digestToken(token).toString("hex"), login);
-    return formatCookie(token, lifetimeMs / 1_000, isSecure);
+    return formatCookie(cookieName, token, { maxAgeSeconds: lifetimeMs / 1_000, isSecure });
   }
 
   /**
@@ -73,7 +54,7 @@ export class OperatorLogins {
    * @param isIdle whether the page sent the request, and not the operator.
    */
   find(cookies: string | undefined, isIdle: boolean): OperatorLogin | undefined {
-    const token = findToken(cookies);
+    const token = readCookie(cookies, cookieName);
     if (token === undefined) return undefined;
     const key = digestToken(token).toString("hex");
     const login = this.#logins.get(key);
@@ -88,7 +69,7 @@ export class OperatorLogins {
 
   /** @returns a cookie that deletes the login's. */
   end(cookies: string | undefined, isSecure: boolean): string {
-    this.#logins.delete(digestToken(findToken(cookies) ?? "").toString("hex"));
-    return formatCookie("", 0, isSecure);
+    this.#logins.delete(digestToken(readCookie(cookies, cookieName) ?? "").toString("hex"));
+    return formatCookie(cookieName, "", { maxAgeSeconds: 0, isSecure });
   }
 }

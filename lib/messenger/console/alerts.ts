@@ -1,0 +1,118 @@
+import { type Html, html } from "#lib/html.ts";
+import { findDisconnection } from "../channels/platform-codes.ts";
+import { tooOldSeconds } from "../outbox/depth.ts";
+import { formatSeconds, formatTime, renderAge } from "./age.ts";
+import { replayCommand } from "./runs-section.ts";
+import type { View } from "./view.ts";
+import { adviceOf } from "./words/advice.ts";
+
+interface Alert {
+  readonly name: string;
+  readonly what: string;
+  readonly since?: Date | undefined;
+  readonly todo: string;
+}
+
+/** A connection that has just been lost is usually back within seconds. */
+const maxReconnectionMs = 60_000;
+
+const ofConnection = ({ state, words, now }: View): Alert[] => {
+  if (!state?.leader) return [];
+  const { kind, since: text, answer, retryAt, passkey } = state.connection;
+  const { alerts } = words;
+  const since = new Date(text);
+  const { says, operator } = adviceOf(words, answer);
+  switch (kind) {
+    case "pairing":
+      if (passkey)
+        return [{ name: "passkey", what: words.passkey.says, since, todo: words.passkey.operator }];
+      return [{ name: "unlinked", ...alerts.unlinked, since }];
+    case "stopped":
+      return [{ name: "stopped", what: alerts.stopped(says, answer ?? 0), since, todo: operator }];
+    case "replaced":
+      return [{ name: "replaced", ...alerts.replaced, since }];
+    case "open":
+      return [];
+    default: {
+      const { reaction } = findDisconnection(answer);
+      if (kind === "closed" && reaction === "wait" && retryAt) {
+        const what = alerts.banned(says, formatTime(new Date(retryAt), now, words));
+        return [{ name: "banned", what, since, todo: operator }];
+      }
+      if (now.getTime() - since.getTime() < maxReconnectionMs) return [];
+      const todo = alerts.disconnected.todo(operator);
+      return [{ name: "disconnected", what: alerts.disconnected.what(says), since, todo }];
+    }
+  }
+};
+
+const ofLimits = ({ state, words, now }: View): Alert[] => {
+  const { pausedSeconds } = state?.limits ?? {};
+  if (pausedSeconds === undefined) return [];
+  const end = formatTime(new Date(now.getTime() + pausedSeconds * 1_000), now, words);
+  const { what, todo } = words.alerts.limited;
+  return [{ name: "limited", what: what(end), since: state?.limitedSince ?? undefined, todo }];
+};
+
+const ofQueue = ({ state, words, now }: View): Alert[] => {
+  const { oldest_seconds: oldest = 0, oldest_urgent_seconds: urgent = 0 } = state?.due ?? {};
+  const alert = (name: "urgentOld" | "old", seconds: number): Alert => ({
+    name,
+    what: words.alerts[name].what(formatSeconds(seconds, words)),
+    since: new Date(now.getTime() - seconds * 1_000),
+    todo: words.alerts[name].todo,
+  });
+  if (urgent >= tooOldSeconds.urgent) return [alert("urgentOld", urgent)];
+  return oldest >= tooOldSeconds.any ? [alert("old", oldest)] : [];
+};
+
+const ofJobs = ({ state, words: { alerts } }: View): Alert[] =>
+  (state?.runs ?? [])
+    .filter(({ isUnresolved }) => isUnresolved)
+    .map(({ job, reason, scheduledAt }) => ({
+      name: "job",
+      what: alerts.job.what(job, reason ?? ""),
+      since: scheduledAt,
+      todo: alerts.job.todo(replayCommand(job, scheduledAt)),
+    }));
+
+/** Lists what is wrong, worst first: what stops all messages, then some, then those of a job. */
+export const listAlerts = (view: View): Alert[] => {
+  const { state, words } = view;
+  const { alerts } = words;
+  if (!state) return [{ name: "state", ...alerts.state }];
+  return [
+    ...(state.databaseUnavailable ? [{ name: "database", ...alerts.database }] : []),
+    ...ofConnection(view),
+    ...(state.paused ? [{ name: "paused", ...alerts.paused, since: state.pausedSince ?? undefined }] : []),
+    ...ofQueue(view),
+    ...ofLimits(view),
+    ...ofJobs(view),
+  ];
+};
+
+// explicit roles as in outbox-section.ts
+const renderAlert = ({ name, what, since, todo }: Alert, { words, now }: View): Html => {
+  const { columns, unknownSince } = words.alerts;
+  return html`<tr role="row" data-alert="${name}">
+<td role="cell"><strong>${what}</strong></td>
+<td role="cell" data-label="${columns.since}">${since ? html`${formatTime(since, now, words)} · ${renderAge(since, now, words)}` : unknownSince}</td>
+<td role="cell" data-label="${columns.todo}">${todo}</td>
+</tr>`;
+};
+
+/** Renders what is wrong, since when, and what to do: the first that an operator sees. */
+export const renderAlerts = (view: View): Html => {
+  const { alerts } = view.words;
+  const found = listAlerts(view);
+  const isWell = found.length === 0;
+  const well = view.state?.leader === false ? alerts.noneStandby : alerts.none;
+  return html`<section id="alerts" class="card ${isWell ? "well" : "ill"}" aria-labelledby="alerts-title">
+<h2 id="alerts-title" class="unseen">${alerts.heading}</h2>
+<p role="status" class="verdict">${isWell ? well : alerts.count(found.length)}</p>
+<table role="table" class="alerts" aria-labelledby="alerts-title"${isWell ? html` hidden` : undefined}>
+<thead role="rowgroup"><tr role="row">${Object.values(alerts.columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+<tbody role="rowgroup">${found.map((alert) => renderAlert(alert, view))}</tbody>
+</table>
+</section>`;
+};

@@ -1,0 +1,15 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { readCookie } from "./login/cookie.ts";
+import { findLanguage, type Language } from "./words/language.ts";
+
+export const languageCookie = "console-language";
+
+export const languageOf = ({ headers }: FastifyRequest): Language =>
+  findLanguage(readCookie(headers.cookie, languageCookie), headers["accept-language"]);
+
+/** @returns an empty text if the form has no such field. */
+export const fieldOf = ({ body }: FastifyRequest, name: string): string =>
+  body instanceof URLSearchParams ? (body.get(name) ?? "") : "";
+
+export const sendPage = (reply: FastifyReply, status: number, page: string): FastifyReply =>
+  reply.code(status).type("text/html; charset=utf-8").send(page);

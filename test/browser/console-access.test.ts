@@ -1,0 +1,198 @@
+import axe from "axe-core";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { openIssuer } from "#lib/messenger/console/login/issuer.ts";
+import type { ConsoleState } from "#lib/messenger/console/state.ts";
+import { connected, createConsole, operator, pairing } from "../steps/console.ts";
+import { startIssuer } from "../steps/issuer.ts";
+import { launchBrowser } from "./browser.ts";
+
+let browser: Browser;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  ({ browser, close } = await launchBrowser());
+});
+afterAll(() => close?.());
+beforeEach(() => {
+  const spy = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  onTestFinished(() => spy.mockRestore());
+});
+
+const listen = async (more?: Parameters<typeof createConsole>[0]) => {
+  const { server, messenger } = createConsole(more);
+  const url = await server.listen({ port: 0, host: "127.0.0.1" });
+  onTestFinished(() => server.close());
+  return { url, messenger };
+};
+type Settings = Parameters<Browser["newContext"]>[0];
+const openPage = async (settings: Settings) => {
+  const context = await browser.newContext(settings);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  return page;
+};
+type OpenPage = Awaited<ReturnType<typeof openPage>>;
+
+const logIn = async (page: OpenPage) => {
+  await page.locator("#username").fill(operator.username);
+  await page.locator("#password").fill(operator.password);
+  await page.keyboard.press("Enter");
+  await page.locator("#status").waitFor();
+};
+
+/** What axe finds, and how far the page scrolls sideways. */
+const check = async (page: OpenPage) => {
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate<string[]>(
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)].join(' ')))",
+  );
+  const overflow = await page.evaluate<number>(
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+  );
+  return { violations, overflow };
+};
+
+const stopped: ConsoleState = {
+  ...connected(),
+  connection: { kind: "stopped", answer: 405, since: new Date().toISOString() },
+  paused: true,
+  pausedSince: new Date(),
+  limits: { pausedSeconds: 600, cap: { total: 100, used: 90, endsInSeconds: 9_000 } },
+};
+const states: readonly ConsoleState[] = [
+  connected(),
+  stopped,
+  { ...pairing(), connection: { ...pairing().connection, passkey: true, code: "K7PX-2QWM" } },
+  { ...connected(), messages: [], runs: [], acts: [], hours: [], databaseUnavailable: true },
+];
+
+describe.each(["en", "id"])("in %s", (locale) => {
+  test.each([
+    [390, "light"],
+    [390, "dark"],
+    [1_280, "light"],
+    [1_280, "dark"],
+  ] as const)(
+    "every state is accessible and does not scroll sideways, at %i pixels, %s",
+    async (width, colorScheme) => {
+      const { url, messenger } = await listen();
+      const page = await openPage({ viewport: { width, height: 800 }, colorScheme, locale });
+      await page.goto(`${url}/console`);
+      expect(await check(page)).toEqual({ violations: [], overflow: 0 });
+      await logIn(page);
+      for (const state of states) {
+        messenger.state = state;
+        await page.reload();
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+        expect(await check(page)).toEqual({ violations: [], overflow: 0 });
+      }
+    },
+  );
+});
+
+test("a search shows its number masked, in no address, and lasts until it is cleared", async () => {
+  const { url, messenger } = await listen();
+  const page = await openPage({ locale: "en" });
+  await page.goto(`${url}/console`);
+  await logIn(page);
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.getByLabel("Message id or number").fill("+62 812-3456-7890");
+  await page.getByLabel("Sender").selectOption("notification");
+  await page.getByRole("button", { name: "Search" }).click();
+  const shown = "Shows messages to 6281•••••••90, messages of notification.";
+  await page.getByText(shown).waitFor();
+  expect(await page.getByLabel("Message id or number").inputValue()).toBe("");
+  expect(await page.getByLabel("Sender").inputValue()).toBe("notification");
+  expect(messenger.filter).toEqual({ phone: "6281234567890", sender: "notification" });
+  expect(await page.content()).not.toContain("34567890");
+  await page.reload();
+  await page.getByText(shown).waitFor();
+  expect(asked.join()).not.toMatch(/34567890|3456-7890/);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByText(shown).waitFor({ state: "hidden" });
+  expect(await page.getByLabel("Sender").inputValue()).toBe("");
+  expect(messenger.filter).toEqual({});
+});
+
+test("a waiting message says why and when, and a rejected one what to do", async () => {
+  const { url } = await listen();
+  const page = await openPage({ locale: "en" });
+  await page.goto(`${url}/console`);
+  await logIn(page);
+  const rows = page.locator("#messages tbody tr");
+  const waiting = await rows.filter({ hasText: "PENDING" }).innerText();
+  expect(waiting).toMatch(/Will be sent at about \d\d:\d\d \(Jakarta\):/);
+  expect(waiting).toContain("3 messages are before it");
+  expect(waiting).toContain("pace: seconds between two messages, until");
+  expect(await rows.filter({ hasText: "code 479" }).innerText()).toContain("What to do: Nothing, unless");
+});
+
+test("a number is opted out, and in again by the second button of the form, with a confirmation", async () => {
+  const { url, messenger } = await listen();
+  const page = await openPage({ locale: "en" });
+  await page.goto(`${url}/console`);
+  await logIn(page);
+  for (const [button, call, notice] of [
+    ["Opt out", "opt out 6281234567890", "6281•••••••90 has opted out."],
+    ["Opt in again", "opt in 6281234567890", "6281•••••••90 had not opted out."],
+  ] as const) {
+    await page.locator("#opting summary").click();
+    await page.getByLabel("Number to opt out or in").fill("6281234567890");
+    await page.getByRole("checkbox").check();
+    // the second poll begins after the first has updated the page
+    for (let polls = 0; polls < 2; polls++)
+      await page.waitForRequest((request) => request.resourceType() === "fetch");
+    await page.getByRole("button", { name: button, exact: true }).click();
+    await page.locator("#notice", { hasText: notice }).waitFor();
+    expect(messenger.calls.at(-1)).toBe(call);
+  }
+});
+
+test("the language is switched on the page and stays", async () => {
+  const { url } = await listen();
+  const page = await openPage({ locale: "en" });
+  await page.goto(`${url}/console`);
+  await page.getByRole("link", { name: "Bahasa Indonesia" }).click();
+  await page.getByRole("heading", { name: "Masuk" }).waitFor();
+  await logIn(page);
+  expect(await page.locator("html").getAttribute("lang")).toBe("id");
+  await page.getByRole("button", { name: "Jeda pengiriman" }).click();
+  await page.locator("#notice", { hasText: "Pengiriman dijeda." }).waitFor();
+  expect(await page.getByRole("button", { name: "Lanjutkan pengiriman" }).count()).toBe(1);
+});
+
+test("the chart has a table with the same figures", async () => {
+  const { url, messenger } = await listen();
+  const page = await openPage({ locale: "en" });
+  await page.goto(`${url}/console`);
+  await logIn(page);
+  expect(await page.getByRole("img", { name: /^(Accepted|Sent|Failed|Waiting): / }).count()).toBe(4);
+  await page.locator("#chart summary").click();
+  const rows = page.getByRole("table", { name: "Messages by hour" }).locator("tbody tr");
+  expect(await rows.count()).toBe(24);
+  const last = messenger.state.hours.at(-1);
+  const cells = await rows.last().locator("td").allInnerTexts();
+  expect(cells).toEqual([last?.accepted, last?.sent, last?.failed, last?.waiting].map(String));
+});
+
+test("an operator who logs in at the issuer, another site, arrives at the console", async () => {
+  const issuer = await startIssuer();
+  onTestFinished(async () => void (await issuer.stop()));
+  const settings = { url: issuer.url, clientId: "console", groupsClaim: "cognito:groups" };
+  const { url } = await listen({ issuer: openIssuer(settings) });
+  const page = await openPage({ locale: "en" });
+  await page.goto(`${url}/console`);
+  await page.getByRole("link", { name: "Log in with the city's account" }).click();
+  await page.locator("#status").waitFor();
+  expect(page.url()).toBe(`${url}/console`);
+  expect(await page.locator(".bar form").innerText()).toContain("sari · operator");
+  // an operator does not unlink
+  expect(await page.locator("#unlinking").isVisible()).toBe(false);
+  const cookies = await page.context().cookies();
+  expect(cookies.find(({ name }) => name === "console")).toMatchObject({
+    sameSite: "Strict",
+    httpOnly: true,
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { listActs, openActs } from "#lib/messenger/console/acts.ts";
+import type { Role } from "#lib/messenger/console/login/roles.ts";
+import { pairing, qrText, userOf } from "../../steps/console.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
+import { openLoggedIn } from "./console-browser.ts";
+
+const openAs = (role: Role) => openLoggedIn({ findUsers: async () => [await userOf(undefined, role)] });
+const phone = "6281234567890";
+/** The least role of each action, with what its form contains. */
+const actions: readonly [string, Role, Record<string, string>][] = [
+  ["pause", "operator", {}],
+  ["resume", "operator", {}],
+  ["pairing-code", "operator", { phone }],
+  ["log-in", "operator", {}],
+  ["old-link", "operator", {}],
+  ["version", "operator", { version: "2.3000.1" }],
+  ["opt-out", "operator", { phone, confirmed: "yes" }],
+  ["opt-in", "operator", { phone, confirmed: "yes" }],
+  ["unlink", "admin", { confirmation: "unlink" }],
+];
+const roles: readonly Role[] = ["viewer", "operator", "admin"];
+
+describe("an action is performed only for a role that may, and recorded either way", () => {
+  test.each(actions.flatMap((action) => roles.map((role) => [...action, role] as const)))(
+    "%s, which requires %s, with %o by %s",
+    async (action, required, fields, role) => {
+      const isAllowed = roles.indexOf(role) >= roles.indexOf(required);
+      const { post, get, messenger } = await openAs(role);
+      await post(`/${action}`, fields);
+      expect(messenger.calls).toHaveLength(isAllowed ? 1 : 0);
+      expect(messenger.acts.at(-1)).toMatch(isAllowed ? / done$/ : / denied$/);
+      const { body } = await get();
+      if (!isAllowed) expect(body).toContain("Your role does not allow this");
+    },
+  );
+});
+
+test("a number in the record is masked, and a search for one is recorded too", async () => {
+  const { post, messenger } = await openAs("operator");
+  await post("/opt-out", { phone, confirmed: "yes" });
+  await post("/search", { query: phone });
+  await post("/search", { query: "3EB0A1" });
+  expect(messenger.acts).toEqual([
+    "operator login done",
+    "operator opt-out 6281•••••••90 done",
+    "operator search 6281•••••••90 done",
+  ]);
+});
+
+test("an action that cannot be recorded is not performed", async () => {
+  const begin = () => Promise.reject(new Error("10.1.2.3"));
+  const { post, get, messenger } = await openLoggedIn({
+    acts: { begin, end: async () => {}, record: async () => {} },
+  });
+  await post("/pause");
+  expect(messenger.calls).toEqual([]);
+  const { body } = await get();
+  expect(body).toContain("the action could not be recorded");
+  expect(body).not.toContain("10.1.2.3");
+});
+
+test("a viewer sees neither the QR code nor the pairing code, with which a phone could be linked", async () => {
+  const { get, messenger } = await openAs("viewer");
+  const state = pairing();
+  messenger.state = { ...state, connection: { ...state.connection, code: "K7PX-2QWM" } };
+  const { body } = await get();
+  expect(body).not.toContain('class="qr"');
+  expect(body).not.toContain("K7PX");
+  expect(body).not.toContain(qrText);
+});
+
+test("opting a number out requires the confirmation", async () => {
+  const { post, get, messenger } = await openAs("admin");
+  await post("/opt-out", { phone });
+  expect(messenger.calls).toEqual([]);
+  expect((await get()).body).toContain("tick the box to confirm");
+});
+
+test("the messenger's role adds to the record and reads it, but changes and deletes nothing of it", async () => {
+  const { sql } = await createMessengerDatabase();
+  const acts = openActs(sql);
+  await acts.end(await acts.begin({ name: "sari", role: "operator" }, "pause"), "done");
+  await acts.begin({ name: "budi", role: "admin" }, "opt-out", "6281•••••••90");
+  expect(await listActs(sql)).toMatchObject([
+    { operator: "budi", role: "admin", action: "opt-out", subject: "6281•••••••90", result: null },
+    { operator: "sari", role: "operator", action: "pause", subject: null, result: "done" },
+  ]);
+  for (const statement of [
+    "update messaging.operator_act set operator = 'x'",
+    "delete from messaging.operator_act",
+    "truncate messaging.operator_act, messaging.operator_result",
+    "update messaging.operator_result set result = 'done'",
+    "delete from messaging.operator_result",
+  ])
+    await expect(sql.unsafe(statement), statement).rejects.toMatchObject({ code: "42501" });
+});

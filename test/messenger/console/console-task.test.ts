@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { database, openConsole, phone, sql, stageEachTest, start, submit } from "../running-task.ts";
+
+stageEachTest();
+
+test("the console of a running task says why a message waits, and opts its number out and in again", async () => {
+  const task = await start();
+  await expect.poll(() => task.findWhatsApp()?.state().kind).toBe("pairing");
+  await submit(task, {});
+  const { read, press } = await openConsole(task);
+  const page = await read();
+  expect(page).toContain("No phone is linked: nothing is sent.");
+  expect(page).toContain("When it will be sent is unknown: the messenger is not connected to WhatsApp");
+
+  const countOptOuts = async () => (await database.admin`select from notification.opt_out`).count;
+  const fields = { phone, confirmed: "yes" };
+  expect(await press("opt-out", fields)).toContain("6281•••••••01 has opted out.");
+  expect(await countOptOuts()).toBe(1);
+  expect(await press("opt-out", fields)).toContain("had already opted out");
+  expect(await press("opt-in", fields)).toContain("has opted in again");
+  expect(await countOptOuts()).toBe(0);
+  const acts = await sql`
+    select action, subject, result from messaging.operator_act join messaging.operator_result on act = id order by id`;
+  expect(acts.map(({ action, subject, result }) => [action, subject, result])).toEqual([
+    ["login", null, "done"],
+    ["opt-out", "6281•••••••01", "done"],
+    ["opt-out", "6281•••••••01", "done"],
+    ["opt-in", "6281•••••••01", "done"],
+  ]);
+});

@@ -1,0 +1,208 @@
+import type postgres from "postgres";
+import { beforeEach, describe, expect, test } from "vitest";
+import { listHours } from "#lib/messenger/console/chart.ts";
+import { listMessages, listSenders, readFilter } from "#lib/messenger/console/messages.ts";
+import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { carefulPace, type History, Pacing } from "#lib/messenger/send/pacing.ts";
+import { explainWaiting } from "#lib/messenger/send/waiting.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
+
+let sql: postgres.Sql;
+beforeEach(async () => {
+  ({ sql } = await createMessengerDatabase());
+});
+const account = "6281200000099";
+const known = "6281200000001";
+const minuteMs = 60_000;
+
+/** Adds messages to be sent. @param fields of the row instead of the usual ones */
+const add = async (...rows: { id: string; phone?: string; sender?: string; priority?: number }[]) => {
+  for (const { id, phone = known, sender = "api:a", priority = 1 } of rows)
+    await sql`
+      insert into messaging.message (id, sender, kind, phone, content, priority, expires_at)
+      values (${id}, ${sender}, 'text', ${phone}, '{}', ${priority}, now() + interval '1 day')`;
+};
+const befriend = () => sql`insert into messaging.contact (account, phone) values (${account}, ${known})`;
+
+const pacingWith = (history: Partial<History> = {}) =>
+  new Pacing(carefulPace, {
+    ...{ account, sentAt: [], newContactsAt: [], firstSentAt: 0, lockedUntil: 0, pausedUntil: 0 },
+    ...{ stoppedUntil: 0, cap: null, resting: [], ...history },
+  });
+/** Explains one message: obstacles with the minutes until their end, and those until it is sent. */
+const explain = async (id: string, pacing: Pacing, isOpen = true) => {
+  const found = (await explainWaiting(sql, { pacing, isOpen }, [id])).get(id);
+  const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs);
+  return {
+    obstacles: found?.obstacles.map(({ name, until }) => [name, minutes(until)]),
+    ahead: found?.ahead,
+    at: minutes(found?.at),
+  };
+};
+
+describe("a message waits", () => {
+  test("for nothing when it is the next one", async () => {
+    await befriend();
+    await add({ id: "A" });
+    expect(await explain("A", pacingWith())).toEqual({ obstacles: [], ahead: 0, at: 0 });
+  });
+
+  test("while sending is paused or the messenger is not connected, without a time", async () => {
+    await befriend();
+    await add({ id: "A" });
+    await setPaused(sql, true);
+    expect(await explain("A", new Pacing(carefulPace), false)).toEqual({
+      obstacles: [
+        ["not-connected", undefined],
+        ["paused", undefined],
+      ],
+      ahead: 0,
+      at: undefined,
+    });
+  });
+
+  test("for the end of its quiet hours, and after an attempt for the next one", async () => {
+    await befriend();
+    await add({ id: "A" }, { id: "B", phone: "6281200000002" });
+    await sql`
+      update messaging.message set not_before = now() + interval '90 minutes',
+        quiet_hours = '{"from":"21:00","to":"07:00","time_zone":"Asia/Jakarta"}' where id = 'A'`;
+    await sql`update messaging.message set not_before = now() + interval '5 minutes', epoch = 1 where id = 'B'`;
+    expect(await explain("A", pacingWith())).toMatchObject({ obstacles: [["quiet-hours", 90]], at: 90 });
+    expect((await explain("B", pacingWith())).obstacles).toEqual([["retry", 5]]);
+  });
+
+  test("for earlier messages to its number, and those before it in turns of the senders", async () => {
+    await befriend();
+    await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000002')`;
+    await add({ id: "A" }, { id: "B" }, { id: "C", sender: "api:b", phone: "6281200000002" });
+    expect(await explain("B", pacingWith())).toMatchObject({
+      obstacles: [
+        ["order", undefined],
+        ["line", undefined],
+      ],
+      ahead: 2,
+      at: 0,
+    });
+    expect((await explain("C", pacingWith())).ahead).toBe(1);
+    await add({ id: "urgent", priority: 0, phone: "6281200000003" });
+    await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000003')`;
+    expect((await explain("C", pacingWith())).ahead).toBe(2);
+  });
+
+  test("for the pace: the hour's messages are used up", async () => {
+    await befriend();
+    await add({ id: "A" });
+    const sentAt = Array.from({ length: 200 }, (_, index) => steadyNow() - 40 * minuteMs + index);
+    expect(await explain("A", pacingWith({ sentAt }))).toEqual({
+      obstacles: [["hour", 20]],
+      ahead: 0,
+      at: 20,
+    });
+  });
+
+  test("for the rest of its number", async () => {
+    await befriend();
+    await add({ id: "A" });
+    const resting = [{ phone: known, until: steadyNow() + 10 * minuteMs }];
+    expect(await explain("A", pacingWith({ resting }))).toMatchObject({
+      obstacles: [["recipient", 10]],
+      at: 10,
+    });
+  });
+
+  test.each<[string, Partial<History>, [string, number][]]>([
+    [
+      "the daily budget of new contacts",
+      { newContactsAt: Array.from({ length: 200 }, () => steadyNow() - 23 * 60 * minuteMs) },
+      [["new-contacts", 60]],
+    ],
+    ["the platform's lock", { lockedUntil: steadyNow() + 45 * minuteMs }, [["limited", 45]]],
+    [
+      "the platform's cap",
+      { cap: { total: 10, used: 10, endsAt: steadyNow() + 30 * minuteMs } },
+      [["limited", 30]],
+    ],
+    [
+      "the spread of what is left of the cap",
+      {
+        cap: { total: 10, used: 8, endsAt: steadyNow() + 30 * minuteMs },
+        newContactsAt: [steadyNow() - 10 * minuteMs],
+      },
+      [["cap-spread", 10]],
+    ],
+  ])("as a new contact for %s, and as a known one does not", async (_, history, obstacles) => {
+    await add({ id: "A", priority: 3 });
+    const [[, minutes = 0] = []] = obstacles;
+    expect(await explain("A", pacingWith(history))).toMatchObject({ obstacles, at: minutes });
+    await befriend();
+    expect((await explain("A", pacingWith(history))).obstacles).toEqual([]);
+  });
+});
+
+test("the forecast observes the pace: 8 in a minute, then 200 in an hour", () => {
+  const now = steadyNow();
+  const times = pacingWith()
+    .forecast(300, now)
+    .map((at) => (at - now) / minuteMs);
+  expect(times[7]).toBeLessThan(1);
+  expect(times[8]).toBeGreaterThanOrEqual(1);
+  expect(times[199]).toBeLessThan(60);
+  expect(times[200]).toBeGreaterThanOrEqual(60);
+});
+
+describe("a search", () => {
+  test("reads a number with separators, an id, and a sender", () => {
+    expect(readFilter(" +62 812-3456-7890 ", "")).toEqual({ phone: "6281234567890" });
+    expect(readFilter(" 3EB0A1 ", "api:a")).toEqual({ id: "3EB0A1", sender: "api:a" });
+    expect(readFilter("", "")).toEqual({});
+  });
+
+  test("finds the messages of a number, an id or a sender by an index", async () => {
+    await add({ id: "A" }, { id: "B", phone: "6281200000002" }, { id: "C", sender: "api:b" });
+    const idsOf = async (query: string, sender = "") =>
+      (await listMessages(sql, readFilter(query, sender))).map(({ id }) => id);
+    expect(await idsOf("6281200000001")).toEqual(["C", "A"]);
+    expect(await idsOf("B")).toEqual(["B"]);
+    expect(await idsOf("", "api:b")).toEqual(["C"]);
+    expect(await idsOf("6281200000001", "api:a")).toEqual(["A"]);
+    expect(await idsOf("none")).toEqual([]);
+    expect(await listSenders(sql)).toEqual(["api:a", "api:b"]);
+    await sql`
+      insert into messaging.message (id, sender, kind, phone, content, state, expires_at)
+      select 'R' || i, 'api:' || i % 50, 'text', 62813000000 + i, '{}', 'READ', now() from generate_series(1, 5000) i`;
+    for (const condition of ["phone = '62813000007'", "sender = 'api:7'"]) {
+      const plan = await sql.unsafe(
+        `explain select id from messaging.message where ${condition} order by seq desc limit 50`,
+      );
+      expect(JSON.stringify(plan)).toMatch(/Index Scan Backward using message_of_/);
+    }
+  });
+});
+
+test("the chart counts acceptance, sending and failure by hour, and what waited at the end of each", async () => {
+  await sql`
+    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, sent_at, changed_at, expires_at)
+    select id, 'api:a', 'text', '6281200000001', '{}', state, date_trunc('hour', now()) - accepted::interval,
+      date_trunc('hour', now()) - sent::interval, date_trunc('hour', now()) - changed::interval, now()
+    from (values
+      ('old', 'PENDING', '30 hours', null, '30 hours'),
+      ('sent', 'READ', '5 hours', '3 hours', '1 hour'),
+      ('failed', 'FAILED', '5 hours', null, '4 hours'),
+      ('new', 'PENDING', '0 s', null, '0 s')) given (id, state, accepted, sent, changed)`;
+  const hours = await listHours(sql);
+  expect(hours).toHaveLength(24);
+  const tail = hours
+    .slice(-7)
+    .map(({ accepted, sent, failed, waiting }) => [accepted, sent, failed, waiting]);
+  expect(tail).toEqual([
+    [0, 0, 0, 1],
+    [2, 0, 0, 3],
+    [0, 0, 1, 2],
+    [0, 1, 0, 1],
+    [0, 0, 0, 1],
+    [0, 0, 0, 1],
+    [1, 0, 0, 2],
+  ]);
+});
