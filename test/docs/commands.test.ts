@@ -49,7 +49,7 @@ const prepareVariables = async () => {
   const client = employeeClient(dev.baseUrl);
   // on a busy machine the first connections to the database take longer than a function's 2.6 s: it answers 500
   const logIn = () => client.login(username, password);
-  await expect.poll(async () => (await logIn()).status, { timeout: 90_000 }).toBe(200);
+  await vi.waitUntil(async () => (await logIn()).status === 200, { timeout: 90_000, interval: 200 });
   const { token, refresh_token } = (await logIn()).json;
   const ticket = await client.get("tiket", { user: "servicelogin", username: nip, pass: passphrase }, token);
   const sent = await messagingClient(dev.messagingBaseUrl, basic).sendMessage({ phone, message: "x" });

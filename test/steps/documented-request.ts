@@ -11,20 +11,22 @@ export interface DocumentedRequest {
   readonly body: Values | undefined;
 }
 
-/** The request that the document shows first: a whole example, or the example of each field. */
+/** The request that the document shows first: a whole body, or the example of each field; of a query the required ones. */
 export const documentedRequest = ({ fn, params, query, body }: Route): DocumentedRequest => {
   const words = allWords[fn];
   const [example] = Object.values(words?.examples ?? {}) as Values[];
-  const examplesOf = (schema: Parameters<typeof schemaOf>[0]) =>
+  const pick = (names: readonly string[]) =>
     Object.fromEntries(
-      Object.keys(schemaOf(schema, "input").properties ?? {}).flatMap((name) => {
+      names.flatMap((name) => {
         const field = words?.fields[name];
         return field ? [[name, field.example]] : [];
       }),
     );
+  const examplesOf = (schema: Parameters<typeof schemaOf>[0]) =>
+    pick(Object.keys(schemaOf(schema, "input").properties ?? {}));
   return {
     params: params ? examplesOf(params) : {},
-    query: query && (example ?? examplesOf(query)),
+    query: query && pick(schemaOf(query, "input").required ?? []),
     body: body && (example ?? examplesOf(body)),
   };
 };

@@ -154,8 +154,7 @@ export const en = {
       directory: "WhatsApp does not answer for numbers and devices; messages to numbers not used recently",
       media: "WhatsApp's media servers accept no uploads; images and files",
     },
-    outage: (service: string, time: string) =>
-      `${service} stay queued, and are tried again in ${time}.`,
+    outage: (service: string, time: string) => `${service} stay queued, and are tried again in ${time}.`,
   },
   passkey: passkeyDemanded as Advice,
   disconnections: { ...disconnections, unknown: unknownDisconnection } as AdviceByCode<

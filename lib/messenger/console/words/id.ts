@@ -229,8 +229,10 @@ export const id: Words = {
   },
   reasons: {
     unanswered: "platform tidak menjawab",
-    expiredWithoutMedia: "tidak terkirim sebelum kedaluwarsa; tidak ada server media platform yang menerima medianya",
-    expiredWithoutDirectory: "tidak terkirim sebelum kedaluwarsa; platform tidak menjawab untuk nomor atau perangkatnya",
+    expiredWithoutMedia:
+      "tidak terkirim sebelum kedaluwarsa; tidak ada server media platform yang menerima medianya",
+    expiredWithoutDirectory:
+      "tidak terkirim sebelum kedaluwarsa; platform tidak menjawab untuk nomor atau perangkatnya",
     expired: "tidak terkirim sebelum kedaluwarsa",
     unclear: "hasilnya tidak dapat disimpan; lihat log messenger",
     unregistered: "nomor tidak terdaftar di platform",
