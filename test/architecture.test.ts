@@ -142,7 +142,7 @@ describe("the route table", () => {
 
   test("names each segment in braces of a path in its schema, and no other", () => {
     for (const { path, params } of routes) {
-      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const names = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name);
       const { properties = {} } = params ? z.toJSONSchema(params) : {};
       expect(Object.keys(properties)).toEqual(names);
     }

@@ -1,5 +1,5 @@
 import { apiKeyAuthorizer, basicAuthorizer, bearerAuthorizer } from "./authorizer.ts";
-import { readDocument, readFile, readPage } from "./docs.ts";
+import { readDocument, readFile, readPage, readRoot } from "./docs.ts";
 import { getTicket, login, readEmployees, refresh } from "./employee.ts";
 import { readMessage, sendFile, sendImage, sendMessage } from "./messaging.ts";
 import { listResidents, searchResidents } from "./resident.ts";
@@ -17,6 +17,7 @@ export const integrationRoutes: readonly Route[] = [
   listCategories,
   listGallery,
   readDocument,
+  readRoot,
   readPage,
   readFile,
 ];

@@ -66,8 +66,9 @@ export const samples: Readonly<Record<string, (city: City) => Sample | Promise<S
   "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
   "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
   "docs/openapi": () => ({}),
+  "docs/root": () => ({}),
   "docs/page": () => ({}),
-  "docs/file": () => ({ params: { name: "paging" } }),
+  "docs/file": () => ({ params: { path: "paging" } }),
 };
 
 const encode = async ({ encoding }: Route, body: Record<string, unknown>) => {
