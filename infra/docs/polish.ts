@@ -14,8 +14,15 @@ const unusedFiles = "pagefind/pagefind-{ui,modular-ui,component-ui,highlight}.*"
 /** Turns the base in a script into the folder above the script's own, because a built script cannot know its stage. */
 const withOwnAddress = (script: string): string =>
   script.replace(new RegExp(`(["'\`])${placeholderBase}/docs(/?)\\1`, "g"), (_, __, slash) =>
-    slash ? 'new URL("..",import.meta.url).pathname' : 'new URL("..",import.meta.url).pathname.slice(0,-1)',
+    `(new URL("..",import.meta.url).pathname${slash ? "" : ".slice(0,-1)"})`,
   );
+
+/** The style sheet of code blocks knows a token by its style attribute. */
+const withTokenClasses = (css: string): string => css.replaceAll(/span\[style\^=["']?--["']?\]:not\(\[class\]\)/g, "span[class^=s-]");
+
+/** The keys of the search stand in its button as a picture: they are no part of its name (WCAG 2.5.3). */
+const tidy = (html: string): string =>
+  html.replace(/<meta name="generator"[^>]*>/g, "").replace(/<kbd(?= class="sl-hidden)/, '<kbd aria-hidden="true"');
 
 /** Collects the style attributes of all pages as classes, because the policy allows no inline style. */
 class Styles {
@@ -69,9 +76,10 @@ export const polish = (folder: string): void => {
   const list = (pattern: string) => globSync(pattern, { cwd: folder }).map((file) => `${folder}/${file}`);
   for (const file of list(unusedFiles)) rmSync(file);
   for (const file of list("_astro/*.js")) edit(file, withOwnAddress);
+  for (const file of list("_astro/ec.*.css")) edit(file, withTokenClasses);
   const styles = new Styles();
   const pages = list("**/*.html");
-  for (const file of pages) edit(file, (html) => styles.takeFrom(html).replace(/<meta name="generator"[^>]*>/g, ""));
+  for (const file of pages) edit(file, (html) => styles.takeFrom(tidy(html)));
   const sheet = `_astro/inline.${digest(styles.text, 8)}.css`;
   writeFileSync(`${folder}/${sheet}`, styles.text);
   const link = `<link rel="stylesheet" href="${placeholderBase}/docs/${sheet}"></head>`;

@@ -6,6 +6,12 @@ import { accepts } from "./coding.ts";
 /** 2 ms for a page of 100 KB. */
 const params = { [constants.BROTLI_PARAM_QUALITY]: 4 };
 
+/** The reference's script writes styles into its page, and no other page does. */
+const policyOf = (name: string): string => {
+  const policy = findBuilt("policy.txt") ?? "default-src 'none'";
+  return /(^|\/)reference$/.test(name) ? policy.replace("style-src 'self'", "$& 'unsafe-inline'") : policy;
+};
+
 /** Returns a page of the site with the addresses of this stage, or undefined. */
 export const findPage = (name: string, acceptEncoding: string, status = 200): PlainReply | undefined => {
   const html = findAddressed(`${name}.html`);
@@ -15,7 +21,7 @@ export const findPage = (name: string, acceptEncoding: string, status = 200): Pl
     hasBrotli ? brotliCompressSync(html, { params }) : html,
     {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": findBuilt("policy.txt") ?? "default-src 'none'",
+      "content-security-policy": policyOf(name),
       "referrer-policy": "no-referrer",
       vary: "accept-encoding",
       ...(hasBrotli && { "content-encoding": "br" }),

@@ -51,6 +51,7 @@ export default defineConfig({
       expressiveCode: {
         themes: ["github-dark-high-contrast", "github-light-high-contrast"],
         styleOverrides: { borderRadius: "0.5rem" },
+        defaultProps: { wrap: true, frame: "none" },
       },
     }),
   ],
