@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Language, languages } from "#lib/openapi/text.ts";
 import { placeholderBase } from "../../lib/docs/base.ts";
-import { guideNames, readGuide, readers } from "./guide.ts";
+import { guideNames, readers, readGuide } from "./guide.ts";
 import { words } from "./words.ts";
 
 const examples = fileURLToPath(new URL("../../lib/docs/examples/", import.meta.url));
@@ -15,9 +15,12 @@ const labels = { sh: "curl", ts: "TypeScript", python: "Python", php: "PHP" };
 
 /** Puts the same request in other languages beside a block such as ```` ```sh login ````: `lib/docs/examples/login.md`. */
 const withTabs = (markdown: string): string =>
-  markdown.replace(/^```sh (?!cloud)(\w+)\n([^]*?)^```\n/gm, (_, name, shell) => {
+  markdown.replace(/^```sh (?!cloud)(\w+)\n([\s\S]*?)^```\n/gm, (_, name, shell) => {
     const others = readFileSync(`${examples}${name}.md`, "utf8");
-    const blocks = [["sh", shell], ...[...others.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map((one) => one.slice(1))];
+    const blocks = [
+      ["sh", shell],
+      ...[...others.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map((one) => one.slice(1)),
+    ];
     const tabs = blocks.map(
       ([language, text]) =>
         `<TabItem label="${labels[language as keyof typeof labels]}">\n\n\`\`\`${language}\n${text}\`\`\`\n\n</TabItem>`,
@@ -46,6 +49,18 @@ const composeGuide = (name: string, language: Language): readonly [string, strin
   return [file, `${frontmatter({ title, description: lead })}\n${imports}${text}`];
 };
 
+/** A picture of `npm run screenshots`, in the scheme of the page. */
+const picture = (name: string, description: string): string =>
+  [
+    ["light", "dark"],
+    ["dark", "light"],
+  ]
+    .map(
+      ([scheme, other]) =>
+        `<img class="${other}:sl-hidden" src="${placeholderBase}/docs/pictures/${name}.${scheme}.png" alt=${JSON.stringify(description)} width="1280" height="800" loading="lazy" />`,
+    )
+    .join("\n");
+
 /** The page at `/docs`: every guide with its first paragraph, by reader. */
 const composeIndex = (language: Language): readonly [string, string] => {
   const { product, lead, reference, referenceLead } = words[language];
@@ -69,7 +84,7 @@ ${lead}
 
 ${card(reference, `${at}reference`, referenceLead)}
 
-![${words[language].pictures.reference}](${placeholderBase}/docs/pictures/reference.png)
+${picture("reference", words[language].pictures.reference)}
 
 ${groups.join("\n")}`,
   ];

@@ -21,8 +21,14 @@ export const readers: readonly { readonly label: Text; readonly guides: readonly
     label: { en: "Operators", id: "Operator" },
     guides: ["operator", "deploying", "messenger", "notifications", "importing", "rotation", "cost"],
   },
-  { label: { en: "Privacy and security", id: "Privasi dan keamanan" }, guides: ["personal-data", "security"] },
-  { label: { en: "Contributors", id: "Kontributor" }, guides: ["contributor", "tests", "design", "residents"] },
+  {
+    label: { en: "Privacy and security", id: "Privasi dan keamanan" },
+    guides: ["personal-data", "security"],
+  },
+  {
+    label: { en: "Contributors", id: "Kontributor" },
+    guides: ["contributor", "tests", "design", "residents"],
+  },
 ];
 
 export const guideNames = readers.flatMap(({ guides }) => guides);
@@ -47,7 +53,7 @@ const withoutMarkup = (markdown: string): string =>
 /** @throws Error if the guide does not start with a title and a paragraph. */
 export const readGuide = (name: string, language: Language): Guide => {
   const markdown = readFileSync(`${folder}${language}/${name}.md`, "utf8");
-  const [, title, body = "", lead] = /^# (.+)\n\n(((?:.+\n)+)[^]*)/.exec(markdown) ?? [];
+  const [, title, body = "", lead] = /^# (.+)\n\n(((?:.+\n)+)[\s\S]*)/.exec(markdown) ?? [];
   if (!title || !lead) throw new Error(`${language}/${name}.md does not start with a title and a paragraph`);
   return { title, lead: withoutMarkup(lead.trim()), body };
 };

@@ -13,16 +13,31 @@ const unusedFiles = "pagefind/pagefind-{ui,modular-ui,component-ui,highlight}.*"
 
 /** Turns the base in a script into the folder above the script's own, because a built script cannot know its stage. */
 const withOwnAddress = (script: string): string =>
-  script.replace(new RegExp(`(["'\`])${placeholderBase}/docs(/?)\\1`, "g"), (_, __, slash) =>
-    `(new URL("..",import.meta.url).pathname${slash ? "" : ".slice(0,-1)"})`,
+  script.replace(
+    new RegExp(`(["'\`])${placeholderBase}/docs(/?)\\1`, "g"),
+    (_, __, slash) => `(new URL("..",import.meta.url).pathname${slash ? "" : ".slice(0,-1)"})`,
   );
 
 /** The style sheet of code blocks knows a token by its style attribute. */
-const withTokenClasses = (css: string): string => css.replaceAll(/span\[style\^=["']?--["']?\]:not\(\[class\]\)/g, "span[class^=s-]");
+const withTokenClasses = (css: string): string =>
+  css.replaceAll(/span\[style\^=["']?--["']?\]:not\(\[class\]\)/g, "span[class^=s-]");
 
-/** The keys of the search stand in its button as a picture: they are no part of its name (WCAG 2.5.3). */
+/**
+ * Wide tables scroll, also by keyboard. A button's visible text has to be in its name (WCAG 2.5.3): the keys of the
+ * search are not.
+ */
 const tidy = (html: string): string =>
-  html.replace(/<meta name="generator"[^>]*>/g, "").replace(/<kbd(?= class="sl-hidden)/, '<kbd aria-hidden="true"');
+  html
+    .replace(/<meta name="generator"[^>]*>/g, "")
+    .replace(/<kbd class="sl-hidden.*?<\/kbd>\s*<kbd[^>]*>K<\/kbd>\s*<\/kbd>/s, "")
+    .replace(/<table>.*?<\/table>/gs, '<div class="wide" tabindex="0">$&</div>');
+
+/** The reference has a main element of its own. */
+const withoutMain = (html: string): string =>
+  html
+    .replace(/<main data-pagefind-body/, "<div data-pagefind-body")
+    .replace(/<\/main>(?!.*<\/main>)/s, "</div>")
+    .replace(/<div class="content-panel/, '<div role="region" aria-labelledby="_top" class="content-panel');
 
 /** Collects the style attributes of all pages as classes, because the policy allows no inline style. */
 class Styles {
@@ -62,11 +77,20 @@ const hashOf = (script: string) => `'sha256-${createHash("sha256").update(script
  */
 const composePolicy = (pages: readonly string[]): string => {
   const scripts = pages.flatMap((html) =>
-    [...html.matchAll(/<script(?![^>]* src=)[^>]*>([^]*?)<\/script>/g)].map(([, text = ""]) => hashOf(text)),
+    [...html.matchAll(/<script(?![^>]* src=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text = ""]) => hashOf(text)),
   );
   return [
-    ...["default-src 'none'", `script-src 'self' 'wasm-unsafe-eval' ${[...new Set(scripts)].toSorted().join(" ")}`],
-    ...["style-src 'self'", "img-src 'self' data:", "font-src 'self'", "connect-src 'self'", "worker-src 'self'"],
+    ...[
+      "default-src 'none'",
+      `script-src 'self' 'wasm-unsafe-eval' ${[...new Set(scripts)].toSorted().join(" ")}`,
+    ],
+    ...[
+      "style-src 'self'",
+      "img-src 'self' data:",
+      "font-src 'self'",
+      "connect-src 'self'",
+      "worker-src 'self'",
+    ],
     ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
   ].join("; ");
 };
@@ -84,5 +108,6 @@ export const polish = (folder: string): void => {
   writeFileSync(`${folder}/${sheet}`, styles.text);
   const link = `<link rel="stylesheet" href="${placeholderBase}/docs/${sheet}"></head>`;
   for (const file of pages) edit(file, (html) => html.replace("</head>", link));
+  for (const file of list("**/reference.html")) edit(file, withoutMain);
   writeFileSync(`${folder}/policy.txt`, composePolicy(pages.map((file) => readFileSync(file, "utf8"))));
 };

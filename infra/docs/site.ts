@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { languages } from "#lib/openapi/text.ts";
 import { placeholderBase } from "../../lib/docs/base.ts";
 import { prefixes, writeContent } from "./content.ts";
-import { guideNames, listGuideFiles, readers } from "./guide.ts";
+import { guideNames, readers } from "./guide.ts";
 import { polish } from "./polish.ts";
 import { words } from "./words.ts";
 
@@ -29,18 +29,24 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const source = fileURLToPath(new URL("site/", import.meta.url));
 const astro = `${dirname(createRequire(import.meta.url).resolve("astro/package.json"))}/bin/astro.mjs`;
 
-/** What the pages depend on. The reference loads the OpenAPI document when it is read. */
-const digestInput = (endpoints: string): string => {
-  const hash = createHash("sha256").update(endpoints);
-  const files = [
-    ...listGuideFiles(),
-    ...globSync(["infra/docs/**/*.*", "lib/docs/{examples/*.md,base.ts}", "package.json"], { cwd: root }).map(
-      (file) => `${root}${file}`,
-    ),
-  ];
-  for (const file of files.toSorted()) hash.update(file.slice(root.length)).update(readFileSync(file));
-  return hash.digest("hex").slice(0, 16);
+const digestFiles = (patterns: string[]): string => {
+  const hash = createHash("sha256");
+  for (const file of globSync(patterns, { cwd: root }).toSorted())
+    if (statSync(`${root}${file}`).isFile()) hash.update(file).update(readFileSync(`${root}${file}`));
+  return hash.digest("hex");
 };
+
+/** Of the code that this process has loaded: a process that watches continues with it when a file changes. */
+const code = digestFiles(["infra/docs/*.ts", "lib/docs/base.ts", "package.json"]);
+
+/** What the pages depend on. The reference loads the OpenAPI document when it is read. */
+const digestInput = (endpoints: string): string =>
+  createHash("sha256")
+    .update(code)
+    .update(endpoints)
+    .update(digestFiles(["lib/docs/{guides,examples,pictures}/**", "infra/docs/site/**"]))
+    .digest("hex")
+    .slice(0, 16);
 
 /** What the site's configuration reads, which cannot import TypeScript from outside the site. */
 const composeSettings = (endpoints: string): string =>
@@ -48,7 +54,11 @@ const composeSettings = (endpoints: string): string =>
     base: `${placeholderBase}/docs`,
     words,
     endpoints: JSON.parse(endpoints),
-    groups: readers.map(({ label, guides }) => ({ label: label.en, translations: { id: label.id }, items: [...guides] })),
+    groups: readers.map(({ label, guides }) => ({
+      label: label.en,
+      translations: { id: label.id },
+      items: [...guides],
+    })),
   });
 
 const runAstro = (work: string): void => {
@@ -100,6 +110,7 @@ export const buildSite = (endpoints: string): string => {
     const work = `${root}dist/documentation`;
     rmSync(work, { recursive: true, force: true });
     cpSync(source, work, { recursive: true });
+    cpSync(`${root}lib/docs/pictures`, `${work}/public/pictures`, { recursive: true });
     writeContent(`${work}/src/content/docs`);
     writeFileSync(`${work}/settings.json`, composeSettings(endpoints));
     runAstro(work);

@@ -54,10 +54,19 @@ export const writeDocumentation = (folderOf: (fn: string) => string, output: str
       writeFileSync(`${folder}/${name}`, content);
     }
   };
-  write("docs/openapi", languages.map((language) => [`openapi.${language}.json`, composeText(language)]));
+  write(
+    "docs/openapi",
+    languages.map((language) => [`openapi.${language}.json`, composeText(language)]),
+  );
   const site = composeSite();
   const isIndex = (name: string) => name === "index.html";
-  write("docs/page", site.filter(([name]) => isIndex(name) || name === "policy.txt"));
-  write("docs/file", site.filter(([name]) => !isIndex(name)));
+  write(
+    "docs/page",
+    site.filter(([name]) => isIndex(name) || name === "policy.txt"),
+  );
+  write(
+    "docs/file",
+    site.filter(([name]) => !isIndex(name)),
+  );
   writeFileSync(`${output}/openapi.json`, composeText("en"));
 };

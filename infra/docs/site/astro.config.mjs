@@ -14,12 +14,16 @@ const packageList = () => {
       if (this.environment?.name !== "client") return;
       for (const { modules = {} } of Object.values(bundle))
         for (const [id, { renderedLength }] of Object.entries(modules))
-          if (renderedLength > 0) folders.add(/node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
+          if (renderedLength > 0)
+            folders.add(/node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
     },
     closeBundle() {
       const styled = ["@astrojs/starlight", "@scalar/api-reference", "expressive-code", "pagefind"];
       for (const name of styled) folders.add(`node_modules/${name}`);
-      const list = [...folders].filter(Boolean).toSorted().map((folder) => `${folder}/`);
+      const list = [...folders]
+        .filter(Boolean)
+        .toSorted()
+        .map((folder) => `${folder}/`);
       writeFileSync(new URL("./packages.json", import.meta.url), JSON.stringify(list));
     },
   };
