@@ -7,6 +7,9 @@ import { readFile as route } from "#lib/routes/docs.ts";
 
 /** Returns a page or a file of the documentation; people get a page about a missing one, in their language. */
 export const handler = endpoint(route).handler(async ({ params: { path }, query: { lang }, headers }) => {
+  // the search's index names files
+  const [, name] = /^(.+)\.html$/.exec(path) ?? [];
+  if (name) return redirectTo(name === "index" ? "/docs" : `/docs/${name}`);
   const { accept, "accept-encoding": coding } = headers;
   const found = path.includes(".") ? findAsset(path, coding) : findPage(path, coding);
   if (found && lang === "id" && !/^id(\/|$)/.test(path)) return redirectTo(`/docs/id/${path}`);

@@ -30,6 +30,7 @@ const tidy = (html: string): string =>
   html
     .replace(/<meta name="generator"[^>]*>/g, "")
     .replace(/<kbd class="sl-hidden.*?<\/kbd>\s*<kbd[^>]*>K<\/kbd>\s*<\/kbd>/s, "")
+    .replace(new RegExp(`="(${placeholderBase}/docs[^"]*?)(?:/index)?\\.html(#[^"]*)?"`, "g"), '="$1$2"')
     .replace(/<table>.*?<\/table>/gs, '<div class="wide" tabindex="0">$&</div>');
 
 /** The reference has a main element of its own. */

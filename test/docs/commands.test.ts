@@ -107,7 +107,11 @@ test.each(readdirSync("lib/docs/examples"))("the examples in %s work", async (fi
   expect(blocks.map(({ language }) => language)).toEqual(["ts", "python", "php"]);
   const [example] = blocks;
   writeFileSync(`${checkout}/example.mts`, example?.text ?? "");
-  const child = spawn(process.execPath, ["example.mts"], { cwd: checkout, env: variables });
+  // a refresh token works once
+  const { username, password } = dev.employee;
+  const { refresh_token } = (await employeeClient(dev.baseUrl).login(username, password)).json;
+  const env = { ...variables, REFRESH_TOKEN: refresh_token };
+  const child = spawn(process.execPath, ["example.mts"], { cwd: checkout, env });
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

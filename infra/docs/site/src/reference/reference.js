@@ -32,6 +32,7 @@ const configuration = () => ({
   hideTestRequestButton: !isImitated,
   hideClientButton: true,
   hideModels: true,
+  defaultOpenAllTags: true,
   documentDownloadType: "none",
   withDefaultFonts: false,
   telemetry: false,
@@ -45,10 +46,11 @@ const configuration = () => ({
 
 place.replaceChildren();
 new MutationObserver(() => amend(place, lang)).observe(place, { childList: true, subtree: true });
-const reference = createApiReference(place, configuration());
-new MutationObserver(() => reference.updateConfiguration?.(configuration())).observe(
-  document.documentElement,
-  {
-    attributeFilter: ["data-theme"],
-  },
-);
+createApiReference(place, configuration());
+
+/** Scalar knows the scheme by these classes. */
+const showScheme = () => {
+  document.body.classList.toggle("dark-mode", isDark());
+  document.body.classList.toggle("light-mode", !isDark());
+};
+new MutationObserver(showScheme).observe(document.documentElement, { attributeFilter: ["data-theme"] });
