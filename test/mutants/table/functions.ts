@@ -147,6 +147,13 @@ export const functions: readonly Mutant[] = [
     tests: ["test/lib/lazy.test.ts"],
   },
   {
+    breaks: "A text with an ampersand is put into a page unescaped",
+    file: "lib/html.ts",
+    find: `/[&<>"']/g`,
+    replace: `/[<>"']/g`,
+    tests: ["test/messenger/console/console-page.test.ts"],
+  },
+  {
     breaks: "Another administrator is not told which grant is missing",
     file: "lib/db/migrations/0001.do.roles.sql",
     find: "  if others is not null then",
