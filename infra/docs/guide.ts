@@ -1,65 +1,59 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { marked } from "marked";
-import { Html } from "#lib/html.ts";
-import { type Language, languages } from "#lib/openapi/text.ts";
+import type { Language, Text } from "#lib/openapi/text.ts";
 
-export type Reader = "developer" | "operator" | "contributor";
+/** The guides by reader, in the order of the sidebar: `lib/docs/guides/<language>/<name>.md`. */
+export const readers: readonly { readonly label: Text; readonly guides: readonly string[] }[] = [
+  {
+    label: { en: "App builders", id: "Pembuat aplikasi" },
+    guides: ["app-builder", "tickets", "cors"],
+  },
+  {
+    label: { en: "Partner agencies", id: "Instansi mitra" },
+    guides: ["partner", "paging", "copying"],
+  },
+  { label: { en: "City backends", id: "Backend kota" }, guides: ["sending"] },
+  {
+    label: { en: "All callers", id: "Semua pemanggil" },
+    guides: ["errors", "limits", "versions", "test-data", "status"],
+  },
+  {
+    label: { en: "Operators", id: "Operator" },
+    guides: ["operator", "deploying", "messenger", "notifications", "importing", "rotation", "cost"],
+  },
+  {
+    label: { en: "Privacy and security", id: "Privasi dan keamanan" },
+    guides: ["personal-data", "security"],
+  },
+  {
+    label: { en: "Contributors", id: "Kontributor" },
+    guides: ["contributor", "tests", "design", "residents"],
+  },
+];
 
-/** The guides by reader, in the order of the index: `lib/docs/guides/<language>/<name>.md`. */
-export const guidesByReader: Readonly<Record<Reader, readonly string[]>> = {
-  developer: ["app-builder", "partner", "paging", "errors", "sending"],
-  operator: [
-    "operator",
-    "deploying",
-    "messenger",
-    "notifications",
-    "importing",
-    "residents",
-    "rotation",
-    "personal-data",
-    "security",
-    "cost",
-  ],
-  contributor: ["contributor", "tests"],
-};
-
-export const guideNames = Object.values(guidesByReader).flat();
+export const guideNames = readers.flatMap(({ guides }) => guides);
 
 export interface Guide {
-  readonly name: string;
   readonly title: string;
-  /** The first paragraph. */
-  readonly lead: Html;
-  readonly body: Html;
+  /** The first paragraph, without markup. */
+  readonly lead: string;
+  /** Markdown without the title. */
+  readonly body: string;
 }
 
-const folder = new URL("../../lib/docs/guides/", import.meta.url);
+const folder = fileURLToPath(new URL("../../lib/docs/guides/", import.meta.url));
 
-/** Turns links to guide files into links to their pages. */
-const linked = (html: string, language: Language): string =>
-  html.replace(
-    /href="(?:\.\/)?([a-z-]+)\.md(#[\w-]+)?"/g,
-    (_, name, anchor = "") => `href="${name}?lang=${language}${anchor}"`,
-  );
-
-const fileOf = (name: string, language: Language): string =>
-  fileURLToPath(new URL(`${language}/${name}.md`, folder));
-
-/** Lists the files of all guides. */
+/** Lists the files of all guides, and the pictures in them. */
 export const listGuideFiles = (): string[] =>
-  languages.flatMap((language) => guideNames.map((name) => fileOf(name, language)));
+  globSync("**/*.*", { cwd: folder }).map((file) => `${folder}${file}`);
+
+const withoutMarkup = (markdown: string): string =>
+  markdown.replace(/\[([^\]]+)\]\([^)]+\)|[`*]/g, (_, text = "") => text).replaceAll("\n", " ");
 
 /** @throws Error if the guide does not start with a title and a paragraph. */
 export const readGuide = (name: string, language: Language): Guide => {
-  const markdown = readFileSync(fileOf(name, language), "utf8");
-  const [, title, lead] = /^# (.+)\n\n((?:.+\n)+)/.exec(markdown) ?? [];
+  const markdown = readFileSync(`${folder}${language}/${name}.md`, "utf8");
+  const [, title, body = "", lead] = /^# (.+)\n\n(((?:.+\n)+)[\s\S]*)/.exec(markdown) ?? [];
   if (!title || !lead) throw new Error(`${language}/${name}.md does not start with a title and a paragraph`);
-  const body = linked(marked.parse(markdown, { async: false }), language);
-  return {
-    name,
-    title,
-    lead: new Html(marked.parseInline(lead.trim(), { async: false })),
-    body: new Html(body),
-  };
+  return { title, lead: withoutMarkup(lead.trim()), body };
 };

@@ -1,14 +1,14 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { composeDocument } from "#lib/openapi/document.ts";
 import { type Language, languages } from "#lib/openapi/text.ts";
 import { type DocumentName, documentNames } from "#lib/routes/docs.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
-import { composeAssets } from "./assets.ts";
-import { guideNames, readGuide } from "./guide.ts";
-import { renderGuide, renderIndex } from "./page.ts";
+import { storedForms } from "./assets.ts";
+import { buildSite } from "./site.ts";
 
-const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8");
+type Files = readonly (readonly [string, string | Buffer])[];
 
 const documented = {
   all: [integrationApi, messagingApi],
@@ -17,56 +17,66 @@ const documented = {
 } as const;
 
 /** Composes an OpenAPI document of this version, with example addresses. */
-const composeOpenapi = (name: DocumentName, language: Language): string => {
-  const { version } = JSON.parse(read("../../package.json"));
-  const document = composeDocument(documented[name], version, language);
-  return `${JSON.stringify(document, null, 2)}\n`;
+const composeOpenapi = (name: DocumentName, language: Language) => {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return composeDocument(documented[name], version, language);
 };
 
-/** Returns the files of each documentation function, by name in its folder `docs/`. */
-const composeFiles = () => {
-  const { assets, files } = composeAssets();
-  const documents = languages.flatMap((language) =>
-    documentNames.map((name) => [`${name}.${language}.json`, composeOpenapi(name, language)] as const),
-  );
-  const guides = languages.flatMap((language) =>
-    guideNames.map((name) => ({ language, guide: readGuide(name, language) })),
-  );
-  return {
-    openapi: Object.fromEntries(documents),
-    page: Object.fromEntries(
-      languages.map((language) => [
-        `index.${language}.html`,
-        renderIndex(
-          guides.filter((one) => one.language === language).map(({ guide }) => guide),
-          language,
-          assets,
-        ),
-      ]),
+const composeText = (name: DocumentName, language: Language): string =>
+  `${JSON.stringify(composeOpenapi(name, language), null, 2)}\n`;
+
+/** The endpoints of a document, for readers and searches without script. */
+const listEndpoints = (language: Language) =>
+  Object.entries(composeOpenapi("all", language).paths).flatMap(([path, item]) =>
+    Object.entries(item as Record<string, { summary?: string }>).flatMap(([method, { summary }]) =>
+      summary ? [{ method: method.toUpperCase(), path, summary }] : [],
     ),
-    file: {
-      ...Object.fromEntries(
-        guides.map(({ language, guide }) => [
-          `${guide.name}.${language}.html`,
-          renderGuide(guide, language, assets),
-        ]),
-      ),
-      ...files,
-    },
-  };
+  );
+
+/** Compressed once in a process: a watching build writes the documentation after each change. */
+const composed = new Map<string, Files>();
+
+const composeSite = (): Files => {
+  const site = buildSite(
+    JSON.stringify(Object.fromEntries(languages.map((language) => [language, listEndpoints(language)]))),
+  );
+  const files =
+    composed.get(site) ??
+    globSync("**/*.*", { cwd: site }).flatMap((name) => storedForms(name, readFileSync(`${site}/${name}`)));
+  composed.clear();
+  composed.set(site, files);
+  return files;
 };
 
 /**
  * Writes the files that the documentation functions serve beside their bundles, and `openapi.json` for tools.
  *
- * @param folderOf returns the folder of a function's bundle.
- * @param output folder of the build.
+ * @param folderOf returns the folder of a function's bundle. @param output folder of the build.
  */
 export const writeDocumentation = (folderOf: (fn: string) => string, output: string): void => {
-  for (const [name, files] of Object.entries(composeFiles())) {
-    const folder = `${folderOf(`docs/${name}`)}/docs`;
-    mkdirSync(folder, { recursive: true });
-    for (const [file, content] of Object.entries(files)) writeFileSync(`${folder}/${file}`, content);
-  }
-  writeFileSync(`${output}/openapi.json`, composeOpenapi("all", "en"));
+  const write = (fn: string, files: Files) => {
+    const folder = `${folderOf(fn)}/docs`;
+    rmSync(folder, { recursive: true, force: true });
+    for (const [name, content] of files) {
+      mkdirSync(dirname(`${folder}/${name}`), { recursive: true });
+      writeFileSync(`${folder}/${name}`, content);
+    }
+  };
+  write(
+    "docs/openapi",
+    languages.flatMap((language) =>
+      documentNames.map((name) => [`${name}.${language}.json`, composeText(name, language)] as const),
+    ),
+  );
+  const site = composeSite();
+  const isIndex = (name: string) => name === "index.html";
+  write(
+    "docs/page",
+    site.filter(([name]) => isIndex(name) || name === "policy.txt"),
+  );
+  write(
+    "docs/file",
+    site.filter(([name]) => !isIndex(name)),
+  );
+  writeFileSync(`${output}/openapi.json`, composeText("all", "en"));
 };

@@ -1,32 +1,45 @@
 import { gunzipSync } from "node:zlib";
 import { PlainReply } from "#lib/routes/route.ts";
 import { findBytes } from "./built.ts";
+import { accepts } from "./coding.ts";
 
-const mediaTypes: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" };
+const mediaTypes: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  png: "image/png",
+  json: "application/json",
+};
 
-/** Content codings and the ending of the file in each, the smallest file first. */
+/** The search's index and its WebAssembly. */
+const searchFile = /^pagefind\/.*(pagefind|pf_\w+)$/;
+
+/** Files that are stored in two codings, and the ending of each, the smallest file first. */
+const stored = /\.(js|css|svg)$/;
 const codings = { br: "br", gzip: "gz" } as const;
 
-/** Whether `Accept-Encoding` names the coding, and not with `q=0` (RFC 9110, 12.5.3). */
-const accepts = (acceptEncoding: string, coding: string): boolean =>
-  acceptEncoding
-    .toLowerCase()
-    .split(",")
-    .map((one) => one.split(";").map((part) => part.trim()))
-    .some(([name, weight = ""]) => name === coding && !/^q=0(\.0*)?$/.test(weight));
+/** The names of scripts and style sheets have a digest of the content, so a browser asks once in a year. */
+const cacheOf = (path: string) =>
+  path.startsWith("_astro/") ? { "cache-control": "public, max-age=31536000, immutable" } : {};
 
 /**
- * Returns a script or style sheet, in the coding that the build stored, or as text for clients that accept none. The
- * name has a digest of the content, so a browser asks once in a year.
+ * Returns a file of the site, or undefined: a script or style sheet in the coding that the build stored, or as text for
+ * clients that accept none.
  */
-export const findAsset = (name: string, acceptEncoding: string): PlainReply | undefined => {
+export const findAsset = (path: string, acceptEncoding: string): PlainReply | undefined => {
+  const type = searchFile.test(path) ? "application/octet-stream" : mediaTypes[path.split(".").at(-1) ?? ""];
+  if (!type) return undefined;
+  const headers = { "content-type": type, ...cacheOf(path) };
+  if (!stored.test(path)) {
+    const bytes = findBytes(path);
+    return bytes && new PlainReply(bytes, headers);
+  }
   const coding = (["br", "gzip"] as const).find((known) => accepts(acceptEncoding, known));
-  const stored = findBytes(`${name}.${codings[coding ?? "gzip"]}`);
+  const bytes = findBytes(`${path}.${codings[coding ?? "gzip"]}`);
   return (
-    stored &&
-    new PlainReply(coding ? stored : gunzipSync(stored).toString(), {
-      "content-type": `${mediaTypes[name.split(".").at(-1) ?? ""]}; charset=utf-8`,
-      "cache-control": "public, max-age=31536000, immutable",
+    bytes &&
+    new PlainReply(coding ? bytes : gunzipSync(bytes).toString(), {
+      ...headers,
       vary: "accept-encoding",
       ...(coding && { "content-encoding": coding }),
     })

@@ -1,22 +1,35 @@
-import type { Language } from "#lib/openapi/text.ts";
+import { brotliCompressSync, constants } from "node:zlib";
 import { PlainReply } from "#lib/routes/route.ts";
+import { basePath, findAddressed, findBuilt } from "./built.ts";
+import { accepts } from "./coding.ts";
 
-/**
- * Everything loads from the page's own origin, without inline scripts or styles. The reference's style sheet contains
- * its images as data URLs.
- */
-const policy = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
-  ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-].join("; ");
+/** 2 ms for a page of 100 KB. */
+const params = { [constants.BROTLI_PARAM_QUALITY]: 4 };
 
-/** @param path as requested: API Gateway ignores a trailing slash, with which the page's relative links would break. */
-export const pageReply = (html: string, path: string, language: Language): PlainReply => {
-  const headers = {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": policy,
-    "referrer-policy": "no-referrer",
-  };
-  if (!path.endsWith("/")) return new PlainReply(html, headers);
-  return new PlainReply("", { ...headers, location: `../${path.split("/").at(-2)}?lang=${language}` }, 308);
+/** The reference's script writes styles into its page, and no other page does. */
+const policyOf = (name: string): string => {
+  const policy = findBuilt("policy.txt") ?? "default-src 'none'";
+  return /(^|\/)reference$/.test(name) ? policy.replace("style-src 'self'", "$& 'unsafe-inline'") : policy;
 };
+
+/** Returns a page of the site with the addresses of this stage, or undefined. */
+export const findPage = (name: string, acceptEncoding: string, status = 200): PlainReply | undefined => {
+  const html = findAddressed(`${name}.html`);
+  if (html === undefined) return undefined;
+  const hasBrotli = accepts(acceptEncoding, "br");
+  return new PlainReply(
+    hasBrotli ? brotliCompressSync(html, { params }) : html,
+    {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": policyOf(name),
+      "referrer-policy": "no-referrer",
+      vary: "accept-encoding",
+      ...(hasBrotli && { "content-encoding": "br" }),
+    },
+    status,
+  );
+};
+
+/** Redirects to a page, by its path below the API's own. */
+export const redirectTo = (path: string): PlainReply =>
+  new PlainReply("", { "content-type": "text/plain", location: `${basePath()}${path}` }, 308);

@@ -3,26 +3,37 @@ import { integrationEnvelope } from "#lib/faults/envelope.ts";
 import { PlainReply, route } from "./route.ts";
 
 const langError = "lang must be en or id";
-const lang = z._default(z.enum(["en", "id"], { error: langError }), "en");
+const language = z.enum(["en", "id"], { error: langError });
 
 /** The documents: of both APIs, and of each, because some client generators ignore the servers of a path. */
 export const documentNames = ["all", "integration", "messaging"] as const;
 export type DocumentName = (typeof documentNames)[number];
 const apiError = `api must be ${documentNames.join(", ")} or absent`;
 
-const nameError =
-  "name must be 1 to 40 lower-case letters and dashes, or the name of a file that a page links";
+const pathError = "the path must be the name of a guide or of a file that a page links";
+/** One to three segments, of which none starts with a dot. */
+const pathPattern = /^[\w-][\w.-]{0,99}(\/[\w-][\w.-]{0,99}){0,2}$/;
 
 const shared = {
   method: "GET",
   auth: { kind: "public" },
-  query: z.object({ lang }),
   reply: z.instanceof(PlainReply),
   errors: integrationEnvelope,
   secrets: {},
+  addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
   cache: { maxAgeSeconds: 300 },
   timeoutSeconds: 10,
   memoryMb: 512,
+} as const;
+
+/** English pages stand at `/docs/`, Indonesian ones at `/docs/id/`; `lang` redirects addresses of earlier versions. */
+const page = {
+  query: z.object({ lang: z.optional(language) }),
+  ignoredQuery: "all", // WhatsApp and other apps add parameters to shared links
+  headers: z.object({
+    "accept-encoding": z._default(z.string(), ""),
+    accept: z._default(z.string(), ""),
+  }),
 } as const;
 
 /** `?api=messaging` returns the document of one API, `?lang=id` the one in Indonesian. */
@@ -31,30 +42,35 @@ export const readDocument = route({
   fn: "docs/openapi",
   path: "/openapi.json",
   summary: "The OpenAPI document of one or both APIs",
-  query: z.object({ lang, api: z._default(z.enum(documentNames, { error: apiError }), "all") }),
-  addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
+  query: z.object({
+    lang: z._default(language, "en"),
+    api: z._default(z.enum(documentNames, { error: apiError }), "all"),
+  }),
   cors: true,
+});
+
+export const readRoot = route({
+  ...shared,
+  fn: "docs/root",
+  path: "/",
+  summary: "Leads to the documentation",
+  ignoredQuery: "all",
 });
 
 export const readPage = route({
   ...shared,
+  ...page,
   fn: "docs/page",
   path: "/docs",
-  summary: "The reference page",
-  ignoredQuery: "all", // WhatsApp and other apps add parameters to shared links
+  summary: "The documentation's first page",
 });
 
-/** Guides in both languages, and the page's script and style sheet. */
 export const readFile = route({
   ...shared,
+  ...page,
   fn: "docs/file",
-  path: "/docs/{name}",
-  summary: "A guide, or a file of the reference page",
-  ignoredQuery: "all",
-  params: z.object({
-    name: z.string().check(z.regex(/^[a-z-]{1,40}(\.[0-9a-f]{16}\.(js|css))?$/, { error: nameError })),
-  }),
-  headers: z.object({ "accept-encoding": z._default(z.string(), "") }),
+  path: "/docs/{path+}",
+  summary: "A guide, the reference, or a file of theirs",
+  params: z.object({ path: z.string().check(z.regex(pathPattern, { error: pathError })) }),
   faults: ["noGuide"],
-  addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
 });

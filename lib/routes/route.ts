@@ -48,7 +48,10 @@ export interface Route<
   /** Module under `functions/`. */
   readonly fn: `${Area}/${string}`;
   readonly method: "GET" | "POST";
-  /** A segment in braces, as in `/messages/{id}`, matches any segment; `params` validates its value. */
+  /**
+   * A segment in braces, as in `/messages/{id}`, matches any segment, and the last one with a plus, as in
+   * `/docs/{path+}`, all further ones; `params` validates its value.
+   */
   readonly path: `/${string}`;
   readonly summary: string;
   readonly auth: Auth;

@@ -134,7 +134,7 @@ const pathOf = (route: Route): fc.Arbitrary<string> => {
   const [[, valid] = []] = fieldsOf(route, route.params);
   if (!valid) return fc.constant(route.path);
   const segment = fc.oneof(valid, hostileText).map((value) => encode(value) || "%20");
-  return segment.map((text) => route.path.replace(/\{\w+\}/, () => text));
+  return segment.map((text) => route.path.replace(/\{\w+\+?\}/, () => text));
 };
 
 const headersOf = (route: Route): fc.Arbitrary<Record<string, string>> => {

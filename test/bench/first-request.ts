@@ -64,7 +64,7 @@ const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>
   "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
   "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
   "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
-  "docs/file": () => ({ params: { name: "paging" } }),
+  "docs/file": () => ({ params: { path: "paging" } }),
 };
 
 const encode = async ({ encoding }: Route, body: Readonly<Record<string, unknown>>) => {

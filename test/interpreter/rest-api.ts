@@ -215,7 +215,6 @@ export const readRestApis = (formation: Formation): RestApi[] =>
     const pathOf = (resourceId: string): string => {
       if (resourceId === identity.attribute("RootResourceId")) return "";
       const resource = resources.get(resourceId) ?? fail(`the resource ${resourceId} is not there`);
-      if (resource.PathPart.endsWith("+}")) fail(`the path ${resource.PathPart} is not understood`);
       return `${pathOf(resource.ParentId)}/${resource.PathPart}`;
     };
     const authorizers = new Map(
@@ -272,11 +271,18 @@ export const readRestApis = (formation: Formation): RestApi[] =>
 
 const segmentsOf = (path: string) => path.split("/").slice(1);
 
+/** A last segment such as `{path+}` takes all further ones of a request. */
+const foldRest = (wanted: readonly string[], given: readonly string[]): readonly string[] => {
+  const last = wanted.length - 1;
+  if (!wanted[last]?.endsWith("+}") || given.length <= last) return given;
+  return [...given.slice(0, last), given.slice(last).join("/")];
+};
+
 /** How exactly a path segment of a resource matches one of a request: lower wins. */
 const rank = (wanted: string | undefined, given: string | undefined): number | undefined => {
   if (wanted === undefined || given === undefined) return undefined;
   if (wanted === given) return 0;
-  return /^\{\w+\}$/.test(wanted) && given !== "" ? 1 : undefined;
+  return /^\{\w+\+?\}$/.test(wanted) && given !== "" ? 1 : undefined;
 };
 
 /**
@@ -285,8 +291,8 @@ const rank = (wanted: string | undefined, given: string | undefined): number | u
  */
 export const findMethod = ({ methods }: RestApi, httpMethod: string, path: string): Method | undefined => {
   const matching = methods.flatMap((method) => {
-    const given = segmentsOf(withoutPageSlash(method.path, path));
     const wanted = segmentsOf(method.path);
+    const given = foldRest(wanted, segmentsOf(withoutPageSlash(method.path, path)));
     const ranks = given.map((segment, i) => rank(wanted[i], segment));
     return wanted.length === given.length && !ranks.includes(undefined)
       ? [{ method, order: ranks.join("") }]

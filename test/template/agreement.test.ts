@@ -37,7 +37,7 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
   const getFunction = (arn: string) =>
     functions.find((candidate) => candidate.arn === arn) ?? expect.fail(`no function ${arn}`);
   const guarded = api.routes.filter(({ auth }) => auth.kind !== "public");
-  const pathOf = ({ path }: Pick<Route, "path">) => path.replace(/\{\w+\}/g, "a%20b");
+  const pathOf = ({ path }: Pick<Route, "path">) => path.replace(/\{\w+\+?\}/g, "a%20b");
   const placeOf = (row: { method: string; path: string }) => `${row.method} ${row.path}`;
 
   describe("has in the template what the definition says", () => {

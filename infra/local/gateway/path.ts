@@ -7,16 +7,19 @@ export const withoutPageSlash = (template: string, path: string): string =>
 
 /**
  * Returns the path parameters of a route such as `/files/{id}`, or undefined if the path does not match. As in API
- * Gateway, a parameter must not be empty.
+ * Gateway, a parameter must not be empty, and the last one takes all further segments if it has a plus.
  */
 export const readPath = (template: string, path: string): Record<string, string> | undefined => {
   const wanted = template.split("/");
-  const given = withoutPageSlash(template, path).split("/");
+  const segments = withoutPageSlash(template, path).split("/");
+  const last = wanted.length - 1;
+  const isGreedy = template.endsWith("+}") && segments.length > last;
+  const given = isGreedy ? [...segments.slice(0, last), segments.slice(last).join("/")] : segments;
   if (wanted.length !== given.length) return undefined;
   const params: Record<string, string> = {};
   for (const [i, segment] of wanted.entries()) {
     const value = given[i] ?? "";
-    const name = segment.match(/^\{(\w+)\}$/)?.[1];
+    const name = segment.match(/^\{(\w+)\+?\}$/)?.[1];
     if (name === undefined ? segment !== value : value === "") return undefined;
     if (name !== undefined) params[name] = value;
   }

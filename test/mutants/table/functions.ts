@@ -151,7 +151,7 @@ export const functions: readonly Mutant[] = [
     file: "lib/html.ts",
     find: `/[&<>"']/g`,
     replace: `/[<>"']/g`,
-    tests: ["test/docs/page.test.ts"],
+    tests: ["test/messenger/console/console-page.test.ts"],
   },
   {
     breaks: "Another administrator is not told which grant is missing",

@@ -235,7 +235,7 @@ export const infrastructure: readonly Mutant[] = [
   {
     breaks: "A package whose script is copied beside a bundle is missing in its SBOM",
     file: "infra/build/packages.ts",
-    find: '  "docs/file": ["node_modules/swagger-ui-dist/"],\n',
+    find: '  "docs/file": listSitePackages,\n',
     replace: "",
     tests: ["test/supply-chain.test.ts"],
     only: "the SBOM of docs-file names",

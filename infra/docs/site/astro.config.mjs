@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import starlight from "@astrojs/starlight";
+import { defineConfig } from "astro/config";
+
+/** Written by `infra/docs/site.ts`. */
+const { base, words, groups } = JSON.parse(readFileSync(new URL("./settings.json", import.meta.url), "utf8"));
+
+/** Lists the packages whose code is sent to browsers, for the bill of materials. */
+const packageList = () => {
+  const folders = new Set();
+  return {
+    name: "package-list",
+    generateBundle(_, bundle) {
+      if (this.environment?.name !== "client") return;
+      for (const { modules = {} } of Object.values(bundle))
+        for (const [id, { renderedLength }] of Object.entries(modules))
+          if (renderedLength > 0)
+            folders.add(/node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]);
+    },
+    closeBundle() {
+      const styled = ["@astrojs/starlight", "@scalar/api-reference", "expressive-code", "pagefind"];
+      for (const name of styled) folders.add(`node_modules/${name}`);
+      const list = [...folders]
+        .filter(Boolean)
+        .toSorted()
+        .map((folder) => `${folder}/`);
+      writeFileSync(new URL("./packages.json", import.meta.url), JSON.stringify(list));
+    },
+  };
+};
+
+export default defineConfig({
+  base,
+  outDir: "./built",
+  cacheDir: "./cache",
+  trailingSlash: "never",
+  build: { format: "file", inlineStylesheets: "never" },
+  devToolbar: { enabled: false },
+  vite: { plugins: [packageList()], build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 4_000 } },
+  integrations: [
+    starlight({
+      title: { en: words.en.product, id: words.id.product },
+      defaultLocale: "root",
+      locales: {
+        root: { label: "English", lang: "en" },
+        id: { label: "Bahasa Indonesia", lang: "id" },
+      },
+      disable404Route: true,
+      customCss: ["./src/style.css"],
+      favicon: "/icon.svg",
+      sidebar: [
+        { label: words.en.reference, translations: { id: words.id.reference }, link: "/reference" },
+        ...groups,
+      ],
+      expressiveCode: {
+        themes: ["github-dark-high-contrast", "github-light-high-contrast"],
+        styleOverrides: { borderRadius: "0.5rem" },
+        defaultProps: { wrap: true, frame: "none" },
+      },
+    }),
+  ],
+});

@@ -1,0 +1,17 @@
+import chromium from "@sparticuz/chromium";
+import { chromium as playwright } from "playwright-core";
+
+/*
+ * Meant for Lambda, the package runs everything in one process, which dies with the first page that is
+ * closed, and turns off what keeps origins apart, which is what the tests are to see.
+ */
+const leftOut = new Set([
+  ...["--single-process", "--no-zygote", "--disable-web-security"],
+  ...["--allow-running-insecure-content", "--disable-site-isolation-trials", "--headless='shell'"],
+]);
+
+export const launch = (executablePath: string) =>
+  playwright.launch({
+    executablePath,
+    args: chromium.args.filter((argument) => !leftOut.has(argument)),
+  });

@@ -1,0 +1,107 @@
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
+
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly target: readonly string[] }[];
+}
+
+/** Runs axe in a page. Of the second scheme only colours differ. @returns rule and element of each violation. */
+const check = async (page: Page, onlyColours: boolean): Promise<string[]> => {
+  const runOnly = onlyColours ? ["color-contrast"] : tags;
+  const options = JSON.stringify({ runOnly, resultTypes: ["violations"], preload: false });
+  const violations = await page.evaluate<Violation[]>(
+    `axe.run(document, ${options}).then(({ violations }) => violations)`,
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
+};
+
+const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+/** A word that is broken at each letter is high. */
+const brokenWords =
+  "[...document.querySelectorAll('td code')].filter((code) => code.offsetHeight > 100).length";
+const labels =
+  "[...document.querySelectorAll('[aria-label], [title], button, [role=tab], label, select option')].flatMap((one) => [one.ariaLabel, one.title, one.textContent]).map((text) => text?.trim()).filter(Boolean)";
+const links = "[...document.querySelectorAll('a[href]')].map(({ href }) => href)";
+
+export interface Visit {
+  readonly path: string;
+  readonly wireBytes: number;
+  readonly violations: readonly string[];
+  readonly overflows: readonly number[];
+  readonly brokenWords: number;
+  readonly labels: readonly string[];
+  readonly links: readonly string[];
+  /** Requests to other origins, and what the page wrote to the console. */
+  readonly complaints: readonly string[];
+}
+
+const widths = [390, 1_280];
+const schemes = ["light", "dark"];
+
+const visit = async (page: Page, origin: string, path: string, ready: string): Promise<Visit> => {
+  const complaints: string[] = [];
+  let wireBytes = 0;
+  const network = await page.context().newCDPSession(page);
+  await network.send("Network.enable");
+  await network.send("Network.setCacheDisabled", { cacheDisabled: true });
+  network.on("Network.loadingFinished", ({ encodedDataLength }) => {
+    wireBytes += encodedDataLength;
+  });
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== "data:" && url.origin !== origin) complaints.push(request.url());
+  });
+  page.on("console", (message) => {
+    if (!message.text().startsWith("@scalar/api-reference@")) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.goto(`${origin}${path}`, { waitUntil: "networkidle" });
+  await page.locator(ready).first().waitFor();
+  const loadedBytes = wireBytes;
+  const violations: string[] = [];
+  const overflows: number[] = [];
+  await page.evaluate(axe.source);
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    overflows.push(await page.evaluate<number>(overflow));
+    for (const scheme of schemes) {
+      await page.evaluate(`document.documentElement.dataset.theme = "${scheme}"`);
+      const found = await check(page, scheme !== schemes[0]);
+      violations.push(...found.map((one) => `${path} at ${width} in ${scheme}: ${one}`));
+    }
+  }
+  return {
+    ...{ path, wireBytes: loadedBytes, violations, overflows, complaints },
+    brokenWords: await page.evaluate<number>(brokenWords),
+    labels: await page.evaluate<string[]>(labels),
+    links: await page.evaluate<string[]>(links),
+  };
+};
+
+/**
+ * Opens each page once, and looks at it in both widths and schemes. Two pages at a time: one computes while the other loads.
+ *
+ * @param readyOf returns what a page shows when it is complete.
+ */
+export const walk = async (
+  browser: Browser,
+  origin: string,
+  paths: readonly string[],
+  readyOf: (path: string) => string,
+): Promise<Visit[]> => {
+  const visits: Visit[] = [];
+  const waiting = [...paths];
+  const walker = async () => {
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+      // axe is injected, which the pages' policy would not allow
+      const context = await browser.newContext({ colorScheme: "light", bypassCSP: true, locale: "en-US" });
+      visits.push(await visit(await context.newPage(), origin, path, readyOf(path)));
+      await context.close();
+    }
+  };
+  await Promise.all([walker(), walker()]);
+  return visits;
+};
