@@ -13,7 +13,7 @@ import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { errorCode, errorName } from "./channels/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
 import type { IssuerSettings } from "./console/login/issuer.ts";
-import { carefulPace, noPace } from "./send/pacing.ts";
+import { carefulPace, noPace } from "./send/pace.ts";
 import { startTask } from "./task.ts";
 
 /** A secret removed from Secrets Manager is rejected after this time. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
 import { lifetimeSeconds } from "#lib/employee/access-token.ts";
-import { carefulPace } from "#lib/messenger/send/pacing.ts";
+import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { sendFile, sendMessage } from "#lib/routes/messaging.ts";
 import { listResidents } from "#lib/routes/resident.ts";

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { loopback } from "../steps/loopback.ts";
 

@@ -4,7 +4,7 @@ import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
 import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
-import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
+import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import {
   eventually,
   phone,

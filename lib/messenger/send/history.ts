@@ -1,6 +1,34 @@
 import type postgres from "postgres";
 import { steadyNow } from "#lib/steady-clock.ts";
-import type { History } from "./pacing.ts";
+
+/** The platform's quota of new contacts. */
+export interface Cap {
+  readonly total: number;
+  readonly used: number;
+  /** The end of its cycle by the steady clock. */
+  readonly endsAt: number;
+}
+
+/** What limits an account: what it has sent, and what the platform said, before this task became leader. */
+export interface History {
+  /** The city's number that is linked: all limits are its own. */
+  readonly account: string;
+  /** Times of the sends of the last 24 hours by the steady clock, oldest first. */
+  readonly sentAt: readonly number[];
+  /** Times of the first send to each new number of the last 24 hours. */
+  readonly newContactsAt: readonly number[];
+  /** Of the first send ever; undefined for an account that has sent nothing. */
+  readonly firstSentAt: number | undefined;
+  /** The end of the platform's lock on new contacts, or a time in the past. */
+  readonly lockedUntil: number;
+  /** The end of a pause of new contacts that the platform has not asked for. */
+  readonly pausedUntil: number;
+  /** The end of a pause of all messages, because the account sent too fast. */
+  readonly stoppedUntil: number;
+  readonly cap: Cap | null;
+  /** Numbers that are not sent to before a time. */
+  readonly resting: readonly { readonly phone: string; readonly until: number }[];
+}
 
 interface Known {
   readonly lockedFor: number | null;

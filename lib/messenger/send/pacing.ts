@@ -1,77 +1,7 @@
 import type { ObstacleName, Outgoing } from "../outbox/message.ts";
+import type { Cap, History } from "./history.ts";
 import { Outages } from "./outages.ts";
-
-/** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
-export interface Pace {
-  /** Between two sends: a random time between these. */
-  readonly gapMs: readonly [number, number];
-  readonly perRecipientMs: number;
-  readonly perMinute: number;
-  readonly perHour: number;
-  readonly perDay: number;
-  /** Numbers that nothing was ever sent to. */
-  readonly newContactsPerDay: number;
-  /** The daily limit of a new account, by days since its first send. */
-  readonly warmUp: readonly number[];
-  /** For this time after each connect the gaps are doubled. */
-  readonly rampMs: number;
-  /** The first and the longest wait after a temporary rejection, or while there is no answer. */
-  readonly retryMs: readonly [number, number];
-}
-
-export const carefulPace: Pace = {
-  gapMs: [3_000, 8_000],
-  perRecipientMs: 6_000,
-  perMinute: 8,
-  perHour: 200,
-  perDay: 1_500,
-  newContactsPerDay: 200,
-  warmUp: [20, 40, 80, 150, 250, 400, 600, 800, 1_000, 1_200],
-  rampMs: 60_000,
-  retryMs: [10_000, 900_000],
-};
-
-/** For tests and measurements against the fake platform. */
-export const noPace: Pace = {
-  gapMs: [0, 0],
-  perRecipientMs: 0,
-  perMinute: Number.POSITIVE_INFINITY,
-  perHour: Number.POSITIVE_INFINITY,
-  perDay: Number.POSITIVE_INFINITY,
-  newContactsPerDay: Number.POSITIVE_INFINITY,
-  warmUp: [],
-  rampMs: 0,
-  retryMs: [0, 0],
-};
-
-/** The platform's quota of new contacts. */
-export interface Cap {
-  readonly total: number;
-  readonly used: number;
-  /** The end of its cycle by the steady clock. */
-  readonly endsAt: number;
-}
-
-/** What limits an account: what it has sent, and what the platform said, before this task became leader. */
-export interface History {
-  /** The city's number that is linked: all limits are its own. */
-  readonly account: string;
-  /** Times of the sends of the last 24 hours by the steady clock, oldest first. */
-  readonly sentAt: readonly number[];
-  /** Times of the first send to each new number of the last 24 hours. */
-  readonly newContactsAt: readonly number[];
-  /** Of the first send ever; undefined for an account that has sent nothing. */
-  readonly firstSentAt: number | undefined;
-  /** The end of the platform's lock on new contacts, or a time in the past. */
-  readonly lockedUntil: number;
-  /** The end of a pause of new contacts that the platform has not asked for. */
-  readonly pausedUntil: number;
-  /** The end of a pause of all messages, because the account sent too fast. */
-  readonly stoppedUntil: number;
-  readonly cap: Cap | null;
-  /** Numbers that are not sent to before a time. */
-  readonly resting: readonly { readonly phone: string; readonly until: number }[];
-}
+import type { Pace } from "./pace.ts";
 
 /** `until` by the steady clock; infinite where the end is unknown. */
 interface Limit {

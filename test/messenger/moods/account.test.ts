@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { noPace, type Pace } from "#lib/messenger/send/pacing.ts";
+import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
 import { startPlatform } from "../../../infra/local/whatsapp/platform.ts";
 import {
   eventually,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import { photo } from "../channels/pictures.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import { photo } from "../channels/pictures.ts";

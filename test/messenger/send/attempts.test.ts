@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import { failNextWrite } from "../next-write.ts";
 import {
   acked,

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import { failNextWrite } from "../next-write.ts";
 import { account } from "../outbox/outbox-rows.ts";
 import {

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
 import { expire } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import {
   composed,
   eventually,

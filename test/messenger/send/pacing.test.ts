@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { carefulPace, noPace, Pacing } from "#lib/messenger/send/pacing.ts";
+import { carefulPace, noPace } from "#lib/messenger/send/pace.ts";
+import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { account } from "../outbox/outbox-rows.ts";
 import { unusedAccount } from "./unused-account.ts";
 

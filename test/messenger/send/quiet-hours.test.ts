@@ -4,7 +4,8 @@ import { type QuietHours, QuietHours as Schema } from "#lib/messaging/quiet-hour
 import type { Submission } from "#lib/messaging/submission.ts";
 import { expire } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { noPace, Pacing } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
+import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import { account } from "../outbox/outbox-rows.ts";
 import {
   acked,

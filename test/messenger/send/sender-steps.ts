@@ -5,7 +5,8 @@ import type { Channel, Limits, SendOutcome } from "#lib/messenger/channels/chann
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
-import { noPace, type Pace, Pacing } from "#lib/messenger/send/pacing.ts";
+import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
+import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";

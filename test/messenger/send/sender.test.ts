@@ -3,7 +3,7 @@ import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
-import { noPace } from "#lib/messenger/send/pacing.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
 import { failNextWrite } from "../next-write.ts";
 import { beginTerm, takeAny } from "../outbox/outbox-rows.ts";
 import {

@@ -1,4 +1,4 @@
-import type { History } from "#lib/messenger/send/pacing.ts";
+import type { History } from "#lib/messenger/send/history.ts";
 import { account } from "../outbox/outbox-rows.ts";
 
 /** Of an account that has sent nothing and that the platform does not limit. */
