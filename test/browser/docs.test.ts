@@ -33,7 +33,7 @@ const open = async (path: string, options = {}) => {
   });
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(45_000);
   const response = await page.goto(`${origin}${path}`);
   return { page, context, headers: response?.headers() ?? {} };
 };
