@@ -90,7 +90,7 @@ describe.each(apis)("the $api.name API", (stack) => {
     expect(sources.filter((source) => source.includes("test-invoke-stage"))).toEqual([]);
     for (const { method, path } of routes)
       expect(
-        sources.filter((source) => source.includes(`/${method}${path.replace(/\{\w+\}/, "*")}"`)),
+        sources.filter((source) => source.includes(`/${method}${path.replace(/\{\w+\+?\}/, "*")}"`)),
       ).toHaveLength(1);
   });
 

@@ -35,7 +35,7 @@ export const readTemplate = (stack: Stack) => {
   /** The method at a place such as `GET /thing`. */
   const methodAt = (place: string): Properties => {
     const [found, ...more] = all("ApiGateway::Method").filter(
-      ({ HttpMethod, ResourceId }) => `${HttpMethod} ${pathOf(idOf(ResourceId))}` === place,
+      ({ HttpMethod, ResourceId }) => `${HttpMethod} ${pathOf(idOf(ResourceId)) || "/"}` === place,
     );
     if (!found || more.length > 0) throw new Error(`not one method at ${place}`);
     return found;

@@ -129,6 +129,8 @@ export class Pacing {
     const cap = this.capAt(now);
     const used = (cap?.used ?? 0) + underWay;
     if (!cap || used < slowFrom * cap.total) return limits;
+    if (cap.used >= cap.total) return limits;
+    // those under way may use up the rest
     if (used >= cap.total) return [...limits, { name: "limited", until: cap.endsAt, upTo: -1 }];
     const last = underWay > 0 ? now : this.#lastNewContactAt;
     if (last === 0) return limits;
