@@ -25,7 +25,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^Residents: \d+ in \d+ blocks/],
   sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   notify: ["jobs", {}, 0, /^job +schedule/],
-  operators: ["add x --role boss", {}, 1, /^--role must be viewer/],
+  operators: ["add x --role boss", {}, 2, /Allowed choices are viewer, operator, admin/],
   "token-key": ["new", {}, 0, /^\{"kty":"oct"/],
   build: ["--help", {}, 0, /^Usage: npm run build/],
   cost: ["--help", {}, 0, /^Usage: npm run cost/],

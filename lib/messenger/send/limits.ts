@@ -46,6 +46,7 @@ export const learnLimits = async (options: LimitOptions, limits: Limits): Promis
   const { account } = pacing;
   // what is announced before the account is known will be queried
   if (account === undefined) return;
+  pacing.learntLimits += 1;
   const now = steadyNow();
   const { lockedUntil, cap } = limits;
   if (lockedUntil !== undefined)
@@ -59,7 +60,10 @@ export const learnLimits = async (options: LimitOptions, limits: Limits): Promis
 /** Queries the account's limits and observes them. @returns undefined when the platform does not answer. */
 export const askLimits = async (options: LimitOptions): Promise<Limits | undefined> => {
   try {
+    const { learntLimits } = options.pacing;
     const limits = await deadline(options.channel.fetchLimits(), maxAnswerMs);
+    // what was announced meanwhile is newer than this answer
+    if (options.pacing.learntLimits !== learntLimits) return await askLimits(options);
     await learnLimits(options, limits);
     return limits;
   } catch (error) {

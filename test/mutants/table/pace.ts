@@ -19,8 +19,8 @@ export const pace: readonly Mutant[] = [
   {
     breaks: "An upload is sent at once, whatever was sent meanwhile",
     file: pacingFile,
-    find: "if (now < this.nextAt(now) || ",
-    replace: "if (",
+    find: "const all = [...this.#limits(now), ",
+    replace: "const all = [",
     tests: ofLanes,
     only: "observed by an upload",
   },
