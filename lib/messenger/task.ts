@@ -31,7 +31,7 @@ import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
 import { applyReceipt, findState, markUndecryptable } from "./outbox/state.ts";
-import { beginAccount, learnLimits, watchLimits } from "./send/limits.ts";
+import { beginAccount, learnAnnouncement, watchLimits } from "./send/limits.ts";
 import type { Pace } from "./send/pace.ts";
 import { Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
@@ -113,7 +113,7 @@ const leadTerm = (
         else if (await markUndecryptable(sql, id)) metrics.onUndecryptable();
       }, signal).catch(logged);
     });
-    whatsApp.on("limits", (announced) => void learnLimits(limits, announced).catch(logged));
+    whatsApp.on("limits", (announced) => void learnAnnouncement(limits, announced).catch(logged));
     whatsApp.on("state", (state) => {
       if (state.kind === "replaced") reclaim();
       if (state.kind !== "open") return;

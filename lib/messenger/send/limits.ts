@@ -41,12 +41,11 @@ const store = async (sql: postgres.Sql, account: string, { lockedUntil, cap }: L
 };
 
 /** Observes the account's limits from now on. */
-export const learnLimits = async (options: LimitOptions, limits: Limits): Promise<void> => {
+const learnLimits = async (options: LimitOptions, limits: Limits): Promise<void> => {
   const { sql, pacing, signal } = options;
   const { account } = pacing;
   // what is announced before the account is known will be queried
   if (account === undefined) return;
-  pacing.learntLimits += 1;
   const now = steadyNow();
   const { lockedUntil, cap } = limits;
   if (lockedUntil !== undefined)
@@ -57,13 +56,20 @@ export const learnLimits = async (options: LimitOptions, limits: Limits): Promis
   if (limits.isEndUnknown) await askLimits(options);
 };
 
+/** Observes what the platform announces. For a lock that may be the answer to a query, too: baileys reports both alike. */
+export const learnAnnouncement = (options: LimitOptions, announced: Limits): Promise<void> => {
+  if (announced.cap !== undefined) options.pacing.announcedCaps += 1;
+  return learnLimits(options, announced);
+};
+
 /** Queries the account's limits and observes them. @returns undefined when the platform does not answer. */
 export const askLimits = async (options: LimitOptions): Promise<Limits | undefined> => {
   try {
-    const { learntLimits } = options.pacing;
-    const limits = await deadline(options.channel.fetchLimits(), maxAnswerMs);
-    // what was announced meanwhile is newer than this answer
-    if (options.pacing.learntLimits !== learntLimits) return await askLimits(options);
+    const { announcedCaps } = options.pacing;
+    const { cap, ...lock } = await deadline(options.channel.fetchLimits(), maxAnswerMs);
+    // a cap that was announced meanwhile is newer than this answer
+    const isNew = cap !== undefined && options.pacing.announcedCaps === announcedCaps;
+    const limits = { ...lock, ...(isNew && { cap }) };
     await learnLimits(options, limits);
     return limits;
   } catch (error) {

@@ -52,8 +52,8 @@ export class Pacing {
   /** The messages that have no answer yet. */
   readonly #underWay = new Set<Sending>();
   readonly outages: Outages;
-  /** How often the platform has said what limits the account. */
-  learntLimits = 0;
+  /** How often the platform has announced a cap. */
+  announcedCaps = 0;
 
   /** @param history undefined until the account is known: then nothing may be sent. */
   constructor(pace: Pace, history?: History, random: () => number = Math.random) {

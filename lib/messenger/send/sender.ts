@@ -159,9 +159,10 @@ const deliver = async (options: SenderOptions, message: Outgoing): Promise<void>
 };
 
 /** How long a message waits whose send failed for a reason that is not its own, and how that is stored. */
-const findCommonCause = ({ sql, channel, pacing }: SenderOptions, message: Outgoing, error: unknown) => {
+const findCommonCause = (options: SenderOptions, message: Outgoing, error: unknown) => {
+  const { sql, channel, pacing, signal } = options;
   const isLost = isDatabaseLost(error);
-  if (isLost || !channel.isOpen()) {
+  if (isLost || signal.aborted || !channel.isOpen()) {
     const seconds = isLost ? lostDatabaseDelaySeconds : 0;
     return { seconds, requeue: () => outcome.requeueUnsent(sql, message, seconds) };
   }

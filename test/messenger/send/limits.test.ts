@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Limits } from "#lib/messenger/channels/channel.ts";
-import { askLimits, type LimitOptions, learnLimits } from "#lib/messenger/send/limits.ts";
+import { askLimits, type LimitOptions, learnAnnouncement } from "#lib/messenger/send/limits.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
@@ -10,12 +10,10 @@ import { unusedAccount } from "./unused-account.ts";
 test("a cap that is announced during a query is not undone by its answer", async () => {
   const { sql } = await createMessengerDatabase();
   const cap = { total: 10, used: 10, endsAt: new Date(Date.now() + 3_600_000) };
-  const answers: Limits[] = [{ cap: null }, { cap }];
   const pacing = new Pacing(noPace, unusedAccount);
   const fetchLimits = async (): Promise<Limits> => {
-    const answer = answers.shift() ?? expect.fail("a third query");
-    if (answers.length > 0) await learnLimits(options, { cap });
-    return answer;
+    await learnAnnouncement(options, { cap });
+    return { cap: null };
   };
   const signal = new AbortController().signal;
   const options: LimitOptions = { sql, pacing, signal, channel: { isOpen: () => true, fetchLimits } };

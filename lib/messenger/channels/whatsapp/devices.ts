@@ -4,8 +4,8 @@ import { firstAddress } from "./address.ts";
 
 type DeviceCache = NonNullable<UserFacingSocketConfig["userDevicesCache"]>;
 
-/** baileys' own cache forgets after five minutes; it is corrected by notifications of the platform, as whatsmeow's, which never forgets. */
-const maxAgeMs = 60 * 60_000;
+/** As long as in baileys' own cache: it applies notifications of changed devices to numbers only, not to their LIDs. */
+const maxAgeMs = 5 * 60_000;
 const maxUsers = 4_000;
 
 /** Caches the devices of the users that were sent to last, so that they can be sent to while the directory fails. */
