@@ -99,7 +99,7 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message is blamed for a database that was lost while it was prepared",
     file: senderFile,
-    find: "if (isLost || !channel.isOpen()) {",
+    find: "if (isLost || signal.aborted || !channel.isOpen()) {",
     replace: "if (!channel.isOpen()) {",
     tests: ofAttempts,
     only: "the loss of the database",
