@@ -5,8 +5,10 @@ import {
   existsSync,
   globSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -107,8 +109,10 @@ export const buildSite = (endpoints: string): string => {
   const cache = `${root}node_modules/.cache/documentation`;
   const site = `${cache}/${digestInput(endpoints)}`;
   if (!existsSync(site)) {
-    const work = `${root}dist/documentation`;
-    rmSync(work, { recursive: true, force: true });
+    // beside the packages' real folder, which may be linked: astro takes a path without common folder for one below the site
+    const dist = `${dirname(realpathSync(`${root}node_modules`))}/dist`;
+    mkdirSync(dist, { recursive: true });
+    const work = mkdtempSync(`${dist}/documentation-`);
     cpSync(source, work, { recursive: true });
     cpSync(`${root}lib/docs/pictures`, `${work}/public/pictures`, { recursive: true });
     writeContent(`${work}/src/content/docs`);
