@@ -24,6 +24,17 @@ const copyMigrations = (): string => {
   return `${folder}/`;
 };
 
+/** A migrated database with a table that the next migration locks. */
+const prepareAlteration = async () => {
+  const database = await createDatabase();
+  const sql = database.connect("adminUrl");
+  const folder = copyMigrations();
+  await migrate(sql, folder);
+  await sql.unsafe("create table public.busy (x int)");
+  writeFileSync(`${folder}9999.do.later.sql`, "alter table public.busy add y int;");
+  return { database, sql, folder };
+};
+
 test("creates the schema as an administrator who is not a superuser, and changes nothing the second time", async () => {
   const sql = await emptyDatabase();
   const [role] = await sql`select rolsuper from pg_roles where rolname = current_user`;
@@ -62,12 +73,7 @@ test("runs only one of two at once", async () => {
 });
 
 test("lets readers go ahead while another session holds a lock that a migration needs", async () => {
-  const database = await createDatabase();
-  const sql = database.connect("adminUrl");
-  const folder = copyMigrations();
-  await migrate(sql, folder);
-  await sql.unsafe("create table public.busy (x int)");
-  writeFileSync(`${folder}9999.do.later.sql`, "alter table public.busy add y int;");
+  const { database, sql, folder } = await prepareAlteration();
   const [holder, reader] = [database.connect("adminUrl"), database.connect("adminUrl")];
   const held = Promise.withResolvers<void>();
   const isHeld = Promise.withResolvers<void>();
@@ -89,12 +95,7 @@ test("lets readers go ahead while another session holds a lock that a migration 
 });
 
 test("fails when a lock is held for too long", async () => {
-  const database = await createDatabase();
-  const sql = database.connect("adminUrl");
-  const folder = copyMigrations();
-  await migrate(sql, folder);
-  await sql.unsafe("create table public.busy (x int)");
-  writeFileSync(`${folder}9999.do.later.sql`, "alter table public.busy add y int;");
+  const { database, sql, folder } = await prepareAlteration();
   const holder = database.connect("adminUrl");
   await holder.begin(async (transaction) => {
     await transaction`select from public.busy`;
