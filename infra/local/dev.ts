@@ -8,7 +8,7 @@ import { announce, describeCity } from "./announcement.ts";
 import { type City, startCity } from "./city.ts";
 import { localFolder, removeDevFile, writeDevFile } from "./dev-file.ts";
 import { takeLock } from "./lock.ts";
-import { findPort } from "./loopback.ts";
+import { checkPort, findPort } from "./loopback.ts";
 import { destroyServer } from "./postgres/server.ts";
 
 /** The same at each start, so that addresses in a browser and in scripts stay valid. */
@@ -32,7 +32,7 @@ const choosePort = async (
 ): Promise<number> => {
   try {
     const port = wanted ?? defaultPorts[name];
-    return await findPort(taken.includes(port) ? 0 : port);
+    return await (port === 0 || taken.includes(port) ? findPort() : checkPort(port));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     if (wanted !== undefined)

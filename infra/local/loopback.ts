@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { Server as TlsServer } from "node:https";
@@ -32,12 +33,22 @@ export const serveHttp = async (...parameters: Parameters<typeof listenOnLoopbac
   return { url: `http://${address}`, stop };
 };
 
-/** Finds a free port, or throws if the wanted one is in use. */
-export const findPort = async (wanted = 0): Promise<number> => {
+/** Returns the wanted port if it is free. @throws Error with the code EADDRINUSE if it is in use. */
+export const checkPort = async (wanted: number): Promise<number> => {
   const { port, stop } = await listenOnLoopback(createServer(), wanted);
   await stop();
   return port;
 };
+
+/**
+ * Finds a port that is free and remains so: below those that the system gives to outgoing connections, which begin at
+ * 32768 on Linux and 49152 elsewhere.
+ */
+export const findPort = (): Promise<number> =>
+  checkPort(randomInt(10_000, 32_768)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EADDRINUSE") throw error;
+    return findPort();
+  });
 
 /** The systems that other parts reach over a connection. */
 export type System = "database" | "secrets" | "legacy login" | "employee system" | "messenger" | "platform";

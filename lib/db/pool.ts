@@ -1,10 +1,18 @@
 import { connect as openSocket } from "node:net";
 import postgres from "postgres";
+import { cached } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { driverOptions, types } from "#lib/db/credentials.ts";
 import { readWorkingCredentials } from "#lib/db/role-login.ts";
+import { deadline } from "#lib/deadline.ts";
 
-const readNow = () => readWorkingCredentials(getSetting("DATABASE_SECRET_ID"));
+/** Shorter than the time for a connection, so that one opens with the cached password while the secret cannot be read. */
+const readTimeoutMs = 1_500;
+
+/** Expires at once: it is the latest secret that could be read. The driver never handles a password that rejects. */
+const credentials = cached("the database's credentials", 0, () =>
+  deadline(readWorkingCredentials(getSetting("DATABASE_SECRET_ID")), readTimeoutMs),
+);
 
 /** While the database is down, queries fail soon, so that callers can retry. */
 const connectTimeoutSeconds = 3;
@@ -28,7 +36,7 @@ const openWatched = (host: string, port: number, silenceMs: number) => {
 
 /**
  * Opens a pool for the role in `DATABASE_SECRET_ID`, for a long-running process. Each new connection reads the secret,
- * so that it uses a rotated password.
+ * so that it uses a rotated password; while that fails, it uses the last one.
  *
  * @param max number of connections.
  * @param onClose called when a connection closes.
@@ -39,10 +47,10 @@ export const connect = async (
   onClose?: () => void,
   silenceMs?: number,
 ): Promise<postgres.Sql> => {
-  const options = driverOptions(await readNow());
+  const options = driverOptions(await credentials.get());
   return postgres({
     ...options,
-    password: async () => (await readNow()).password,
+    password: async () => (await credentials.get()).password,
     max,
     types,
     connect_timeout: connectTimeoutSeconds,

@@ -122,6 +122,7 @@ test("finds seals that were recreated, and removed ones at the end, by the log",
   expect(await verify("--log", log)).toMatchObject({
     status: 0,
     out: "All 3 seals are valid, 3 of them by the log. Nothing to do.\n",
+    errors: "",
   });
   await sql
     .unsafe("delete from audit.seal where id = 3; delete from audit.resident_read where id > 15")

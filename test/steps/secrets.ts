@@ -4,6 +4,7 @@ import { openStore, type SecretStore } from "../../infra/local/secrets/store.ts"
 
 export interface OwnSecrets {
   readonly store: SecretStore;
+  readonly url: string;
   /** Stops Secrets Manager. */
   stop(): Promise<void>;
 }
@@ -35,7 +36,7 @@ export const startSecrets = async (settings: Readonly<Record<string, string>>): 
     vi.unstubAllEnvs();
     await stop();
   });
-  return { store, stop };
+  return { store, url: server.url, stop };
 };
 
 /** A stopped clock that `pass` advances, until the test ends. */

@@ -84,7 +84,9 @@ export const startWire = async (port: number, { onRequest, onAnswer }: Watches =
           if (!pair.lost && fault !== "half-close" && fault !== "rubbish")
             for (const each of [near, far]) each.destroy();
         });
-    if (fault) damage[fault](pair);
+    // a new connection is cut with its first bytes: whether a client sees a cut before it writes is a race
+    if (fault === "cut") near.once("data", () => damage.cut(pair));
+    else if (fault) damage[fault](pair);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -152,7 +152,7 @@ begin
   from audit.digest_rows(fresh.first_id, fresh.last_id) d;
   fresh.digest := audit.digest_seal(previous.digest, fresh);
   insert into audit.seal select fresh.*;
-  return query select s.id, s.row_count, encode(s.digest, 'hex') from audit.seal s where s.id = fresh.id;
+  return query select s.id, s.row_count, encode(s.digest, 'base64') from audit.seal s where s.id = fresh.id;
 end
 $$;
 
@@ -203,7 +203,7 @@ begin atomic
     from audit.seal s where s.id >= after_id
     window w as (order by s.id)
   )
-  select (c.seal).id, encode((c.seal).digest, 'hex'), case
+  select (c.seal).id, encode((c.seal).digest, 'base64'), case
     when (c.seal).id <> c.next_id or (c.seal).first_id <> c.next_first_id then 'the seal before it is missing'
     when (c.seal).digest <> audit.digest_seal(c.previous, c.seal) then 'the seal was changed'
     when (c.seal).expired_at is not null and now() < (c.seal).sealed_at + audit.age_limit()

@@ -290,6 +290,13 @@ export const http: readonly Mutant[] = [
     tests: ["test/db/pool.test.ts"],
   },
   {
+    breaks: "A secret that cannot be read ends a process that opens a database connection",
+    file: "lib/db/pool.ts",
+    find: "password: async () => (await credentials.get()).password",
+    replace: "password: async () => (await credentials.refresh()).password",
+    tests: ["test/db/pool.test.ts"],
+  },
+  {
     breaks: "The route table lacks the last row of each area",
     file: "lib/routes/index.ts",
     find: "Object.values(area).filter(isRoute)",

@@ -43,6 +43,14 @@ export const resident: readonly Mutant[] = [
     only: "audit",
   },
   {
+    breaks: "The log redacts parts of a seal's digest as a long number",
+    file: seals,
+    find: "encode((c.seal).digest, 'base64')",
+    replace: "encode((c.seal).digest, 'hex')",
+    tests: sealsTest,
+    only: "digests",
+  },
+  {
     breaks: "The audit is verified up to the 200th seal",
     file: "infra/commands/audit.ts",
     find: "more = verdicts.length === sealsPerQuery;",
