@@ -89,11 +89,17 @@ const ofRow = (scope: string, { fn, secrets, upstreams = [] }: Row): string[] =>
   ...("DATABASE_SECRET_ID" in secrets || upstreams.length > 0 ? inside : []),
 ];
 
-const databaseSecrets = ["database/admin", ...Object.keys(loginRoles).map((role) => `database/${role}`)];
+const loginSecrets = Object.keys(loginRoles).map((role) => `database/${role}`);
+const databaseSecrets = ["database/admin", ...loginSecrets];
 
 test("each role of the data stack has exactly the permissions it needs", () =>
   expect(rolesOf("municipal-prod-data")).toEqual({
-    MigrationmigrateRole: [...logs("MigrationmigrateLogs"), ...inside, ...reads(databaseSecrets)].toSorted(),
+    MigrationmigrateRole: [
+      ...logs("MigrationmigrateLogs"),
+      ...inside,
+      ...reads(databaseSecrets),
+      ...each(["secretsmanager:TagResource"], loginSecrets),
+    ].toSorted(),
     FillingfillsecretsRole: [
       ...logs("FillingfillsecretsLogs"),
       ...each(["secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"], mintedSecrets),

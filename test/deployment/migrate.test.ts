@@ -118,6 +118,17 @@ describe("the deployment fails", () => {
     expect(await stage.connect()`select from pg_tables where tablename = 'half'`).toHaveLength(0);
   });
 
+  test("when the database is empty although the stage has been deployed, which creates no schema", async () => {
+    const stage = await prepareStage();
+    await migrate(stage);
+    const other = await prepareStage();
+    const variables = { ...stage.variables, DATABASE_NAME: other.variables.DATABASE_NAME };
+    await expect(migrate({ variables })).rejects.toThrow(
+      /^the database is empty, but this stage has had data since 20\d\d-.*RUNBOOK/,
+    );
+    expect(await other.connect()`select from pg_namespace where nspname = 'migration'`).toHaveLength(0);
+  });
+
   test("when the database is not reachable", async () => {
     const stage = await prepareStage();
     const variables = { ...stage.variables, DATABASE_PORT: "1" };

@@ -32,7 +32,10 @@ export class DataStack extends Stack {
         DATABASE_PORT: String(port),
         DATABASE_NAME: dbname,
       },
-      actions: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
+      actions: [
+        ...["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
+        "secretsmanager:TagResource",
+      ],
       secretArns: [...secrets.logins.values()],
     });
     adminSecret.grantRead(migration.lambda);

@@ -15,6 +15,7 @@ const Put = z.object({
   VersionStages: z.optional(z.array(z.string())),
   ClientRequestToken: z.optional(z.string()),
 });
+const Tagging = z.object({ Tags: z.array(z.object({ Key: z.string(), Value: z.string() })) });
 const Update = z.object({
   VersionStage: z.string(),
   MoveToVersionId: z.string(),
@@ -63,7 +64,12 @@ const operations: Readonly<
   DescribeSecret(store, name) {
     const versions = store.list(name) ?? [];
     const stages = Object.fromEntries(versions.map((version) => [version.id, version.stages]));
-    return done({ ...identify(name), VersionIdsToStages: stages });
+    const Tags = Object.entries(store.tags(name)).map(([Key, Value]) => ({ Key, Value }));
+    return done({ ...identify(name), VersionIdsToStages: stages, Tags });
+  },
+  TagResource(store, name, input) {
+    for (const { Key, Value } of Tagging.parse(input).Tags) store.tag(name, Key, Value);
+    return done({});
   },
   UpdateSecretVersionStage(store, name, input) {
     const { VersionStage, MoveToVersionId, RemoveFromVersionId } = Update.parse(input);

@@ -63,6 +63,8 @@ export const openStore = (file: string | undefined) => {
     save();
     return version;
   };
+  /** In memory only: what runs on one machine reads none. */
+  const tags: Record<string, Record<string, string>> = {};
   const find = (name: string, { versionId, stage }: Selector = {}): Version | undefined =>
     contents[name]?.find(
       ({ id, value, stages }) =>
@@ -81,6 +83,10 @@ export const openStore = (file: string | undefined) => {
     /** Returns the current value, which is created if there is none. */
     getOrCreate: (name: string, create: () => string): string =>
       (find(name) ?? add(name, randomUUID(), create(), ["AWSCURRENT"])).value,
+    tags: (name: string): Readonly<Record<string, string>> => tags[name] ?? {},
+    tag(name: string, key: string, value: string) {
+      tags[name] = { ...tags[name], [key]: value };
+    },
     /** Creates a secret without a value, as a template does. */
     create(name: string) {
       contents[name] ??= [];

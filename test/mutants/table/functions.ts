@@ -87,6 +87,14 @@ export const functions: readonly Mutant[] = [
     only: "hangs",
   },
   {
+    breaks: "A deployment to another, empty database serves a city without data",
+    file: "functions/migrate.ts",
+    find: "if (!schema && deployedAt)",
+    replace: "if (schema && !deployedAt)",
+    tests: migrate,
+    only: "is empty",
+  },
+  {
     breaks: "A migration that was edited after it ran is passed over",
     file: "lib/db/migrate.ts",
     find: `schemaTable: "migration.version",`,
