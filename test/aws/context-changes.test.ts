@@ -39,3 +39,28 @@ test.each(changes)("the change from %s to %s removes no export that is in use", 
   const after = exportsWith(to);
   expect(importsWith(from).filter((name) => !after.has(name))).toEqual([]);
 });
+
+/** CloudFormation reads weak references again only when it updates the stack that uses them. */
+test.each(changes)("the change from %s to %s updates operations with what it watches", (from, to) => {
+  const templates = (name: string) =>
+    Map.groupBy(stacksWith(name), ({ stackName }) => stackName.endsWith("-operations"));
+  const isSame = (isOperations: boolean) =>
+    JSON.stringify(
+      templates(from)
+        .get(isOperations)
+        ?.map(({ template }) => template),
+    ) ===
+    JSON.stringify(
+      templates(to)
+        .get(isOperations)
+        ?.map(({ template }) => template),
+    );
+  expect([isSame(false), isSame(true)]).toEqual([false, false]);
+});
+
+test("operations stays as it is while nothing changes that it watches", () => {
+  const [one, other] = [1, 2].map((unused) =>
+    synthesizeWith({ stage: "prod", unused }).assembly.getStackByName("municipal-prod-operations"),
+  );
+  expect(one?.template).toEqual(other?.template);
+});

@@ -93,6 +93,7 @@ describe("the runbook", () => {
     "budget",
     "postgresql-upgrade",
     "employee-locked-out",
+    "the-database-is-empty",
   ];
 
   test("has a section for every alarm, and an alarm for all but a few sections", () => {

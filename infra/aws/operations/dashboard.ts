@@ -14,6 +14,8 @@ export interface DashboardParts {
   readonly server: Server;
   readonly maintenance: IFunction;
   readonly deadLetters: IQueue;
+  /** Of the templates of what is shown. */
+  readonly version: string;
 }
 
 const pageWidth = 24;
@@ -66,7 +68,7 @@ const serverGraphs = (server: Server): Readonly<Record<string, readonly cloudwat
 
 /** One page in the order in which an operator looks: what callers notice first, then possible causes. */
 export const dashboardRows = (parts: DashboardParts): cloudwatch.IWidget[][] => {
-  const { stage, alarms, server, maintenance, deadLetters } = parts;
+  const { stage, alarms, server, maintenance, deadLetters, version } = parts;
   const messenger = (figure: Parameters<typeof messengerMetric>[1], statistic: string) =>
     messengerMetric(stage, figure, statistic);
   return [
@@ -94,5 +96,11 @@ export const dashboardRows = (parts: DashboardParts): cloudwatch.IWidget[][] => 
       "Upkeep: milliseconds": [maintenance.metricDuration({ statistic: "Maximum" })],
       "Dead letters": [deadLetters.metricApproximateNumberOfMessagesVisible()],
     }),
+    [
+      new cloudwatch.TextWidget({
+        markdown: `Version of the templates: \`${version}\``,
+        ...{ width: pageWidth, height: 1 },
+      }),
+    ],
   ];
 };

@@ -1,4 +1,5 @@
-import { CrossStackReferences, Duration, ReferenceStrength, Stack } from "aws-cdk-lib";
+import { createHash } from "node:crypto";
+import { CrossStackReferences, Duration, Lazy, ReferenceStrength, Stack } from "aws-cdk-lib";
 import { Dashboard } from "aws-cdk-lib/aws-cloudwatch";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct, IConstruct } from "constructs";
@@ -31,6 +32,22 @@ export interface OperationsStackProps {
 const functionsIn = (scopes: readonly IConstruct[]): NodeFunction[] =>
   scopes.flatMap((scope) => scope.node.findAll()).filter((found) => found instanceof NodeFunction);
 
+/**
+ * Returns a digest of the stacks' templates, known at the end of the synthesis. CloudFormation reads weak references again
+ * only when it updates the stack that uses them: a template with this digest changes with the resources that it watches.
+ *
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-getstackoutput.html
+ */
+const digestTemplates = (stacks: readonly Stack[]): string =>
+  Lazy.string({
+    produce: () => {
+      const templates = stacks.map((stack) =>
+        stack.resolve(Reflect.get(stack, "_toCloudFormation").call(stack)),
+      );
+      return createHash("sha256").update(JSON.stringify(templates)).digest("hex").slice(0, 12);
+    },
+  });
+
 /** Monitoring: metrics, alarms, a dashboard and the budget. */
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, props: OperationsStackProps) {
@@ -59,7 +76,10 @@ export class OperationsStack extends Stack {
     new Dashboard(this, "Dashboard", {
       dashboardName: `municipal-${stage}`,
       defaultInterval: Duration.hours(12),
-      widgets: dashboardRows({ stage, alarms, apis, server, maintenance, deadLetters }),
+      widgets: dashboardRows({
+        ...{ stage, alarms, apis, server, maintenance, deadLetters },
+        version: digestTemplates(watched),
+      }),
     });
     new Budget(this, "Budget", config);
   }

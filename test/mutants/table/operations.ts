@@ -13,6 +13,14 @@ const apiTest = ["test/aws/api-stack.test.ts"];
 
 export const operations: readonly Mutant[] = [
   {
+    breaks: "Alarms watch what a deployment has replaced",
+    file: "infra/aws/stacks/operations.ts",
+    find: ".update(JSON.stringify(templates))",
+    replace: ".update(JSON.stringify(templates.length))",
+    tests: ["test/aws/context-changes.test.ts"],
+    only: "updates operations",
+  },
+  {
     breaks: "Sends count as failing only when a hundred fail in a quarter of an hour",
     file: "infra/aws/operations/messenger-alarms.ts",
     find: "failed >= 10 AND",
