@@ -24,10 +24,10 @@ describe.each([
 ])("a database of the kind %s", (_, stage, type) => {
   const server = find(stage, type);
 
-  test("is kept and protected in production, encrypted, and backed up for a month", () => {
+  test("is kept in production, encrypted, and backed up for a month", () => {
     expect([server.DeletionPolicy, server.UpdateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
-    const { DeletionProtection, StorageEncrypted, BackupRetentionPeriod } = server.Properties;
-    expect([DeletionProtection, StorageEncrypted, BackupRetentionPeriod]).toEqual([true, true, 30]);
+    const { StorageEncrypted, BackupRetentionPeriod } = server.Properties;
+    expect([StorageEncrypted, BackupRetentionPeriod]).toEqual([true, 30]);
   });
 
   test("accepts only encrypted connections, and logs neither rows nor parameters", () => {
@@ -65,8 +65,7 @@ test("in production, the backups of an instance are kept when it is deleted", ()
 
 test("a stage that is not production keeps nothing", () => {
   const cluster = find(inDev, "AWS::RDS::DBCluster");
-  expect([cluster.DeletionPolicy, cluster.Properties.DeletionProtection]).toEqual(["Delete", false]);
-  expect([inDev.data.terminationProtection, onAurora.data.terminationProtection]).toEqual([false, true]);
+  expect([cluster.DeletionPolicy, cluster.UpdateReplacePolicy]).toEqual(["Delete", "Delete"]);
 });
 
 test("in production, keys, database log and network log are kept when their stack is deleted", () => {

@@ -24,6 +24,8 @@ const shown = (resource: unknown, resources: Readonly<Record<string, Resource>>)
   const secret = /secret:([\w/-]+?)-\?{6}"/.exec(text)?.[1] ?? resources[id]?.Properties?.Name;
   const repository = /cdk-\w+-container-assets/.exec(text)?.[0];
   if (repository) return repository;
+  const published = /PublishOutput(?:Ref|FnGetAtt)(\w+?)[\dA-F]{8}\w*"/.exec(text)?.[1];
+  if (published) return published;
   if (secret) return secret.replace("municipal/prod/", "");
   const versions = text.includes('":*"') ? ":*" : "";
   return resource === "*" ? "*" : `${nameOf(id)}${versions}`;
@@ -163,6 +165,15 @@ test("a schedule may call its function, and failed events go to the queue", () =
     notifyRole: [...ofRow("", notify), ...setsAside].toSorted(),
     MaintenanceRole: ["lambda:InvokeFunction maintainFunction"],
     NotificationsRole: ["lambda:InvokeFunction notifyFunction", ...setsAside].toSorted(),
+  }));
+
+test("operations may protect the database and its stack, and change nothing of them", () =>
+  expect(rolesOf("municipal-prod-operations")).toEqual({
+    ProtectionRole: [
+      ...logs("ProtectionLogs"),
+      "cloudformation:UpdateTerminationProtection AWSStackId",
+      "rds:ModifyDBCluster DatabaseCluster",
+    ].toSorted(),
   }));
 
 describe.each(["integration", "messaging"])("of the %s API", (api) => {

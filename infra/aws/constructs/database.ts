@@ -35,6 +35,9 @@ const parameters = {
 const forgottenOnPurpose =
   "A stage that is not production holds invented data and is made to be deleted with its stacks";
 
+const protectedLater =
+  "The last stack protects it: a first deployment that fails before must be able to delete it";
+
 /** PostgreSQL of a stage: created here and encrypted, or an existing server. */
 export class Database extends Construct {
   readonly server: Server;
@@ -108,7 +111,6 @@ export class Database extends Construct {
         iamAuthentication: true,
         copyTagsToSnapshot: true,
         cloudwatchLogsExports: ["postgresql"],
-        deletionProtection: config.keepsData,
         removalPolicy: keepOrDrop(config.keepsData),
       },
     };
@@ -158,8 +160,11 @@ export class Database extends Construct {
 
   #accept<T extends Construct>(server: T, logs: LogGroup): T {
     server.node.addDependency(logs);
-    const ids = this.#surroundings.config.keepsData ? [] : ["AwsSolutions-RDS3", "AwsSolutions-RDS10"];
-    for (const id of ids) Validations.of(server).acknowledge({ id, reason: forgottenOnPurpose });
+    const { keepsData } = this.#surroundings.config;
+    const reasons = keepsData
+      ? { "AwsSolutions-RDS10": protectedLater }
+      : { "AwsSolutions-RDS3": forgottenOnPurpose, "AwsSolutions-RDS10": forgottenOnPurpose };
+    for (const [id, reason] of Object.entries(reasons)) Validations.of(server).acknowledge({ id, reason });
     return server;
   }
 }

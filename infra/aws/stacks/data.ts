@@ -15,7 +15,7 @@ export class DataStack extends Stack {
   readonly database: Database;
 
   constructor(scope: Construct, id: string, config: Config) {
-    super(scope, id, { terminationProtection: config.keepsData });
+    super(scope, id);
     this.network = new Network(this, "Network", config);
     this.#exportSubnets(config);
     const surroundings = { config, network: this.network };

@@ -8,6 +8,7 @@ import type { Config } from "../config.ts";
 import { Alarms } from "../constructs/alarms.ts";
 import { Budget } from "../constructs/budget.ts";
 import { NodeFunction } from "../constructs/node-function.ts";
+import { Protection } from "../constructs/protection.ts";
 import { doorAlarms } from "../operations/api-alarms.ts";
 import { certificateAlarms } from "../operations/certificate-alarms.ts";
 import { dashboardRows } from "../operations/dashboard.ts";
@@ -82,6 +83,7 @@ export class OperationsStack extends Stack {
       }),
     });
     new Budget(this, "Budget", config);
+    if (config.keepsData) new Protection(this, "Protection", config, data);
   }
 
   /** Extracts metrics from the logs of the functions and the messenger. */

@@ -67,10 +67,10 @@ export const infrastructure: readonly Mutant[] = [
   },
   {
     breaks: "The production database may be deleted by mistake",
-    file: "infra/aws/constructs/database.ts",
-    find: "deletionProtection: config.keepsData,",
-    replace: "deletionProtection: !config.keepsData,",
-    tests: on("data-stack"),
+    file: "infra/aws/constructs/protection.ts",
+    find: "DeletionProtection: true,",
+    replace: "DeletionProtection: false,",
+    tests: on("protection"),
   },
   {
     breaks: "The database's log is deleted with the stack in production",
@@ -85,10 +85,10 @@ export const infrastructure: readonly Mutant[] = [
   },
   {
     breaks: "The data stack of production may be deleted by one command",
-    file: "infra/aws/stacks/data.ts",
-    find: "{ terminationProtection: config.keepsData }",
-    replace: "{ terminationProtection: !config.isProduction }",
-    tests: on("data-stack"),
+    file: "infra/aws/stacks/operations.ts",
+    find: "if (config.keepsData) new Protection(",
+    replace: "if (!config.isProduction) new Protection(",
+    tests: on("protection"),
   },
   {
     breaks: "The migration may not read the roles' secrets",
