@@ -21,8 +21,8 @@ const withoutLongNumbers = (text: string) => text.replace(/\d{15,}/g, "[number]"
 /** SQLSTATE classes whose messages quote data: 22 data exception, 23 integrity violation. */
 const quotesData = (code: unknown) => typeof code === "string" && /^2[23]\w{3}$/.test(code);
 
-/** Returns the loggable fields of an error: never the query, its parameters or the row in `detail`. */
-const describeError = (error: Error & { code?: unknown; routine?: unknown }): Fields => {
+/** Returns the printable fields of an error: never the query, its parameters or the row in `detail`. */
+export const describeError = (error: Error & { code?: unknown; routine?: unknown }) => {
   const withheld = quotesData(error.code);
   return {
     name: error.name,

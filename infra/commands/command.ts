@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { styleText } from "node:util";
 import { CommanderError, Command as Program } from "@commander-js/extra-typings";
+import { describeError } from "#lib/log.ts";
 
 /** What an exit code means, for every command: `partly` if it finished, but for example some rows were rejected. */
 export const exitCodes = { done: 0, failed: 1, wrongCall: 2, partly: 3 } as const;
@@ -38,7 +39,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const codesText = `
 Exit code: 0 done, 1 failed, 2 wrong call, 3 finished, but some of it failed, as listed.`;
 
-const createProgram = (name: string, summary: string, printHelp: (text: string) => void) => {
+const createProgram = (name: string, summary: string, json: boolean) => {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };
   return new Program(`npm run ${name} --`)
     .description(summary)
@@ -48,7 +49,12 @@ const createProgram = (name: string, summary: string, printHelp: (text: string) 
     .helpCommand(false)
     .addHelpText("afterAll", codesText)
     .configureHelp({ showGlobalOptions: true, helpWidth: 120 })
-    .configureOutput({ writeOut: printHelp, writeErr: printHelp, outputError: () => {} })
+    .configureOutput({
+      writeOut: (text) => console.log(text.trimEnd()),
+      // the help that follows a missing subcommand
+      writeErr: (text) => json || console.error(text.trimEnd()),
+      outputError: () => {},
+    })
     .exitOverride();
 };
 
@@ -72,10 +78,18 @@ const explain = (error: unknown, name: string): string | undefined => {
     : undefined;
 };
 
+/** An error that nobody foresaw, without what PostgreSQL quotes of the data. */
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const { name, code, message, stack, cause } = describeError(error);
+  const text = stack ?? `${name} ${code}: ${message}`;
+  return cause === undefined ? text : `${text}\nCause: ${describe(cause)}`;
+};
+
 const printFailure = (error: unknown, name: string, json: boolean): number => {
   const explained = explain(error, name);
-  if (json) console.error(JSON.stringify({ error: explained ?? String(error) }));
-  else console.error(explained === undefined ? error : styleText("red", explained));
+  if (json) console.error(JSON.stringify({ error: explained ?? describe(error).split("\n")[0] }));
+  else console.error(explained === undefined ? describe(error) : styleText("red", explained));
   const isWrongCall = error instanceof WrongCall || error instanceof CommanderError;
   return isWrongCall ? exitCodes.wrongCall : exitCodes.failed;
 };
@@ -100,7 +114,7 @@ export const command =
     // also when the other arguments are wrong
     const json = args.includes("--json");
     let code: number = exitCodes.done;
-    const program = createProgram(name, summary, (text) => console.log(text.trimEnd()));
+    const program = createProgram(name, summary, json);
     // with --json, the data is alone on stdout
     const print = (line: string) => (json ? console.error : console.log)(line);
     const answer: Answer =

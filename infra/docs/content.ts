@@ -74,7 +74,12 @@ const composeIndex = (language: Language): readonly [string, string] => {
     });
     return `## ${label[language]}\n\n<CardGrid>\n${cards.join("\n")}\n</CardGrid>\n`;
   });
-  const fields = { title: product, description: lead, tableOfContents: { maxHeadingLevel: 2 } };
+  const fields = {
+    title: product,
+    description: lead,
+    tableOfContents: { maxHeadingLevel: 2 },
+    head: [{ tag: "title", content: product }], // the default repeats the product's name
+  };
   return [
     `${prefixes[language]}index.mdx`,
     `${frontmatter(fields)}
@@ -93,8 +98,8 @@ ${groups.join("\n")}`,
 const composeMissing = (language: Language): readonly [string, string] => {
   const { missing, missingText, toIndex } = words[language];
   const fields = { title: missing, template: "splash", editUrl: false, pagefind: false };
-  const link = `[${toIndex}](${placeholderBase}/docs/${prefixes[language]})`;
-  return [`${prefixes[language]}404.md`, `${frontmatter(fields)}\n${missingText}\n\n${link}\n`];
+  const home = `${placeholderBase}/docs/${prefixes[language]}`.replace(/\/$/, "");
+  return [`${prefixes[language]}404.md`, `${frontmatter(fields)}\n${missingText}\n\n[${toIndex}](${home})\n`];
 };
 
 /** Writes the pages of both languages as Starlight reads them. */

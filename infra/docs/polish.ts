@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { placeholderBase } from "../../lib/docs/base.ts";
 
 const digest = (text: string, length: number) =>
@@ -98,16 +98,26 @@ const composePolicy = (pages: readonly string[]): string => {
   ].join("; ");
 };
 
+/** Astro's folder of scripts and style sheets, whose names have digests of their contents before they are polished. */
+const astroFolder = "_astro";
+
 /** Makes the built site one that any stage can serve under a strict content security policy: see `policy.txt`. */
 export const polish = (folder: string): void => {
   const list = (pattern: string) => globSync(pattern, { cwd: folder }).map((file) => `${folder}/${file}`);
   for (const file of list(unusedFiles)) rmSync(file);
-  for (const file of list("_astro/*.js")) edit(file, withOwnAddress);
-  for (const file of list("_astro/ec.*.css")) edit(file, withTokenClasses);
+  for (const file of list(`${astroFolder}/*.js`)) edit(file, withOwnAddress);
+  for (const file of list(`${astroFolder}/ec.*.css`)) edit(file, withTokenClasses);
+  const assets = list(`${astroFolder}/*`)
+    .toSorted()
+    .map((file) => readFileSync(file, "utf8"));
+  const assetFolder = `${astroFolder}-${digest(assets.join(), 8)}`;
+  renameSync(`${folder}/${astroFolder}`, `${folder}/${assetFolder}`);
+  const withFolder = (text: string) => text.replaceAll(`${astroFolder}/`, `${assetFolder}/`);
+  for (const file of list(`${assetFolder}/*.js`)) edit(file, withFolder);
   const styles = new Styles();
   const pages = list("**/*.html");
-  for (const file of pages) edit(file, (html) => styles.takeFrom(tidy(html)));
-  const sheet = `_astro/inline.${digest(styles.text, 8)}.css`;
+  for (const file of pages) edit(file, (html) => styles.takeFrom(tidy(withFolder(html))));
+  const sheet = `${assetFolder}/inline.${digest(styles.text, 8)}.css`;
   writeFileSync(`${folder}/${sheet}`, styles.text);
   const link = `<link rel="stylesheet" href="${placeholderBase}/docs/${sheet}"></head>`;
   for (const file of pages) edit(file, (html) => html.replace("</head>", link));

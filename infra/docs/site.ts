@@ -24,8 +24,8 @@ import { guideNames, readers } from "./guide.ts";
 import { polish } from "./polish.ts";
 import { words } from "./words.ts";
 
-/** Written by the site's build. */
-const packageList = "packages.json";
+/** Written by the site's build, and not part of the site. */
+export const packageList = "packages.json";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const source = fileURLToPath(new URL("site/", import.meta.url));

@@ -6,7 +6,7 @@ import { type DocumentName, documentNames } from "#lib/routes/docs.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
 import { storedForms } from "./assets.ts";
-import { buildSite } from "./site.ts";
+import { buildSite, packageList } from "./site.ts";
 
 type Files = readonly (readonly [string, string | Buffer])[];
 
@@ -42,7 +42,9 @@ const composeSite = (): Files => {
   );
   const files =
     composed.get(site) ??
-    globSync("**/*.*", { cwd: site }).flatMap((name) => storedForms(name, readFileSync(`${site}/${name}`)));
+    globSync("**/*.*", { cwd: site, exclude: [packageList] }).flatMap((name) =>
+      storedForms(name, readFileSync(`${site}/${name}`)),
+    );
   composed.clear();
   composed.set(site, files);
   return files;

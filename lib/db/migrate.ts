@@ -13,7 +13,8 @@ const lockKey = 7_206_301;
 /** All queries of a table wait behind a migration that waits for its lock: then callers get timeouts. */
 const lockTimeoutMs = 2_000;
 const lockRetryMs = 3_000;
-const lockNotAvailable = "55P03";
+/** Lock not available, deadlock, serialization failure. */
+const lockConflicts = ["55P03", "40P01", "40001"];
 
 const escapeGlob = (path: string) => path.replace(/[[\]{}()*?!+@]/g, "\\$&");
 
@@ -46,8 +47,8 @@ const attempt = (sql: postgres.Sql, folder: string): Promise<string[]> =>
   }) as Promise<string[]>;
 
 /**
- * Migrates the schema to the newest version, in one transaction. Where a lock is held by others, it starts again, so that
- * no reader waits longer than 2 s behind it.
+ * Migrates the schema to the newest version, in one transaction. Where a lock is held by others, and after a deadlock, it
+ * starts again, so that no reader waits longer than 2 s behind it.
  *
  * @param sql connection of a role that can create roles and schemas.
  * @param folder with a trailing slash; files are named `NNNN.do.<subject>.sql`.
@@ -64,8 +65,9 @@ export const migrate = async (
     try {
       return await attempt(sql, folder);
     } catch (error) {
-      if ((error as { code?: string }).code !== lockNotAvailable || steadyNow() > until) throw error;
-      log.warn("the migration waits for a lock that another session holds");
+      const { code = "" } = error as { code?: string };
+      if (!lockConflicts.includes(code) || steadyNow() > until) throw error;
+      log.warn("the migration starts again, because another session holds its locks", { code });
     }
   }
 };

@@ -18,9 +18,9 @@ const searchFile = /^pagefind\/.*(pagefind|pf_\w+)$/;
 const stored = /\.(js|css|svg)$/;
 const codings = { br: "br", gzip: "gz" } as const;
 
-/** The names of scripts and style sheets have a digest of the content, so a browser asks once in a year. */
+/** The folder of scripts and style sheets has a digest of their contents, so a browser asks once in a year. */
 const cacheOf = (path: string) =>
-  path.startsWith("_astro/") ? { "cache-control": "public, max-age=31536000, immutable" } : {};
+  path.startsWith("_astro-") ? { "cache-control": "public, max-age=31536000, immutable" } : {};
 
 /**
  * Returns a file of the site, or undefined: a script or style sheet in the coding that the build stored, or as text for

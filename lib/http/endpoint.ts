@@ -118,10 +118,10 @@ const requireCaller = ({ auth }: Route): Middleware => ({
   before: ({ event }) => authorize(auth, event.requestContext.authorizer),
 });
 
-/** Adds an ETag to cacheable responses, and answers 304 to a caller who has the current one. */
+/** Adds an ETag to cacheable 200s, and answers 304 to a caller who has the current one. */
 const conditionalRequest = (route: Route): Middleware => ({
   after: ({ event, response }) => {
-    if (!route.cache || !response) return;
+    if (!route.cache || response?.statusCode !== 200) return;
     const etag = entityTag(response.body);
     response.headers = { ...response.headers, etag };
     if (!matches(event.headers["if-none-match"], etag)) return;

@@ -24,6 +24,7 @@ const distance = (from: string, to: string): number => {
   return row.at(-1) ?? 0;
 };
 
+/** Longer names are compared by their beginning. */
 const maxNameLength = 40;
 
 /** The known name that is nearest to the sent one or to its last word: client generators write `parameters[nama]`. */
@@ -34,19 +35,13 @@ const findNearest = (sent: string, known: readonly string[]): string | undefined
   return known.toSorted((a, b) => far(a) - far(b))[0];
 };
 
-/** A name with digits or other characters is not repeated: an `&` in a passphrase makes a name of what follows it. */
-const shownName = (sent: string): string =>
-  sent.length <= maxNameLength && /^[a-z_.[\]-]+$/i.test(sent) ? sent : "A parameter";
-
+/** Does not repeat the sent name: an `&` in a passphrase makes a name of what follows it. */
 const unknownParameter = (sent: string, known: readonly string[]) => {
   const nearest = findNearest(sent, known);
   const advice = nearest
-    ? `did you mean ${nearest}? It takes ${known.join(", ")}`
-    : "remove it, for it takes none";
-  return invalidField(
-    nearest ?? "query",
-    `${shownName(sent)} is not a query parameter of this endpoint; ${advice}`,
-  );
+    ? `did you mean ${nearest}? The endpoint takes ${known.join(", ")}`
+    : "remove it, for the endpoint takes none";
+  return invalidField(nearest ?? "query", `A query parameter is unknown; ${advice}`);
 };
 
 /**
@@ -59,14 +54,12 @@ export const readQuery = (
   event: Partial<Pick<APIGatewayProxyEvent, "queryStringParameters" | "multiValueQueryStringParameters">>,
   { query, ignoredQuery = [] }: Pick<Route, "query" | "ignoredQuery">,
 ): Record<string, string | undefined> => {
-  const repeated = Object.entries(event.multiValueQueryStringParameters ?? {}).find(
-    ([, values]) => (values?.length ?? 0) > 1,
-  );
-  if (repeated) throw repeatedField(repeated[0]);
   const sent = event.queryStringParameters ?? {};
   if (ignoredQuery === "all") return sent;
   const known = parameterNames(query);
   const unknown = Object.keys(sent).find((name) => ![...known, ...ignoredQuery].includes(name));
   if (unknown !== undefined) throw unknownParameter(unknown, known);
+  const repeated = known.find((name) => (event.multiValueQueryStringParameters?.[name]?.length ?? 0) > 1);
+  if (repeated) throw repeatedField(repeated);
   return sent;
 };

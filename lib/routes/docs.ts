@@ -10,12 +10,12 @@ export const documentNames = ["all", "integration", "messaging"] as const;
 export type DocumentName = (typeof documentNames)[number];
 const apiError = `api must be ${documentNames.join(", ")} or absent`;
 
-const pathError = "the path must be the name of a guide or of a file that a page links";
 /** One to three segments, of which none starts with a dot. */
 const pathPattern = /^[\w-][\w.-]{0,99}(\/[\w-][\w.-]{0,99}){0,2}$/;
 
 const shared = {
   method: "GET",
+  head: true,
   auth: { kind: "public" },
   reply: z.instanceof(PlainReply),
   errors: integrationEnvelope,
@@ -26,9 +26,12 @@ const shared = {
   memoryMb: 512,
 } as const;
 
-/** English pages stand at `/docs/`, Indonesian ones at `/docs/id/`; `lang` redirects addresses of earlier versions. */
+/**
+ * English pages stand at `/docs/`, Indonesian ones at `/docs/id/`; `lang` redirects addresses of earlier versions. People
+ * follow links to pages, so that no input is invalid.
+ */
 const page = {
-  query: z.object({ lang: z.optional(language) }),
+  query: z.object({ lang: z.catch(z.optional(language), undefined) }),
   ignoredQuery: "all", // WhatsApp and other apps add parameters to shared links
   headers: z.object({
     "accept-encoding": z._default(z.string(), ""),
@@ -71,6 +74,7 @@ export const readFile = route({
   fn: "docs/file",
   path: "/docs/{path+}",
   summary: "A guide, the reference, or a file of theirs",
-  params: z.object({ path: z.string().check(z.regex(pathPattern, { error: pathError })) }),
+  // an invalid path is that of no page
+  params: z.object({ path: z.catch(z.string().check(z.regex(pathPattern)), "") }),
   faults: ["noGuide"],
 });

@@ -48,6 +48,8 @@ export interface Route<
   /** Module under `functions/`. */
   readonly fn: `${Area}/${string}`;
   readonly method: "GET" | "POST";
+  /** Also answers HEAD, by which clients and link checkers ask whether a page exists. */
+  readonly head?: boolean;
   /**
    * A segment in braces, as in `/messages/{id}`, matches any segment, and the last one with a plus, as in
    * `/docs/{path+}`, all further ones; `params` validates its value.
@@ -93,6 +95,10 @@ export interface Route<
 export const route = <Q, B, R, P, H, const F extends Route["fn"], E extends Encoding = "json">(
   row: Route<Q, B, R, E, P, H> & { readonly fn: F },
 ): Route<Q, B, R, E, P, H> & { readonly fn: F } => row;
+
+/** The HTTP methods of a row. */
+export const methodsOf = ({ method, head }: Pick<Route, "method" | "head">): readonly string[] =>
+  head ? [method, "HEAD"] : [method];
 
 /** The functions of the rows that a module of routes exports. */
 export type FunctionIn<Rows> = Extract<Rows[keyof Rows], Pick<Route, "fn">>["fn"];

@@ -168,8 +168,3 @@ test("the content security policy allows no other origin, and no inline scripts 
   // the reference's script writes styles
   expect(await policyOf("/docs/reference")).toBe(policy.replace("style-src 'self'", "$& 'unsafe-inline'"));
 });
-
-test.each(["/docs/nothing", "/docs/nothing.html", "/docs/policy.txt", "/docs/..%2findex.mjs", "/docs/index"])(
-  "%s is not a page",
-  async (path) => expect([400, 404]).toContain((await fetch(`${baseUrl}${path}`)).status),
-);

@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
-import type { Command } from "../../infra/commands/command.ts";
+import { describe, expect, test } from "vitest";
+import { type Command, command } from "../../infra/commands/command.ts";
 import { callCommand } from "../steps/command.ts";
+import { connectFor } from "../steps/connections.ts";
 
 const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>>> = {
   audit: () => import("../../infra/commands/audit.ts"),
@@ -83,7 +84,39 @@ test.each(Object.keys(commands))(
   },
 );
 
-test("with --json a failure is JSON, too", async () => {
-  const { out, errors } = await call("residents verfy --json");
-  expect([out, JSON.parse(errors)]).toEqual(["", { error: expect.stringContaining("Did you mean verify?") }]);
+test.each([
+  ["residents verfy", "Did you mean verify?"],
+  ["residents", "A command is missing"],
+])("with --json the failure of %s is JSON, too", async (line, message) => {
+  const { out, errors } = await call(`${line} --json`);
+  expect([out, JSON.parse(errors)]).toEqual(["", { error: expect.stringContaining(message) }]);
+});
+
+describe("a failure of the database that nobody foresaw", () => {
+  /** Runs a statement as a command would. */
+  const query = (statement: string, ...args: string[]) => {
+    const run = command("test", "", (program, answer) =>
+      program.action(
+        answer(async () => {
+          await connectFor("adminUrl").unsafe(statement);
+          return { text: "", json: {} };
+        }),
+      ),
+    );
+    return callCommand(async () => ({ run }), {}, ...args);
+  };
+
+  test.each([
+    ["select '9971012345670004x'::bigint", "PostgresError 22P02"],
+    [
+      "create temp table t (nik text primary key); insert into t select '9971012345670004' from generate_series(1, 2)",
+      "PostgresError 23505",
+    ],
+  ])("is printed without the data that it quotes: %s", async (statement, name) => {
+    for (const args of [[], ["--json"]]) {
+      const { status, errors } = await query(statement, ...args);
+      expect([status, errors]).toEqual([1, expect.stringContaining(name)]);
+      expect(errors).not.toContain("9971012345670004");
+    }
+  });
 });

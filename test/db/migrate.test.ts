@@ -94,6 +94,21 @@ test("lets readers go ahead while another session holds a lock that a migration 
   expect(await migrating).toEqual(["9999 later"]);
 });
 
+test.each([
+  ["a deadlock", "40P01"],
+  ["a serialization failure", "40001"],
+])("starts again after %s", async (_, code) => {
+  const sql = await emptyDatabase();
+  const folder = copyMigrations();
+  // a sequence is not rolled back
+  await sql`create sequence public.attempt`;
+  writeFileSync(
+    `${folder}9999.do.unlucky.sql`,
+    `do $$ begin if nextval('public.attempt') = 1 then raise sqlstate '${code}'; end if; end $$;`,
+  );
+  expect(await migrate(sql, folder)).toContain("9999 unlucky");
+});
+
 test("fails when a lock is held for too long", async () => {
   const { database, sql, folder } = await prepareAlteration();
   const holder = database.connect("adminUrl");

@@ -54,6 +54,58 @@ test("a name with another digest is 404", async () =>
   expect((await fetch(`${baseUrl}${script.replace(/\.[\w-]+\.js$/, ".00000000.js")}`)).status).toBe(404));
 
 test.each([
+  "nothing",
+  "nothing.html",
+  "policy.txt",
+  "packages.json",
+  "..%2findex.mjs",
+  "index",
+  "a/b/c/d",
+  "id/a/b/c/d",
+])("/docs/%s is no page: people get one about it, programs JSON, and neither gets 304", async (path) => {
+  const ask = (accept: string, method = "GET") =>
+    fetch(`${baseUrl}/docs/${path}`, { method, headers: { accept, "if-none-match": "*" } });
+  const shown = await ask("text/html,*/*;q=0.8");
+  expect([shown.status, shown.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+  const home = `${new URL(baseUrl).pathname}/docs`.replace("//", "/");
+  expect(await shown.text()).toContain(path.startsWith("id/") ? `href="${home}/id"` : `href="${home}"`);
+  const answered = await ask("application/json");
+  expect([answered.status, await answered.json()]).toMatchObject([404, { code: "not_found" }]);
+});
+
+test("a redirect is not answered with 304", async () => {
+  const init = { headers: { "if-none-match": "*" }, redirect: "manual" } as const;
+  expect((await fetch(`${baseUrl}/`, init)).status).toBe(308);
+});
+
+test.each(["/", "/docs", "/docs/paging", "/docs/icon.svg", "/openapi.json"])(
+  "HEAD of %s is GET without a body",
+  async (path) => {
+    const ask = async (method: string) => {
+      const response = await fetch(`${baseUrl}${path}`, { method, redirect: "manual" });
+      const { status, headers } = response;
+      return {
+        status,
+        type: headers.get("content-type"),
+        etag: headers.get("etag"),
+        body: await response.text(),
+      };
+    };
+    expect(await ask("HEAD")).toEqual({ ...(await ask("GET")), body: "" });
+  },
+);
+
+test("the first page is titled with the product's name, and the others with it behind their own", async () => {
+  const titleOf = async (path: string) =>
+    /<title>(.*?)<\/title>/.exec(await (await fetch(`${baseUrl}${path}`)).text())?.[1];
+  expect(await Promise.all(["/docs", "/docs/id", "/docs/paging"].map(titleOf))).toEqual([
+    "Municipal Integration API",
+    "API Integrasi Kota",
+    "Paging | Municipal Integration API",
+  ]);
+});
+
+test.each([
   ["/", "/docs"],
   ["/docs?lang=id", "/docs/id"],
   ["/docs/paging?lang=id", "/docs/id/paging"],
@@ -62,6 +114,7 @@ test.each([
   expect([response.status, response.url]).toEqual([200, `${baseUrl}${target}`]);
 });
 
-test.each(["/docs/", "/docs/paging/", "/docs/id/", "/docs/paging?lang=en"])("%s is a page", async (path) =>
-  expect((await fetch(`${baseUrl}${path}`)).status).toBe(200),
-);
+test.each([
+  ...["/docs/", "/docs/paging/", "/docs/id/", "/docs/paging?lang=en"],
+  ...["/docs?lang=fr", "/docs/paging?lang=fr", "/docs/paging?lang=id&lang=en"],
+])("%s is a page", async (path) => expect((await fetch(`${baseUrl}${path}`)).status).toBe(200));

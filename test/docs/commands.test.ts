@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -106,24 +106,34 @@ test("the curl lines of the document work, with at least one for each endpoint",
 
 test.each(asking)("the curl lines of the guide %s work", (name) => run(readGuideText("en", name)));
 
-/** Of the languages in the guides' tabs, only TypeScript is sure to be installed. */
+const python = spawnSync("python3", ["-c", "import requests, sys; print(sys.executable)"], {
+  encoding: "utf8",
+});
+
+/** Where Python or its library is not installed, its examples are only parsed, as those in PHP: `examples.test.ts`. */
+const programs = [
+  { language: "ts", program: process.execPath, name: "example.mts" },
+  ...(python.status === 0 ? [{ language: "python", program: python.stdout.trim(), name: "example.py" }] : []),
+];
+
 test.each(readdirSync("lib/docs/examples"))("the examples in %s work", async (file) => {
   const blocks = readBlocks(addressed(readFileSync(`lib/docs/examples/${file}`, "utf8")));
   expect(blocks.map(({ language }) => language)).toEqual(["ts", "python", "php"]);
-  const [example] = blocks;
-  writeFileSync(`${checkout}/example.mts`, example?.text ?? "");
-  // a refresh token works once
-  const { username, password } = dev.employee;
-  const { refresh_token } = (await employeeClient(dev.baseUrl).login(username, password)).json;
-  const env = { ...variables, REFRESH_TOKEN: refresh_token };
-  const child = spawn(process.execPath, ["example.mts"], { cwd: checkout, env });
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "exit"),
-  ]);
-  expect([code, errors]).toEqual([0, ""]);
-  expect(output).not.toMatch(/undefined|NaN/);
+  for (const { language, program, name } of programs) {
+    writeFileSync(`${checkout}/${name}`, blocks.find((block) => block.language === language)?.text ?? "");
+    // a refresh token works once
+    const { username, password } = dev.employee;
+    const { refresh_token } = (await employeeClient(dev.baseUrl).login(username, password)).json;
+    const env = { ...variables, REFRESH_TOKEN: refresh_token };
+    const child = spawn(program, [name], { cwd: checkout, env });
+    const [output, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    expect([language, code, errors]).toEqual([language, 0, ""]);
+    expect(output).not.toMatch(/undefined|NaN|None/);
+  }
 });
 
 test("the curl lines of the README work", () => run(readme, 7));

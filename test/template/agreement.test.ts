@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
-import type { Route } from "#lib/routes/route.ts";
+import { methodsOf, type Route } from "#lib/routes/route.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { usagePlanName } from "../../infra/aws/stage-names.ts";
@@ -55,14 +55,16 @@ describe.each([integrationApi, messagingApi])("the $name API", (api) => {
         const at = placeOf({ method: httpMethod, path });
         return [{ at, fn: fn.module, guard, keyRequired, throttle, ...limitsOf(fn) }];
       });
-      const defined = api.routes.map((route) => ({
-        at: placeOf(route),
-        fn: route.fn,
-        guard: api.authorizers.find(({ kind }) => kind === route.auth.kind)?.fn,
-        keyRequired: route.auth.kind === "apiKey",
-        throttle: route.throttle ?? api.throttle,
-        ...limitsOf(route),
-      }));
+      const defined = api.routes.flatMap((route) =>
+        methodsOf(route).map((method) => ({
+          at: placeOf({ ...route, method }),
+          fn: route.fn,
+          guard: api.authorizers.find(({ kind }) => kind === route.auth.kind)?.fn,
+          keyRequired: route.auth.kind === "apiKey",
+          throttle: route.throttle ?? api.throttle,
+          ...limitsOf(route),
+        })),
+      );
       const byPlace = (a: { at: string }, b: { at: string }) => a.at.localeCompare(b.at);
       expect(synthesized.toSorted(byPlace)).toEqual(defined.toSorted(byPlace));
     });

@@ -3,7 +3,7 @@ import * as apigateway from "aws-cdk-lib/aws-apigateway";
 import { Construct } from "constructs";
 import { withAddresses } from "#lib/openapi/addresses.ts";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
-import type { Address, Rate, Route } from "#lib/routes/route.ts";
+import { type Address, methodsOf, type Rate, type Route } from "#lib/routes/route.ts";
 import type { Api } from "../api.ts";
 import type { Config } from "../config.ts";
 import { usagePlanName } from "../stage-names.ts";
@@ -77,8 +77,13 @@ export class Gateway extends Construct {
 
   #api(api: Api, hasDefaultAddress: boolean): apigateway.RestApi {
     const { stage, logRetention } = this.#surroundings.config;
-    const own = api.routes.flatMap(({ method, path, throttle }) =>
-      throttle ? [[`${path}/${method}`, { ...throttling(throttle), ...withoutExecutionLog }] as const] : [],
+    const own = api.routes.flatMap(({ throttle, ...route }) =>
+      throttle
+        ? methodsOf(route).map(
+            (method) =>
+              [`${route.path}/${method}`, { ...throttling(throttle), ...withoutExecutionLog }] as const,
+          )
+        : [],
     );
     const rest = new apigateway.RestApi(this, "Api", {
       restApiName: `municipal-${stage}-${api.name}`,
@@ -122,21 +127,20 @@ export class Gateway extends Construct {
     );
     const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...route, environment });
     const resource = this.rest.root.resourceForPath(route.path);
-    const method = resource.addMethod(
-      route.method,
-      new apigateway.LambdaIntegration(lambda, { allowTestInvoke: false }),
-      {
+    const integration = new apigateway.LambdaIntegration(lambda, { allowTestInvoke: false });
+    for (const name of methodsOf(route)) {
+      const method = resource.addMethod(name, integration, {
         apiKeyRequired: route.auth.kind === "apiKey",
         ...(authorizer
           ? { authorizationType: apigateway.AuthorizationType.CUSTOM, authorizer }
           : { authorizationType: apigateway.AuthorizationType.NONE }),
-      },
-    );
-    if (!authorizer)
-      Validations.of(method).acknowledge({
-        id: "AwsSolutions-APIG4",
-        reason: `Public by the API's contract: ${route.summary}. Throttled here, and for each address by WAF`,
       });
+      if (!authorizer)
+        Validations.of(method).acknowledge({
+          id: "AwsSolutions-APIG4",
+          reason: `Public by the API's contract: ${route.summary}. Throttled here, and for each address by WAF`,
+        });
+    }
     if (!route.cors) return;
     const preflight = resource.addCorsPreflight({
       allowOrigins: apigateway.Cors.ALL_ORIGINS,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Addresses, invented, withAddresses } from "#lib/openapi/addresses.ts";
-import type { Route } from "#lib/routes/route.ts";
+import { methodsOf, type Route } from "#lib/routes/route.ts";
 import type { Api, GatewayResponse } from "../../aws/api.ts";
 import type { Outcome } from "../lambda/environment.ts";
 import { serveHttp } from "../loopback.ts";
@@ -122,7 +122,7 @@ export const startGateway = ({
   };
 
   const admit = async (route: Route, request: Request) => {
-    if (!throttle.take(`${route.method} ${route.path}`, route.throttle ?? api.throttle))
+    if (!throttle.take(`${request.method} ${route.path}`, route.throttle ?? api.throttle))
       return { refused: "THROTTLED" };
     if (route.auth.kind === "public") return { context: undefined };
     const authorizer = api.authorizers.find(({ kind }) => kind === route.auth.kind);
@@ -169,7 +169,7 @@ export const startGateway = ({
     const atPath = api.routes.filter(({ path }) => readPath(path, request.path));
     const open = atPath.find(({ cors }) => cors);
     if (request.method === "OPTIONS" && open) return preflight(open);
-    const route = atPath.find(({ method }) => method === request.method);
+    const route = atPath.find((candidate) => methodsOf(candidate).includes(request.method));
     if (!route) return gatewayAnswer("MISSING_AUTHENTICATION_TOKEN", request.id);
     const admission = await admit(route, request);
     if (admission.refused !== undefined) return gatewayAnswer(admission.refused, request.id);

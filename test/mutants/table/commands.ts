@@ -46,6 +46,22 @@ export const commands: readonly Mutant[] = [
     tests: ["test/commands/wrong-call.test.ts"],
   },
   {
+    breaks: "With --json, help stands before the JSON of a failure",
+    file: "infra/commands/command.ts",
+    find: "writeErr: (text) => json ||",
+    replace: "writeErr: (text) => json &&",
+    tests: ["test/commands/wrong-call.test.ts"],
+    only: "with --json the failure of residents is JSON",
+  },
+  {
+    breaks: "The row that PostgreSQL quotes is printed",
+    file: "infra/commands/command.ts",
+    find: "describe(error) : styleText",
+    replace: "error : styleText",
+    tests: ["test/commands/wrong-call.test.ts"],
+    only: "without the data that it quotes",
+  },
+  {
     breaks: "A process ends with 0 whatever its command returns",
     file: "infra/commands/command.ts",
     find: "process.exitCode = await run(process.argv.slice(2));",

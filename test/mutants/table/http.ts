@@ -17,6 +17,14 @@ export const http: readonly Mutant[] = [
     tests: ["test/http/query.test.ts"],
   },
   {
+    breaks: "A part of a passphrase is repeated in the 400 for an unknown parameter",
+    file: "lib/http/query.ts",
+    find: "A query parameter is unknown; ",
+    replace: `A query parameter is unknown: \${sent}; `,
+    tests: ["test/http/query.test.ts"],
+    only: "in a passphrase",
+  },
+  {
     breaks: "A client of the messaging document calls the integration API",
     file: "lib/openapi/document.ts",
     find: "    servers: serversOf(first, language),",
@@ -77,6 +85,14 @@ export const http: readonly Mutant[] = [
     find: "route.cache && statusCode < 400 ?",
     replace: "route.cache ?",
     tests: endpoint,
+  },
+  {
+    breaks: "A redirect or a missing page is answered with 304",
+    file: "lib/http/endpoint.ts",
+    find: "response?.statusCode !== 200",
+    replace: "!response",
+    tests: ["test/docs/assets.test.ts"],
+    only: "is not answered with 304",
   },
   {
     breaks: "A failure is answered without the request's id",

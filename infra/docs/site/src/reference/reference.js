@@ -28,7 +28,7 @@ const configuration = () => ({
   url: place.dataset.document,
   darkMode: isDark(),
   hideDarkModeToggle: true,
-  searchHotKey: "j",
+  hideSearch: true, // the page has a search
   hideTestRequestButton: !isImitated,
   hideClientButton: true,
   hideModels: true,
