@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import * as z from "zod/mini";
-import { getSetting } from "#lib/config.ts";
+import { findSetting, getSetting } from "#lib/config.ts";
+import { ConnectionLimits, limitConnections } from "#lib/db/connection-limits.ts";
 import { requireLogSettings } from "#lib/db/log-settings.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { withLogin } from "#lib/db/password.ts";
@@ -27,10 +28,11 @@ const requireSameDatabase = async (sql: postgres.Sql, deployedAt: string | undef
 
 /**
  * Runs during a deployment, before any other function: migrates the schema, and sets each role's password from its
- * secret. An error fails the deployment.
+ * secret and its share of the server's connections. An error fails the deployment.
  */
 export const handler = async (): Promise<void> => {
   const admin = await readSecret(getSetting("DATABASE_SECRET_ID"), Admin);
+  const limits = ConnectionLimits.parse(JSON.parse(findSetting("CONNECTION_LIMITS") ?? "{}"));
   const address = {
     host: getSetting("DATABASE_HOST"),
     port: Number(getSetting("DATABASE_PORT")),
@@ -44,6 +46,7 @@ export const handler = async (): Promise<void> => {
     await requireSameDatabase(sql, deployedAt);
     const ran = await migrate(sql);
     log.info("the schema is up to date", { ran });
+    await limitConnections(sql, limits);
     for (const [name, role] of Object.entries(loginRoles)) {
       const isNew = await ensureRoleLogin(sql, role, `${prefix}database/${name}`);
       log.info("the role logs in", { role, isNew });

@@ -3,5 +3,9 @@ import { createHash, randomBytes } from "node:crypto";
 /** Returns a new token of 256 random bits. @param prefix lets secret scanners recognise it. */
 export const mintToken = (prefix: string): string => prefix + randomBytes(32).toString("base64url");
 
+/** Whether a text has the form of a token with this prefix. */
+export const isToken = (prefix: string, text: string): boolean =>
+  text.startsWith(prefix) && /^[\w-]{43}$/.test(text.slice(prefix.length));
+
 /** Returns the SHA-256 of a token. No salt or stretching: 256 random bits cannot be guessed. */
 export const digestToken = (token: string): Buffer => createHash("sha256").update(token).digest();

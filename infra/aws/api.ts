@@ -109,7 +109,8 @@ export const gatewayResponses = (
     REQUEST_TOO_LARGE: respond(faults.requestTooLarge(takesFiles)),
     THROTTLED: limited(respond, faults.throttled, "plan"),
     QUOTA_EXCEEDED: limited(respond, faults.overQuota, "plan"),
-    AUTHORIZER_FAILURE: failed,
+    // also when the authorizer gets no database connection; with a status of 503 it would hide that the database is down
+    AUTHORIZER_FAILURE: respond(faults.internal, { "retry-after": String(faults.busy.retryAfterSeconds) }),
     AUTHORIZER_CONFIGURATION_ERROR: failed,
     INTEGRATION_FAILURE: respond(faults.serviceFailed),
     INTEGRATION_TIMEOUT: respond(faults.tookTooLong),

@@ -10,13 +10,14 @@ const id = (prefix: string) => text(new RegExp(`^${prefix}-[\\da-f]{8,17}$`));
 const certificate = text(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/);
 const capacity = z.number().check(z.multipleOf(0.5), z.gte(0.5), z.lte(256));
 /** The command line passes a string: `-c monthlyBudgetUsd=100`. */
-const amount = z.pipe(
+const amount = (least: number) =>
   z.pipe(
-    z.union([z.number(), text(/^\d+$/)]),
-    z.transform((value) => Number(value)),
-  ),
-  z.number().check(z.gte(1)),
-);
+    z.pipe(
+      z.union([z.number(), text(/^\d+$/)]),
+      z.transform((value) => Number(value)),
+    ),
+    z.number().check(z.gte(least)),
+  );
 
 /** The two hosts of a stage; one certificate in its region covers both. */
 const Domain = z.strictObject({
@@ -48,6 +49,8 @@ const Database = z.discriminatedUnion("kind", [
     port: z._default(z.int().check(z.gte(1), z.lte(65_535)), 5432),
     dbname: text(/^[a-z_][a-z\d_]*$/),
     adminSecret: text(/^[\w/+=.@-]+$/),
+    /** How many of the server's connections the stage may use; PostgreSQL's own default. */
+    connections: z._default(z.int().check(z.gte(70), z.lte(5_000)), 100),
     /** Security group of the server; it is opened for the functions and the messenger. */
     securityGroupId: z.optional(id("sg")),
   }),
@@ -92,9 +95,14 @@ const Context = z.object({
   stage: text(/^(?=.{2,16}$)[a-z][a-z\d]*(-[a-z\d]+)*$/),
   /** Recipient of the alarms. */
   alarmEmail: z.email(),
-  monthlyBudgetUsd: amount,
+  monthlyBudgetUsd: amount(1),
   domain: z.optional(Domain),
   database: Database,
+  /**
+   * Environments of the functions with a database connection, together; the account's concurrency reserves up to twice as
+   * many for them. 0 reserves none, for an account whose quota is not yet above 100.
+   */
+  functionConcurrency: z.optional(amount(0)),
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
   network: z._default(NetworkChoice, { egress: "ipv6", cidr: defaultRange }),
   /** When absent, the console checks the passwords of the secret `messenger-console`. */
@@ -115,12 +123,14 @@ const byPurpose = (isProduction: boolean) => ({
   logRetention: isProduction ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_MONTH,
   /** Number of availability zones for what does not survive the loss of its zone: NAT gateways, database servers. */
   zones: isProduction ? 2 : 1,
+  /** Two stages fit in the 900 that an account with the default quota of 1,000 may reserve. */
+  functionConcurrency: isProduction ? 300 : 100,
   /** Aurora capacity, in units of about 2 GiB. */
   capacity: { min: 0.5, max: isProduction ? 8 : 2 },
 });
 
 /** The configuration of one stage. */
-export type Config = Context & ReturnType<typeof byPurpose>;
+export type Config = Omit<Context, "functionConcurrency"> & ReturnType<typeof byPurpose>;
 
 /** Valid values of each key, shown in the error for an invalid one. */
 export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
@@ -141,6 +151,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
     { kind: "instance", instanceClass: "t4g.small", storageGb: 50 },
     { kind: "existing", host: "database.city.example", dbname: "municipal", adminSecret: "municipal/admin" },
   ],
+  functionConcurrency: [300, 0],
   upstream: [
     {
       legacyAuthUrl: "https://legacy.city.example/auth/login.php",
@@ -201,7 +212,11 @@ export const readConfig = (node: Node): Config => {
     }),
   );
   const result = Context.safeParse(found);
-  if (result.success) return { ...result.data, ...byPurpose(result.data.stage === "prod") };
+  if (result.success) {
+    const purpose = byPurpose(result.data.stage === "prod");
+    const { functionConcurrency = purpose.functionConcurrency } = result.data;
+    return { ...result.data, ...purpose, functionConcurrency };
+  }
   const problems = result.error.issues.map(({ path }) =>
     explain(path.join("."), valueAt(found, path), examples[path[0] as keyof Context]),
   );

@@ -1,5 +1,6 @@
 import type { App } from "aws-cdk-lib";
 import type { Api } from "./api.ts";
+import { capacityOf, withCapacity } from "./capacity.ts";
 import type { Config } from "./config.ts";
 import type { GatewayProps } from "./constructs/gateway.ts";
 import { integrationApi } from "./integration-api.ts";
@@ -21,8 +22,11 @@ export const composeStage = (app: App, config: Config) => {
   const surroundings = { config, network: data.network };
   const messaging = new MessagingStack(app, name("messaging"), surroundings);
   messaging.addStackDependency(data);
-  const open = (api: Api, addresses: GatewayProps["addresses"]) =>
-    new ApiStack(app, name(`${api.name}-api`), { ...surroundings, api, addresses });
+  const capacity = capacityOf(config);
+  const open = (defined: Api, addresses: GatewayProps["addresses"]) => {
+    const api = withCapacity(defined, capacity);
+    return new ApiStack(app, name(`${api.name}-api`), { ...surroundings, api, addresses });
+  };
   const messagingStack = open(messagingApi, {});
   // its documentation gives the addresses of both
   const integrationStack = open(integrationApi, { MESSAGING_ADDRESS: messagingStack.gateway.baseUrl });

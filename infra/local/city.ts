@@ -9,6 +9,7 @@ import { internalFunctions, messengerSecrets, rotate } from "#lib/routes/interna
 import { type Address, partnerScopes, type Upstream } from "#lib/routes/route.ts";
 import { mintedSecrets, type Secrets, secretTable } from "#lib/secrets/table/table.ts";
 import type { Api } from "../aws/api.ts";
+import { type Capacity, withCapacity } from "../aws/capacity.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
 import { secretsPrefix } from "../aws/stage-names.ts";
@@ -46,6 +47,8 @@ export interface CityOptions {
   readonly scheduled?: boolean;
   /** Whether each address has its rate limits, as on AWS. Tests send all their requests from one address. */
   readonly limitsAddresses?: boolean;
+  /** The database's connections with all limits that follow from them, as on AWS; by default none of these limits. */
+  readonly capacity?: Capacity;
   /** Receives one line per gateway response. */
   readonly onAccess: (line: string) => void;
   /** Receives each log line of a function. */
@@ -154,7 +157,7 @@ export const startCity = async (options: CityOptions) => {
     const operator = await prepareDemoOperator(secrets);
 
     onStep("starting the database");
-    const database = await startDatabase(`${folder}/postgres`, secrets, durable, via);
+    const database = await startDatabase(`${folder}/postgres`, secrets, durable, via, options.capacity);
     stops.push(() => database.server.stop());
     await seedIfFewer(database, options);
     signal?.throwIfAborted();
@@ -204,7 +207,8 @@ export const startCity = async (options: CityOptions) => {
     /** Known once both gateways listen. */
     const addresses = { integration: "", messaging: "" };
     const open = async (defined: Api, port: number) => {
-      const api = options.limitsAddresses ? defined : withoutAddressLimits(defined);
+      const limited = options.limitsAddresses ? defined : withoutAddressLimits(defined);
+      const api = options.capacity ? withCapacity(limited, options.capacity) : limited;
       const gateway = await startGateway({ api, port, addresses, invoke, findPlan, onAccess });
       stops.push(() => gateway.stop());
       addresses[api.name] = gateway.url;
@@ -240,6 +244,7 @@ export const startCity = async (options: CityOptions) => {
             ...(row === rotate && { SECRETS_PREFIX: secretsPrefix(localStage) }),
           },
           timeoutSeconds: row.timeoutSeconds,
+          reserved: options.capacity?.reserved.get(row.fn),
           onLine: (line) => onLog(row.fn, line),
         }),
       );

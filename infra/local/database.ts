@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { type ConnectionLimits, limitConnections } from "#lib/db/connection-limits.ts";
 import { type Credentials, connectionTo } from "#lib/db/credentials.ts";
 import { migrate } from "#lib/db/migrate.ts";
 import { setPassword } from "#lib/db/password.ts";
@@ -37,10 +38,25 @@ const bootstrap = async (port: number, superuserPassword: string, adminPassword:
   }
 };
 
+/** The server's connections, and each role's share of them. */
+interface Connections {
+  readonly connections: number;
+  readonly roles: ConnectionLimits;
+}
+
 /** Starts the server, migrates the schema, and creates a password and a secret for each role. */
-export const startDatabase = async (folder: string, store: SecretStore, durable: boolean, via?: Via) => {
+export const startDatabase = async (
+  folder: string,
+  store: SecretStore,
+  durable: boolean,
+  via?: Via,
+  capacity?: Connections,
+) => {
   const superuserPassword = store.getOrCreate(localSecretName("database/superuser"), () => mintToken(""));
-  const server = await startServer({ folder, durable, superuserPassword });
+  const server = await startServer({
+    ...{ folder, durable, superuserPassword },
+    ...(capacity && { settings: { max_connections: String(capacity.connections) } }),
+  });
   const address = { host: "127.0.0.1", port: (await via?.("database", server.port)) ?? server.port, dbname };
   const adminId = localSecretName("database/admin");
   const adminPassword = store.find(adminId)
@@ -67,6 +83,7 @@ export const startDatabase = async (folder: string, store: SecretStore, durable:
     await bootstrap(server.port, superuserPassword, adminPassword);
     await asAdmin(async (sql) => {
       await migrate(sql);
+      await limitConnections(sql, capacity?.roles ?? {});
       for (const role of Object.keys(loginRoles) as LoginRole[]) await setCredentials(sql, role);
     });
   } catch (error) {

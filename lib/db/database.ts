@@ -2,7 +2,7 @@ import postgres from "postgres";
 import { getSetting } from "#lib/config.ts";
 import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
-import { tookTooLong } from "#lib/faults/table.ts";
+import { busy, tookTooLong } from "#lib/faults/table.ts";
 import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
 import { driverOptions, types } from "./credentials.ts";
@@ -15,6 +15,7 @@ const connectTimeoutSeconds = 2;
 
 const INVALID_PASSWORD = "28P01";
 const QUERY_CANCELED = "57014";
+const TOO_MANY_CONNECTIONS = "53300";
 
 const codeOf = (error: unknown): string => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -83,7 +84,8 @@ const recover = (error: unknown): boolean => {
  * Fetches a rotated password and renews a broken connection within the same request: `work` may run twice and must
  * be idempotent.
  *
- * @throws Fault 504 when a statement exceeds the role's timeout.
+ * @throws Fault 504 when a statement exceeds the role's timeout, 503 at once when the server or the role has no
+ * connection left.
  * @throws Error with its cause for everything else, within 2.6 s even when the server hangs.
  */
 export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
@@ -102,6 +104,7 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
     // after any other failure than a failed statement the connection's state is unknown
     if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
     if (codeOf(cause) === QUERY_CANCELED) throw new Fault(tookTooLong, { cause });
+    if (codeOf(cause) === TOO_MANY_CONNECTIONS) throw new Fault(busy, { cause });
     throw new Error("database request failed", { cause });
   }
 };

@@ -6,6 +6,7 @@ const codes = new Set([
   "ECONNRESET",
   "EPIPE",
   "57P01", // admin_shutdown: the server ended it
+  "57P05", // idle_session_timeout: the server ended it while nobody used it
 ]);
 
 /** Whether an error code means a lost database connection; the outcome of the statement is then unknown. */

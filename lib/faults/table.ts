@@ -127,8 +127,21 @@ export const internal = row(
 );
 
 export const oldSystemFailed = row(502, "bad_gateway", "A legacy system failed. Try again later.");
-export const serviceFailed = row(502, "bad_gateway", "The service failed. Report the request ID.");
+/** Of a function that crashed, or that had no environment left: then a retry soon succeeds. */
+export const serviceFailed = retryable(
+  502,
+  "bad_gateway",
+  "The service failed. Try again in a few seconds, and report the request ID if it fails again.",
+  2,
+);
 
+/** Every database connection of the function's role is in use. */
+export const busy = retryable(
+  503,
+  "temporarily_unavailable",
+  "Too many requests are being served at once. Try again in a few seconds.",
+  2,
+);
 export const unconfirmed = retryable(
   503,
   "temporarily_unavailable",

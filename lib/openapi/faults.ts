@@ -48,7 +48,7 @@ const refusals: Readonly<Record<Route["auth"]["kind"], readonly table.FaultName[
 
 /** Lists every fault that a route can return, including those of the gateway, by status. */
 export const listFaults = (route: Route): table.FaultName[] => {
-  const { auth, body, encoding, upstreams = [], faults = [] } = route;
+  const { auth, body, encoding, secrets, upstreams = [], faults = [] } = route;
   const isMultipart = encoding === "multipart";
   // where an unconfirmed account is a fault, a failure of the legacy system alone is none
   const callsOldSystem =
@@ -59,6 +59,7 @@ export const listFaults = (route: Route): table.FaultName[] => {
     [isMultipart, "badBoundary"],
     [true, "throttled", "addressThrottled", "internal", "serviceFailed", "tookTooLong"],
     [callsOldSystem, "oldSystemFailed", "oldSystemSlow"],
+    ["DATABASE_SECRET_ID" in secrets, "busy"],
   ];
   return found
     .flatMap(([applies, ...names]) => (applies ? names : []))

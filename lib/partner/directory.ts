@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { digestToken, mintToken } from "#lib/opaque-token.ts";
 import type { PartnerScope } from "#lib/routes/route.ts";
+import { keyPrefix } from "./authenticate.ts";
 
 /** Generates an API key. It is shown once; only its digest is stored. */
-export const mintKey = (): string => mintToken("mia_");
+export const mintKey = (): string => mintToken(keyPrefix);
 
 export interface KeyTerms {
   readonly scopes: readonly PartnerScope[];

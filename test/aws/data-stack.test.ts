@@ -40,6 +40,8 @@ describe.each([
       log_min_error_statement: "panic",
       log_parameter_max_length: "0",
       log_parameter_max_length_on_error: "0",
+      // 94 for each GiB: four capacity units of Aurora have 8, a small instance 2
+      max_connections: type === "AWS::RDS::DBCluster" ? "752" : "188",
     });
   });
 

@@ -64,7 +64,8 @@ test("the dashboard's graphs show what their titles say", () => {
     [`${name}: milliseconds`]: ["p50", "p99"].map((stat) => gateway(name, stat, "Latency")),
   });
   expect(Object.fromEntries(graphs)).toEqual({
-    ...ofApi("integration", "FILL(all, 0) - FILL(known0, 0) - FILL(known1, 0)", [
+    ...ofApi("integration", "FILL(all, 0) - FILL(known0, 0) - FILL(known1, 0) - FILL(known2, 0)", [
+      "Sum municipal/test MissingConnections",
       "Sum municipal/test UpstreamFailures-LEGACY_AUTH_URL",
       "Sum municipal/test UpstreamFailures-EMPLOYEE_SYSTEM_URL",
     ]),

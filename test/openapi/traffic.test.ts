@@ -7,11 +7,12 @@ import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { contract } from "../contract/contract.ts";
-import { type Credentials, openSystem, overHttp, type System } from "../contract/system.ts";
+import { type Credentials, openSystem, overHttp, type Question, type System } from "../contract/system.ts";
 import { signAccessToken } from "../steps/access-tokens.ts";
 import { startAnswerProxy } from "../steps/answer-proxy.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
 import { employeeClient, setMood } from "../steps/employee.ts";
+import { withoutConnections } from "../steps/exhausted-roles.ts";
 import { acceptedAt, type FakeMessenger, reply, startFakeMessenger } from "../steps/fake-messenger.ts";
 import { listDocumented } from "./documented.ts";
 import { type Played, startPlayedGateway } from "./played-gateway.ts";
@@ -45,6 +46,11 @@ const callers = { apiKey: "partner", bearer: "account", basic: "backend", public
 const described = ({ routes }: Api) => routes.filter(({ fn }) => !fn.startsWith("docs/"));
 const guardedBy = (kind: Route["auth"]["kind"]) =>
   described(integrationApi).filter(({ auth }) => auth.kind === kind);
+
+const ticketUse = {
+  method: "GET",
+  path: "/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=t",
+} as const;
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1_000) + seconds;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -146,12 +152,8 @@ describe("traffic is recorded of", () => {
 
   test("guessed passwords, passphrases and tickets", async () => {
     const system = openOwn();
-    const ticket = {
-      method: "GET",
-      path: "/v1/simpeg/pegawai?page=sso&action=getDataPegawai&tiket=t",
-    } as const;
     for (const fn of ["employee/login", "employee/employees", "employee/ticket"]) {
-      const asked = fn === "employee/employees" ? ticket : question(fn);
+      const asked = fn === "employee/employees" ? ticketUse : question(fn);
       const ask = () => system.ask({ ...asked, ...(fn !== "employee/login" && { as: "account" }) });
       await expect.poll(async () => (await ask()).status, { interval: 0, timeout: 30_000 }).toBe(429);
     }
@@ -220,6 +222,27 @@ describe("traffic is recorded of", () => {
       await everywhere(answering(response("INTEGRATION_TIMEOUT")), 504, {});
       const guarded = described(api).filter(({ auth }) => auth.kind !== "public");
       await everywhere(api, 500, { authorization: { errorType: "Error", errorMessage: "" } }, guarded);
+    });
+  });
+
+  test("roles without a database connection left", async () => {
+    const system = openOwn();
+    const token = await signAccessToken(own.city, {
+      scope: "employee:read employee:ticket",
+      exp: inSeconds(60),
+    });
+    const roles = ["resident", "tourism", "employee", "employee_ticket"].map((name) => `municipal_${name}`);
+    await withoutConnections(own.city.database.adminUrl, roles, async () => {
+      for (const { fn, auth, secrets } of described(integrationApi)) {
+        if (!("DATABASE_SECRET_ID" in secrets)) continue;
+        const asked = fn === "employee/employees" ? ticketUse : question(fn);
+        const caller = auth.kind === "bearer" ? { headers: bearer(token) } : { as: callers[auth.kind] };
+        const { status } = await system.ask({
+          ...asked,
+          ...(auth.kind === "public" ? {} : caller),
+        } as Question);
+        expect([fn, status]).toEqual([fn, 503]);
+      }
     });
   });
 

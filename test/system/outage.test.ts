@@ -7,6 +7,7 @@ import postgres from "postgres";
 import { describe, expect, test } from "vitest";
 import { setPassword } from "#lib/db/password.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
+import { withoutConnections } from "../steps/exhausted-roles.ts";
 
 const own = useOwnCity();
 const paths = [
@@ -79,6 +80,36 @@ test("a database that hangs causes a 500 within 3 s, until it continues", async 
   } finally {
     for (const pid of pids) process.kill(pid, "SIGCONT");
   }
+  expect(await statuses()).toEqual(whole);
+});
+
+test("a role without a connection left causes a 503 with Retry-After at once, until it has one", async () => {
+  expect(await statuses()).toEqual(whole);
+  const before = own.lines.length;
+  await withoutConnections(
+    own.city.database.adminUrl,
+    ["municipal_resident", "municipal_tourism"],
+    async () => {
+      for (const [path, body] of paths) {
+        const response = await own.ask(path, body);
+        const { code } = (await response.json()) as { code: string };
+        const answer = [path, response.status, response.headers.get("retry-after"), code];
+        expect(answer).toEqual([path, 503, "2", "temporarily_unavailable"]);
+      }
+    },
+  );
+  // each connection is asked for once, and nothing waits for one
+  expect(own.lines.slice(before).filter((line) => line.includes('"53300"'))).toHaveLength(paths.length);
+  expect(await statuses()).toEqual(whole);
+});
+
+test("an authorizer without a connection left causes a 500 with Retry-After", async () => {
+  // a cached key needs no connection
+  own.city.reload();
+  await withoutConnections(own.city.database.adminUrl, ["municipal_gatekeeper"], async () => {
+    const response = await own.ask("/v1/penduduk", {});
+    expect([response.status, response.headers.get("retry-after")]).toEqual([500, "2"]);
+  });
   expect(await statuses()).toEqual(whole);
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import { methodsOf, type Route } from "#lib/routes/route.ts";
+import { planCapacity, withCapacity } from "../../infra/aws/capacity.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { usagePlanName } from "../../infra/aws/stage-names.ts";
@@ -30,7 +31,11 @@ const failure = (errorMessage: string, errorType = "Error"): Outcome => ({ error
 
 const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"];
 
-describe.each([integrationApi, messagingApi])("the $name API", (api) => {
+/** `cdk.json` has Aurora with up to two units in a stage that is not production: 4 GiB with 94 connections each. */
+const capacity = planCapacity({ connections: 376, functionConcurrency: 100 });
+const apis = [integrationApi, messagingApi].map((api) => withCapacity(api, capacity));
+
+describe.each(apis)("the $name API", (api) => {
   const name = `municipal-${localStage}-${api.name}`;
   const template = templates.find((candidate) => candidate.name === name);
   if (!template) throw new Error(`the templates have no API ${name}`);

@@ -5,6 +5,7 @@ import * as rds from "aws-cdk-lib/aws-rds";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { logSettings } from "#lib/db/log-settings.ts";
+import { capacityOf } from "../capacity.ts";
 import type { DatabaseChoice } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
 import { secretName } from "../stage-names.ts";
@@ -106,7 +107,8 @@ export class Database extends Construct {
         ...(securityGroup && { securityGroups: [securityGroup] }),
         port: ownPort,
         credentials: rds.Credentials.fromSecret(this.adminSecret),
-        parameters,
+        // by default it follows the memory, less what RDS itself uses of it
+        parameters: { ...parameters, max_connections: String(capacityOf(config).connections) },
         storageEncrypted: true,
         iamAuthentication: true,
         copyTagsToSnapshot: true,

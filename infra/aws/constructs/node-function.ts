@@ -7,6 +7,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { InternalFunction } from "#lib/routes/internal.ts";
 import { bundleFolder, functionName } from "../../build/build.ts";
+import { capacityOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import { secretName } from "../stage-names.ts";
 import { upstreamUrls } from "../upstream-urls.ts";
@@ -59,6 +60,7 @@ export class NodeFunction extends Construct {
       ([variable, name]) => [variable, secretName(config.stage, name)] as const,
     );
     const urls = upstreamUrls(config);
+    const reserved = capacityOf(config).reserved.get(fn);
     const { securityGroup, ...place } = network.functions;
     const logGroup = new LogGroup(this, "Logs", {
       retention: config.logRetention,
@@ -72,6 +74,7 @@ export class NodeFunction extends Construct {
       timeout: Duration.seconds(timeoutSeconds),
       memorySize: memoryMb,
       loggingFormat: lambda.LoggingFormat.JSON,
+      ...(reserved !== undefined && { reservedConcurrentExecutions: reserved }),
       logGroup,
       role: this.#role(isInside),
       ...(deadLetters && { deadLetterQueue: deadLetters }),

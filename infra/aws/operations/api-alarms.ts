@@ -5,6 +5,7 @@ import { maintain, notify } from "#lib/routes/internal.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 import { functionName } from "../../build/build.ts";
 import type { Api } from "../api.ts";
+import type { Capacity } from "../capacity.ts";
 import type { NodeFunction } from "../constructs/node-function.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { figuresOf, isExplained, oldSystems } from "./function-figures.ts";
@@ -87,11 +88,41 @@ const functionFails = ({ fn, lambda }: NodeFunction): AlarmRow => ({
   rings: { atLeast: isCalled(fn) ? 3 : 1 },
 });
 
+/** The share of its reserved concurrency that the busiest function uses; beyond it, Lambda rejects its requests. */
+const functionsFull = (functions: readonly NodeFunction[], { reserved }: Capacity): AlarmRow[] => {
+  const limited = functions.flatMap(({ fn, lambda }, index) => {
+    const most = reserved.get(fn);
+    return most === undefined ? [] : [{ id: `used${index}`, most, lambda }];
+  });
+  if (limited.length === 0) return [];
+  return [
+    {
+      name: "functions-full",
+      section: "database-connections",
+      says: "A function is close to its reserved concurrency; its requests will soon be rejected.",
+      metric: new MathExpression({
+        label: "share of the reserved concurrency",
+        expression: `MAX([${limited.map(({ id, most }) => `FILL(${id}, 0) / ${most}`).join(", ")}])`,
+        usingMetrics: Object.fromEntries(
+          limited.map(({ id, lambda }) => [
+            id,
+            lambda.metric("ConcurrentExecutions", { statistic: "Maximum", period }),
+          ]),
+        ),
+        period,
+      }),
+      rings: { atLeast: 0.8 },
+      periods: 2,
+    },
+  ];
+};
+
 /** The alarms of the APIs: what callers notice. */
 export const doorAlarms = (
   stage: string,
   apis: readonly Api[],
   functions: readonly NodeFunction[],
+  capacity: Capacity,
 ): AlarmRow[] => [
   ...apis.map((api) => apiFails(stage, api)),
   {
@@ -108,4 +139,5 @@ export const doorAlarms = (
   },
   ...(Object.keys(oldSystems) as OldSystem[]).map((system) => upstreamDown(stage, system)),
   ...functions.filter(({ fn }) => !forgiven.includes(fn)).map(functionFails),
+  ...functionsFull(functions, capacity),
 ];

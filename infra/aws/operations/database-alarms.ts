@@ -1,56 +1,39 @@
 import { Duration } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { capacityOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import type { Server } from "../constructs/database.ts";
 import type { AlarmRow } from "./alarm.ts";
-import { databaseFailures, figureOf } from "./log-metric.ts";
+import { databaseFailures, figureOf, missingConnections } from "./log-metric.ts";
 
 const minutes = 5;
 const period = Duration.minutes(minutes);
 const gib = 1024 ** 3;
 
-/**
- * Memory of an instance by the size of its class, in GiB: that of the T classes; others have as much or more.
- * @see https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Concepts.DBInstanceClass.Summary.html
- */
-const gibOfSize: Readonly<Record<string, number>> = { micro: 1, small: 2, medium: 4, large: 8, xlarge: 16 };
-const memoryOf = (instanceClass: string) => gibOfSize[instanceClass.split(".")[1] ?? ""] ?? 32;
-
-/**
- * 80 % of the connection limit. RDS allows one connection per 9,531,392 bytes of available memory, about 94 for
- * 1 GiB; Aurora with a minimum of half a unit allows at most 2,000.
- */
-const connectionsPerGib = 75;
-const mostConnections = 1_600;
-const crowded = (gib: number) => Math.min(gib * connectionsPerGib, mostConnections);
-
 interface Watched {
   /** In per cent of the server's capacity. */
   readonly load: Metric;
   readonly connections: Metric;
-  readonly memoryGib: number;
 }
 
 const average = { period, statistic: "Average" };
 const maximum = { period, statistic: "Maximum" };
 
-const watch = (server: Server, { database, capacity }: Config): Watched | undefined => {
-  if (server.kind === "aurora" && database.kind === "aurora")
+const watch = (server: Server): Watched | undefined => {
+  if (server.kind === "aurora")
     return {
       load: server.cluster.metricACUUtilization(average),
       connections: server.cluster.metricDatabaseConnections(maximum),
-      memoryGib: (database.maxCapacity ?? capacity.max) * 2,
     };
-  if (server.kind === "instance" && database.kind === "instance")
+  if (server.kind === "instance")
     return {
       load: server.instance.metricCPUUtilization(average),
       connections: server.instance.metricDatabaseConnections(maximum),
-      memoryGib: memoryOf(database.instanceClass),
     };
   return undefined;
 };
 
-const capacity = ({ load, connections, memoryGib }: Watched): AlarmRow[] => [
+const capacity = ({ load, connections }: Watched, limit: number): AlarmRow[] => [
   {
     name: "database-silent",
     section: "database-down",
@@ -71,7 +54,7 @@ const capacity = ({ load, connections, memoryGib }: Watched): AlarmRow[] => [
     name: "database-connections",
     says: "The database is close to its connection limit; new requests will soon be rejected.",
     metric: connections,
-    rings: { atLeast: crowded(memoryGib) },
+    rings: { atLeast: Math.floor(0.8 * limit) },
     periods: 2,
   },
 ];
@@ -92,7 +75,7 @@ const storage = (server: Server, { database }: Config): AlarmRow[] =>
 
 /** For an existing server, only what the functions notice. */
 export const databaseAlarms = (server: Server, config: Config): AlarmRow[] => {
-  const watched = watch(server, config);
+  const watched = watch(server);
   return [
     {
       name: "database-unreachable",
@@ -101,7 +84,14 @@ export const databaseAlarms = (server: Server, config: Config): AlarmRow[] => {
       metric: figureOf(config.stage, databaseFailures, "Sum", minutes),
       rings: { atLeast: 5 },
     },
-    ...(watched ? capacity(watched) : []),
+    {
+      name: "connections-missing",
+      section: "database-connections",
+      says: "Requests are rejected because every database connection of their function's role is in use.",
+      metric: figureOf(config.stage, missingConnections, "Sum", minutes),
+      rings: { atLeast: 1 },
+    },
+    ...(watched ? capacity(watched, capacityOf(config).connections) : []),
     ...storage(server, config),
   ];
 };

@@ -19,7 +19,7 @@ export const figuresOf = (fn: string): metrics.LogMetric[] => {
   const authorizer = authorizers.find((row) => row.fn === fn);
   const { secrets = {} } = route ?? authorizer ?? {};
   return [
-    ...("DATABASE_SECRET_ID" in secrets ? [metrics.databaseFailures] : []),
+    ...("DATABASE_SECRET_ID" in secrets ? [metrics.databaseFailures, metrics.missingConnections] : []),
     ...(route?.encoding === "multipart" ? [metrics.badBoundaries] : []),
     ...(route?.upstreams ?? []).filter(isOldSystem).map(metrics.upstreamFailures),
     ...(route?.faults?.includes("tooManyMisses") ? [metrics.tooManyMisses] : []),
@@ -29,4 +29,6 @@ export const figuresOf = (fn: string): metrics.LogMetric[] => {
 
 /** Whether this metric explains a 5xx: it has its own alarm, or is the caller's mistake. */
 export const isExplained = (figure: metrics.LogMetric): boolean =>
-  figure === metrics.badBoundaries || figure.name.startsWith(metrics.upstreamFailuresPrefix);
+  figure === metrics.badBoundaries ||
+  figure === metrics.missingConnections ||
+  figure.name.startsWith(metrics.upstreamFailuresPrefix);

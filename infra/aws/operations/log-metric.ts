@@ -26,6 +26,9 @@ const count = (name: string, pattern: string): LogMetric => ({ name, pattern, va
 /** Requests that failed because the database did not respond (`lib/db/database.ts`). */
 export const databaseFailures = count("DatabaseFailures", '{ $.error.message = "database request failed" }');
 
+/** Requests that got no database connection (`lib/db/database.ts`), by SQLSTATE. */
+export const missingConnections = count("MissingConnections", '{ $.error.cause.code = "53300" }');
+
 /** A 500 by contract, although the mistake is the caller's (`lib/http/multipart.ts`). */
 export const badBoundaries = count("BadBoundaries", `{ $.error.code = "${badBoundary.code}" }`);
 

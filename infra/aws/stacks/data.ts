@@ -1,6 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import type { SecretName } from "#lib/secrets/table/table.ts";
+import { capacityOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import { Database } from "../constructs/database.ts";
 import { DeployStep } from "../constructs/deploy-step.ts";
@@ -31,6 +32,7 @@ export class DataStack extends Stack {
         DATABASE_HOST: host,
         DATABASE_PORT: String(port),
         DATABASE_NAME: dbname,
+        CONNECTION_LIMITS: JSON.stringify(capacityOf(config).roles),
       },
       actions: [
         ...["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],

@@ -4,6 +4,7 @@ import { Dashboard } from "aws-cdk-lib/aws-cloudwatch";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct, IConstruct } from "constructs";
 import { maintain } from "#lib/routes/internal.ts";
+import { capacityOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import { Alarms } from "../constructs/alarms.ts";
 import { Budget } from "../constructs/budget.ts";
@@ -68,7 +69,7 @@ export class OperationsStack extends Stack {
     if (!maintenance) throw new Error("no function does the upkeep");
     const deadLetters = jobs.deadLetters.queue;
     const { all: alarms } = new Alarms(this, "Alarms", config, [
-      ...doorAlarms(stage, apis, functions),
+      ...doorAlarms(stage, apis, functions, capacityOf(config)),
       ...databaseAlarms(server, config),
       ...messengerAlarms(stage),
       ...jobAlarms(stage, maintenance, deadLetters),

@@ -13,6 +13,8 @@ export interface LambdaOptions {
   /** The function's environment variables. */
   readonly variables: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
+  /** Reserved concurrency: further invocations are rejected, as by Lambda. By default they wait. */
+  readonly reserved?: number | undefined;
   /** Receives each line of the function's output. */
   readonly onLine: (line: string) => void;
 }
@@ -37,6 +39,8 @@ interface Environment {
   readonly loaded: Promise<Outcome | undefined>;
 }
 
+/** Lambda's own rejection, with status 429. */
+const throttled: Outcome = { errorMessage: "Rate Exceeded.", errorType: "TooManyRequestsException" };
 const ended: Outcome = { errorMessage: "the environment ended", errorType: "Runtime.ExitError" };
 const crashed = (error: Error): Outcome => ({
   errorMessage: error.message,
@@ -59,10 +63,11 @@ const nextMessage = <T>(worker: Worker): Promise<T | Outcome> =>
  * Runs a function's bundle in worker threads as Lambda does: an environment serves one invocation at a time, keeps its
  * memory between invocations, and is replaced after a timeout or crash.
  */
-export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }: LambdaOptions) => {
+export const startLambda = ({ name, folder, variables, timeoutSeconds, reserved, onLine }: LambdaOptions) => {
   const idle: Environment[] = [];
   const all = new Set<Environment>();
   const waiting: (() => void)[] = [];
+  let running = 0;
   let generation = 0;
   let stopped = false;
 
@@ -99,7 +104,7 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }:
       const free = idle.pop();
       if (free?.generation === generation) return free;
       if (free) await discard(free);
-      else if (all.size < maxEnvironments) return create();
+      else if (all.size < (reserved ?? maxEnvironments)) return create();
       else await new Promise<void>((resolve) => waiting.push(resolve));
     }
   };
@@ -125,8 +130,11 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, onLine }:
     /** Returns the handler's result, or the error that Lambda would report. Never rejects. */
     async invoke(event: unknown, requestId: string): Promise<Outcome> {
       if (stopped) return { errorMessage: "the function is stopped", errorType: "Sandbox.Stopped" };
+      if (reserved !== undefined && running >= reserved) return throttled;
+      running += 1;
       const environment = await acquire();
       const outcome = await run(environment, event, requestId);
+      running -= 1;
       if ("errorMessage" in outcome && outcome.errorMessage !== "Unauthorized")
         onLine(failureLine("function failed", name, outcome, requestId));
       release(environment);

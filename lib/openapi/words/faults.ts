@@ -127,6 +127,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "The function behind the gateway crashed. Try again later, and report the request ID if it happens again.",
     id: "Fungsi di belakang gateway mengalami crash. Coba lagi nanti, dan laporkan ID permintaan jika terulang.",
   },
+  busy: {
+    en: "Every database connection is in use; nothing was done. Send the request again after `Retry-After` seconds.",
+    id: "Semua koneksi basis data sedang dipakai; permintaan tidak dijalankan. Kirim ulang setelah `Retry-After` detik.",
+  },
   unconfirmed: {
     en: "The legacy system has not confirmed the account for a day, because it is unavailable. The refresh token remains valid: refresh again after `Retry-After` seconds.",
     id: "Sistem lama tidak tersedia dan sudah sehari tidak mengonfirmasi akun ini. Refresh token tetap berlaku: lakukan refresh lagi setelah `Retry-After` detik.",

@@ -95,6 +95,14 @@ export const functions: readonly Mutant[] = [
     only: "is empty",
   },
   {
+    breaks: "A connection that cannot be had is a failure of the database",
+    file: "lib/db/database.ts",
+    find: "    if (codeOf(cause) === TOO_MANY_CONNECTIONS) throw new Fault(busy, { cause });\n",
+    replace: "",
+    tests: outage,
+    only: "without a connection left causes a 503",
+  },
+  {
     breaks: "A migration that was edited after it ran is passed over",
     file: "lib/db/migrate.ts",
     find: `schemaTable: "migration.version",`,

@@ -59,6 +59,22 @@ export const infrastructure: readonly Mutant[] = [
     tests: on("data-stack"),
   },
   {
+    breaks: "The functions may take the connections that are the operators'",
+    file: "infra/aws/capacity.ts",
+    find: "const shared = connections - others;",
+    replace: "const shared = connections;",
+    tests: on("capacity"),
+    only: "operators and the server",
+  },
+  {
+    breaks: "The throttle lets through more requests than there are authorizers",
+    file: "infra/aws/capacity.ts",
+    find: "Math.floor(all / guarded.length)",
+    replace: "all",
+    tests: on("capacity"),
+    only: "let through at once",
+  },
+  {
     breaks: "The disk of the production database is not encrypted",
     file: "infra/aws/constructs/database.ts",
     find: "storageEncrypted: true,",

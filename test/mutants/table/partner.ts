@@ -43,6 +43,14 @@ export const partner: readonly Mutant[] = [
     tests: authenticateTest,
   },
   {
+    breaks: "A flood of unknown keys grows the cache without a limit",
+    file: "lib/partner/authenticate.ts",
+    find: "entries.size >= maxCached && ",
+    replace: "entries.size >= maxCached * 10 && ",
+    tests: authenticateTest,
+    only: "newest thousand",
+  },
+  {
     breaks: "A key is kept beyond its expiry",
     file: "lib/partner/authenticate.ts",
     find: "isYounger(entry.at, cacheMs) && !hasExpired(entry.partner)",

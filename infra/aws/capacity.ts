@@ -1,0 +1,171 @@
+import type { LoginRole } from "#lib/db/roles.ts";
+import { authorizers, routes } from "#lib/routes/index.ts";
+import { notify } from "#lib/routes/internal.ts";
+import type { Rate, Route } from "#lib/routes/route.ts";
+import type { Secrets } from "#lib/secrets/table/table.ts";
+import type { Api } from "./api.ts";
+import type { Config } from "./config.ts";
+
+/*
+ * The connections of a stage's database, and who may have how many. The roles' limits, the concurrency of the functions,
+ * the throttles and the alarms all follow from these numbers.
+ */
+
+/** What the budget follows from. */
+export interface Size {
+  /** `max_connections` of the server. */
+  readonly connections: number;
+  /** Most environments that one function of each role may have, when the roles share this number; 0 reserves none. */
+  readonly functionConcurrency: number;
+}
+
+/** Slots that no client gets: 3 for superusers, 2 for RDS, and the connections of its monitoring. */
+const serverConnections = 8;
+
+/** Slots that nobody else can take: for `psql`, the migration and a rotation as the administrator. */
+export const operatorConnections = 4;
+
+/** One pool with the connection of the leader's lock, and another during a deployment. */
+const messengerConnections = 22;
+
+/** A run or an event has two connections. More events at once wait in Lambda's queue. */
+const notifyConcurrency = 3;
+
+/** Roles of which the number of clients is known. */
+const fixed = {
+  messenger: messengerConnections,
+  notify: 2 * notifyConcurrency,
+  // the run, and one that was interrupted within the last minute
+  maintenance: 2,
+  importer: 4,
+  "employee-admin": 2,
+  "partner-admin": 2,
+} as const satisfies Partial<Record<LoginRole, number>>;
+
+/**
+ * Shares of the other connections. Each request with a key needs the gatekeeper and the residents' role, for about 20 ms;
+ * those of employees wait for a legacy system meanwhile.
+ */
+const shares = {
+  gatekeeper: 0.34,
+  resident: 0.25,
+  employee: 0.16,
+  "employee-ticket": 0.18,
+  tourism: 0.07,
+} as const;
+type SharedRole = keyof typeof shares;
+const sharedRoles = Object.keys(shares) as SharedRole[];
+
+/** How long a request has an environment: without and with a legacy system, at a cold start once 0.5 s more. */
+const holdSeconds = { own: 0.05, withLegacySystem: 0.25 };
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+export type Capacity = ReturnType<typeof planCapacity>;
+
+type Row = { readonly fn: string; readonly secrets: Secrets };
+
+const roleOf = ({ secrets }: Row): SharedRole | undefined =>
+  sharedRoles.find((role) => secrets.DATABASE_SECRET_ID === `database/${role}`);
+
+/** @throws Error when the server has too few connections for the stage. */
+export const planCapacity = ({ connections, functionConcurrency }: Size) => {
+  const others = serverConnections + operatorConnections + sum(Object.values(fixed));
+  const shared = connections - others;
+  const part = (role: SharedRole, of: number) => Math.floor(of * shares[role]);
+  if (part("tourism", shared) < 1)
+    throw new Error(`the database needs at least ${others + Math.ceil(1 / shares.tourism)} connections`);
+  /** `CONNECTION LIMIT` of each role. */
+  const roles: Readonly<Record<LoginRole, number>> = {
+    ...fixed,
+    ...(Object.fromEntries(sharedRoles.map((role) => [role, part(role, shared)])) as Record<
+      SharedRole,
+      number
+    >),
+  };
+  const concurrent = (role: SharedRole) =>
+    part(role, functionConcurrency ? Math.min(shared, functionConcurrency) : shared);
+  const rows: readonly Row[] = [...routes, ...authorizers];
+  /** Environments by function: no more than its role has connections. */
+  const functions = new Map(
+    rows.flatMap((row) => {
+      const role = roleOf(row);
+      return role ? [[row.fn, concurrent(role)] as const] : [];
+    }),
+  );
+  const reserved = functionConcurrency ? new Map([...functions, [notify.fn, notifyConcurrency]]) : new Map();
+  return {
+    connections,
+    roles,
+    /** Reserved concurrency by function; others are not limited, as they need no connection. */
+    reserved: reserved as ReadonlyMap<string, number>,
+    /** Requests of a route that may arrive at once without exceeding the concurrency of its functions, and their rate. */
+    throttleOf: (route: Route, { routes: all, throttle }: Pick<Api, "routes" | "throttle">): Rate => {
+      const given = route.throttle ?? throttle;
+      const own = functions.get(route.fn);
+      if (own === undefined) return given;
+      const guarded = all.filter(({ auth }) => auth.kind === route.auth.kind);
+      const guards = authorizers.flatMap(({ kind, fn }) =>
+        kind === route.auth.kind ? (functions.get(fn) ?? []) : [],
+      );
+      const burst = Math.max(
+        1,
+        Math.min(given.burst, own, ...guards.map((all) => Math.floor(all / guarded.length))),
+      );
+      const held = route.upstreams ? holdSeconds.withLegacySystem : holdSeconds.own;
+      return { burst, requestsPerSecond: Math.min(given.requestsPerSecond, Math.round(burst / held)) };
+    },
+  };
+};
+
+/**
+ * RDS allows one connection per 9,531,392 bytes of memory, about 94 for 1 GiB of which it uses a part itself.
+ * @see https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Limits.html#RDS_Limits.MaxConnections
+ */
+const connectionsPerGib = 94;
+
+/**
+ * Memory of an instance by the size of its class, in GiB: that of the T classes; others have as much or more.
+ * @see https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Concepts.DBInstanceClass.Summary.html
+ */
+const gibOfSize: Readonly<Record<string, number>> = { micro: 1, small: 2, medium: 4, large: 8, xlarge: 16 };
+const largestGib = 32;
+
+/** Aurora Serverless's limits, with a minimum of up to half a unit of about 2 GiB and with more. */
+const auroraLimit = { low: 2_000, high: 5_000 };
+
+const connectionsOf = ({ database, capacity }: Config): number => {
+  if (database.kind === "existing") return database.connections;
+  if (database.kind === "instance")
+    return connectionsPerGib * (gibOfSize[database.instanceClass.split(".")[1] ?? ""] ?? largestGib);
+  const { minCapacity = capacity.min, maxCapacity = capacity.max } = database;
+  return Math.min(connectionsPerGib * 2 * maxCapacity, auroraLimit[minCapacity <= 0.5 ? "low" : "high"]);
+};
+
+/** Plans a stage of AWS. */
+export const capacityOf = (config: Config): Capacity =>
+  planCapacity({ connections: connectionsOf(config), functionConcurrency: config.functionConcurrency });
+
+/** One address may have a fifth of what the callers of the busiest route share. */
+const addressShare = 0.2;
+
+/** An API within the capacity of its stage: the gateway rejects what the functions could not serve. */
+export const withCapacity = (api: Api, capacity: Capacity): Api => {
+  const fitted = api.routes.map((route) => {
+    const throttle = capacity.throttleOf(route, api);
+    return throttle === api.throttle ? route : { ...route, throttle };
+  });
+  const rates = fitted.flatMap(({ auth, throttle = api.throttle }) =>
+    auth.kind === "apiKey" ? throttle.requestsPerSecond : [],
+  );
+  const most = Math.floor(60 * addressShare * Math.max(...rates, 0)) || Number.POSITIVE_INFINITY;
+  const limits = api.firewall.perAddress.limits.map((limit) => ({
+    ...limit,
+    requestsPerMinute: Math.min(limit.requestsPerMinute, most),
+  }));
+  return {
+    ...api,
+    routes: fitted,
+    firewall: { ...api.firewall, perAddress: { ...api.firewall.perAddress, limits } },
+  };
+};
