@@ -104,6 +104,23 @@ test("463 by one address counts although the send to the other fails before it l
   expect(kindsOf(id)).toEqual([number]);
 });
 
+test("400 by LID does not fail a message when the platform does not answer for its number", async () => {
+  const task = await startOpen();
+  const friend = platform.register("6281200000002").number;
+  await eventually(task, (await submit(task, { phone: friend })).id, "READ");
+  platform.behave({ ...read, contacts: { reachedBy: "number" }, ackDelayMs: 1_000 });
+  const { id } = await submit(task, {});
+  await platform.until(() => platform.arrivalsOf(id) === 1);
+  // the devices of the number have not been queried yet
+  platform.behave({ contacts: { reachedBy: "number" }, failDirectory: true });
+  const refusals = async () =>
+    (await sql`select refusals from messaging.message where id = ${id}`)[0]?.refusals;
+  await expect.poll(refusals).toHaveProperty("directory");
+  platform.behave({ ...read, contacts: { reachedBy: "number" } });
+  await eventually(task, id, "READ");
+  expect([kindsOf(id)[0], kindsOf(id).at(-1)]).toEqual([lid, number]);
+});
+
 test("a number whose LID the platform does not give fails without a frame, as no keys can be had for it", async () => {
   const task = await start();
   platform.behave({ contacts: { withoutLid: [phone] } });

@@ -212,6 +212,14 @@ export const relay: readonly Mutant[] = [
     only: "463 by one address counts",
   },
   {
+    breaks: "A message fails with the LID's 400 because the platform does not answer for the number",
+    file: sendingFile,
+    find: 'if (outcome.code !== "400") rejection = outcome;',
+    replace: "rejection = outcome;",
+    tests: ofAddressing,
+    only: "400 by LID does not fail",
+  },
+  {
     breaks: "475 is sent again at once when the platform does not say whether there is a cap",
     file: refusalFile,
     find: "const mayBeLimited = !isAnswered || ",

@@ -86,7 +86,8 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
     });
     const outcome = await answer;
     if (outcome.outcome === "refused") {
-      rejection = outcome;
+      // 400 may concern the LID only
+      if (outcome.code !== "400") rejection = outcome;
       isHanded = false;
       Object.assign(progress, { isEncrypted: false, mayHaveLeft: false });
     }
