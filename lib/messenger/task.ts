@@ -13,6 +13,7 @@ import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
+import type { Channel } from "./channels/channel.ts";
 import { openAuthState } from "./channels/whatsapp/auth-state.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { openStanding } from "./channels/whatsapp/standing.ts";
@@ -80,6 +81,7 @@ const reclaimDelayMs = 10_000;
 
 interface Leadership {
   whatsApp: WhatsApp | undefined;
+  channel: Channel | undefined;
   pacing: Pacing | undefined;
 }
 
@@ -130,7 +132,7 @@ const leadTerm = (
     // closes the socket as soon as the lead is lost, whatever is in progress
     const end = () => void whatsApp.stop();
     signal.addEventListener("abort", end, { once: true });
-    Object.assign(leadership, { whatsApp, pacing });
+    Object.assign(leadership, { whatsApp, channel, pacing });
     try {
       if (signal.aborted) return;
       whatsApp.start();
@@ -151,7 +153,7 @@ const leadTerm = (
         reportFigures({ sql, whatsApp, pacing, counter }, signal),
       ]);
     } finally {
-      Object.assign(leadership, { whatsApp: undefined, pacing: undefined });
+      Object.assign(leadership, { whatsApp: undefined, channel: undefined, pacing: undefined });
       await whatsApp.stop();
     }
   };
@@ -212,11 +214,9 @@ const buildConsole = (
     issuer: issuer && openIssuer(issuer),
     acts: openActs(sql),
     readState: (filter) => {
-      const { whatsApp, pacing } = leadership;
+      const { whatsApp, channel, pacing } = leadership;
       const explain = async (ids: readonly string[]) =>
-        pacing && whatsApp
-          ? explainWaiting(sql, { pacing, isOpen: whatsApp.state().kind === "open" }, ids)
-          : new Map<string, Waiting>();
+        pacing && channel ? explainWaiting(sql, { pacing, channel }, ids) : new Map<string, Waiting>();
       const limits = pacing?.describe(steadyNow());
       const own = {
         connection: describeConnection(leadership),
@@ -240,7 +240,7 @@ const buildConsole = (
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, encryption, findTokens, host, port } = options;
   const sql = await connect(poolSize);
-  const leadership: Leadership = { whatsApp: undefined, pacing: undefined };
+  const leadership: Leadership = { whatsApp: undefined, channel: undefined, pacing: undefined };
   const wakeup = new Wakeup();
   const payloads = payloadStore(sql, encryption);
   const acceptance = {

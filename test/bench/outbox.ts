@@ -46,6 +46,7 @@ const openOutbox = async (sql: postgres.Sql) => {
       resting: [],
       account: "6281100000001",
       newContactsUpTo: 3,
+      reachable: undefined,
       lanes: ["code", "other", "upload"],
       underWay: [],
       rotation,

@@ -78,6 +78,13 @@ export const Behaviour = z.strictObject({
   usedPreKeys: z._default(count, 0),
   /** Queries for the keys of this number get no answer (Baileys #1851). */
   silentKeysOf: z.optional(z.string()),
+  /**
+   * Phones, or their companions, have no keys: the answer leaves them out, or has an error for each, such as 404 for a
+   * companion that is listed but not set up yet (Baileys #1851). The account's companions are among them.
+   */
+  keyless: z.optional(
+    z.strictObject({ of: z.enum(["phones", "companions"]), answer: z.enum(["absent", "error"]) }),
+  ),
   /** False: new sessions get no one-time key, because all are used up (X3DH, 3.3: the key is optional). */
   oneTimeKeys: z._default(z.boolean(), true),
 });

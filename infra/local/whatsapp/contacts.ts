@@ -39,16 +39,23 @@ export const receiptAddress = ({ receiptsFrom }: Contacts, to: string, phone: Ph
   return isLid(to) ? phone.jid : `${phone.lid}@lid`;
 };
 
-/** Creates the notification that a contact has linked a companion (Baileys #2436). */
-export const companionAdded = ({ id, lid }: Phone): BinaryNode => {
-  const from = `${lid}@lid`;
-  const device = element("device", { jid: `${lid}:${id}@lid`, "key-index": String(id) });
-  const attrs = { id: randomBytes(4).toString("hex"), from, type: "devices", t: secondsNow() };
-  return element("notification", attrs, [element("add", { device_hash: "2:fake" }, [device])]);
+/**
+ * Creates the notification that a phone has linked or unlinked a companion: from its number, with its LID beside it
+ * (whatsmeow's `handleDeviceNotification`, Baileys #2436).
+ */
+export const companionChanged = (tag: "add" | "remove", { id, number, jid, lid }: Phone): BinaryNode => {
+  const device = element("device", {
+    jid: `${number}:${id}@s.whatsapp.net`,
+    lid: `${lid}:${id}@lid`,
+    "key-index": String(id),
+  });
+  const addresses = { from: jid, lid: `${lid}@lid` };
+  const attrs = { id: randomBytes(4).toString("hex"), ...addresses, type: "devices", t: secondsNow() };
+  return element("notification", attrs, [element(tag, { device_hash: "2:fake" }, [device])]);
 };
 
 const devicesOf = (phone: Phone, account: Account, isListed: boolean) => {
-  const linked = phone === account.phone ? account.devices : phone.companions;
+  const linked = phone === account.phone ? [...account.devices, ...phone.companions] : phone.companions;
   const others = linked.map(({ id }) => element("device", { id: String(id), "key-index": String(id) }));
   return element("devices", {}, [
     element("device-list", {}, isListed ? [element("device", { id: "0" }), ...others] : []),

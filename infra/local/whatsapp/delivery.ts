@@ -14,6 +14,8 @@ import { bytesOf, element, secondsNow, userOf } from "./stanza.ts";
 const maxRetries = 5;
 /** The error code for a number without an account. */
 const noAccount = 404;
+/** The error code for a message to a device that is no longer linked (whatsmeow #922). */
+const outdatedDevices = 479;
 
 /** The sender of a message and the address of its receipts. */
 interface Sent {
@@ -88,6 +90,8 @@ export class Delivery {
       if (!before) this.#stale.set(number, { ...queries });
       if (!isFresh) return stale.code;
     }
+    const copies = getBinaryNodeChildren(getBinaryNodeChild(message, "participants"), "to");
+    if (copies.some(({ attrs: { jid = "" } }) => !this.#isLinked(jid))) return outdatedDevices;
     const refusal =
       refusalOf(behaviour, number) ??
       refusalOfAddress(behaviour.contacts, message.attrs.to ?? "") ??
@@ -96,6 +100,11 @@ export class Delivery {
     const demand = getBinaryNodeChild(message, "participants") && behaviour.tokens;
     if (refusal || !demand) return refusal;
     return this.#tokens.refusalOf(demand, message, recipient);
+  }
+
+  #isLinked(device: string): boolean {
+    const { devices } = this.#account;
+    return this.#directory.findDevice(device) !== undefined || devices.some(({ lid }) => lid === device);
   }
 
   /**

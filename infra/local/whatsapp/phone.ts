@@ -194,8 +194,8 @@ export class Phone {
   }
 
   /** Links a companion, which receives messages too. */
-  link(): Phone {
-    const companion = new Phone(this.number, this.#media, this.companions.length + 1);
+  link(id = this.companions.length + 1): Phone {
+    const companion = new Phone(this.number, this.#media, id);
     this.companions.push(companion);
     return companion;
   }

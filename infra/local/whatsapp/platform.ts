@@ -10,7 +10,7 @@ import { createAuthority } from "./authority.ts";
 import { type Behaviour, type Misbehaviour, type Receipt, spend } from "./behaviour.ts";
 import type { Reason } from "./closing.ts";
 import { Connection } from "./connection.ts";
-import { companionAdded } from "./contacts.ts";
+import { companionChanged } from "./contacts.ts";
 import { startControl } from "./control.ts";
 import { Directory } from "./directory.ts";
 import { Exchange, type Sockets } from "./exchange.ts";
@@ -136,12 +136,18 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     /** Sends part of the account's history to the linked devices, as its phone does after it was linked. */
     syncHistory: (history: proto.IHistorySync): Promise<string[]> =>
       exchange.write(account.phone, historySync(history)),
-    /** Links a companion to a contact's phone, of which the client is notified. */
+    /** Links a companion to a phone, of which the client is notified; the account's phone may have others, too. */
     linkCompanion(number: string): Phone {
       const phone = platform.phone(number);
-      const companion = phone.link();
-      exchange.notify(companionAdded(companion));
+      const companion = phone.link(phone === account.phone ? account.reserve() : undefined);
+      exchange.notify(companionChanged("add", companion));
       return companion;
+    },
+    /** Unlinks it, of which the client is not notified, as while it is not connected. */
+    unlinkCompanion(companion: Phone): void {
+      const { companions } = platform.phone(companion.number);
+      companions.splice(companions.indexOf(companion), 1);
+      companion.close();
     },
     /** A contact gives the account its privacy token, of which the client is notified. */
     giveToken: (number: string): void => exchange.notify(tokens.notify(platform.phone(number))),

@@ -44,14 +44,18 @@ const answerKeys = async (key: BinaryNode, { account, directory }: Knowledge, be
     ({ attrs: { jid = "" } }) => directory.find(jid)?.number === behaviour.silentKeysOf,
   );
   if (isSilent) return undefined;
+  const { keyless } = behaviour;
   const users = asked.map(async ({ attrs: { jid = "" } }) => {
     const phone = directory.findDevice(jid);
-    if (!phone) return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
+    const isKeyless = phone && keyless?.of === (phone.id === 0 ? "phones" : "companions");
+    if (isKeyless && keyless?.answer === "absent") return [];
+    if (!phone || isKeyless)
+      return element("user", { jid }, [element("error", { code: "404", text: "item-not-found" })]);
     phone.queries.keys += 1;
     const { registration, keys } = await phone.bundle(oneTimeOf(phone));
     return element("user", { jid }, [registration, ...keys]);
   });
-  return [element("list", {}, await Promise.all(users))];
+  return [element("list", {}, (await Promise.all(users)).flat())];
 };
 
 /** Returns the content of the reply; empty for queries that a sending client does not need, undefined for no reply. */

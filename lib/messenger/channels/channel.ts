@@ -29,7 +29,9 @@ export interface Channel {
   /** Queries the limits of the connected account. */
   fetchLimits(): Promise<Limits>;
   /** Whether a message to an address can be sent without a query for devices. */
-  knowsDevices(address: string): Promise<boolean>;
+  knowsDevices(address: string): boolean;
+  /** Lists the numbers of which that is true. */
+  listReachable(): readonly string[];
   /** Queries the devices and keys of a recipient that are cached otherwise. */
   refreshRecipient(address: string): Promise<void>;
 }

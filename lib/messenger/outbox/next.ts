@@ -11,6 +11,8 @@ export interface Choice {
   readonly account: string;
   /** The least urgent priority at which messages to new contacts of the account may be taken; -1 for none. */
   readonly newContactsUpTo: number;
+  /** The only numbers that may be sent to while the platform does not answer for others; undefined for all. */
+  readonly reachable: readonly string[] | undefined;
   /** Those that are free. */
   readonly lanes: readonly Lane[];
   /** Ids of messages under way: one of them may be PENDING again whose delivery has not learned of it. */
@@ -18,16 +20,17 @@ export interface Choice {
   readonly rotation: Rotation;
 }
 
-type Limits = Pick<Choice, "resting" | "account" | "newContactsUpTo">;
+type Limits = Pick<Choice, "resting" | "account" | "newContactsUpTo" | "reachable">;
 
 /** What the outbox requires of a message that may be taken, as conditions on a row `waiting`. */
-const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo }: Limits) => {
+const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, reachable }: Limits) => {
   const isContact = sql`exists (
     select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone)`;
   return {
     isDue: sql`not_before <= now() and expires_at > now()`,
     isOn: sql`not exists (select from messaging.control where paused)`,
     isRested: sql`phone <> all(string_to_array(${resting.join()}, ','))`,
+    isReachable: reachable ? sql`phone = any(string_to_array(${reachable.join()}, ','))` : sql`true`,
     isContact,
     isAllowed: sql`(priority <= ${newContactsUpTo} or ${isContact})`,
     /** The first message to the number: others keep behind it. */
@@ -46,7 +49,7 @@ const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo }: L
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
   const { epoch, account, lanes, underWay, rotation } = choice;
-  const { isDue, isOn, isRested, isAllowed, firstOfNumber } = conditions(sql, choice);
+  const { isDue, isOn, isRested, isReachable, isAllowed, firstOfNumber } = conditions(sql, choice);
   const [row] = await sql<Outgoing[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
@@ -67,7 +70,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
           -- not NOT EXISTS, which the planner may execute as a join of all pending messages
           ${firstOfNumber}) of_number
         where is_open and waiting.sender = s.sender and waiting.lane = free.lane
-          and state = 'PENDING' and ${isDue} and ${isOn} and ${isRested} and ${isAllowed}
+          and state = 'PENDING' and ${isDue} and ${isOn} and ${isRested} and ${isReachable} and ${isAllowed}
           and id <> all(string_to_array(${underWay.join()}, ','))
           and seq = first_seq
         order by priority, seq limit 1) first
@@ -93,6 +96,7 @@ export interface Held {
   readonly priority: number;
   readonly isNewContact: boolean;
   readonly isOn: boolean;
+  readonly isReachable: boolean;
   /** Whether an earlier message to its number must be sent first. */
   readonly isBehind: boolean;
   /** When it may be taken, if that is in the future. */
@@ -108,15 +112,15 @@ const maxInLine = 20_000;
 
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
 export const listHeld = (sql: postgres.Sql, limits: Limits, ids: readonly string[]) => {
-  const { isDue, isOn, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
+  const { isDue, isOn, isReachable, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
   return sql<Held[]>`
     with line as materialized (
       select id, row_number() over (order by priority, turn, seq) - 1 as ahead from (
         select id, priority, seq, row_number() over (partition by priority, sender order by seq) as turn from (
           select id, priority, seq, sender from messaging.message waiting
-          where is_open and state = 'PENDING' and ${isDue} and ${isAllowed} limit ${maxInLine}) takeable) in_turns
+          where is_open and state = 'PENDING' and ${isDue} and ${isReachable} and ${isAllowed} limit ${maxInLine}) takeable) in_turns
     )
-    select id, phone, priority, not ${isContact} as "isNewContact", ${isOn} as "isOn",
+    select id, phone, priority, not ${isContact} as "isNewContact", ${isOn} as "isOn", ${isReachable} as "isReachable",
       coalesce(first_seq <> seq, false) as "isBehind",
       case when not_before > now() then not_before end as "notBefore",
       epoch is null and quiet_hours is not null as "isQuiet",

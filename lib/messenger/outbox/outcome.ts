@@ -126,11 +126,13 @@ export const recover = async (
   return count;
 };
 
-/** Ends messages that were not sent in time. @returns how many. */
+/** Ends messages that were not sent in time. A frame leaves only after its payload is stored. @returns how many. */
 export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
-    set state = case when attempts > unsent then 'UNCERTAIN' else 'EXPIRED' end,
+    set state = case
+        when attempts > unsent and exists (select from messaging.payload p where p.seq = message.seq) then 'UNCERTAIN'
+        else 'EXPIRED' end,
       reason = case
         when refusals ? 'code' then
           ${reasons.expired} || '; rejected by the platform before, code ' || (refusals ->> 'code')

@@ -5,32 +5,16 @@ import type { Channel } from "../channels/channel.ts";
 const registeredFor = "7 days";
 const unregisteredFor = "1 hour";
 
-const findCached = async (sql: postgres.Sql, phone: string) => {
-  const [cached] = await sql<{ address: string | null }[]>`
-    select address from messaging.number_check
-    where phone = ${phone} and checked_at > now() - case when address is not null then ${registeredFor}::interval
-      else ${unregisteredFor}::interval end`;
-  return cached;
-};
-
-/** Whether a message to a number needs no answer of the platform for the number or its devices. */
-export const isKnown = async (
-  sql: postgres.Sql,
-  registry: Pick<Channel, "knowsDevices">,
-  phone: string,
-): Promise<boolean> => {
-  const cached = await findCached(sql, phone);
-  if (!cached) return false;
-  return cached.address === null || registry.knowsDevices(cached.address);
-};
-
 /** Returns the address of a number on the platform, undefined if it is not registered; the answer is cached. */
 export const findAddress = async (
   sql: postgres.Sql,
   registry: Pick<Channel, "findAddress">,
   phone: string,
 ): Promise<string | undefined> => {
-  const cached = await findCached(sql, phone);
+  const [cached] = await sql<{ address: string | null }[]>`
+    select address from messaging.number_check
+    where phone = ${phone} and checked_at > now() - case when address is not null then ${registeredFor}::interval
+      else ${unregisteredFor}::interval end`;
   if (cached) return cached.address ?? undefined;
   const address = await registry.findAddress(phone);
   await sql`

@@ -43,10 +43,6 @@ export class Outages {
     this.#byService.delete(service);
   }
 
-  has(service: Service): boolean {
-    return this.#byService.has(service);
-  }
-
   /** @returns when a service that has failed may be tried again, or a time in the past. */
   until(service: Service): number {
     return this.#byService.get(service)?.until ?? 0;

@@ -12,7 +12,7 @@ import { reasons } from "../outbox/reason.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { Rotation } from "../outbox/rotation.ts";
 import { Lanes } from "./lanes.ts";
-import { findAddress, isKnown } from "./number-check.ts";
+import { findAddress } from "./number-check.ts";
 import { failedService } from "./outages.ts";
 import type { Pacing } from "./pacing.ts";
 import { settleRefusal } from "./refusal.ts";
@@ -84,6 +84,14 @@ const leaveUnclear = async ({ sql, signal }: SenderOptions, message: Outgoing, e
   await retryUntilDone(() => outcome.markUnclear(sql, message), signal);
 };
 
+/** Does so for one of which nothing has left, unless an earlier frame may have. */
+const leaveUnsent = async (options: SenderOptions, message: Outgoing, error: unknown) => {
+  const { sql, signal } = options;
+  if (message.attempts - message.unsent > 1) return leaveUnclear(options, message, error);
+  log.error("a message cannot be requeued", { id: message.id, error });
+  await retryUntilDone(() => outcome.markFailed(sql, message, reasons.unprepared), signal);
+};
+
 const settle = async (
   options: SenderOptions,
   message: Outgoing,
@@ -119,44 +127,43 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
  * Sends a message that is ready. If another one was sent meanwhile, it waits for its turn in the outbox: a message takes
  * its place in the pace only when it is sent. So does one whose media were uploaded, which may take minutes: it may have
  * expired, quiet hours may have begun, an operator may have paused sending.
+ *
+ * @returns whether it was sent.
  */
-const sendInTurn = async (options: SenderOptions, message: Outgoing, payload: Uint8Array): Promise<void> => {
+const sendInTurn = async (
+  options: SenderOptions,
+  message: Outgoing,
+  payload: Uint8Array,
+): Promise<boolean> => {
   const { sql, pacing, signal } = options;
   const end = isUpload(message) ? undefined : pacing.admit(message, steadyNow());
-  if (!end) return retryUntilDone(() => outcome.requeueComposed(sql, message), signal);
-  await transmit(options, message, payload).finally(end);
+  if (end) await transmit(options, message, payload).finally(end);
+  else await retryUntilDone(() => outcome.requeueComposed(sql, message), signal);
+  return end !== undefined;
 };
 
 const isUpload = ({ mediaId, payload }: Outgoing): boolean => mediaId !== null && payload === null;
 
 const attempt = async (options: SenderOptions, message: Outgoing): Promise<void> => {
   const { sql, channel, pacing, onOutcome } = options;
+  const { outages } = pacing;
   const address = await findAddress(sql, channel, message.phone);
   if (address === undefined) {
     await outcome.markFailed(sql, message, reasons.unregistered);
     return onOutcome?.("failed", 0);
   }
   const payload = await prepare(options, message, address);
-  if (isUpload(message)) pacing.outages.end("media");
-  if (payload) await sendInTurn(options, message, payload);
+  if (isUpload(message)) outages.end("media");
+  if (!payload) return;
+  const isAnswerNeeded = !channel.knowsDevices(address);
+  const isSent = await sendInTurn(options, message, payload);
+  if (isSent && isAnswerNeeded) outages.end("directory");
 };
 
-const deliver = async (options: SenderOptions, message: Outgoing): Promise<void> => {
-  const { sql, channel, pacing, signal } = options;
-  const { outages } = pacing;
-  try {
-    const asksDirectory = outages.has("directory") && !(await isKnown(sql, channel, message.phone));
-    const restMs = asksDirectory ? outages.until("directory") - steadyNow() : 0;
-    if (restMs > 0) {
-      holdBack(options, message, restMs / 1_000);
-      return await retryUntilDone(() => outcome.requeueUnsent(sql, message, restMs / 1_000), signal);
-    }
-    await attempt(options, message);
-    if (asksDirectory) outages.end("directory");
-  } catch (error) {
-    await postpone(options, message, error);
-  }
-};
+const deliver = (options: SenderOptions, message: Outgoing): Promise<void> =>
+  attempt(options, message)
+    .catch((error: unknown) => postpone(options, message, error))
+    .catch((error: unknown) => leaveUnsent(options, message, error));
 
 /** How long a message waits whose send failed for a reason that is not its own, and how that is stored. */
 const findCommonCause = (options: SenderOptions, message: Outgoing, error: unknown) => {
@@ -208,15 +215,13 @@ const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): P
     resting: pacing.coolingDown(now),
     account: pacing.account ?? "",
     newContactsUpTo: pacing.newContactsUpTo(now),
+    reachable: now < pacing.outages.until("directory") ? channel.listReachable() : undefined,
     lanes: lanes.listFree().filter((lane) => lane !== "upload" || now >= pacing.outages.until("media")),
     underWay: lanes.ids,
     rotation,
   });
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
-  if (message) {
-    const delivery = deliver(options, message).catch((error) => leaveUnclear(options, message, error));
-    return lanes.follow(message, delivery);
-  }
+  if (message) return lanes.follow(message, deliver(options, message));
   // limits the queries while many messages are accepted but none may be sent
   const woken = wakeup.wait(idleMs, signal);
   await setTimeout(minIdleMs);

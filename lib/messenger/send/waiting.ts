@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { steadyNow } from "#lib/steady-clock.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Obstacle, Waiting } from "../outbox/message.ts";
 import { type Held, listHeld } from "../outbox/next.ts";
 import type { Pacing } from "./pacing.ts";
@@ -8,7 +9,7 @@ import type { Pacing } from "./pacing.ts";
 const maxForecast = 2_000;
 
 const obstaclesOf = (held: Held, isOpen: boolean, pacing: Pacing, now: number): Obstacle[] => {
-  const { isOn, isBehind, notBefore, isQuiet, ahead } = held;
+  const { isOn, isReachable, isBehind, notBefore, isQuiet, ahead } = held;
   const toDate = (at: number) =>
     Number.isFinite(at) ? new Date(Date.now() + Math.max(0, at - now)) : undefined;
   const ofPace = pacing.listObstacles(held, now).map(({ name, until }) => ({ name, until: toDate(until) }));
@@ -16,6 +17,7 @@ const obstaclesOf = (held: Held, isOpen: boolean, pacing: Pacing, now: number): 
     !isOpen && { name: "not-connected" },
     !isOn && { name: "paused" },
     notBefore !== null && { name: isQuiet ? "quiet-hours" : "retry", until: notBefore },
+    !isReachable && { name: "retry", until: toDate(pacing.outages.until("directory")) },
     isBehind && { name: "order" },
     ahead > 0 && { name: "line" },
   ];
@@ -27,6 +29,11 @@ const obstaclesOf = (held: Held, isOpen: boolean, pacing: Pacing, now: number): 
 /** Obstacles whose end no clock knows. `order` and `line` end with the messages before. */
 const isEndless = ({ name, until }: Obstacle) => until === undefined && name !== "order" && name !== "line";
 
+interface Sending {
+  readonly pacing: Pacing;
+  readonly channel: Pick<Channel, "isOpen" | "listReachable">;
+}
+
 /**
  * Explains why messages wait, and about when each will be sent, by what decides it: the conditions of the outbox and the
  * pace.
@@ -35,7 +42,7 @@ const isEndless = ({ name, until }: Obstacle) => until === undefined && name !==
  */
 export const explainWaiting = async (
   sql: postgres.Sql,
-  { pacing, isOpen }: { readonly pacing: Pacing; readonly isOpen: boolean },
+  { pacing, channel }: Sending,
   ids: readonly string[],
 ): Promise<Map<string, Waiting>> => {
   if (ids.length === 0) return new Map();
@@ -44,12 +51,13 @@ export const explainWaiting = async (
     resting: pacing.coolingDown(now),
     account: pacing.account ?? "",
     newContactsUpTo: pacing.newContactsUpTo(now),
+    reachable: now < pacing.outages.until("directory") ? channel.listReachable() : undefined,
   };
   const rows = await listHeld(sql, limits, ids);
   const farthest = Math.max(0, ...rows.map(({ ahead }) => ahead));
   const turns = pacing.forecast(Math.min(farthest + 1, maxForecast), now);
   const explained = rows.map((held): [string, Waiting] => {
-    const obstacles = obstaclesOf(held, isOpen, pacing, now);
+    const obstacles = obstaclesOf(held, channel.isOpen(), pacing, now);
     const turn = turns[held.ahead];
     const ends = obstacles.flatMap(({ until }) => until?.getTime() ?? []);
     const isKnown = turn !== undefined && Number.isFinite(turn) && !obstacles.some(isEndless);

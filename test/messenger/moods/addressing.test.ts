@@ -104,6 +104,23 @@ test("463 by one address counts although the send to the other fails before it l
   expect(kindsOf(id)).toEqual([number]);
 });
 
+test("400 by LID does not fail a message when the platform does not answer for its number", async () => {
+  const task = await startOpen();
+  const friend = platform.register("6281200000002").number;
+  await eventually(task, (await submit(task, { phone: friend })).id, "READ");
+  platform.behave({ ...read, contacts: { reachedBy: "number" }, ackDelayMs: 1_000 });
+  const { id } = await submit(task, {});
+  await platform.until(() => platform.arrivalsOf(id) === 1);
+  // the devices of the number have not been queried yet
+  platform.behave({ contacts: { reachedBy: "number" }, failDirectory: true });
+  const refusals = async () =>
+    (await sql`select refusals from messaging.message where id = ${id}`)[0]?.refusals;
+  await expect.poll(refusals).toHaveProperty("directory");
+  platform.behave({ ...read, contacts: { reachedBy: "number" } });
+  await eventually(task, id, "READ");
+  expect([kindsOf(id)[0], kindsOf(id).at(-1)]).toEqual([lid, number]);
+});
+
 test("a number whose LID the platform does not give fails without a frame, as no keys can be had for it", async () => {
   const task = await start();
   platform.behave({ contacts: { withoutLid: [phone] } });
@@ -178,6 +195,43 @@ test("a companion that is linked between two messages receives the second", asyn
   await expect.poll(() => companion.find(id)).toBeDefined();
   expect([platform.phone(phone).inbox.length, companion.failures]).toEqual([2, []]);
 });
+
+test.each([
+  ["the recipient's", "absent"],
+  ["the recipient's", "error"],
+  ["the account's", "absent"],
+  ["the account's", "error"],
+] as const)("%s companion that has no keys (%s) delays no message", async (whose, answer) => {
+  const task = await startOpen();
+  platform.behave({ ...read, keyless: { of: "companions", answer } });
+  const isRecipients = whose === "the recipient's";
+  const companion = platform.linkCompanion(isRecipients ? phone : platform.account.number);
+  await platform.until(() => platform.unacknowledged === 0);
+  await eventually(task, (await submit(task, {})).id, "READ");
+  await expect.poll(() => outcomesOf(task)).toEqual({ sent: 1 });
+  platform.behave(read);
+  const { id } = await submit(task, {});
+  await eventually(task, id, "READ");
+  // a recipient's devices are queried again for the next message
+  if (isRecipients) await expect.poll(() => companion.find(id)).toBeDefined();
+  expect(platform.phone(phone).inbox).toHaveLength(2);
+});
+
+test.each(["the recipient's", "the account's"])(
+  "%s companion that was unlinked in the meantime is removed from the message after code 479",
+  async (whose) => {
+    const task = await startOpen();
+    const owner = whose === "the account's" ? platform.account.number : phone;
+    const companion = platform.linkCompanion(owner);
+    const first = await submit(task, {});
+    await eventually(task, first.id, "READ");
+    expect(companion.find(first.id)).toBeDefined();
+    platform.unlinkCompanion(companion);
+    const { id } = await submit(task, {});
+    await eventually(task, id, "READ");
+    expect(platform.arrivalsOf(id)).toBe(2);
+  },
+);
 
 const storedTokens = async () =>
   (await sql`select from messaging.auth_key where type = 'tctoken' and id <> '__index'`).length;

@@ -44,6 +44,7 @@ export const takeAny = (
     resting: [],
     account,
     newContactsUpTo: 3,
+    reachable: undefined,
     lanes,
     underWay: [],
     rotation: new Rotation(),

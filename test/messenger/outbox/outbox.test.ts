@@ -160,15 +160,21 @@ test("an unsent message expires; one that may have left becomes uncertain, five 
     from (values
       ('in time', 'PENDING', 0, interval '-1 minute'),
       ('late', 'PENDING', 0, interval '0'),
+      ('interrupted', 'PENDING', 1, interval '0'),
       ('tried', 'PENDING', 1, interval '0'),
       ('sending', 'SENDING', 1, interval '4 minutes 30 seconds'),
       ('hanging', 'SENDING', 1, interval '5 minutes'),
       ('sent', 'SENT', 1, interval '1 hour')
     ) row (id, state, attempts, late)`;
-  expect(await expire(sql)).toBe(3);
+  await sql`
+    insert into messaging.payload (seq, bytes)
+    select seq, '' from messaging.message where id in ('tried', 'hanging')`;
+  expect(await expire(sql)).toBe(4);
   expect(await statesById()).toEqual({
     "in time": "PENDING",
     late: "EXPIRED",
+    // before its payload was stored, such as an upload
+    interrupted: "EXPIRED",
     tried: "UNCERTAIN",
     sending: "SENDING",
     hanging: "UNCERTAIN",

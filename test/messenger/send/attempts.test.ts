@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
+import { inTime } from "#lib/messenger/channels/whatsapp/in-time.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { failNextWrite } from "../next-write.ts";
@@ -55,6 +56,15 @@ test("a message of which the database does not accept the outcome is uncertain, 
     reason: "its outcome could not be stored; see the messenger's log",
   });
   expect(sent).toEqual([id, next]);
+});
+
+test("a message of which nothing has left fails, and is not uncertain, when the database does not let it wait", async () => {
+  const id = await put();
+  await failNextWrite(database.admin, { table: "message", when: "new.state = 'PENDING'" }, "22003");
+  platform.compose = () => Promise.reject(new Error("the image is invalid"));
+  await lead();
+  await eventually(id, "FAILED");
+  expect([(await findState(sql, id))?.reason, sent]).toEqual(["the message could not be prepared", []]);
 });
 
 test("a message that cannot be composed is retried, fails after five attempts, and blocks no other number", async () => {
@@ -115,15 +125,31 @@ describe("the loss of the database", () => {
     expect([await attemptsOf(id), composed]).toEqual([5, [id]]);
   });
 
-  test("while the keys of a send are stored does not count as an attempt, as nothing has left", async () => {
-    const lost = Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
-    platform.verdicts = async () => {
-      if (sent.length < 3) throw new ChannelFailure("failed", false, lost);
-      return acked;
-    };
-    const id = await put();
-    await lead();
-    await eventually(id, "SENT");
-    expect([sent.length, await attemptsOf(id)]).toEqual([3, 1]);
-  });
+  /** As the keys' store reports a database that does not respond. */
+  const silence = async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const late = inTime(sql`select pg_sleep(60)`).catch((error: unknown) => error);
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    return late;
+  };
+
+  test.each([
+    ["lost", async () => Object.assign(new Error("it was lost"), { code: "CONNECTION_CLOSED" })],
+    ["silent", silence],
+  ])(
+    "(%s) while the keys of a send are stored does not count as an attempt, as nothing has left",
+    async (_, fail) => {
+      const lost = await fail();
+      platform.verdicts = async () => {
+        if (sent.length < 3) throw new ChannelFailure("failed", false, lost);
+        return acked;
+      };
+      const id = await put();
+      await lead();
+      await eventually(id, "SENT");
+      expect([sent.length, await attemptsOf(id)]).toEqual([3, 1]);
+    },
+  );
 });

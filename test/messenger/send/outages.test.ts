@@ -3,10 +3,12 @@ import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
 import { expire } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import {
   composed,
   eventually,
   lead,
+  pacing,
   platform,
   put,
   putImage,
@@ -55,6 +57,45 @@ test("while the platform does not answer for numbers, one message asks and the o
     "PENDING",
   ]);
   expect(await attemptsOf(asking)).toEqual({ attempts: 0, unsent: 0, refusals: { directory: 1 } });
+});
+
+test("while the platform does not answer for numbers, the messages that wait are not written to", async () => {
+  failDirectory();
+  await sql`
+    insert into messaging.message (id, sender, kind, phone, content, expires_at)
+    select 'W' || i, 'api:test', 'text', 62812000000 + i, '{}', now() + interval '1 day'
+    from generate_series(1, 200) i`;
+  await lead(slow);
+  await expect.poll(() => platform.registered).toHaveBeenCalled();
+  await untilIdle();
+  const written = await sql`select id from messaging.message where changed_at > accepted_at`;
+  expect(written.length).toBe(1);
+});
+
+test("an outage of the platform's directory does not end before a message that needed it was sent", async () => {
+  const outages = () => pacing.outages.list(steadyNow()).map(({ service }) => service);
+  const upload = Promise.withResolvers<void>();
+  platform.compose = () => upload.promise;
+  platform.known = new Set([second]);
+  await sql`insert into messaging.number_check (phone, address) values (${first}, ${first}), (${second}, ${second})`;
+  const image = await putImage(first);
+  await lead();
+  await eventually(image, "SENDING");
+  pacing.outages.record("directory", steadyNow());
+  await sql`update messaging.control set paused = true`;
+  upload.resolve();
+  await eventually(image, "PENDING");
+  await untilIdle();
+  expect([composed, sent, outages()]).toEqual([[image], [], ["directory"]]);
+  await sql`delete from messaging.message`;
+  const known = await put(second);
+  await sql`update messaging.control set paused = false`;
+  await eventually(known, "SENT");
+  await untilIdle();
+  expect(outages()).toEqual(["directory"]);
+  await eventually(await put(first), "SENT");
+  await untilIdle();
+  expect(outages()).toEqual([]);
 });
 
 test("a message that outlives an outage of the platform's directory is sent, however often it failed", async () => {

@@ -46,7 +46,8 @@ const lead = async () => {
       isOpen: () => true,
       findAddress: async (phone) => phone,
       fetchLimits: async () => ({}),
-      knowsDevices: async () => false,
+      knowsDevices: () => false,
+      listReachable: () => [],
       refreshRecipient: async () => {},
       compose: async ({ id }) => Buffer.from(id),
       async send(_, { id }) {

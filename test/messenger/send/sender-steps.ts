@@ -23,6 +23,7 @@ export let sql: postgres.Sql;
 export let wakeup: Wakeup;
 export let sent: string[];
 export let composed: string[];
+export let pacing: Pacing;
 let made: number;
 /** The behaviour of the platform. */
 export const platform = {
@@ -59,7 +60,8 @@ const channel: Channel = {
     sent.push(message.id);
     return platform.verdicts(message);
   },
-  knowsDevices: async (address) => platform.known.has(address),
+  knowsDevices: (address) => platform.known.has(address),
+  listReachable: () => [...platform.known],
   fetchLimits: () => platform.limits(),
   refreshRecipient: async () => {},
 };
@@ -83,7 +85,7 @@ const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 255))
 export const lead = async (pace: Pace = noPace) => {
   const epoch = await beginTerm(sql);
   const end = new AbortController();
-  const pacing = new Pacing(pace, await loadHistory(sql, account));
+  pacing = new Pacing(pace, await loadHistory(sql, account));
   const done = runSender({
     sql,
     epoch,

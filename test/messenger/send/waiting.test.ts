@@ -34,7 +34,8 @@ const pacingWith = (history: Partial<History> = {}) =>
   });
 /** Explains one message: obstacles with the minutes until their end, and those until it is sent. */
 const explain = async (id: string, pacing: Pacing, isOpen = true) => {
-  const found = (await explainWaiting(sql, { pacing, isOpen }, [id])).get(id);
+  const channel = { isOpen: () => isOpen, listReachable: () => [known] };
+  const found = (await explainWaiting(sql, { pacing, channel }, [id])).get(id);
   const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs);
   return {
     obstacles: found?.obstacles.map(({ name, until }) => [name, minutes(until)]),
@@ -73,6 +74,15 @@ describe("a message waits", () => {
     await sql`update messaging.message set not_before = now() + interval '5 minutes', epoch = 1 where id = 'B'`;
     expect(await explain("A", pacingWith())).toMatchObject({ obstacles: [["quiet-hours", 90]], at: 90 });
     expect((await explain("B", pacingWith())).obstacles).toEqual([["retry", 5]]);
+  });
+
+  test("for the next try while the platform does not answer for numbers, unless nothing must be asked for its own", async () => {
+    await befriend();
+    await add({ id: "A" }, { id: "B", phone: "6281200000002" });
+    const pacing = pacingWith();
+    pacing.outages.record("directory", steadyNow() + minuteMs);
+    expect((await explain("A", pacing)).obstacles).toEqual([]);
+    expect((await explain("B", pacing)).obstacles).toContainEqual(["retry", 1]);
   });
 
   test("for earlier messages to its number, and those before it in turns of the senders", async () => {

@@ -4,6 +4,7 @@ const senderFile = "lib/messenger/send/sender.ts";
 const ofRejections = ["test/messenger/send/rejections.test.ts"];
 const refusalFile = "lib/messenger/send/refusal.ts";
 const ofRefusals = ["test/messenger/moods/refusals.test.ts"];
+const recipientFile = "lib/messenger/channels/whatsapp/recipient.ts";
 const sendingFile = "lib/messenger/channels/whatsapp/relay.ts";
 const ofSending = ["test/messenger/channels/whatsapp/relay.test.ts"];
 const addressFile = "lib/messenger/channels/whatsapp/address.ts";
@@ -17,6 +18,22 @@ export const relay: readonly Mutant[] = [
     replace: "",
     tests: ["test/messenger/channels/whatsapp/connection.test.ts"],
     only: "an HTTP error in place",
+  },
+  {
+    breaks: "A link that is being removed is used by a connection that starts meanwhile",
+    file: "lib/messenger/channels/whatsapp/whatsapp.ts",
+    find: "const removed = this.#link.remove();",
+    replace: "const removed = this.#isRunning ? this.#link.remove() : Promise.resolve();",
+    tests: ["test/messenger/channels/whatsapp/whatsapp.test.ts"],
+    only: "replaced can be unlinked",
+  },
+  {
+    breaks: "Logins are reported as resumed although the messenger stops",
+    file: "lib/messenger/channels/whatsapp/logins.ts",
+    find: "if (isReleased) this",
+    replace: "if (isReleased || signal.aborted) this",
+    tests: ["test/messenger/channels/whatsapp/whatsapp.test.ts"],
+    only: "stopped while logins are resumed",
   },
   {
     breaks: "Messages go to the number of a contact that is on LIDs",
@@ -61,8 +78,8 @@ export const relay: readonly Mutant[] = [
   {
     breaks: "A code that never left is reported as uncertain when it expires",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "set state = case when attempts > unsent then",
-    replace: "set state = case when attempts > 0 then",
+    find: "        when attempts > unsent and exists",
+    replace: "        when attempts > 0 and exists",
     tests: ofAddressing,
     only: "a number without devices",
   },
@@ -124,11 +141,67 @@ export const relay: readonly Mutant[] = [
   },
   {
     breaks: "A message for nobody goes out when the question for the recipient's devices is not answered",
-    file: sendingFile,
-    find: '    if (!(await askDirectory(openSessions(socket, address)))) return "no-devices";\n',
-    replace: '    if (!address && !(await openSessions(socket, address))) return "no-devices";\n',
+    file: recipientFile,
+    find: "  if (!found.some((device) => device.user === user)) return undefined;\n",
+    replace: "",
     tests: ofSending,
     only: "without an account",
+  },
+  {
+    breaks: "A companion without keys fails all messages of its owner",
+    file: recipientFile,
+    find: "else if (jids.some(isPhone)) throw error;",
+    replace: "else throw error;",
+    tests: ofAddressing,
+    only: "companion that has no keys",
+  },
+  {
+    breaks: "A companion without keys is taken for an outage of the directory",
+    file: recipientFile,
+    find: "if (left.some(isPhone)) throw",
+    replace: "if (left.length > 0) throw",
+    tests: ofAddressing,
+    only: "companion that has no keys",
+  },
+  {
+    breaks: "A companion without keys gets none of the next messages either",
+    file: recipientFile,
+    find: "if (left.some((jid) => userOf(jid) === user)) devices.del(user);",
+    replace: "if (left.length > 0 && !user) devices.del(user);",
+    tests: ofAddressing,
+    only: "recipient's companion that has no keys",
+  },
+  {
+    breaks: "A list of devices that is out of date is used for all tries",
+    file: sendingFile,
+    find: "      devices.del(userOf(address));\n",
+    replace: "",
+    tests: ofSending,
+    only: "queried again for the next try",
+  },
+  {
+    breaks: "A companion of the account that is gone fails all messages with 479",
+    file: recipientFile,
+    find: "for (const address of [me?.id, me?.lid]) if (address) await list(address);",
+    replace: "for (const address of [me?.id, me?.lid]) if (!address) await list(jid);",
+    tests: ofAddressing,
+    only: "account's companion that was unlinked",
+  },
+  {
+    breaks: "A companion that is linked receives nothing for five minutes",
+    file: "lib/messenger/channels/whatsapp/devices.ts",
+    find: "    this.del(userOf(lid));\n",
+    replace: "    if (!lid) this.flushAll();\n",
+    tests: ofAddressing,
+    only: "linked between two messages",
+  },
+  {
+    breaks: "Media that a server has rejected count as an outage when another server is down",
+    file: "lib/messenger/channels/whatsapp/upload.ts",
+    find: "if (!(cause instanceof MediaRejected)) cause = error;",
+    replace: "cause = error;",
+    tests: ["test/messenger/channels/whatsapp/composition.test.ts"],
+    only: "media hosts answer",
   },
   {
     breaks: "463 is forgotten when the send to the other address fails before it leaves",
@@ -137,6 +210,14 @@ export const relay: readonly Mutant[] = [
     replace: "",
     tests: ofAddressing,
     only: "463 by one address counts",
+  },
+  {
+    breaks: "A message fails with the LID's 400 because the platform does not answer for the number",
+    file: sendingFile,
+    find: 'if (outcome.code !== "400") rejection = outcome;',
+    replace: "rejection = outcome;",
+    tests: ofAddressing,
+    only: "400 by LID does not fail",
   },
   {
     breaks: "475 is sent again at once when the platform does not say whether there is a cap",

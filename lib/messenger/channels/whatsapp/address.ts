@@ -21,7 +21,7 @@ const findLid = async (socket: WASocket, jid: string): Promise<string | undefine
 };
 
 /** Returns the address that a number is sent to first. */
-export const firstAddress = async (socket: WASocket, jid: string): Promise<string> =>
+const firstAddress = async (socket: WASocket, jid: string): Promise<string> =>
   unmigrated.has(socket) ? jid : ((await findLid(socket, jid)) ?? jid);
 
 const isRefused = (attempt: Attempt, code: string): boolean =>

@@ -46,7 +46,8 @@ export const whatsAppChannel = (
       return platform.compose({ ...shown, id, phone, jid, kind, media, quoted }, signal);
     },
     send: (payload) => platform.send(payload, signal),
-    knowsDevices: (jid) => platform.knowsDevices(jid),
+    knowsDevices: (jid) => platform.devices?.know(jid) ?? false,
+    listReachable: () => platform.devices?.listKnown() ?? [],
     fetchLimits: () => platform.query(fetchLimits),
     refreshRecipient: (jid) => platform.query((socket) => refreshRecipient(socket, jid)),
   };

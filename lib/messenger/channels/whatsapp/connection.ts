@@ -3,7 +3,7 @@ import { Agent } from "node:https";
 import * as baileys from "baileys";
 import type { Limits } from "../channel.ts";
 import type { Lease } from "./auth-state.ts";
-import { cacheDevices } from "./devices.ts";
+import { Devices } from "./devices.ts";
 import { libraryLog, muteLibsignal } from "./library-log.ts";
 import { watchLimits } from "./limits.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
@@ -35,7 +35,7 @@ export interface ConnectionOptions {
 
 export interface Connection {
   readonly socket: baileys.WASocket;
-  readonly devices: ReturnType<typeof cacheDevices>;
+  readonly devices: Devices;
   /** Resolves once the socket is closed and pending writes of keys are done. */
   readonly ended: Promise<Disconnection>;
   /** Aborted right after. Each `then` on `ended` would be held until then, with everything it refers to. */
@@ -122,7 +122,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   baileys.Curve.verify = verifySignature; // baileys' own accepts every signature
   baileys.WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
   let isClosed = false;
-  const devices = cacheDevices();
+  const devices = new Devices();
   // as after a first sync: that would hold up every send, and for ever if an answer leaves out a collection
   lease.state.creds.accountSyncCounter ||= 1;
   const config: baileys.UserFacingSocketConfig = {
@@ -183,6 +183,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     const ack = { tag: "ack", attrs: { class: "notification", id, to: from, type } };
     socket.sendNode(ack).catch(() => {});
   });
+  socket.ws.on("CB:notification,type:devices", (node) => devices.forget(node));
   // baileys delays its own event for up to 30 s after a login
   socket.ws.on("CB:receipt", (node) => {
     const { me } = lease.state.creds;

@@ -23,6 +23,7 @@ export class Link {
   readonly #options: LinkOptions;
   #clearing: PromiseWithResolvers<void> | undefined;
   #restoring: PromiseWithResolvers<boolean> | undefined;
+  #cleared: Promise<void> | undefined;
   #demandsPasskey = false;
 
   constructor(options: LinkOptions) {
@@ -76,8 +77,15 @@ export class Link {
     if (this.#restoring && !signal.aborted) await this.#restore(this.#restoring, signal);
   }
 
-  /** Deletes the keys at once. */
-  async clear(): Promise<void> {
+  /** Deletes the keys at once, or waits until they are deleted: twice at once would replace credentials in use. */
+  clear(): Promise<void> {
+    this.#cleared ??= this.#clear().finally(() => {
+      this.#cleared = undefined;
+    });
+    return this.#cleared;
+  }
+
+  async #clear(): Promise<void> {
     await this.#options.auth.clear();
     await this.#options.standing.release();
     this.#clearing?.resolve();

@@ -129,8 +129,9 @@ export class Logins {
   /** Releases the hold if the operator wants it, now that no other is being stored. */
   async #release(signal: AbortSignal): Promise<void> {
     if (!this.#resuming) return;
-    await insist("release logins", () => this.#options.standing.release(), signal);
-    this.#resuming.resolve();
+    const isReleased = await insist("release logins", () => this.#options.standing.release(), signal);
+    if (isReleased) this.#resuming.resolve();
+    else this.#resuming.reject(new ChannelFailure("aborted", false));
     this.#resuming = undefined;
   }
 
@@ -142,7 +143,7 @@ export class Logins {
   /**
    * Logs in again after the platform's answer has stopped logins; starts pairing if the link was archived.
    *
-   * @throws ChannelFailure unless logins are stopped.
+   * @throws ChannelFailure unless logins are stopped, or when the messenger stops meanwhile.
    */
   async resume(): Promise<void> {
     if (this.#stoppedBy === undefined) throw new ChannelFailure("not-connected", false);

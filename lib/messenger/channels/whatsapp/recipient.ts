@@ -1,17 +1,82 @@
-import type { WASocket } from "baileys";
+import { isLidUser, jidDecode, jidNormalizedUser, type WASocket } from "baileys";
+import { ChannelFailure } from "../channel.ts";
+import { type Devices, userOf } from "./devices.ts";
+import { askDirectory } from "./directory.ts";
+
+const isPhone = (jid: string): boolean => !jidDecode(jid)?.device;
 
 /**
- * Queries a recipient's devices and their keys, in place of the cached ones. New Signal sessions replace those with the old keys.
+ * Opens Signal sessions with devices. One that has no keys fails the query for all: then each is queried alone. A
+ * companion, such as one that is being linked, may have none; only the failure of a phone counts.
+ */
+const queryKeys = async (socket: WASocket, jids: readonly string[], isForced: boolean): Promise<void> => {
+  try {
+    await askDirectory(socket.assertSessions([...jids], isForced));
+  } catch (error) {
+    if (jids.length > 1) for (const jid of jids) await queryKeys(socket, [jid], isForced);
+    else if (jids.some(isPhone)) throw error;
+  }
+};
+
+/** Lists the devices without a Signal session. */
+const listWithoutSession = async ({ signalRepository }: WASocket, jids: readonly string[]) => {
+  const validated = await Promise.all(jids.map((jid) => signalRepository.validateSession(jid)));
+  return jids.filter((_, index) => !validated[index]?.exists);
+};
+
+/**
+ * Opens Signal sessions with the devices of an address and of the account. baileys does so too, but within the account's
+ * transaction: a query for keys that gets no answer would hold up the sends to all other numbers (#1851).
+ *
+ * Companions without keys are left out of the cached devices, from which baileys takes those of the message.
+ *
+ * @returns what to call when baileys has taken them: the recipient's are queried again for the next message. Undefined
+ *   without devices that baileys can encrypt for: it would send the message to nobody.
+ */
+export const openSessions = async (socket: WASocket, devices: Devices, address: string) => {
+  const { id = "", lid = id } = socket.authState.creds.me ?? {};
+  const own = jidNormalizedUser(isLidUser(address) ? lid : id);
+  // the same query as `relayMessage` makes, which then finds the answer in its cache
+  const found = await socket.getUSyncDevices([own, address], true, false);
+  const [user, ownUser] = [userOf(address), userOf(own)];
+  if (!found.some((device) => device.user === user)) return undefined;
+  // baileys opens sessions with LIDs only: for a number without one it gets no keys
+  const hasLid = isLidUser(address) || (await socket.signalRepository.lidMapping.getLIDForPN(address));
+  if (!hasLid) return undefined;
+  const others = found.map(({ jid }) => jid).filter((jid) => jid !== id && jid !== lid);
+  let left = await listWithoutSession(socket, others);
+  if (left.length > 0) {
+    await queryKeys(socket, left, false);
+    left = await listWithoutSession(socket, left);
+  }
+  // baileys reports no query that got no answer, and would ask again within the account's transaction
+  if (left.some(isPhone)) throw new ChannelFailure("directory-failed", false);
+  for (const one of new Set(left.map(userOf)))
+    devices.set(
+      one,
+      found.filter((device) => device.user === one && !left.includes(device.jid)),
+    );
+  return {
+    users: [user, ownUser],
+    release: () => {
+      if (left.some((jid) => userOf(jid) === user)) devices.del(user);
+    },
+  };
+};
+
+/**
+ * Queries a recipient's devices and their keys, in place of the cached ones, and the account's own devices. New Signal
+ * sessions replace those with the old keys.
  */
 export const refreshRecipient = async (socket: WASocket, jid: string): Promise<void> => {
+  const list = async (address: string) =>
+    (await socket.getUSyncDevices([jidNormalizedUser(address)], false, false)).map((device) => device.jid);
   const lid = await socket.signalRepository.lidMapping.getLIDForPN(jid);
   // one by one: the devices of each address are cached separately
   for (const address of lid ? [jid, lid] : [jid]) {
-    const devices = await socket.getUSyncDevices([address], false, false);
-    if (devices.length > 0)
-      await socket.assertSessions(
-        devices.map((device) => device.jid),
-        true,
-      );
+    const devices = await list(address);
+    if (devices.length > 0) await queryKeys(socket, devices, true);
   }
+  const { me } = socket.authState.creds;
+  for (const address of [me?.id, me?.lid]) if (address) await list(address);
 };

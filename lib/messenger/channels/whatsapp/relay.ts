@@ -1,15 +1,18 @@
-import { type BinaryNode, isLidUser, jidNormalizedUser, type WASocket } from "baileys";
+import type { BinaryNode, WASocket } from "baileys";
 import { deadline } from "#lib/deadline.ts";
 import { untilAborted } from "#lib/until-aborted.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import { type Attempt, sendToEither } from "./address.ts";
 import { decompose } from "./composition.ts";
+import { type Devices, userOf } from "./devices.ts";
 import { askDirectory } from "./directory.ts";
 import { givePrivacyToken } from "./privacy-token.ts";
+import { openSessions } from "./recipient.ts";
 import { type SendProgress, sendProgress } from "./signal-repository.ts";
 
 export interface SendOptions {
   readonly payload: Uint8Array;
+  readonly devices: Devices;
   /** Aborted when the connection has ended. */
   readonly lost: AbortSignal;
   readonly signal: AbortSignal;
@@ -38,32 +41,6 @@ const listen = (socket: WASocket, id: string) => {
   return { next, stop: () => socket.ws.off(`TAG:${id}`, onNode) };
 };
 
-/**
- * Opens Signal sessions with the devices of an address. baileys does so too, but within the account's transaction: a query
- * for keys that gets no answer would hold up the sends to all other numbers (#1851).
- *
- * @returns false without devices that baileys can encrypt for: it would send the message to nobody.
- */
-const openSessions = async (socket: WASocket, address: string): Promise<boolean> => {
-  const { id = "", lid = id } = socket.authState.creds.me ?? {};
-  const own = jidNormalizedUser(isLidUser(address) ? lid : id);
-  // the same query as `relayMessage` makes, which then finds the answer in its cache
-  const devices = await socket.getUSyncDevices([own, address], true, false);
-  const [user] = address.split("@");
-  const jids = devices.filter((device) => device.user === user).map(({ jid }) => jid);
-  if (jids.length === 0) return false;
-  // baileys opens sessions with LIDs only: for a number without one it gets no keys
-  const hasLid = isLidUser(address) || (await socket.signalRepository.lidMapping.getLIDForPN(address));
-  if (!hasLid) return false;
-  await socket.assertSessions(jids);
-  for (const jid of jids) {
-    const { exists } = await socket.signalRepository.validateSession(jid);
-    // baileys reports no query that got no answer, and would ask again within the account's transaction
-    if (!exists) throw new ChannelFailure("directory-failed", false);
-  }
-  return true;
-};
-
 /** Explains why a number has no devices: the query for them may just have got no answer. */
 const failureWithoutDevices = async (socket: WASocket, jid: string): Promise<ChannelFailure> => {
   const answers = await askDirectory(socket.onWhatsApp(jid));
@@ -80,7 +57,7 @@ const failureWithoutDevices = async (socket: WASocket, jid: string): Promise<Cha
  *   other fails before it leaves, the rejection counts: it may forbid another attempt for hours.
  */
 export const send = async (socket: WASocket, options: SendOptions): Promise<SendOutcome> => {
-  const { lost, signal, timeoutMs } = options;
+  const { devices, lost, signal, timeoutMs } = options;
   const { id, jid, message } = decompose(options.payload);
   if (signal.aborted) throw new ChannelFailure("aborted", false);
   if (lost.aborted) throw new ChannelFailure("connection-lost", false);
@@ -91,18 +68,26 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
   let isHanded = false;
   let isOver = false;
   const sendTo = async (address: string): Promise<Attempt> => {
-    if (!(await askDirectory(openSessions(socket, address)))) return "no-devices";
+    const opened = await askDirectory(openSessions(socket, devices, address)).catch((error: unknown) => {
+      // the list may be out of date
+      devices.del(userOf(address));
+      throw error;
+    });
+    if (!opened) return "no-devices";
+    devices.recordUse(jid, opened.users);
     await givePrivacyToken(socket, address);
     if (isOver) throw new ChannelFailure("aborted", false);
     isHanded = true;
     const answer = next();
-    await socket.relayMessage(address, message, { messageId: id }).catch((cause: unknown) => {
+    const relayed = socket.relayMessage(address, message, { messageId: id }).finally(opened.release);
+    await relayed.catch((cause: unknown) => {
       // an error after the frame left, such as in a commit of what is stored already, is not a failed send
       if (!progress.mayHaveLeft) throw cause;
     });
     const outcome = await answer;
     if (outcome.outcome === "refused") {
-      rejection = outcome;
+      // 400 may concern the LID only
+      if (outcome.code !== "400") rejection = outcome;
       isHanded = false;
       Object.assign(progress, { isEncrypted: false, mayHaveLeft: false });
     }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStore, type SocketConfig } from "baileys";
+import { BoundedMap } from "./bounded-map.ts";
 
 /** How far the library has got with sending one message. */
 export interface SendProgress {
@@ -11,17 +12,6 @@ export interface SendProgress {
 
 /** The send that the running code belongs to, if any. */
 export const sendProgress = new AsyncLocalStorage<SendProgress>();
-
-const maxMappings = 4_000;
-
-/** Caches which number is which LID; the oldest entry makes room for the next. */
-class MappingCache extends Map<string, string> {
-  override set(key: string, value: string): this {
-    const [oldest] = this.keys();
-    if (this.size >= maxMappings && oldest !== undefined) this.delete(oldest);
-    return super.set(key, value);
-  }
-}
 
 /**
  * A Signal repository that stores each Signal session before anything encrypted with it can leave.
@@ -48,7 +38,7 @@ export const writeThrough =
       findLids,
     );
     // baileys' own has no limit, and each entry has a timer of three days that holds all keys of its send: 60 KiB
-    Object.assign(repository.lidMapping, { mappingCache: new MappingCache() });
+    Object.assign(repository.lidMapping, { mappingCache: new BoundedMap<string>() });
     return {
       ...repository,
       async encryptMessage(message) {

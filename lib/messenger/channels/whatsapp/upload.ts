@@ -148,7 +148,8 @@ export const uploadMedia = async (
         return await post({ url, bytes, agent, signal }, encrypt(media, keys));
       } catch (error) {
         signal.throwIfAborted();
-        cause = error;
+        // says more about these media than that another server is down
+        if (!(cause instanceof MediaRejected)) cause = error;
         if (error instanceof AuthExpired) break;
       }
     }
@@ -163,8 +164,9 @@ export const uploadMedia = async (
   };
 
   // once with the cached hosts and auth, which may be minutes old, and once with new ones
-  const reply = await tryConn(false).catch(() => {
+  const reply = await tryConn(false).catch((failure: ChannelFailure) => {
     signal.throwIfAborted();
+    if (failure.reason === "failed") throw failure;
     return tryConn(true);
   });
   return {

@@ -8,7 +8,7 @@ import type { AuthState } from "./auth-state.ts";
 import { type Composition, compose, jidOf } from "./composition.ts";
 import { type Connection, connect } from "./connection.ts";
 import type { ConnectionState, Stateless } from "./connection-state.ts";
-import { knowsDevices } from "./devices.ts";
+import type { Devices } from "./devices.ts";
 import { askDirectory } from "./directory.ts";
 import { Link } from "./link.ts";
 import { Logins } from "./logins.ts";
@@ -151,12 +151,18 @@ export class WhatsApp {
    */
   async unlink(): Promise<boolean> {
     const wasPaired = this.#link.isPaired;
+    // before the logout: the platform answers it with the code of a removed link, which would archive the keys; also while
+    // this is not running: the keys must not be used if it is started meanwhile
+    const removed = this.#link.remove();
     if (!this.#isRunning) {
-      await this.#link.clear();
+      await this.#link.clear().catch((error: unknown) => {
+        if (this.#isRunning) return;
+        this.#link.abandon();
+        throw error;
+      });
+      await removed;
       return !wasPaired;
     }
-    // before the logout: the platform answers it with the code of a removed link, which would archive the keys
-    const removed = this.#link.remove();
     const connection = this.#connection;
     const isLoggedOut = connection && this.#state.kind === "open" && (await logOut(connection));
     connection?.end();
@@ -188,10 +194,9 @@ export class WhatsApp {
     return jid;
   }
 
-  /** Whether a message to a number can be sent without a query for devices. */
-  async knowsDevices(jid: string): Promise<boolean> {
-    const { socket, devices, lost } = this.#requireOpen();
-    return wrapErrors(whileOpen(knowsDevices(socket, devices, jid), lost));
+  /** The cached devices of the current connection. */
+  get devices(): Devices | undefined {
+    return this.#connection?.devices;
   }
 
   /**
@@ -211,9 +216,9 @@ export class WhatsApp {
    * @throws ChannelFailure whose `mayHaveLeft` says whether the platform may have it.
    */
   async send(payload: Uint8Array, signal: AbortSignal): Promise<SendOutcome> {
-    const { socket, lost } = this.#requireOpen();
+    const { socket, devices, lost } = this.#requireOpen();
     const timeoutMs = this.#options.settings.answerTimeoutMs ?? defaultAnswerTimeoutMs;
-    return send(socket, { payload, lost, signal, timeoutMs });
+    return send(socket, { payload, devices, lost, signal, timeoutMs });
   }
 
   #requireConnection(): Connection {

@@ -120,6 +120,23 @@ describe("a message", () => {
     expect(failure).toMatchObject({ reason: "upload-failed", mayHaveLeft: false });
   });
 
+  test.each([
+    ["failed", [413, "unreachable"]],
+    ["failed", ["unreachable", 415]],
+    ["upload-failed", [503, "unreachable"]],
+  ] as const)("is reported as %s when the media hosts answer %s", async (reason, mediaHosts) => {
+    const platform = await openPaired(scene);
+    scene.fake.behave({ mediaHosts: [...mediaHosts] });
+    const media = {
+      open: async function* () {
+        yield Buffer.from("x");
+      },
+      contentType: "image/png",
+    };
+    const failure = await failureOf(platform.compose(text("", { kind: "image", media }), never));
+    expect(failure).toMatchObject({ reason, mayHaveLeft: false });
+  });
+
   test("fails when its media cannot be read or its caller aborts", async () => {
     const platform = await openPaired(scene);
     const broken = async function* () {

@@ -131,7 +131,7 @@ export const reliances: readonly Reliance[] = [
     that: "caches LIDs in mappingCache, and calls only its get, set and clear",
     file: "signal-repository.ts",
     code: "Object.assign(repository.lidMapping, { mappingCache",
-    look: "MappingCache in signal-repository.ts must have every method that is called; without it memory grows by 60 KiB for each recipient: run npm run bench -- memory.",
+    look: "BoundedMap in bounded-map.ts must have every method that is called; without it memory grows by 60 KiB for each recipient: run npm run bench -- memory.",
     holds: async () => {
       const calls = source("Signal/lid-mapping.js").matchAll(/this\.mappingCache\.(\w+)\(/g);
       const names = new Set([...calls].map(([, name = ""]) => name));
@@ -159,9 +159,9 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "asks for the devices once, before it encrypts, and finds those of openSessions in its cache",
-    file: "relay.ts",
+    file: "recipient.ts",
     code: "socket.getUSyncDevices([own, address], true, false)",
-    look: "openSessions() in relay.ts makes the same query first: a message to nobody would be reported as sent.",
+    look: "openSessions() in recipient.ts makes the same query first: a message to nobody would be reported as sent.",
     holds: () =>
       inOrder(
         "Socket/messages-send.js",
@@ -187,6 +187,18 @@ export const reliances: readonly Reliance[] = [
     code: 'socket.ws.on("CB:receipt"',
     look: "receiptsOf() in receipt.ts reads the stanza itself.",
     holds: () => inOrder("Socket/messages-recv.js", "ws.on('CB:receipt'"),
+  },
+  {
+    that: "applies a notification of changed devices to the address in `jid` alone, a number",
+    file: "connection.ts",
+    code: 'socket.ws.on("CB:notification,type:devices"',
+    look: "If baileys applies it to the LID as well, delete the listener and forget() in devices.ts.",
+    holds: () => {
+      const text = source("Socket/messages-recv.js");
+      const from = text.indexOf("const handleDevicesNotification = ");
+      const handler = text.slice(from, text.indexOf("const processNotification = "));
+      return from > 0 && handler.includes("d.attrs.jid") && !handler.includes("attrs.lid)");
+    },
   },
   {
     that: "drops the demand for a passkey while linking (#2672)",

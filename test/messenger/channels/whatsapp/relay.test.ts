@@ -83,6 +83,22 @@ describe("a message", () => {
     expect(scene.fake.arrivalsOf(stranger.id)).toBe(0);
   });
 
+  test("whose recipient has no keys fails, and the devices are queried again for the next try", async () => {
+    const platform = await openPaired(scene);
+    await sendNew(platform, text("to another", { phone: scene.fake.register("6281200000043").number }));
+    scene.fake.behave({ keyless: { of: "phones", answer: "error" } });
+    const composition = text("again");
+    const payload = await platform.compose(composition, never);
+    const { queries } = scene.fake.phone(citizen);
+    const failed = { reason: "failed", mayHaveLeft: false };
+    expect(await failureOf(platform.send(payload, never))).toMatchObject(failed);
+    const before = queries.devices;
+    expect(await failureOf(platform.send(payload, never))).toMatchObject(failed);
+    expect(queries.devices).toBe(before + 1);
+    scene.fake.behave({});
+    expect(await platform.send(payload, never)).toEqual({ outcome: "acked" });
+  });
+
   test("is reported as refused with the platform's code", async () => {
     const platform = await openPaired(scene);
     scene.fake.behave({ nack: { code: 463, messages: 1 } });

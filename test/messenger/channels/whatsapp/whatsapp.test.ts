@@ -162,6 +162,41 @@ describe("a connection", () => {
     await untilState(platform, "pairing");
   });
 
+  test("that was replaced can be unlinked while it is started again: the old keys are not used", async () => {
+    const platform = await openPaired(scene);
+    const replaced = untilState(platform, "replaced");
+    scene.fake.disconnect(440);
+    await replaced;
+    const { logins } = scene.fake.sockets;
+    const other = scene.connect(2);
+    let unlinked: Promise<boolean> | undefined;
+    await other.begin(async (tx) => {
+      await tx`lock table messaging.auth_key in access exclusive mode`;
+      unlinked = platform.unlink();
+      const waiting = () => other`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await waiting()).length).toBe(1);
+      platform.start();
+    });
+    expect(await unlinked).toBe(false);
+    await untilState(platform, "pairing");
+    // of the new keys, which offer themselves to a phone
+    expect([scene.fake.sockets.logins - logins, scene.fake.sockets.loggedIn]).toEqual([1, 0]);
+  });
+
+  test("that is stopped while logins are resumed does not report that they were", async () => {
+    const platform = await openPaired(scene);
+    scene.fake.behave({ loginFailure: { code: 403 } });
+    scene.fake.disconnect("drop");
+    await untilState(platform, "stopped");
+    const held = () => scene.sql`select hold_code from messaging.control`;
+    await expect.poll(held).toEqual([{ hold_code: 403 }]);
+    const resuming = failureOf(platform.logins.resume());
+    await platform.stop();
+    expect((await resuming).reason).toBe("aborted");
+    expect(await held()).toEqual([{ hold_code: 403 }]);
+  });
+
   test("restores an archived link whose commit was not confirmed", async () => {
     let isConfirmed = true;
     const losing = new Proxy(scene.sql, {
