@@ -64,7 +64,7 @@ const states: readonly ConsoleState[] = [
   connected(),
   stopped,
   { ...pairing(), connection: { ...pairing().connection, passkey: true, code: "K7PX-2QWM" } },
-  { ...connected(), messages: [], runs: [], acts: [], hours: [], databaseUnavailable: true },
+  { ...connected(), messages: [], runs: [], acts: [], hours: [], unread: "unavailable" },
 ];
 
 describe.each(["en", "id"])("in %s", (locale) => {

@@ -152,5 +152,9 @@ export const openConsole = async ({ url }: Task) => {
     await post(`/${action}`, fields, cookie);
     return read();
   };
-  return { read, press };
+  return {
+    read,
+    press,
+    submit: (action: string, fields: Record<string, string>) => post(`/${action}`, fields, cookie),
+  };
 };

@@ -20,11 +20,11 @@ const renderAct = ({ id, at, operator, role, action, subject, result }: Act, { w
 /** Renders what operators did, newest first. */
 export const renderActs = (view: View): Html => {
   const { columns, heading, none, unavailable } = view.words.acts;
-  const { acts = [], databaseUnavailable = !view.state } = view.state ?? {};
+  const { acts = [], unread = !view.state } = view.state ?? {};
   const shown = [columns.action, columns.result, columns.operator, columns.at];
   return html`<section id="acts" class="card" aria-labelledby="acts-title">
 <h2 id="acts-title">${heading}</h2>
-<p class="muted"${hiddenUnless(acts.length === 0)}>${databaseUnavailable ? unavailable : none}</p>
+<p class="muted"${hiddenUnless(acts.length === 0)}>${unread ? unavailable : none}</p>
 <table role="table" class="plain" aria-labelledby="acts-title"${hiddenUnless(acts.length > 0)}>
 <thead role="rowgroup"><tr role="row">${shown.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
 <tbody role="rowgroup">${acts.map((act) => renderAct(act, view))}</tbody>

@@ -47,7 +47,7 @@ export const openActs = (sql: postgres.Sql) => {
 export type Acts = ReturnType<typeof openActs>;
 
 /** Lists the latest, newest first. */
-export const listActs = (sql: postgres.Sql) => sql<Act[]>`
+export const listActs = (sql: postgres.ISql) => sql<Act[]>`
   select a.id, a.at, a.operator, a.role, a.action, a.subject, r.result
   from messaging.operator_act a left join messaging.operator_result r on r.act = a.id
   order by a.id desc limit ${maxActs}`;

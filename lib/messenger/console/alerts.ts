@@ -82,7 +82,7 @@ export const listAlerts = (view: View): Alert[] => {
   const { alerts } = words;
   if (!state) return [{ name: "state", ...alerts.state }];
   return [
-    ...(state.databaseUnavailable ? [{ name: "database", ...alerts.database }] : []),
+    ...(state.unread ? [{ name: state.unread, ...alerts[state.unread] }] : []),
     ...ofConnection(view),
     ...(state.paused ? [{ name: "paused", ...alerts.paused, since: state.pausedSince ?? undefined }] : []),
     ...ofQueue(view),

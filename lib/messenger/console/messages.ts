@@ -13,7 +13,7 @@ export const readFilter = (query: string, sender: string): MessageFilter => {
 };
 
 /** Lists the latest messages, newest first. Reads no text, and only masked numbers. */
-export const listMessages = (sql: postgres.Sql, { id, phone, sender }: MessageFilter) => sql<
+export const listMessages = (sql: postgres.ISql, { id, phone, sender }: MessageFilter) => sql<
   MessageSummary[]
 >`
   select id, sender, kind, state, reason, refusals ->> 'code' as code, attempts, accepted_at as "acceptedAt",
@@ -25,7 +25,7 @@ export const listMessages = (sql: postgres.Sql, { id, phone, sender }: MessageFi
   order by seq desc limit ${maxMessages}`;
 
 /** Lists who has sent messages. */
-export const listSenders = async (sql: postgres.Sql): Promise<string[]> => {
+export const listSenders = async (sql: postgres.ISql): Promise<string[]> => {
   const rows = await sql<{ sender: string }[]>`
     with recursive senders (sender) as (
       -- from one sender to the next in the index, as in next.ts

@@ -21,7 +21,7 @@ const tones: Record<State, string> = {
 
 const renderDepth = ({ state, words }: View, name: keyof typeof queueNames): Html => {
   const { queue } = words;
-  const isKnown = state && !state.databaseUnavailable;
+  const isKnown = state && !state.unread;
   const { count, oldestSeconds } = state?.queue.find((depth) => depth.state === name) ?? {
     count: 0,
     oldestSeconds: 0,
@@ -106,9 +106,9 @@ const renderSearch = (view: View): Html => {
 export const renderMessages = (view: View): Html => {
   const { words, filter } = view;
   const { columns, heading, found, unavailable, none, noneFound } = words.messages;
-  const { messages = [], databaseUnavailable = !view.state } = view.state ?? {};
+  const { messages = [], unread = !view.state } = view.state ?? {};
   const isFiltered = Object.keys(filter).length > 0;
-  const empty = databaseUnavailable ? unavailable : isFiltered ? noneFound : none;
+  const empty = unread ? unavailable : isFiltered ? noneFound : none;
   return html`<section id="messages" class="card" aria-labelledby="messages-title">
 <h2 id="messages-title">${isFiltered ? found : heading}</h2>
 ${renderSearch(view)}

@@ -20,7 +20,7 @@ export interface RunSummary {
 const maxRuns = 10;
 
 /** Lists the latest runs that had recipients or failed. Most have none: jobs run every few minutes. */
-export const listRuns = (sql: postgres.Sql) => sql<RunSummary[]>`
+export const listRuns = (sql: postgres.ISql) => sql<RunSummary[]>`
   select id, job, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
     state = 'failed' and not exists (
       select from notification.run later

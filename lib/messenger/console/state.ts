@@ -10,8 +10,10 @@ import type { MessageFilter } from "./login/operator-login.ts";
 import { listMessages, listSenders } from "./messages.ts";
 import { listRuns, type RunSummary } from "./runs.ts";
 
-/** After this the page shows the database as unavailable. */
+/** Of each statement and of all together: the page polls every 2 s. */
 const timeoutMs = 2_000;
+/** With which the server cancels a statement that takes longer. */
+const tooSlow = "57014";
 
 export interface Connection {
   /** `replaced`: another program uses the same link. `pairing`: no phone is linked. `stopped`: see `answer`. */
@@ -69,20 +71,22 @@ interface Own {
 }
 
 export interface ConsoleState extends Own, Outbox {
-  /** If true, what comes from the database is unknown. */
-  readonly databaseUnavailable?: boolean | undefined;
+  /** Why what comes from the database is unknown. */
+  readonly unread?: "unavailable" | "slow" | undefined;
 }
 
 export interface Sources {
   readonly own: Own;
   /** The linked number, if this task is the leader. */
   readonly account?: string | undefined;
+  /** Whether the database answers the messenger's other queries. */
+  readonly isDatabaseUp: () => Promise<boolean>;
   /** Explains why messages wait, by id. */
-  readonly explain: (ids: readonly string[]) => Promise<ReadonlyMap<string, Waiting>>;
+  readonly explain: (sql: postgres.ISql, ids: readonly string[]) => Promise<ReadonlyMap<string, Waiting>>;
   readonly filter: MessageFilter;
 }
 
-const findLimitedSince = async (sql: postgres.Sql, account: string | undefined): Promise<Date | null> => {
+const findLimitedSince = async (sql: postgres.ISql, account: string | undefined): Promise<Date | null> => {
   if (account === undefined) return null;
   const [row] = await sql<{ since: Date | null }[]>`
     select case when locked_until > now() then locked_at when paused_until > now() then paused_at
@@ -93,15 +97,18 @@ const findLimitedSince = async (sql: postgres.Sql, account: string | undefined):
 };
 
 const readMessages = async (
-  sql: postgres.Sql,
+  sql: postgres.ISql,
   { explain, filter }: Pick<Sources, "explain" | "filter">,
 ): Promise<MessageSummary[]> => {
   const messages = await listMessages(sql, filter);
-  const waiting = await explain(messages.filter(({ state }) => state === "PENDING").map(({ id }) => id));
+  const waiting = await explain(
+    sql,
+    messages.filter(({ state }) => state === "PENDING").map(({ id }) => id),
+  );
   return messages.map((message) => ({ ...message, waiting: waiting.get(message.id) }));
 };
 
-const readOutbox = async (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
+const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
   const [pause, limitedSince, queue, due, messages, senders, hours, runs, acts] = await Promise.all([
     findPause(sql),
     findLimitedSince(sql, sources.account),
@@ -115,6 +122,13 @@ const readOutbox = async (sql: postgres.Sql, sources: Sources): Promise<Outbox> 
   ]);
   return { ...pause, limitedSince, queue, due, messages, senders, hours, runs, acts };
 };
+
+/** Reads in one transaction: with the first statement that takes too long all others end. */
+const readOutbox = (sql: postgres.Sql, sources: Sources) =>
+  sql.begin("read only", async (reading): Promise<Outbox> => {
+    await reading`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
+    return readTables(reading, sources);
+  });
 
 /** Reads in progress, by search: polling pages add no queries to a database that hangs. */
 const pending = new WeakMap<postgres.Sql, Map<string, Promise<Outbox>>>();
@@ -141,13 +155,21 @@ const unknown: Outbox = {
   acts: [],
 };
 
-/** Reads the state for the console; without the database, only that of this task. */
+/**
+ * Reads the state for the console; without the database, only that of this task.
+ *
+ * @param sql connections that nothing else uses: these reads must not delay a message.
+ * @throws Error if the database rejects a query.
+ */
 export const readConsoleState = async (sql: postgres.Sql, sources: Sources): Promise<ConsoleState> => {
-  const { own } = sources;
+  const { own, isDatabaseUp } = sources;
+  const onTimeout = () => Object.assign(new Error(`not read within ${timeoutMs} ms`), { code: tooSlow });
   try {
-    return { ...own, ...(await deadline(readOnce(sql, sources), timeoutMs)) };
+    return { ...own, ...(await deadline(readOnce(sql, sources), timeoutMs, onTimeout)) };
   } catch (error) {
     log.warn("cannot read the outbox for the console", { error });
-    return { ...own, ...unknown, databaseUnavailable: true };
+    if (!(await isDatabaseUp())) return { ...own, ...unknown, unread: "unavailable" };
+    if ((error as { code?: string }).code !== tooSlow) throw error;
+    return { ...own, ...unknown, unread: "slow" };
   }
 };

@@ -107,7 +107,7 @@ export interface Held {
 const maxInLine = 20_000;
 
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
-export const listHeld = (sql: postgres.Sql, limits: Limits, ids: readonly string[]) => {
+export const listHeld = (sql: postgres.ISql, limits: Limits, ids: readonly string[]) => {
   const { isDue, isOn, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
   return sql<Held[]>`
     with line as materialized (

@@ -34,7 +34,7 @@ const isEndless = ({ name, until }: Obstacle) => until === undefined && name !==
  * @returns by id; messages that do not wait are missing.
  */
 export const explainWaiting = async (
-  sql: postgres.Sql,
+  sql: postgres.ISql,
   { pacing, isOpen }: { readonly pacing: Pacing; readonly isOpen: boolean },
   ids: readonly string[],
 ): Promise<Map<string, Waiting>> => {

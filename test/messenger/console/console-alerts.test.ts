@@ -24,7 +24,8 @@ const due = { pending: 1, sending: 0, oldest_seconds: 0, oldest_urgent_seconds: 
 describe("what is wrong has its start and what to do", () => {
   test.each<[string, ConsoleState | undefined, string, RegExp, number | undefined]>([
     ["state", undefined, "its state cannot be read", /log/, undefined],
-    ["database", { ...well(), databaseUnavailable: true }, "database is unavailable", /Runbook/, undefined],
+    ["unavailable", { ...well(), unread: "unavailable" }, "is unavailable", /“Database down”/, undefined],
+    ["slow", { ...well(), unread: "slow" }, "takes longer than 2 s", /“Database busy”/, undefined],
     ["unlinked", with_({ kind: "pairing" }), "No phone is linked", /Link a phone/, 3_600],
     [
       "passkey",

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readConsoleState } from "#lib/messenger/console/state.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
@@ -12,7 +12,7 @@ describe("the state of the outbox", () => {
     leader: true,
     jobs: [],
   } as const;
-  const sources = { own, filter: {}, explain: async () => new Map() };
+  const sources = { own, filter: {}, isDatabaseUp: async () => true, explain: async () => new Map() };
 
   test("contains the queue and the latest fifty messages, with masked numbers and without text", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
@@ -25,7 +25,7 @@ describe("the state of the outbox", () => {
     await setPaused(sql, true);
     const state = await readConsoleState(sql, sources);
     expect(state).toMatchObject({ ...own, paused: true });
-    expect(state.databaseUnavailable).toBeUndefined();
+    expect(state.unread).toBeUndefined();
     expect(state.queue).toEqual([{ state: "PENDING", count: 59, oldestSeconds: expect.closeTo(90, -1) }]);
     expect(state.messages.map(({ id }) => id)).toEqual(Array.from({ length: 50 }, (_, n) => `m${60 - n}`));
     expect(state.messages[0]).toEqual({
@@ -76,23 +76,31 @@ describe("the state of the outbox", () => {
     expect((await readConsoleState(sql, sources)).messages[0]?.phone).toBe("6281••45");
   });
 
-  test("is unknown while the database is unavailable or hangs", async () => {
-    const { connect, admin } = await createMessengerDatabase();
+  test("is unknown while the database is unavailable, or slow although it answers others", async () => {
+    const { connect, admin, sql } = await createMessengerDatabase();
     const down = connect(1);
     await down.end();
-    const unknown = expect.objectContaining({
-      ...own,
-      paused: false,
-      messages: [],
-      databaseUnavailable: true,
+    const unknown = { ...own, paused: false, messages: [] };
+    expect(await readConsoleState(down, { ...sources, isDatabaseUp: async () => false })).toMatchObject({
+      ...unknown,
+      unread: "unavailable",
     });
-    expect(await readConsoleState(down, sources)).toEqual(unknown);
-    const hanging = connect(3);
-    await hanging`select 1`;
+    const waiting = connect(2);
+    await waiting`select 1`;
     await admin.begin(async (transaction) => {
       await transaction`lock table messaging.message in access exclusive mode`;
-      expect(await readConsoleState(hanging, sources)).toEqual(unknown);
+      expect(await readConsoleState(waiting, sources)).toMatchObject({ ...unknown, unread: "slow" });
+      const listBlocked = () => sql`
+        select from pg_stat_activity where usename = 'municipal_messenger' and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await listBlocked()).count).toBe(0);
     });
-    await expect.poll(() => readConsoleState(hanging, sources)).not.toHaveProperty("databaseUnavailable");
+    await expect.poll(() => readConsoleState(waiting, sources)).not.toHaveProperty("unread");
+  });
+
+  test("is an error while the database rejects a query", async () => {
+    const { sql, admin } = await createMessengerDatabase();
+    await admin`revoke select on notification.run from municipal_messenger`;
+    onTestFinished(async () => void (await admin`grant select on notification.run to municipal_messenger`));
+    await expect(readConsoleState(sql, sources)).rejects.toMatchObject({ code: "42501" });
   });
 });

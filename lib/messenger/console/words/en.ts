@@ -69,9 +69,13 @@ export const en = {
       what: "The messenger is running, but its state cannot be read.",
       todo: "See its log.",
     },
-    database: {
+    unavailable: {
       what: "The database is unavailable: no messages are accepted or sent, and queue and messages cannot be shown.",
       todo: "Runbook, “Database down”. The connection below is current.",
+    },
+    slow: {
+      what: "The database responds, but reading queue and messages takes longer than 2 s: they cannot be shown.",
+      todo: "Runbook, “Database busy”. The connection below is current.",
     },
     unlinked: {
       what: "No phone is linked: nothing is sent.",

@@ -60,9 +60,13 @@ export const id: Words = {
       what: "Messenger berjalan, tetapi statusnya tidak dapat dibaca.",
       todo: "Lihat log-nya.",
     },
-    database: {
+    unavailable: {
       what: "Basis data tidak tersedia: tidak ada pesan yang diterima atau dikirim, dan antrean serta pesan tidak dapat ditampilkan.",
       todo: "Runbook, “Database down”. Koneksi di bawah ini tetap aktual.",
+    },
+    slow: {
+      what: "Basis data merespons, tetapi pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
+      todo: "Runbook, “Database busy”. Koneksi di bawah ini tetap aktual.",
     },
     unlinked: {
       what: "Tidak ada telepon yang tertaut: tidak ada yang dikirim.",
