@@ -13,6 +13,7 @@ import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
+import type { Channel } from "./channels/channel.ts";
 import { openAuthState } from "./channels/whatsapp/auth-state.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { openStanding } from "./channels/whatsapp/standing.ts";
@@ -82,6 +83,7 @@ const reclaimDelayMs = 10_000;
 
 interface Leadership {
   whatsApp: WhatsApp | undefined;
+  channel: Channel | undefined;
   pacing: Pacing | undefined;
 }
 
@@ -132,7 +134,7 @@ const leadTerm = (
     // closes the socket as soon as the lead is lost, whatever is in progress
     const end = () => void whatsApp.stop();
     signal.addEventListener("abort", end, { once: true });
-    Object.assign(leadership, { whatsApp, pacing });
+    Object.assign(leadership, { whatsApp, channel, pacing });
     try {
       if (signal.aborted) return;
       whatsApp.start();
@@ -153,7 +155,7 @@ const leadTerm = (
         reportFigures({ sql, whatsApp, pacing, counter }, signal),
       ]);
     } finally {
-      Object.assign(leadership, { whatsApp: undefined, pacing: undefined });
+      Object.assign(leadership, { whatsApp: undefined, channel: undefined, pacing: undefined });
       await whatsApp.stop();
     }
   };
@@ -218,11 +220,9 @@ const buildConsole = (
     issuer: issuer && openIssuer(issuer),
     acts: openActs(sql),
     readState: (filter) => {
-      const { whatsApp, pacing } = leadership;
+      const { whatsApp, channel, pacing } = leadership;
       const explain = async (reading: postgres.ISql, ids: readonly string[]) =>
-        pacing && whatsApp
-          ? explainWaiting(reading, { pacing, isOpen: whatsApp.state().kind === "open" }, ids)
-          : new Map<string, Waiting>();
+        pacing && channel ? explainWaiting(reading, { pacing, channel }, ids) : new Map<string, Waiting>();
       const limits = pacing?.describe(steadyNow());
       const own = {
         connection: describeConnection(leadership),
@@ -253,7 +253,7 @@ const buildConsole = (
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, encryption, findTokens, host, port } = options;
   const [sql, consoleSql] = await Promise.all([connect(poolSize), connect(consolePoolSize)]);
-  const leadership: Leadership = { whatsApp: undefined, pacing: undefined };
+  const leadership: Leadership = { whatsApp: undefined, channel: undefined, pacing: undefined };
   const wakeup = new Wakeup();
   const payloads = payloadStore(sql, encryption);
   const acceptance = {

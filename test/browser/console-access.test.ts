@@ -180,7 +180,12 @@ test("the chart has a table with the same figures", async () => {
 test("an operator who logs in at the issuer, another site, arrives at the console", async () => {
   const issuer = await startIssuer();
   onTestFinished(async () => void (await issuer.stop()));
-  const settings = { url: issuer.url, clientId: "console", groupsClaim: "cognito:groups" };
+  const settings = {
+    url: issuer.url,
+    clientId: "console",
+    groupsClaim: "cognito:groups",
+    findClientSecret: async () => undefined,
+  };
   const { url } = await listen({ issuer: openIssuer(settings) });
   const page = await openPage({ locale: "en" });
   await page.goto(`${url}/console`);

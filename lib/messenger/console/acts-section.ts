@@ -6,13 +6,16 @@ import { hiddenUnless, type View } from "./view.ts";
 const tones = { done: "good", failed: "bad", denied: "bad", unfinished: "waiting" };
 
 // explicit roles as in outbox-section.ts
-const renderAct = ({ id, at, operator, role, action, subject, result }: Act, { words, now }: View): Html => {
+const renderAct = (
+  { id, at, operator, name, role, action, subject, result }: Act,
+  { words, now }: View,
+): Html => {
   const { columns, names, results } = words.acts;
   const outcome = result ?? "unfinished";
   return html`<tr id="act-${id}" role="row">
 <td role="cell">${(names as Readonly<Record<string, string>>)[action] ?? action}${subject && html` <span class="phone">${subject}</span>`}</td>
 <td role="cell" data-label="${columns.result}"><span class="state ${tones[outcome]}">${results[outcome]}</span></td>
-<td role="cell" data-label="${columns.operator}">${operator} <span class="muted">${words.page.roles[role]}</span></td>
+<td role="cell" data-label="${columns.operator}">${name} <span class="muted">${words.page.roles[role]}</span>${operator === name ? undefined : html` <span class="muted long">${operator}</span>`}</td>
 <td role="cell" data-label="${columns.at}">${renderAge(at, now, words)}</td>
 </tr>`;
 };

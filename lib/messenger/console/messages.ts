@@ -4,11 +4,15 @@ import type { MessageFilter } from "./login/operator-login.ts";
 
 const maxMessages = 50;
 
-/** Reads the search field: a number, or the id of a message. Separators in a number do not matter. */
+/**
+ * Reads the search field: a number, also as people write it in Indonesia, or the id of a message, which has letters. What
+ * has none may be any number of a person, and is treated as a phone number.
+ */
 export const readFilter = (query: string, sender: string): MessageFilter => {
   const text = query.trim();
   const digits = text.replace(/[\s+().-]/g, "");
-  const wanted = /^[1-9]\d{7,14}$/.test(digits) ? { phone: digits } : text ? { id: text } : {};
+  const phone = digits.replace(/^00/, "").replace(/^0/, "62");
+  const wanted = /^\d+$/.test(digits) ? { phone } : text ? { id: text } : {};
   return { ...wanted, ...(sender && { sender }) };
 };
 

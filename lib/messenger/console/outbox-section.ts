@@ -2,6 +2,7 @@ import { type Html, html } from "#lib/html.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { State } from "#lib/messaging/submission.ts";
 import type { MessageSummary, Obstacle, Waiting } from "../outbox/message.ts";
+import { maxAhead } from "../outbox/next.ts";
 import { formatSeconds, formatTime, renderAge } from "./age.ts";
 import { hiddenUnless, type View } from "./view.ts";
 import { adviceOfRefusal, describeReason } from "./words/advice.ts";
@@ -38,8 +39,8 @@ export const renderQueue = (view: View): Html =>
 </section>`;
 
 const renderObstacle = ({ name, until }: Obstacle, ahead: number, { words, now }: View): Html => {
-  const { obstacles, until: format, ahead: count } = words.messages;
-  const said = name === "line" ? count(ahead) : obstacles[name];
+  const { obstacles, until: format, ahead: count, manyAhead } = words.messages;
+  const said = name === "line" ? (ahead > maxAhead ? manyAhead(maxAhead) : count(ahead)) : obstacles[name];
   return html`<li>${said}${until && html`, ${format(formatTime(until, now, words))}`}</li>`;
 };
 

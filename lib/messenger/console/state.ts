@@ -8,7 +8,7 @@ import { type Act, listActs } from "./acts.ts";
 import { type Hour, listHours } from "./chart.ts";
 import type { MessageFilter } from "./login/operator-login.ts";
 import { listMessages, listSenders } from "./messages.ts";
-import { listRuns, type RunSummary } from "./runs.ts";
+import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
 
 /** Of each statement and of all together: the page polls every 2 s. */
 const timeoutMs = 2_000;
@@ -34,10 +34,17 @@ export interface Connection {
   readonly code?: string | undefined;
 }
 
-/** How the platform limits messages to new contacts, and which of its services have failed. */
-interface NewContactLimits {
-  readonly outages?: readonly { readonly service: "directory" | "media"; readonly seconds: number }[];
-  /** How long they are paused. */
+/** How the platform limits the account, and which of its services have failed. */
+interface Limits {
+  readonly outages?: readonly {
+    readonly service: "directory" | "media";
+    /** Until it is tried again. */
+    readonly seconds: number;
+    readonly ageSeconds: number;
+  }[];
+  /** How long nothing is sent, because the account sent too fast. */
+  readonly stoppedSeconds?: number;
+  /** How long messages to new contacts are paused. */
   readonly pausedSeconds?: number;
   readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };
 }
@@ -46,8 +53,10 @@ interface NewContactLimits {
 interface Outbox {
   readonly paused: boolean;
   readonly pausedSince: Date | null;
-  /** When the platform's limit of the linked account began. */
+  /** When the platform's limit on new contacts of the linked account began. */
   readonly limitedSince: Date | null;
+  /** When sending stopped because the account sent too fast. */
+  readonly stoppedSince: Date | null;
   readonly queue: readonly Depth[];
   readonly due: QueueFigures | undefined;
   /** The latest, newest first, or those that match the operator's search. */
@@ -56,6 +65,7 @@ interface Outbox {
   readonly hours: readonly Hour[];
   /** The latest of notification jobs that had recipients or failed, newest first. */
   readonly runs: readonly RunSummary[];
+  readonly failedJobs: readonly FailedJob[];
   /** The latest actions of operators, newest first. */
   readonly acts: readonly Act[];
 }
@@ -64,8 +74,8 @@ interface Outbox {
 interface Own {
   readonly connection: Connection;
   readonly leader: boolean;
-  /** Of the platform for new contacts, if this task is the leader. */
-  readonly limits?: NewContactLimits | undefined;
+  /** Of the platform, if this task is the leader. */
+  readonly limits?: Limits | undefined;
   /** Names of the notification jobs. */
   readonly jobs: readonly string[];
 }
@@ -86,14 +96,15 @@ export interface Sources {
   readonly filter: MessageFilter;
 }
 
-const findLimitedSince = async (sql: postgres.ISql, account: string | undefined): Promise<Date | null> => {
-  if (account === undefined) return null;
-  const [row] = await sql<{ since: Date | null }[]>`
+type LimitTimes = Pick<Outbox, "limitedSince" | "stoppedSince">;
+
+const findLimits = async (sql: postgres.ISql, account = ""): Promise<LimitTimes> => {
+  const [row] = await sql<LimitTimes[]>`
     select case when locked_until > now() then locked_at when paused_until > now() then paused_at
       -- the contact that has used up the cap
-      else (select max(since) from messaging.contact c where c.account = a.phone) end as since
+      else (select max(since) from messaging.contact c where c.account = a.phone) end as "limitedSince", stopped_at as "stoppedSince"
     from messaging.account a where phone = ${account}`;
-  return row?.since ?? null;
+  return row ?? { limitedSince: null, stoppedSince: null };
 };
 
 const readMessages = async (
@@ -109,18 +120,19 @@ const readMessages = async (
 };
 
 const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
-  const [pause, limitedSince, queue, due, messages, senders, hours, runs, acts] = await Promise.all([
+  const [pause, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] = await Promise.all([
     findPause(sql),
-    findLimitedSince(sql, sources.account),
+    findLimits(sql, sources.account),
     listDepths(sql),
     readQueue(sql),
     readMessages(sql, sources),
     listSenders(sql),
     listHours(sql),
     listRuns(sql),
+    listFailedJobs(sql),
     listActs(sql),
   ]);
-  return { ...pause, limitedSince, queue, due, messages, senders, hours, runs, acts };
+  return { ...pause, ...limits, queue, due, messages, senders, hours, runs, failedJobs, acts };
 };
 
 /** Reads in one transaction: with the first statement that takes too long all others end. */
@@ -146,12 +158,14 @@ const unknown: Outbox = {
   paused: false,
   pausedSince: null,
   limitedSince: null,
+  stoppedSince: null,
   queue: [],
   due: undefined,
   messages: [],
   senders: [],
   hours: [],
   runs: [],
+  failedJobs: [],
   acts: [],
 };
 

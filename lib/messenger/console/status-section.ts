@@ -55,14 +55,15 @@ const describeSending = ({ state, words: { status } }: View): string => {
 };
 
 const describeLimits = ({ state, words }: View): string => {
-  const { pausedSeconds, cap, outages = [] } = state?.limits ?? {};
-  const { limited, cap: format, outage, outages: services } = words.status;
+  const { stoppedSeconds, pausedSeconds, cap, outages = [] } = state?.limits ?? {};
+  const { tooFast, limited, cap: format, outage, outages: services } = words.status;
   const failed = outages.map(({ service, seconds }) =>
     outage(services[service], formatSeconds(seconds, words)),
   );
+  const stopped = stoppedSeconds !== undefined && tooFast(formatSeconds(stoppedSeconds, words));
   const paused = pausedSeconds !== undefined && limited(formatSeconds(pausedSeconds, words));
   const used = cap && format(cap.used, cap.total, formatSeconds(cap.endsInSeconds, words));
-  return [paused, used, ...failed].filter(Boolean).join(" ");
+  return [stopped, paused, used, ...failed].filter(Boolean).join(" ");
 };
 
 export const renderStatus = (view: View): Html => {

@@ -5,7 +5,7 @@ import type { Channel } from "../channels/channel.ts";
 const registeredFor = "7 days";
 const unregisteredFor = "1 hour";
 
-const findCached = async (sql: postgres.Sql, phone: string) => {
+const findCached = async (sql: postgres.ISql, phone: string) => {
   const [cached] = await sql<{ address: string | null }[]>`
     select address from messaging.number_check
     where phone = ${phone} and checked_at > now() - case when address is not null then ${registeredFor}::interval
@@ -15,7 +15,7 @@ const findCached = async (sql: postgres.Sql, phone: string) => {
 
 /** Whether a message to a number needs no answer of the platform for the number or its devices. */
 export const isKnown = async (
-  sql: postgres.Sql,
+  sql: postgres.ISql,
   registry: Pick<Channel, "knowsDevices">,
   phone: string,
 ): Promise<boolean> => {

@@ -68,6 +68,23 @@ describe("the state of the outbox", () => {
     expect(runs.map(({ messages }) => messages).slice(0, 3)).toEqual([{}, { PENDING: 1, SENT: 2 }, {}]);
   });
 
+  test("contains the jobs that fail, once each, until they succeed, however many runs of others follow", async () => {
+    const { connect, admin } = await createMessengerDatabase();
+    await admin`
+      insert into notification.run (job, scheduled_at, state, reason, accepted)
+      select job, now() - hours * interval '1 hour', state, reason, 1
+      from (values ('mends', 50, 'failed', 'x'), ('mends', 49, 'done', null), ('fails', 48, 'done', null),
+        ('fails', 47, 'failed', 'first'), ('fails', 46, 'failed', 'last')) given (job, hours, state, reason)`;
+    await admin`
+      insert into notification.run (job, scheduled_at, state, accepted)
+      select 'other', now() - n * interval '1 minute', 'done', 1 from generate_series(1, 20) n`;
+    const { failedJobs } = await readConsoleState(connect(3), sources);
+    expect(failedJobs).toMatchObject([{ job: "fails", reason: "last" }]);
+    expect(failedJobs.map(({ scheduledAt, since }) => scheduledAt.getTime() - since.getTime())).toEqual([
+      3_600_000,
+    ]);
+  });
+
   test("masks the shortest number too", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
     await sql`
