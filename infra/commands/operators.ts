@@ -2,6 +2,7 @@ import {
   GetSecretValueCommand,
   PutSecretValueCommand,
   SecretsManagerClient,
+  UpdateSecretVersionStageCommand,
 } from "@aws-sdk/client-secrets-manager";
 import { Option } from "@commander-js/extra-typings";
 import * as z from "zod/mini";
@@ -32,20 +33,39 @@ const findSecret = () => {
   return { sdk, SecretId: localSecretName("messenger-console") };
 };
 
-const read = async ({ sdk, SecretId }: ReturnType<typeof findSecret>): Promise<Contents> => {
-  const { SecretString } = await sdk.send(new GetSecretValueCommand({ SecretId }));
-  return z.parse(consoleSchema(), JSON.parse(SecretString ?? "null"));
+const read = async ({ sdk, SecretId }: ReturnType<typeof findSecret>) => {
+  const { SecretString, VersionId } = await sdk.send(new GetSecretValueCommand({ SecretId }));
+  const contents: Contents = z.parse(consoleSchema(), JSON.parse(SecretString ?? "null"));
+  return { contents, versionId: VersionId };
 };
 
-const change = async (edit: (users: Contents["users"]) => Contents["users"]): Promise<void> => {
+const maxAttempts = 5;
+
+/** Whether the stage could not be moved, because another change has moved it. */
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof Error && ["InvalidParameterException", "ResourceNotFoundException"].includes(error.name);
+
+/** Changes the version that was read; if another one is current meanwhile, reads again. */
+const change = async (edit: (users: Contents["users"]) => Contents["users"], attempt = 1): Promise<void> => {
   const secret = findSecret();
-  const contents = await read(secret);
+  const { sdk, SecretId } = secret;
+  const { contents, versionId } = await read(secret);
   const SecretString = JSON.stringify({ ...contents, users: edit(contents.users) });
-  await secret.sdk.send(new PutSecretValueCommand({ SecretId: secret.SecretId, SecretString }));
+  const VersionStages = ["AWSPENDING"];
+  const { VersionId } = await sdk.send(new PutSecretValueCommand({ SecretId, SecretString, VersionStages }));
+  // the only operation that compares: it fails unless the version that was read is still the current one
+  const move = { VersionStage: "AWSCURRENT", MoveToVersionId: VersionId, RemoveFromVersionId: versionId };
+  try {
+    await sdk.send(new UpdateSecretVersionStageCommand({ SecretId, ...move }));
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    if (attempt === maxAttempts) throw new CommandError("Others change the operators now. Try again.");
+    await change(edit, attempt + 1);
+  }
 };
 
 const list = async () => {
-  const { users } = await read(findSecret());
+  const { users } = (await read(findSecret())).contents;
   const operators = users.map(({ username, role }) => ({ username, role }));
   const text = formatTable(["name", "role"], operators.map(Object.values));
   return { text: operators.length > 0 ? text : "No operators.", json: { operators } };
@@ -80,7 +100,7 @@ export const run = command(
   "List, add and remove the operators of the messenger's console.\n\n" +
     "viewer sees everything and changes nothing; operator pauses, connects, links and opts numbers out; admin also unlinks. " +
     "Changes the running npm run dev, or the secret CONSOLE_SECRET_ID with AWS_REGION and credentials that may read and " +
-    "write it. The console knows the change within a minute; a login that has begun lasts until it ends.",
+    "write it. The console knows the change within a minute, also for logins that have begun.",
   (program, answer) => {
     program.command("list").description("list the operators and their roles").action(answer(list));
     program

@@ -51,12 +51,16 @@ const readWhatsAppSettings = (): WhatsAppSettings => {
 };
 
 /** @returns undefined where the console checks passwords itself. */
-const findIssuer = async (): Promise<IssuerSettings | undefined> => {
+const findIssuer = (): IssuerSettings | undefined => {
   const url = findSetting("CONSOLE_ISSUER_URL");
   if (!url) return undefined;
-  const { clientSecret } = await operators.get();
-  const clientId = getSetting("CONSOLE_CLIENT_ID");
-  return { url, clientId, clientSecret, groupsClaim: findSetting("CONSOLE_GROUPS_CLAIM") };
+  return {
+    url,
+    clientId: getSetting("CONSOLE_CLIENT_ID"),
+    // at the first login: the messenger starts without it
+    findClientSecret: async () => (await operators.get()).clientSecret,
+    groupsClaim: findSetting("CONSOLE_GROUPS_CLAIM"),
+  };
 };
 
 /** Logs only name and code of an uncaught error: it may contain keys or phone numbers. */
@@ -81,7 +85,7 @@ export const runMessenger = async (): Promise<void> => {
     maxWaiting: Number(findSetting("MESSENGER_MAX_WAITING")),
     findTokens,
     findUsers: async () => (await operators.get()).users,
-    issuer: await findIssuer(),
+    issuer: findIssuer(),
     findPepper: digestTerm,
     jobs: jobs.map(({ name }) => name),
     host: findSetting("MESSENGER_HOST"),

@@ -76,6 +76,8 @@ export interface Task {
 }
 
 const poolSize = 10;
+/** The console reads with connections of its own, which the sender never waits for. */
+const consolePoolSize = 2;
 /** When another program replaces the WhatsApp connection, the leader waits before it reclaims it. */
 const reclaimDelayMs = 10_000;
 
@@ -159,11 +161,14 @@ const leadTerm = (
   };
 };
 
-const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<Health> => {
-  const database = await deadline(sql`select 1`, 1_000).then(
+const isDatabaseUp = (sql: postgres.Sql): Promise<boolean> =>
+  deadline(sql`select 1`, 1_000).then(
     () => true,
     () => false,
   );
+
+const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<Health> => {
+  const database = await isDatabaseUp(sql);
   return {
     database,
     leader: leadership.whatsApp !== undefined,
@@ -207,6 +212,7 @@ const buildConsole = (
   server: FastifyInstance,
   { findUsers, issuer, findPepper, jobs }: TaskOptions,
   sql: postgres.Sql,
+  consoleSql: postgres.Sql,
   leadership: Leadership,
 ) =>
   registerConsole(server, {
@@ -215,8 +221,8 @@ const buildConsole = (
     acts: openActs(sql),
     readState: (filter) => {
       const { whatsApp, channel, pacing } = leadership;
-      const explain = async (ids: readonly string[]) =>
-        pacing && channel ? explainWaiting(sql, { pacing, channel }, ids) : new Map<string, Waiting>();
+      const explain = async (reading: postgres.ISql, ids: readonly string[]) =>
+        pacing && channel ? explainWaiting(reading, { pacing, channel }, ids) : new Map<string, Waiting>();
       const limits = pacing?.describe(steadyNow());
       const own = {
         connection: describeConnection(leadership),
@@ -224,7 +230,14 @@ const buildConsole = (
         limits,
         jobs,
       };
-      return readConsoleState(sql, { own, account: pacing?.account, explain, filter });
+      const sources = {
+        own,
+        account: pacing?.account,
+        isDatabaseUp: () => isDatabaseUp(sql),
+        explain,
+        filter,
+      };
+      return readConsoleState(consoleSql, sources);
     },
     optOut: async (phone) => optOut(sql, await findPepper(), phone),
     optIn: async (phone) => optIn(sql, await findPepper(), phone),
@@ -239,7 +252,7 @@ const buildConsole = (
 /** Starts the messenger: it accepts messages at once, and connects to WhatsApp while it is the leader. */
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, encryption, findTokens, host, port } = options;
-  const sql = await connect(poolSize);
+  const [sql, consoleSql] = await Promise.all([connect(poolSize), connect(consolePoolSize)]);
   const leadership: Leadership = { whatsApp: undefined, channel: undefined, pacing: undefined };
   const wakeup = new Wakeup();
   const payloads = payloadStore(sql, encryption);
@@ -271,7 +284,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     checkHealth: () => checkHealth(sql, leadership),
     renderMetrics: () => metrics.render(),
   });
-  buildConsole(server, options, sql, leadership);
+  buildConsole(server, options, sql, consoleSql, leadership);
   const stopping = new AbortController();
   const election = runLeaderElection({
     connect: (onClose) => connect(1, onClose),
@@ -284,7 +297,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     await unresolved;
     await server.close();
     // no queries are left; without a timeout the driver waits for connections that the server has closed
-    await sql.end({ timeout: 1 });
+    await Promise.all([sql.end({ timeout: 1 }), consoleSql.end({ timeout: 1 })]);
   };
   try {
     return { url: await server.listen({ host, port }), findWhatsApp: () => leadership.whatsApp, stop };

@@ -18,14 +18,14 @@ export const listOptedOut = async (
 
 /** @returns false if the number had already opted out. */
 export const optOut = async (sql: postgres.Sql, pepper: Pepper, phone: string): Promise<boolean> => {
-  const { count } = await sql`
-    insert into notification.opt_out (digest, pepper_version) values (${digestOf(pepper, phone)}, ${pepper.version})
-    on conflict do nothing`;
-  return count > 0;
+  const [row] = await sql<{ isNew: boolean }[]>`
+    select notification.add_opt_out(${digestOf(pepper, phone)}, ${pepper.version}) as "isNew"`;
+  return row?.isNew === true;
 };
 
 /** @returns false if the number had not opted out. */
 export const optIn = async (sql: postgres.Sql, pepper: Pepper, phone: string): Promise<boolean> => {
-  const { count } = await sql`delete from notification.opt_out where digest = ${digestOf(pepper, phone)}`;
-  return count > 0;
+  const [row] = await sql<{ wasOut: boolean }[]>`
+    select notification.remove_opt_out(${digestOf(pepper, phone)}) as "wasOut"`;
+  return row?.wasOut === true;
 };

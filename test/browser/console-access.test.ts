@@ -64,7 +64,7 @@ const states: readonly ConsoleState[] = [
   connected(),
   stopped,
   { ...pairing(), connection: { ...pairing().connection, passkey: true, code: "K7PX-2QWM" } },
-  { ...connected(), messages: [], runs: [], acts: [], hours: [], databaseUnavailable: true },
+  { ...connected(), messages: [], runs: [], acts: [], hours: [], unread: "unavailable" },
 ];
 
 describe.each(["en", "id"])("in %s", (locale) => {
@@ -180,7 +180,12 @@ test("the chart has a table with the same figures", async () => {
 test("an operator who logs in at the issuer, another site, arrives at the console", async () => {
   const issuer = await startIssuer();
   onTestFinished(async () => void (await issuer.stop()));
-  const settings = { url: issuer.url, clientId: "console", groupsClaim: "cognito:groups" };
+  const settings = {
+    url: issuer.url,
+    clientId: "console",
+    groupsClaim: "cognito:groups",
+    findClientSecret: async () => undefined,
+  };
   const { url } = await listen({ issuer: openIssuer(settings) });
   const page = await openPage({ locale: "en" });
   await page.goto(`${url}/console`);

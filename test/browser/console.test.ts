@@ -60,7 +60,7 @@ const states: [string, ConsoleState, string[]][] = [
   ["standby", { ...connected(), leader: false }, ["Standby", "Another task is the leader"]],
   [
     "without the database",
-    { ...connected(), queue: [], messages: [], runs: [], databaseUnavailable: true },
+    { ...connected(), queue: [], messages: [], runs: [], unread: "unavailable" },
     ["The database is unavailable", "Connected", "unknown", "Messages are unavailable"],
   ],
   [

@@ -128,6 +128,7 @@ describe.each([
       "audit.verify_seals",
       "employee.expire_attempts",
       "employee.expire_sessions",
+      "messaging.expire_acts",
       "notification.expire",
       "resident.choose_blocks",
       "resident.count_outdated_names",
@@ -288,20 +289,24 @@ test("the notify role reads all audiences, also later ones, but not the tables b
     "select notification.expire(1)",
     "delete from notification.run",
     "update notification.opt_out set since = now()",
+    "delete from notification.opt_out",
     "select * from resident.resident",
     "set role municipal_owner",
   ])
     expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
 });
 
-test("the messenger's role reads only the runs of notifications, and changes no opt-out", async () => {
+test("the messenger's role reads only the runs of notifications, and opts single numbers out", async () => {
   const sql = connectFor("messengerUrl");
-  expect(await refusal(sql, "select * from notification.run")).toBeUndefined();
+  for (const statement of ["select * from notification.run", "select notification.remove_opt_out('')"])
+    expect(await refusal(sql, statement)).toBeUndefined();
   for (const statement of [
     ...["recipient", "request", "opt_out"].map((table) => `select * from notification.${table}`),
     "update notification.run set state = 'done'",
     "update notification.opt_out set since = now()",
-    "select since from notification.opt_out",
+    "select digest from notification.opt_out",
+    "delete from notification.opt_out",
+    "insert into notification.opt_out (digest, pepper_version) values ('', 1)",
     "select * from audience.appointment_reminder",
     "select * from office.appointment",
   ])

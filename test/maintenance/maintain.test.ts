@@ -54,6 +54,22 @@ test("deletes rows older than a day in several batches, and reports it in one li
   expect(line.steps.map(({ step }: Report) => step)).toEqual(steps.map(({ name }) => name));
 });
 
+test("deletes what operators did in the console five years ago, and no younger record", async () => {
+  await admin(async (sql) => {
+    await sql`
+      with acts as (
+        insert into messaging.operator_act (at, operator, name, role, action)
+        select now() - age, 'sari', 'Sari', 'admin', 'pause'
+        from (values (interval '5 years 1 day'), (interval '4 years 11 months')) given (age) returning id)
+      insert into messaging.operator_result (act, result) select id, 'done' from acts`;
+    expect(await run()).toEqual({ payload: "null" });
+    const left = await sql`
+      select operator_act.at > now() - interval '5 years' as "isYoung" from messaging.operator_act
+      join messaging.operator_result on act = id`;
+    expect([...left]).toEqual([{ isYoung: true }]);
+  });
+});
+
 test("fails at its end when one step fails, names it, and runs the others", async () => {
   await plantOldRows();
   const as = (verb: string) =>

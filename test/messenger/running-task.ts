@@ -17,6 +17,7 @@ import { createMessengerDatabase } from "./messenger-database.ts";
  */
 export const phone = "6281200000001";
 const token = randomBytes(24).toString("base64url");
+const user = await userOf();
 export const encryption = encryptionWith(secretTable["messenger-key"].mint());
 
 /** Of the current test. */
@@ -53,7 +54,7 @@ export const start = async (pace: Pace = noPace, settings: WhatsAppSettings = {}
     pace,
     maxWaiting: 10_000,
     findTokens: async () => [token],
-    findUsers: async () => [await userOf()],
+    findUsers: async () => [user],
     findPepper: async () => digestWith({ version: 1, pepper: "p".repeat(32) }),
     jobs: ["appointment-reminder"],
     host: "127.0.0.1",
@@ -152,5 +153,9 @@ export const openConsole = async ({ url }: Task) => {
     await post(`/${action}`, fields, cookie);
     return read();
   };
-  return { read, press };
+  return {
+    read,
+    press,
+    submit: (action: string, fields: Record<string, string>) => post(`/${action}`, fields, cookie),
+  };
 };

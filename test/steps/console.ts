@@ -46,6 +46,7 @@ export const connected = (): ConsoleState => ({
   paused: false,
   pausedSince: null,
   limitedSince: null,
+  stoppedSince: null,
   due: { pending: 12, sending: 1, oldest_seconds: 95, oldest_urgent_seconds: 20, paused: 0 },
   senders: ["api:city-backend", "notification"],
   hours: Array.from({ length: 24 }, (_, index) => ({
@@ -59,7 +60,8 @@ export const connected = (): ConsoleState => ({
     {
       id: 2,
       at: ago(600),
-      operator: "sari",
+      operator: "https://login.example sub-5a2c8e01",
+      name: "sari",
       role: "operator",
       action: "opt-out",
       subject: "6281•••••••45",
@@ -69,6 +71,7 @@ export const connected = (): ConsoleState => ({
       id: 1,
       at: ago(9_000),
       operator: "budi",
+      name: "budi",
       role: "viewer",
       action: "pause",
       subject: null,
@@ -115,6 +118,14 @@ export const connected = (): ConsoleState => ({
       reason: "not sent before it expired",
     }),
   ],
+  failedJobs: [
+    {
+      job: "document-status",
+      reason: "the view audience.document_status cannot be read (42P01)",
+      scheduledAt: ago(30),
+      since: ago(3_630),
+    },
+  ],
   runs: [
     {
       id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01",
@@ -127,7 +138,6 @@ export const connected = (): ConsoleState => ({
       refused: 0,
       expired: 0,
       messages: {},
-      isUnresolved: true,
     },
     {
       id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e02",
@@ -140,7 +150,6 @@ export const connected = (): ConsoleState => ({
       refused: 3,
       expired: 0,
       messages: { PENDING: 11, SENDING: 1, SENT: 40, DELIVERED: 9_691, READ: 55, FAILED: 2 },
-      isUnresolved: false,
     },
   ],
 });

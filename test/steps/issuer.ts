@@ -35,6 +35,7 @@ export const startIssuer = async () => {
       "cognito:groups": ["messenger-viewer", "messenger-operator", "others"],
       nonce: asked.get("nonce"),
       iat: now - 120,
+      auth_time: now,
       exp: now + expiresInSeconds,
       ...claims,
     })

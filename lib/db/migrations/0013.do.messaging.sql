@@ -157,6 +157,7 @@ create table messaging.account (
   paused_at timestamptz,
   -- the end of a pause of all messages, after the platform said that the account sends too fast
   stopped_until timestamptz,
+  stopped_at timestamptz,
   -- the platform's quota of new contacts until the end of its cycle, as of capped_at
   cap_total integer,
   cap_used integer,
@@ -190,7 +191,9 @@ insert into messaging.control default values;
 create table messaging.operator_act (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
-  operator text not null check (length(operator) between 1 and 200),
+  -- the username, or issuer and subject of an account there, with the name that it had
+  operator text not null check (length(operator) between 1 and 600),
+  name text not null check (length(name) between 1 and 200),
   role text not null check (role in ('viewer', 'operator', 'admin')),
   action text not null,
   -- such as a masked number

@@ -159,6 +159,24 @@ create table notification.opt_out (
   since timestamptz not null default now()
 );
 
+-- For the messenger, which may neither list nor count the numbers. Both return whether anything has changed.
+create function notification.add_opt_out(wanted bytea, pepper integer) returns boolean
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  with added as (
+    insert into notification.opt_out (digest, pepper_version) values (wanted, pepper) on conflict do nothing returning 1)
+  select exists (select from added);
+end;
+
+create function notification.remove_opt_out(wanted bytea) returns boolean
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  with removed as (delete from notification.opt_out where digest = wanted returning 1)
+  select exists (select from removed);
+end;
+
 -- ---------------------------------------------------------------- grants
 
 grant usage on schema audience, notification to municipal_notify;
@@ -167,13 +185,12 @@ grant execute on function audience.moment to municipal_notify;
 grant select on all tables in schema audience to municipal_notify;
 alter default privileges for role municipal_owner in schema audience grant select on tables to municipal_notify;
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
-grant select, insert, delete on notification.opt_out to municipal_notify;
+grant select on notification.opt_out to municipal_notify;
+grant execute on function notification.add_opt_out, notification.remove_opt_out to municipal_notify, municipal_messenger;
 
 -- for the console, which shows no recipients
 grant usage on schema notification to municipal_messenger;
 grant select on notification.run to municipal_messenger;
--- and opts numbers out, without reading who has
-grant insert, delete, select (digest) on notification.opt_out to municipal_messenger;
 
 grant usage on schema office to municipal_importer;
 grant select, insert, update, delete on all tables in schema office to municipal_importer;

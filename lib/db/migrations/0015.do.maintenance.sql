@@ -59,8 +59,23 @@ begin atomic
   select greatest((select count(*) from runs), (select count(*) from recipients), (select count(*) from requests))::integer;
 end;
 
-grant usage on schema employee, notification, resident, audit to municipal_maintenance;
-grant execute on function employee.expire_attempts, employee.expire_sessions, notification.expire,
+-- Deletes what operators did when the audit's limit has passed.
+create function messaging.expire_acts(most integer) returns integer
+language sql volatile security definer
+set search_path = messaging, pg_temp
+begin atomic
+  with old as materialized (
+    select id from messaging.operator_act where at < now() - audit.age_limit() order by id limit most
+  ), results as (
+    delete from messaging.operator_result where act in (select id from old)
+  ), gone as (
+    delete from messaging.operator_act where id in (select id from old) returning 1
+  )
+  select count(*)::integer from gone;
+end;
+
+grant usage on schema employee, messaging, notification, resident, audit to municipal_maintenance;
+grant execute on function employee.expire_attempts, employee.expire_sessions, messaging.expire_acts, notification.expire,
   resident.fold_changes, resident.split_block, resident.rebuild_blocks, resident.recount,
   resident.list_stale_blocks, resident.read_names, resident.store_profiles, resident.read_vocabulary,
   resident.sample_names, resident.store_vocabulary, resident.read_profile, resident.read_status,

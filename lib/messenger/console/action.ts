@@ -8,7 +8,7 @@ import type { Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
 import type { Words } from "./words/en.ts";
 
-/** Less than the timeout of the page, so that the notice can say which component is not responding. */
+/** With those of acts.ts less than the timeout of the page: the notice can say which component is not responding. */
 const timeoutMs = 20_000;
 
 /** What the operator can do. A {@link Fault} of status 400 to 499 is shown as it is. */
@@ -157,20 +157,26 @@ export const perform = async (
   const { acts } = options;
   const { notices, page } = form.words;
   const phone = findPhone(form.field);
-  try {
-    const id = await deadline(acts.begin(operator, name, phone && maskPhone(phone)), timeoutMs);
-    if (!isAllowed(operator, role)) {
-      await acts.end(id, "denied");
-      return { kind: "failed", text: notices.notAllowed(page.roles[role]) };
-    }
-    const notice = await deadline(run(options, form), timeoutMs).then(
-      (text): Notice => ({ kind: "done", text }),
-      (error: unknown): Notice => ({ kind: "failed", text: describe(error, name, form.words) }),
-    );
-    await acts.end(id, notice.kind);
-    return notice;
-  } catch (error) {
+  const id = await acts.begin(operator, name, phone && maskPhone(phone)).catch((error: unknown) => {
     log.error("console action could not be recorded", { action: name, error });
-    return { kind: "failed", text: notices.notRecorded };
+    return undefined;
+  });
+  if (id === undefined) return { kind: "failed", text: notices.notRecorded };
+  if (!isAllowed(operator, role)) {
+    await acts.end(id, "denied");
+    return { kind: "failed", text: notices.notAllowed(page.roles[role]) };
+  }
+  const running = run(options, form).then(
+    (text): Notice => ({ kind: "done", text }),
+    (error: unknown): Notice => ({ kind: "failed", text: describe(error, name, form.words) }),
+  );
+  // when it has ended, however late: that it takes long does not say that it fails
+  const recorded = running.then(({ kind }) => acts.end(id, kind));
+  try {
+    const notice = await deadline(running, timeoutMs);
+    await recorded;
+    return notice;
+  } catch {
+    return { kind: "failed", text: notices.outcomeUnknown };
   }
 };

@@ -6,13 +6,16 @@ import { hiddenUnless, type View } from "./view.ts";
 const tones = { done: "good", failed: "bad", denied: "bad", unfinished: "waiting" };
 
 // explicit roles as in outbox-section.ts
-const renderAct = ({ id, at, operator, role, action, subject, result }: Act, { words, now }: View): Html => {
+const renderAct = (
+  { id, at, operator, name, role, action, subject, result }: Act,
+  { words, now }: View,
+): Html => {
   const { columns, names, results } = words.acts;
   const outcome = result ?? "unfinished";
   return html`<tr id="act-${id}" role="row">
 <td role="cell">${(names as Readonly<Record<string, string>>)[action] ?? action}${subject && html` <span class="phone">${subject}</span>`}</td>
 <td role="cell" data-label="${columns.result}"><span class="state ${tones[outcome]}">${results[outcome]}</span></td>
-<td role="cell" data-label="${columns.operator}">${operator} <span class="muted">${words.page.roles[role]}</span></td>
+<td role="cell" data-label="${columns.operator}">${name} <span class="muted">${words.page.roles[role]}</span>${operator === name ? undefined : html` <span class="muted long">${operator}</span>`}</td>
 <td role="cell" data-label="${columns.at}">${renderAge(at, now, words)}</td>
 </tr>`;
 };
@@ -20,11 +23,11 @@ const renderAct = ({ id, at, operator, role, action, subject, result }: Act, { w
 /** Renders what operators did, newest first. */
 export const renderActs = (view: View): Html => {
   const { columns, heading, none, unavailable } = view.words.acts;
-  const { acts = [], databaseUnavailable = !view.state } = view.state ?? {};
+  const { acts = [], unread = !view.state } = view.state ?? {};
   const shown = [columns.action, columns.result, columns.operator, columns.at];
   return html`<section id="acts" class="card" aria-labelledby="acts-title">
 <h2 id="acts-title">${heading}</h2>
-<p class="muted"${hiddenUnless(acts.length === 0)}>${databaseUnavailable ? unavailable : none}</p>
+<p class="muted"${hiddenUnless(acts.length === 0)}>${unread ? unavailable : none}</p>
 <table role="table" class="plain" aria-labelledby="acts-title"${hiddenUnless(acts.length > 0)}>
 <thead role="rowgroup"><tr role="row">${shown.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
 <tbody role="rowgroup">${acts.map((act) => renderAct(act, view))}</tbody>

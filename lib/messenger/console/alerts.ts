@@ -13,8 +13,8 @@ interface Alert {
   readonly todo: string;
 }
 
-/** A connection that has just been lost is usually back within seconds. */
-const maxReconnectionMs = 60_000;
+/** A connection that has just been lost, or a service that has just failed, is usually back within seconds. */
+const maxFailureMs = 60_000;
 
 const ofConnection = ({ state, words, now }: View): Alert[] => {
   if (!state?.leader) return [];
@@ -39,19 +39,39 @@ const ofConnection = ({ state, words, now }: View): Alert[] => {
         const what = alerts.banned(says, formatTime(new Date(retryAt), now, words));
         return [{ name: "banned", what, since, todo: operator }];
       }
-      if (now.getTime() - since.getTime() < maxReconnectionMs) return [];
+      if (now.getTime() - since.getTime() < maxFailureMs) return [];
       const todo = alerts.disconnected.todo(operator);
       return [{ name: "disconnected", what: alerts.disconnected.what(says), since, todo }];
     }
   }
 };
 
+/** Of the platform: what stops all messages, then some. */
 const ofLimits = ({ state, words, now }: View): Alert[] => {
-  const { pausedSeconds } = state?.limits ?? {};
-  if (pausedSeconds === undefined) return [];
-  const end = formatTime(new Date(now.getTime() + pausedSeconds * 1_000), now, words);
-  const { what, todo } = words.alerts.limited;
-  return [{ name: "limited", what: what(end), since: state?.limitedSince ?? undefined, todo }];
+  const { stoppedSeconds, pausedSeconds, outages = [] } = state?.limits ?? {};
+  const { limited, tooFast, outage } = words.alerts;
+  const alert = (name: string, of: typeof limited, seconds: number | undefined, since?: Date | null) => {
+    if (seconds === undefined) return [];
+    const what = of.what(formatTime(new Date(now.getTime() + seconds * 1_000), now, words));
+    return [{ name, what, since: since ?? undefined, todo: of.todo }];
+  };
+  const failed = outages.flatMap(({ service, ageSeconds }): Alert[] => {
+    const since = new Date(now.getTime() - ageSeconds * 1_000);
+    if (now.getTime() - since.getTime() < maxFailureMs) return [];
+    return [
+      {
+        name: `${service}Outage`,
+        what: outage.what(words.status.outages[service]),
+        since,
+        todo: outage.todo,
+      },
+    ];
+  });
+  return [
+    ...alert("tooFast", tooFast, stoppedSeconds, state?.stoppedSince),
+    ...alert("limited", limited, pausedSeconds, state?.limitedSince),
+    ...failed,
+  ];
 };
 
 const ofQueue = ({ state, words, now }: View): Alert[] => {
@@ -67,14 +87,12 @@ const ofQueue = ({ state, words, now }: View): Alert[] => {
 };
 
 const ofJobs = ({ state, words: { alerts } }: View): Alert[] =>
-  (state?.runs ?? [])
-    .filter(({ isUnresolved }) => isUnresolved)
-    .map(({ job, reason, scheduledAt }) => ({
-      name: "job",
-      what: alerts.job.what(job, reason ?? ""),
-      since: scheduledAt,
-      todo: alerts.job.todo(replayCommand(job, scheduledAt)),
-    }));
+  (state?.failedJobs ?? []).map(({ job, reason, scheduledAt, since }) => ({
+    name: "job",
+    what: alerts.job.what(job, reason ?? ""),
+    since,
+    todo: alerts.job.todo(replayCommand(job, scheduledAt)),
+  }));
 
 /** Lists what is wrong, worst first: what stops all messages, then some, then those of a job. */
 export const listAlerts = (view: View): Alert[] => {
@@ -82,7 +100,7 @@ export const listAlerts = (view: View): Alert[] => {
   const { alerts } = words;
   if (!state) return [{ name: "state", ...alerts.state }];
   return [
-    ...(state.databaseUnavailable ? [{ name: "database", ...alerts.database }] : []),
+    ...(state.unread ? [{ name: state.unread, ...alerts[state.unread] }] : []),
     ...ofConnection(view),
     ...(state.paused ? [{ name: "paused", ...alerts.paused, since: state.pausedSince ?? undefined }] : []),
     ...ofQueue(view),

@@ -12,7 +12,7 @@ export interface Hour {
 }
 
 /** Counts the messages of the last 24 hours by hour, from the database: the memory of a task ends with it. */
-export const listHours = async (sql: postgres.Sql): Promise<Hour[]> => {
+export const listHours = async (sql: postgres.ISql): Promise<Hour[]> => {
   const count = (time: "accepted_at" | "sent_at" | "failed_at") => sql`
     select date_trunc('hour', ${sql(time)}, 'UTC') as at, count(*) from messaging.message
     where ${sql(time)} >= date_trunc('hour', now(), 'UTC') - interval '23 hours' group by 1`;

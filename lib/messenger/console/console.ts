@@ -8,7 +8,7 @@ import { icon, idiomorph, script, style } from "./assets.ts";
 import { formatCookie } from "./login/cookie.ts";
 import { type MessageFilter, type OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
 import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./login/origin.ts";
-import { type LoginOptions, serveLogin } from "./login-routes.ts";
+import { confirmOperator, type LoginOptions, serveLogin } from "./login-routes.ts";
 import { readFilter } from "./messages.ts";
 import { renderError, renderPage } from "./page.ts";
 import { fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
@@ -95,12 +95,22 @@ const serveLanguages = (scope: FastifyInstance): void => {
   });
 };
 
-const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: OperatorLogins) => {
+const serveConsole = (
+  scope: FastifyInstance,
+  options: ConsoleOptions & LoginOptions,
+  logins: OperatorLogins,
+) => {
   const asOperator =
     (answer: (login: OperatorLogin, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
       const login = logins.find(request.headers.cookie, request.headers["x-idle"] === "1");
-      return login ? answer(login, request, reply) : reply.redirect("/console/login", 303);
+      const operator = login && (await confirmOperator(options, login.operator));
+      if (!login || !operator)
+        return reply
+          .header("set-cookie", logins.end(request.headers.cookie, isOverTls(request)))
+          .redirect("/console/login", 303);
+      login.operator = operator;
+      return answer(login, request, reply);
     };
 
   scope.get(
@@ -118,9 +128,15 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: O
     "/search",
     asOperator(async (login, request, reply) => {
       const filter = readFilter(fieldOf(request, "query"), fieldOf(request, "sender"));
-      Object.assign(login, { filter, notice: undefined });
-      if (filter.phone !== undefined)
-        void options.acts.record(login.operator, "search", maskPhone(filter.phone));
+      const { phone } = filter;
+      try {
+        if (phone !== undefined) await options.acts.record(login.operator, "search", maskPhone(phone));
+        Object.assign(login, { filter, notice: undefined });
+      } catch (error) {
+        log.error("a console action could not be recorded", { action: "search", error });
+        const { notRecorded } = languages[languageOf(request)].notices;
+        login.notice = { kind: "failed", text: notRecorded };
+      }
       return reply.redirect("/console", 303);
     }),
   );
@@ -135,7 +151,7 @@ const serveConsole = (scope: FastifyInstance, options: ConsoleOptions, logins: O
         login.notice = await perform(options, login.operator, name, form);
         // without the notice's text: it may contain the pairing code
         const result = login.notice.kind;
-        log.info("console action", { operator: login.operator.name, action: name, result });
+        log.info("console action", { operator: login.operator.id, action: name, result });
         return reply.redirect("/console", 303);
       }),
     );
@@ -154,7 +170,7 @@ export const registerConsole = (server: FastifyInstance, options: ConsoleOptions
       serveAssets(scope);
       serveLanguages(scope);
       serveLogin(scope, { ...options, now }, logins);
-      serveConsole(scope, options, logins);
+      serveConsole(scope, { ...options, now }, logins);
     },
     { prefix: "/console" },
   );

@@ -1,11 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import type { Acts } from "./acts.ts";
 import { formatCookie, readCookie } from "./login/cookie.ts";
 import type { Issuer } from "./login/issuer.ts";
-import { findOperator, type LocalUser } from "./login/local-users.ts";
-import type { OperatorLogins } from "./login/operator-login.ts";
+import { findAgain, findOperator, type LocalUser } from "./login/local-users.ts";
+import type { Method, OperatorLogins } from "./login/operator-login.ts";
 import { isFromElsewhere, isOverTls } from "./login/origin.ts";
 import { PendingLogins } from "./login/pending-login.ts";
 import type { Operator } from "./login/roles.ts";
@@ -66,12 +67,30 @@ const checkPassword = async ({ findUsers }: LoginOptions, request: FastifyReques
   throw new LoginFailure("wrong");
 };
 
+/** Less than the page's timeout for its state. */
+const confirmTimeoutMs = 1_000;
+
+/** @returns the operator with the role of now; undefined after a removal. Nobody is logged out while that is unknown. */
+export const confirmOperator = async (
+  { issuer, findUsers }: LoginOptions,
+  operator: Operator,
+): Promise<Operator | undefined> => {
+  if (issuer) return operator;
+  const users = await deadline(findUsers(), confirmTimeoutMs).catch(() => undefined);
+  return users ? findAgain(users, operator) : operator;
+};
+
 /** Serves the login, by password or at the issuer, and the logout. */
 export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins: OperatorLogins): void => {
   const { issuer, acts, now } = options;
   const throttle = new Throttle(now);
   const pending = new PendingLogins(now);
-  const method = issuer ? "issuer" : "local";
+  const method: Method = issuer ? "issuer" : "local";
+  const note = (operator: Operator, action: string) =>
+    acts.record(operator, action).catch((error: unknown) => {
+      // the operator must see what is wrong also without the database
+      log.error("a console action could not be recorded", { action, error });
+    });
 
   const sendFailure = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
     if (!(error instanceof LoginFailure)) throw error;
@@ -82,16 +101,16 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
     return sendPage(reply, statuses[reason], renderLogin(language, method, text));
   };
   const begin = (request: FastifyRequest, reply: FastifyReply, operator: Operator): FastifyReply => {
-    log.info("operator logged in", { operator: operator.name, role: operator.role });
-    void acts.record(operator, "login");
+    log.info("operator logged in", { operator: operator.id, name: operator.name, role: operator.role });
+    void note(operator, "login");
     logins.end(request.headers.cookie, false);
-    return reply.header("set-cookie", logins.begin(operator, isOverTls(request)));
+    return reply.header("set-cookie", logins.begin(operator, method, isOverTls(request)));
   };
 
   scope.get("/login", (request, reply) => sendPage(reply, 200, renderLogin(languageOf(request), method)));
   scope.post("/logout", (request, reply) => {
     const login = logins.find(request.headers.cookie, true);
-    if (login) void acts.record(login.operator, "logout");
+    if (login) void note(login.operator, "logout");
     return reply
       .header("set-cookie", logins.end(request.headers.cookie, isOverTls(request)))
       .redirect("/console/login", 303);
@@ -100,7 +119,7 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
     scope.post("/login", async (request, reply) => {
       try {
         await takeTurn(options, throttle);
-        const operator = await checkPassword(options, request);
+        const operator = await throttle.check(() => checkPassword(options, request));
         return begin(request, reply, operator).redirect("/console", 303);
       } catch (error) {
         return sendFailure(request, reply, error);
@@ -116,7 +135,7 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
   /** @throws LoginFailure */
   const reachIssuer = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
-      const reason = issuer.isDown(error) ? "issuerDown" : "issuerRejected";
+      const reason = issuer.explain(error);
       // the error may contain tokens
       const { name, code } = error as { name?: string; code?: string };
       log.warn("console login at the issuer failed", { reason, name, code });

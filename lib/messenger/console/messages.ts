@@ -4,16 +4,20 @@ import type { MessageFilter } from "./login/operator-login.ts";
 
 const maxMessages = 50;
 
-/** Reads the search field: a number, or the id of a message. Separators in a number do not matter. */
+/**
+ * Reads the search field: a number, also as people write it in Indonesia, or the id of a message, which has letters. What
+ * has none may be any number of a person, and is treated as a phone number.
+ */
 export const readFilter = (query: string, sender: string): MessageFilter => {
   const text = query.trim();
   const digits = text.replace(/[\s+().-]/g, "");
-  const wanted = /^[1-9]\d{7,14}$/.test(digits) ? { phone: digits } : text ? { id: text } : {};
+  const phone = digits.replace(/^00/, "").replace(/^0/, "62");
+  const wanted = /^\d+$/.test(digits) ? { phone } : text ? { id: text } : {};
   return { ...wanted, ...(sender && { sender }) };
 };
 
 /** Lists the latest messages, newest first. Reads no text, and only masked numbers. */
-export const listMessages = (sql: postgres.Sql, { id, phone, sender }: MessageFilter) => sql<
+export const listMessages = (sql: postgres.ISql, { id, phone, sender }: MessageFilter) => sql<
   MessageSummary[]
 >`
   select id, sender, kind, state, reason, refusals ->> 'code' as code, attempts, accepted_at as "acceptedAt",
@@ -25,7 +29,7 @@ export const listMessages = (sql: postgres.Sql, { id, phone, sender }: MessageFi
   order by seq desc limit ${maxMessages}`;
 
 /** Lists who has sent messages. */
-export const listSenders = async (sql: postgres.Sql): Promise<string[]> => {
+export const listSenders = async (sql: postgres.ISql): Promise<string[]> => {
   const rows = await sql<{ sender: string }[]>`
     with recursive senders (sender) as (
       -- from one sender to the next in the index, as in next.ts

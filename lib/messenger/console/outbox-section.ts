@@ -2,6 +2,7 @@ import { type Html, html } from "#lib/html.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { State } from "#lib/messaging/submission.ts";
 import type { MessageSummary, Obstacle, Waiting } from "../outbox/message.ts";
+import { maxAhead } from "../outbox/next.ts";
 import { formatSeconds, formatTime, renderAge } from "./age.ts";
 import { hiddenUnless, type View } from "./view.ts";
 import { adviceOfRefusal, describeReason } from "./words/advice.ts";
@@ -21,7 +22,7 @@ const tones: Record<State, string> = {
 
 const renderDepth = ({ state, words }: View, name: keyof typeof queueNames): Html => {
   const { queue } = words;
-  const isKnown = state && !state.databaseUnavailable;
+  const isKnown = state && !state.unread;
   const { count, oldestSeconds } = state?.queue.find((depth) => depth.state === name) ?? {
     count: 0,
     oldestSeconds: 0,
@@ -38,8 +39,8 @@ export const renderQueue = (view: View): Html =>
 </section>`;
 
 const renderObstacle = ({ name, until }: Obstacle, ahead: number, { words, now }: View): Html => {
-  const { obstacles, until: format, ahead: count } = words.messages;
-  const said = name === "line" ? count(ahead) : obstacles[name];
+  const { obstacles, until: format, ahead: count, manyAhead } = words.messages;
+  const said = name === "line" ? (ahead > maxAhead ? manyAhead(maxAhead) : count(ahead)) : obstacles[name];
   return html`<li>${said}${until && html`, ${format(formatTime(until, now, words))}`}</li>`;
 };
 
@@ -106,9 +107,9 @@ const renderSearch = (view: View): Html => {
 export const renderMessages = (view: View): Html => {
   const { words, filter } = view;
   const { columns, heading, found, unavailable, none, noneFound } = words.messages;
-  const { messages = [], databaseUnavailable = !view.state } = view.state ?? {};
+  const { messages = [], unread = !view.state } = view.state ?? {};
   const isFiltered = Object.keys(filter).length > 0;
-  const empty = databaseUnavailable ? unavailable : isFiltered ? noneFound : none;
+  const empty = unread ? unavailable : isFiltered ? noneFound : none;
   return html`<section id="messages" class="card" aria-labelledby="messages-title">
 <h2 id="messages-title">${isFiltered ? found : heading}</h2>
 ${renderSearch(view)}

@@ -57,10 +57,10 @@ ${(state?.jobs ?? []).map((job) => html`<h3>${job}</h3><ul class="commands">${li
 /** Renders the latest runs of the notification jobs. `npm run notify -- report` lists recipients not reached. */
 export const renderRuns = (view: View): Html => {
   const { columns, heading, unavailable, none } = view.words.runs;
-  const { runs = [], databaseUnavailable = !view.state } = view.state ?? {};
+  const { runs = [], unread = !view.state } = view.state ?? {};
   return html`<section id="runs" class="card" aria-labelledby="runs-title">
 <h2 id="runs-title">${heading}</h2>
-<p class="muted"${hiddenUnless(runs.length === 0)}>${databaseUnavailable ? unavailable : none}</p>
+<p class="muted"${hiddenUnless(runs.length === 0)}>${unread ? unavailable : none}</p>
 <table role="table" class="plain" aria-labelledby="runs-title"${hiddenUnless(runs.length > 0)}>
 <thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
 <tbody role="rowgroup">${runs.map((run) => renderRun(run, view))}</tbody>

@@ -11,8 +11,6 @@ export interface RunSummary {
   readonly opted_out: number;
   readonly refused: number;
   readonly expired: number;
-  /** Whether it has failed and the job has had no successful run since. */
-  readonly isUnresolved: boolean;
   /** Messages by state in the outbox. */
   readonly messages: Readonly<Record<string, number>>;
 }
@@ -20,13 +18,29 @@ export interface RunSummary {
 const maxRuns = 10;
 
 /** Lists the latest runs that had recipients or failed. Most have none: jobs run every few minutes. */
-export const listRuns = (sql: postgres.Sql) => sql<RunSummary[]>`
+export const listRuns = (sql: postgres.ISql) => sql<RunSummary[]>`
   select id, job, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
-    state = 'failed' and not exists (
-      select from notification.run later
-      where later.job = shown.job and later.scheduled_at > shown.scheduled_at and later.state = 'done') as "isUnresolved",
     (select coalesce(jsonb_object_agg(counted.state, counted.count), '{}') from (
       select m.state, count(*) from messaging.message m where m.run = shown.id group by m.state) counted) as messages
   from notification.run shown
   where state = 'failed' or accepted + opted_out + refused + expired > 0
   order by scheduled_at desc, job limit ${maxRuns}`;
+
+/** A job whose runs fail. */
+export interface FailedJob {
+  readonly job: string;
+  /** Of the last failure. */
+  readonly reason: string | null;
+  readonly scheduledAt: Date;
+  /** The first failure after the last success. */
+  readonly since: Date;
+}
+
+/** Lists the jobs that have had no successful run since they failed, however many runs of others came after. */
+export const listFailedJobs = (sql: postgres.ISql) => sql<FailedJob[]>`
+  select distinct on (job) job, reason, scheduled_at as "scheduledAt", min(scheduled_at) over (partition by job) as since
+  from notification.run failed
+  where state = 'failed' and not exists (
+    select from notification.run later
+    where later.job = failed.job and later.scheduled_at > failed.scheduled_at and later.state = 'done')
+  order by job, scheduled_at desc`;

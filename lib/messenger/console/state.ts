@@ -8,10 +8,12 @@ import { type Act, listActs } from "./acts.ts";
 import { type Hour, listHours } from "./chart.ts";
 import type { MessageFilter } from "./login/operator-login.ts";
 import { listMessages, listSenders } from "./messages.ts";
-import { listRuns, type RunSummary } from "./runs.ts";
+import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
 
-/** After this the page shows the database as unavailable. */
+/** Of each statement and of all together: the page polls every 2 s. */
 const timeoutMs = 2_000;
+/** With which the server cancels a statement that takes longer. */
+const tooSlow = "57014";
 
 export interface Connection {
   /** `replaced`: another program uses the same link. `pairing`: no phone is linked. `stopped`: see `answer`. */
@@ -32,10 +34,17 @@ export interface Connection {
   readonly code?: string | undefined;
 }
 
-/** How the platform limits messages to new contacts, and which of its services have failed. */
-interface NewContactLimits {
-  readonly outages?: readonly { readonly service: "directory" | "media"; readonly seconds: number }[];
-  /** How long they are paused. */
+/** How the platform limits the account, and which of its services have failed. */
+interface Limits {
+  readonly outages?: readonly {
+    readonly service: "directory" | "media";
+    /** Until it is tried again. */
+    readonly seconds: number;
+    readonly ageSeconds: number;
+  }[];
+  /** How long nothing is sent, because the account sent too fast. */
+  readonly stoppedSeconds?: number;
+  /** How long messages to new contacts are paused. */
   readonly pausedSeconds?: number;
   readonly cap?: { readonly total: number; readonly used: number; readonly endsInSeconds: number };
 }
@@ -44,8 +53,10 @@ interface NewContactLimits {
 interface Outbox {
   readonly paused: boolean;
   readonly pausedSince: Date | null;
-  /** When the platform's limit of the linked account began. */
+  /** When the platform's limit on new contacts of the linked account began. */
   readonly limitedSince: Date | null;
+  /** When sending stopped because the account sent too fast. */
+  readonly stoppedSince: Date | null;
   readonly queue: readonly Depth[];
   readonly due: QueueFigures | undefined;
   /** The latest, newest first, or those that match the operator's search. */
@@ -54,6 +65,7 @@ interface Outbox {
   readonly hours: readonly Hour[];
   /** The latest of notification jobs that had recipients or failed, newest first. */
   readonly runs: readonly RunSummary[];
+  readonly failedJobs: readonly FailedJob[];
   /** The latest actions of operators, newest first. */
   readonly acts: readonly Act[];
 }
@@ -62,59 +74,73 @@ interface Outbox {
 interface Own {
   readonly connection: Connection;
   readonly leader: boolean;
-  /** Of the platform for new contacts, if this task is the leader. */
-  readonly limits?: NewContactLimits | undefined;
+  /** Of the platform, if this task is the leader. */
+  readonly limits?: Limits | undefined;
   /** Names of the notification jobs. */
   readonly jobs: readonly string[];
 }
 
 export interface ConsoleState extends Own, Outbox {
-  /** If true, what comes from the database is unknown. */
-  readonly databaseUnavailable?: boolean | undefined;
+  /** Why what comes from the database is unknown. */
+  readonly unread?: "unavailable" | "slow" | undefined;
 }
 
 export interface Sources {
   readonly own: Own;
   /** The linked number, if this task is the leader. */
   readonly account?: string | undefined;
+  /** Whether the database answers the messenger's other queries. */
+  readonly isDatabaseUp: () => Promise<boolean>;
   /** Explains why messages wait, by id. */
-  readonly explain: (ids: readonly string[]) => Promise<ReadonlyMap<string, Waiting>>;
+  readonly explain: (sql: postgres.ISql, ids: readonly string[]) => Promise<ReadonlyMap<string, Waiting>>;
   readonly filter: MessageFilter;
 }
 
-const findLimitedSince = async (sql: postgres.Sql, account: string | undefined): Promise<Date | null> => {
-  if (account === undefined) return null;
-  const [row] = await sql<{ since: Date | null }[]>`
+type LimitTimes = Pick<Outbox, "limitedSince" | "stoppedSince">;
+
+const findLimits = async (sql: postgres.ISql, account = ""): Promise<LimitTimes> => {
+  const [row] = await sql<LimitTimes[]>`
     select case when locked_until > now() then locked_at when paused_until > now() then paused_at
       -- the contact that has used up the cap
-      else (select max(since) from messaging.contact c where c.account = a.phone) end as since
+      else (select max(since) from messaging.contact c where c.account = a.phone) end as "limitedSince", stopped_at as "stoppedSince"
     from messaging.account a where phone = ${account}`;
-  return row?.since ?? null;
+  return row ?? { limitedSince: null, stoppedSince: null };
 };
 
 const readMessages = async (
-  sql: postgres.Sql,
+  sql: postgres.ISql,
   { explain, filter }: Pick<Sources, "explain" | "filter">,
 ): Promise<MessageSummary[]> => {
   const messages = await listMessages(sql, filter);
-  const waiting = await explain(messages.filter(({ state }) => state === "PENDING").map(({ id }) => id));
+  const waiting = await explain(
+    sql,
+    messages.filter(({ state }) => state === "PENDING").map(({ id }) => id),
+  );
   return messages.map((message) => ({ ...message, waiting: waiting.get(message.id) }));
 };
 
-const readOutbox = async (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
-  const [pause, limitedSince, queue, due, messages, senders, hours, runs, acts] = await Promise.all([
+const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
+  const [pause, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] = await Promise.all([
     findPause(sql),
-    findLimitedSince(sql, sources.account),
+    findLimits(sql, sources.account),
     listDepths(sql),
     readQueue(sql),
     readMessages(sql, sources),
     listSenders(sql),
     listHours(sql),
     listRuns(sql),
+    listFailedJobs(sql),
     listActs(sql),
   ]);
-  return { ...pause, limitedSince, queue, due, messages, senders, hours, runs, acts };
+  return { ...pause, ...limits, queue, due, messages, senders, hours, runs, failedJobs, acts };
 };
+
+/** Reads in one transaction: with the first statement that takes too long all others end. */
+const readOutbox = (sql: postgres.Sql, sources: Sources) =>
+  sql.begin("read only", async (reading): Promise<Outbox> => {
+    await reading`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
+    return readTables(reading, sources);
+  });
 
 /** Reads in progress, by search: polling pages add no queries to a database that hangs. */
 const pending = new WeakMap<postgres.Sql, Map<string, Promise<Outbox>>>();
@@ -132,22 +158,32 @@ const unknown: Outbox = {
   paused: false,
   pausedSince: null,
   limitedSince: null,
+  stoppedSince: null,
   queue: [],
   due: undefined,
   messages: [],
   senders: [],
   hours: [],
   runs: [],
+  failedJobs: [],
   acts: [],
 };
 
-/** Reads the state for the console; without the database, only that of this task. */
+/**
+ * Reads the state for the console; without the database, only that of this task.
+ *
+ * @param sql connections that nothing else uses: these reads must not delay a message.
+ * @throws Error if the database rejects a query.
+ */
 export const readConsoleState = async (sql: postgres.Sql, sources: Sources): Promise<ConsoleState> => {
-  const { own } = sources;
+  const { own, isDatabaseUp } = sources;
+  const onTimeout = () => Object.assign(new Error(`not read within ${timeoutMs} ms`), { code: tooSlow });
   try {
-    return { ...own, ...(await deadline(readOnce(sql, sources), timeoutMs)) };
+    return { ...own, ...(await deadline(readOnce(sql, sources), timeoutMs, onTimeout)) };
   } catch (error) {
     log.warn("cannot read the outbox for the console", { error });
-    return { ...own, ...unknown, databaseUnavailable: true };
+    if (!(await isDatabaseUp())) return { ...own, ...unknown, unread: "unavailable" };
+    if ((error as { code?: string }).code !== tooSlow) throw error;
+    return { ...own, ...unknown, unread: "slow" };
   }
 };

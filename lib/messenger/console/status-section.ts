@@ -41,24 +41,29 @@ const findStatus = (view: View): Status => {
   const { labels, unknown, leaderless, standby } = words.status;
   if (!state) return { tone: "neutral", label: labels.unknown, text: unknown };
   if (state.leader) return describeConnection(state.connection, view);
-  return { tone: "neutral", label: labels.standby, text: state.databaseUnavailable ? leaderless : standby };
+  return {
+    tone: "neutral",
+    label: labels.standby,
+    text: state.unread === "unavailable" ? leaderless : standby,
+  };
 };
 
 const describeSending = ({ state, words: { status } }: View): string => {
-  if (!state || state.databaseUnavailable) return status.sendingUnknown;
+  if (!state || state.unread) return status.sendingUnknown;
   if (state.paused) return status.sendingPaused;
   return state.connection.kind === "open" || !state.leader ? status.sendingOn : status.sendingLater;
 };
 
 const describeLimits = ({ state, words }: View): string => {
-  const { pausedSeconds, cap, outages = [] } = state?.limits ?? {};
-  const { limited, cap: format, outage, outages: services } = words.status;
+  const { stoppedSeconds, pausedSeconds, cap, outages = [] } = state?.limits ?? {};
+  const { tooFast, limited, cap: format, outage, outages: services } = words.status;
   const failed = outages.map(({ service, seconds }) =>
     outage(services[service], formatSeconds(seconds, words)),
   );
+  const stopped = stoppedSeconds !== undefined && tooFast(formatSeconds(stoppedSeconds, words));
   const paused = pausedSeconds !== undefined && limited(formatSeconds(pausedSeconds, words));
   const used = cap && format(cap.used, cap.total, formatSeconds(cap.endsInSeconds, words));
-  return [paused, used, ...failed].filter(Boolean).join(" ");
+  return [stopped, paused, used, ...failed].filter(Boolean).join(" ");
 };
 
 export const renderStatus = (view: View): Html => {
@@ -67,7 +72,7 @@ export const renderStatus = (view: View): Html => {
   const { tone, label, text } = findStatus(view);
   const isPaused = state?.paused ?? false;
   const limits = describeLimits(view);
-  const isOn = state !== undefined && !state.databaseUnavailable;
+  const isOn = state !== undefined && !state.unread;
   const { since, phone } = state?.leader ? state.connection : {};
   const seconds = since === undefined ? 0 : (now.getTime() - Date.parse(since)) / 1_000;
   return html`<section id="status" class="card status" aria-labelledby="status-title">

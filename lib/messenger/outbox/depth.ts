@@ -7,7 +7,7 @@ export interface Depth {
 }
 
 /** Counts pending and sending messages; a state without messages has no row. */
-export const listDepths = (sql: postgres.Sql) => sql<Depth[]>`
+export const listDepths = (sql: postgres.ISql) => sql<Depth[]>`
   select state, count(*)::int as count,
     extract(epoch from now() - min(accepted_at))::float8 as "oldestSeconds"
   from messaging.message where is_open group by state order by state`;
@@ -25,7 +25,7 @@ export interface QueueFigures {
 /** Ages from which an operator is needed. Urgent messages wait seconds, others expire after three days. */
 export const tooOldSeconds = { urgent: 600, any: 86_400 };
 
-export const readQueue = async (sql: postgres.Sql): Promise<QueueFigures | undefined> => {
+export const readQueue = async (sql: postgres.ISql): Promise<QueueFigures | undefined> => {
   const [row] = await sql<QueueFigures[]>`
     with due as (
       select state, priority, extract(epoch from now() - greatest(accepted_at, not_before))::float8 as age

@@ -53,8 +53,15 @@ export type ObstacleName =
   | "retry"
   /** An earlier message to the same number. */
   | "order"
+  /** As many messages of its lane are under way as may be. */
+  | "lane"
+  /** A service of the platform that it needs has failed. */
+  | "media-outage"
+  | "directory-outage"
   /** The rest of the number between two messages. */
   | "recipient"
+  /** After the platform said that the account sends too fast. */
+  | "too-fast"
   | "gap"
   | "minute"
   | "hour"
@@ -78,7 +85,7 @@ export interface Obstacle {
 /** Why a message waits. */
 export interface Waiting {
   readonly obstacles: readonly Obstacle[];
-  /** How many are before it. */
+  /** How many are before it; one more than `maxAhead` for any more. */
   readonly ahead: number;
   /** About when it will be sent; undefined while that depends on an operator or the platform. */
   readonly at?: Date | undefined;

@@ -43,6 +43,13 @@ const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, rea
   };
 };
 
+/** Of messages that wait, from one to the next in the index: DISTINCT would read all messages. */
+const senders = (sql: postgres.ISql) => sql`
+  (select sender from messaging.message where is_open order by sender limit 1)
+  union all
+  select (select m.sender from messaging.message m where m.is_open and m.sender > s.sender order by m.sender limit 1)
+  from senders s where s.sender is not null`;
+
 /**
  * Takes the next message to send: by priority, then of the sender whose last message was longest ago, then in the order of
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
@@ -54,14 +61,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
-    ), senders (sender) as (
-      -- from one sender to the next in the index: DISTINCT would read all messages that wait
-      (select sender from messaging.message where is_open order by sender limit 1)
-      union all
-      select (
-        select m.sender from messaging.message m where m.is_open and m.sender > s.sender order by m.sender limit 1)
-      from senders s where s.sender is not null
-    )
+    ), senders (sender) as (${senders(sql)})
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, changed_at = now()
     where id = (
@@ -103,30 +103,60 @@ export interface Held {
   readonly notBefore: Date | null;
   /** Whether it waits for the end of its quiet hours, and not after an attempt. */
   readonly isQuiet: boolean;
-  /** Messages that could be taken before it: by priority, then in turns of the senders. */
+  readonly lane: Lane;
+  /** Messages of its lane that are under way. */
+  readonly underWay: number;
+  /**
+   * Messages that may be taken before it, by priority, then in turns of the senders: at the end of its quiet hours if it
+   * waits for that, or else now. If it is a new contact that is held back, the others that are held back count too.
+   */
   readonly ahead: number;
 }
 
-/** Of the messages in line; the console reads them every two seconds. More are sent in a week. */
-const maxInLine = 20_000;
+/** Counts of messages before another end here: more are sent in a day and a half at the full rate. */
+export const maxAhead = 2_000;
 
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
-export const listHeld = (sql: postgres.Sql, limits: Limits, ids: readonly string[]) => {
-  const { isDue, isOn, isReachable, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
+export const listHeld = (sql: postgres.ISql, limits: Limits, ids: readonly string[]) => {
+  const { isOn, isReachable, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
   return sql<Held[]>`
-    with line as materialized (
-      select id, row_number() over (order by priority, turn, seq) - 1 as ahead from (
-        select id, priority, seq, row_number() over (partition by priority, sender order by seq) as turn from (
-          select id, priority, seq, sender from messaging.message waiting
-          where is_open and state = 'PENDING' and ${isDue} and ${isReachable} and ${isAllowed} limit ${maxInLine}) takeable) in_turns
+    with recursive senders (sender) as (${senders(sql)}), asked as materialized (
+      select id, seq, sender, priority, ${isAllowed} as allowed,
+        case when epoch is null then greatest(not_before, now()) else now() end as taken_from
+      from messaging.message waiting
+      where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING' and expires_at > now()
+    ), busy as materialized (
+      select lane, count(*)::int as count from messaging.message where is_open and state = 'SENDING' group by lane
+    ), counted as materialized (
+      select line.*, s.sender, urgency as priority, first.*
+      from (select distinct allowed, taken_from from asked) line cross join senders s
+        cross join unnest(string_to_array('code,upload,other', ',')) of_lane cross join generate_series(0, 3) urgency
+        cross join lateral (
+          select seq from messaging.message waiting
+          where is_open and waiting.sender = s.sender and lane = of_lane and priority = urgency
+            and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
+            and ${isReachable} and (not line.allowed or ${isAllowed})
+          order by seq limit ${maxAhead + 1}) first
+    ), in_turns as (
+      select *, count(*) filter (where counts) over (
+        partition by allowed, taken_from, priority, sender order by seq rows between unbounded preceding and 1 preceding
+      ) as turn from (
+        select allowed, taken_from, sender, priority, seq, true as counts from counted
+        union all
+        select allowed, taken_from, sender, priority, seq, false from asked
+          where seq not in (select seq from counted)) placed
+    ), position as (
+      select seq, allowed, taken_from, count(*) filter (where counts) over (
+        partition by allowed, taken_from order by priority, turn, seq rows between unbounded preceding and 1 preceding
+      ) as ahead from in_turns
     )
-    select id, phone, priority, not ${isContact} as "isNewContact", ${isOn} as "isOn", ${isReachable} as "isReachable",
-      coalesce(first_seq <> seq, false) as "isBehind",
+    select id, phone, waiting.priority, not ${isContact} as "isNewContact", ${isOn} as "isOn",
+      ${isReachable} as "isReachable",
+      coalesce(first_seq <> waiting.seq, false) as "isBehind",
       case when not_before > now() then not_before end as "notBefore",
-      epoch is null and quiet_hours is not null as "isQuiet",
-      coalesce(ahead, (select count(*) from line))::int as ahead
-    from messaging.message waiting
-    left join lateral (${firstOfNumber}) of_number on true
-    left join line using (id)
-    where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING'`;
+      epoch is null and quiet_hours is not null as "isQuiet", lane,
+      coalesce((select count from busy where busy.lane = waiting.lane), 0) as "underWay",
+      least(ahead, ${maxAhead + 1})::int as ahead
+    from asked join position using (seq, allowed, taken_from) join messaging.message waiting using (id)
+    left join lateral (${firstOfNumber}) of_number on true`;
 };

@@ -5,7 +5,7 @@ interface Pause {
   readonly pausedSince: Date | null;
 }
 
-export const findPause = async (sql: postgres.Sql): Promise<Pause> => {
+export const findPause = async (sql: postgres.ISql): Promise<Pause> => {
   const [row] = await sql<Pause[]>`select paused, paused_at as "pausedSince" from messaging.control`;
   return row ?? { paused: false, pausedSince: null };
 };

@@ -5,7 +5,7 @@ import type { Lane, Outgoing } from "../outbox/message.ts";
  * How many messages of each lane may be under way at once. An upload takes minutes, and an answer up to 30 s: neither
  * may delay a one-time code, and some codes to numbers that do not answer must not delay the others.
  */
-const widths: Readonly<Record<Lane, number>> = { code: 4, other: 1, upload: 1 };
+export const widths: Readonly<Record<Lane, number>> = { code: 4, other: 1, upload: 1 };
 
 /** A message that takes longer does not delay the other lanes. Nearly all take less: then no query is made meanwhile. */
 const slowMs = 250;

@@ -97,13 +97,14 @@ export const pauseNewContacts = async (
 
 /** Sends nothing for a time, nor does the next leader. */
 export const stopSending = async ({ sql, pacing, signal }: LimitOptions, seconds: number): Promise<void> => {
-  pacing.pauseAll(steadyNow() + seconds * 1_000);
+  pacing.stopAll(steadyNow() + seconds * 1_000);
   const { account = "" } = pacing;
   await retryUntilDone(
     () => sql`
-      insert into messaging.account as known (phone, stopped_until)
-      values (${account}, now() + ${seconds} * interval '1 second')
-      on conflict (phone) do update set stopped_until = greatest(known.stopped_until, excluded.stopped_until)`,
+      insert into messaging.account as known (phone, stopped_until, stopped_at)
+      values (${account}, now() + ${seconds} * interval '1 second', now())
+      on conflict (phone) do update set stopped_until = greatest(known.stopped_until, excluded.stopped_until),
+        stopped_at = case when known.stopped_until > now() then known.stopped_at else now() end`,
     signal,
   );
 };

@@ -7,6 +7,7 @@ export type Service = "directory" | "media";
 const maxWaitMs = 120_000;
 
 interface Outage {
+  readonly since: number;
   readonly failures: number;
   readonly until: number;
 }
@@ -31,11 +32,11 @@ export class Outages {
 
   /** @returns when the service may be tried again. */
   record(service: Service, now: number): number {
-    const { failures = 0, until: before = 0 } = this.#byService.get(service) ?? {};
+    const { since = now, failures = 0, until: before = 0 } = this.#byService.get(service) ?? {};
     // two messages that tried at once have noticed the same failure
     if (now < before) return before;
     const until = now + Math.min(this.#firstMs * 2 ** failures, this.#longestMs);
-    this.#byService.set(service, { failures: failures + 1, until });
+    this.#byService.set(service, { since, failures: failures + 1, until });
     return until;
   }
 
@@ -48,11 +49,13 @@ export class Outages {
     return this.#byService.get(service)?.until ?? 0;
   }
 
-  /** Describes the outages for the console. */
+  /** Describes the outages for the console; not those that no message has noticed again: they may have ended. */
   list(now: number) {
-    return [...this.#byService].map(([service, { until }]) => ({
+    const current = [...this.#byService].filter(([, { until }]) => now < until + maxWaitMs);
+    return current.map(([service, { since, until }]) => ({
       service,
       seconds: Math.max(0, until - now) / 1_000,
+      ageSeconds: (now - since) / 1_000,
     }));
   }
 }

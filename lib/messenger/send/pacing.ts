@@ -44,6 +44,7 @@ export class Pacing {
   #firstSentAt: number | undefined;
   #rampUntil = 0;
   #gapUntil = 0;
+  #stoppedUntil = 0;
   #lockedUntil = 0;
   #pausedUntil = 0;
   #newContactsHeldUntil = 0;
@@ -77,7 +78,7 @@ export class Pacing {
     this.#firstSentAt = history.firstSentAt;
     this.#lockedUntil = history.lockedUntil;
     this.#pausedUntil = history.pausedUntil;
-    this.#gapUntil = history.stoppedUntil;
+    this.#stoppedUntil = history.stoppedUntil;
     this.#cap = history.cap;
     for (const { phone, until } of history.resting) this.coolDown(phone, until);
   }
@@ -97,6 +98,7 @@ export class Pacing {
     const { perMinute, perHour } = this.#pace;
     const { size } = this.#underWay;
     return [
+      { name: "too-fast", until: this.#stoppedUntil },
       { name: "gap", until: this.#gapUntil },
       { name: "minute", until: freeAt(this.#sentAt, perMinute - size, minuteMs) },
       { name: "hour", until: freeAt(this.#sentAt, perHour - size, hourMs) },
@@ -157,7 +159,7 @@ export class Pacing {
     copy.#account = this.#account;
     copy.#sentAt = [...this.#sentAt];
     copy.#firstSentAt = this.#firstSentAt;
-    copy.#gapUntil = this.#gapUntil;
+    copy.#gapUntil = Math.max(this.#gapUntil, this.#stoppedUntil);
     let at = now;
     return Array.from({ length: count }, () => {
       at = Math.max(at, copy.nextAt(at));
@@ -225,13 +227,14 @@ export class Pacing {
     return this.#cap && this.#cap.endsAt > now ? this.#cap : null;
   }
 
-  /** Describes the limits of new contacts for the console. */
+  /** Describes the platform's limits and outages for the console. */
   describe(now: number) {
     const until = this.limitedUntil(now);
     const cap = this.capAt(now);
     const outages = this.outages.list(now);
     return {
       ...(outages.length > 0 && { outages }),
+      ...(this.#stoppedUntil > now && { stoppedSeconds: (this.#stoppedUntil - now) / 1_000 }),
       ...(until > now && { pausedSeconds: (until - now) / 1_000 }),
       ...(cap && { cap: { total: cap.total, used: cap.used, endsInSeconds: (cap.endsAt - now) / 1_000 } }),
     };
@@ -262,9 +265,9 @@ export class Pacing {
     return isRepeated;
   }
 
-  /** Sends nothing at all until then. */
-  pauseAll(until: number): void {
-    this.#gapUntil = Math.max(this.#gapUntil, until);
+  /** Sends nothing at all until then: the platform said that the account sends too fast. */
+  stopAll(until: number): void {
+    this.#stoppedUntil = Math.max(this.#stoppedUntil, until);
   }
 
   /** How long to wait after a temporary rejection. @param before how many there were before. */
@@ -276,7 +279,7 @@ export class Pacing {
   #startGap(now: number): void {
     const [least, most] = this.#pace.gapMs;
     const gap = least + this.#random() * (most - least);
-    this.pauseAll(now + (now < this.#rampUntil ? 2 * gap : gap));
+    this.#gapUntil = Math.max(this.#gapUntil, now + (now < this.#rampUntil ? 2 * gap : gap));
   }
 
   #dailyCap(now: number): number {

@@ -1,33 +1,47 @@
 import type postgres from "postgres";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Channel } from "../channels/channel.ts";
-import type { Obstacle, Waiting } from "../outbox/message.ts";
-import { type Held, listHeld } from "../outbox/next.ts";
+import type { Obstacle, ObstacleName, Waiting } from "../outbox/message.ts";
+import { type Held, listHeld, maxAhead } from "../outbox/next.ts";
+import { widths } from "./lanes.ts";
 import type { Pacing } from "./pacing.ts";
 
-/** A day and a half at the full rate. What is farther away changes before it is sent. */
-const maxForecast = 2_000;
-
-const obstaclesOf = (held: Held, isOpen: boolean, pacing: Pacing, now: number): Obstacle[] => {
-  const { isOn, isReachable, isBehind, notBefore, isQuiet, ahead } = held;
-  const toDate = (at: number) =>
-    Number.isFinite(at) ? new Date(Date.now() + Math.max(0, at - now)) : undefined;
-  const ofPace = pacing.listObstacles(held, now).map(({ name, until }) => ({ name, until: toDate(until) }));
-  const ofOutbox: (Obstacle | false)[] = [
+/** What of the outbox keeps a message back. */
+const obstaclesOf = (held: Held, isOpen: boolean): Obstacle[] => {
+  const { isOn, isBehind, notBefore, isQuiet, lane, underWay, ahead } = held;
+  const obstacles: (Obstacle | false)[] = [
     !isOpen && { name: "not-connected" },
     !isOn && { name: "paused" },
     notBefore !== null && { name: isQuiet ? "quiet-hours" : "retry", until: notBefore },
-    !isReachable && { name: "retry", until: toDate(pacing.outages.until("directory")) },
     isBehind && { name: "order" },
+    // a text takes a second, an upload minutes
+    underWay >= widths[lane] && (lane !== "other" || ahead === 0) && { name: "lane" },
     ahead > 0 && { name: "line" },
   ];
-  // without a connection the account is not known either
-  const known = isOpen ? ofPace : ofPace.filter(({ name }) => name !== "no-account");
-  return [...ofOutbox.filter((obstacle) => obstacle !== false), ...known];
+  return obstacles.filter((obstacle) => obstacle !== false);
 };
 
-/** Obstacles whose end no clock knows. `order` and `line` end with the messages before. */
-const isEndless = ({ name, until }: Obstacle) => until === undefined && name !== "order" && name !== "line";
+/** What of the pace and of the platform's services keeps a message back. */
+const limitsOf = (held: Held, { pacing, channel }: Sending, now: number): Obstacle[] => {
+  const { outages } = pacing;
+  const ofService = (name: ObstacleName, until: number) => (until > now ? [{ name, until }] : []);
+  const limits = [
+    ...(held.lane === "upload" ? ofService("media-outage", outages.until("media")) : []),
+    ...(held.isReachable ? [] : ofService("directory-outage", outages.until("directory"))),
+    ...pacing.listObstacles(held, now),
+  ];
+  const toDate = (at: number) => (Number.isFinite(at) ? new Date(Date.now() + at - now) : undefined);
+  return (
+    limits
+      // without a connection the account is not known either
+      .filter(({ name }) => name !== "no-account" || channel.isOpen())
+      .map(({ name, until }) => ({ name, until: toDate(until) }))
+  );
+};
+
+/** Obstacles that end with the messages before, and not by a clock or an operator. */
+const ownEnd: readonly ObstacleName[] = ["order", "lane", "line"];
+const isEndless = ({ name, until }: Obstacle) => until === undefined && !ownEnd.includes(name);
 
 interface Sending {
   readonly pacing: Pacing;
@@ -35,17 +49,18 @@ interface Sending {
 }
 
 /**
- * Explains why messages wait, and about when each will be sent, by what decides it: the conditions of the outbox and the
- * pace.
+ * Explains why messages wait, and about when each will be sent, by what decides it: the conditions of the outbox, the pace,
+ * the lanes and the platform's outages.
  *
  * @returns by id; messages that do not wait are missing.
  */
 export const explainWaiting = async (
-  sql: postgres.Sql,
-  { pacing, channel }: Sending,
+  sql: postgres.ISql,
+  sending: Sending,
   ids: readonly string[],
 ): Promise<Map<string, Waiting>> => {
   if (ids.length === 0) return new Map();
+  const { pacing, channel } = sending;
   const now = steadyNow();
   const limits = {
     resting: pacing.coolingDown(now),
@@ -55,13 +70,13 @@ export const explainWaiting = async (
   };
   const rows = await listHeld(sql, limits, ids);
   const farthest = Math.max(0, ...rows.map(({ ahead }) => ahead));
-  const turns = pacing.forecast(Math.min(farthest + 1, maxForecast), now);
+  const turns = pacing.forecast(Math.min(farthest + 1, maxAhead), now);
   const explained = rows.map((held): [string, Waiting] => {
-    const obstacles = obstaclesOf(held, channel.isOpen(), pacing, now);
+    const obstacles = [...obstaclesOf(held, channel.isOpen()), ...limitsOf(held, sending, now)];
     const turn = turns[held.ahead];
     const ends = obstacles.flatMap(({ until }) => until?.getTime() ?? []);
-    const isKnown = turn !== undefined && Number.isFinite(turn) && !obstacles.some(isEndless);
-    const at = isKnown ? new Date(Math.max(Date.now() + turn - now, ...ends)) : undefined;
+    const isForeseen = turn !== undefined && Number.isFinite(turn) && !obstacles.some(isEndless);
+    const at = isForeseen ? new Date(Math.max(Date.now() + turn - now, ...ends)) : undefined;
     return [held.id, { obstacles, ahead: held.ahead, at }];
   });
   return new Map(explained);

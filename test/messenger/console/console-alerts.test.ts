@@ -8,13 +8,13 @@ import { openLoggedIn } from "./console-browser.ts";
 
 const now = new Date("2030-01-31T20:00:00Z");
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
-const well = (): ConsoleState => ({ ...connected(), runs: [] });
+const well = (): ConsoleState => ({ ...connected(), runs: [], failedJobs: [] });
 const with_ = (connection: Partial<Connection>): ConsoleState => ({
   ...well(),
   connection: { kind: "open", since: ago(3_600).toISOString(), ...connection },
 });
 const alertsOf = (state: ConsoleState | undefined, language: Language = "en") => {
-  const operator = { name: "sari", role: "viewer" as const };
+  const operator = { id: "sari", name: "sari", role: "viewer" as const };
   const words = languages[language];
   const view: View = { operator, state, filter: {}, notice: undefined, now, language, words };
   return listAlerts(view);
@@ -24,7 +24,8 @@ const due = { pending: 1, sending: 0, oldest_seconds: 0, oldest_urgent_seconds: 
 describe("what is wrong has its start and what to do", () => {
   test.each<[string, ConsoleState | undefined, string, RegExp, number | undefined]>([
     ["state", undefined, "its state cannot be read", /log/, undefined],
-    ["database", { ...well(), databaseUnavailable: true }, "database is unavailable", /Runbook/, undefined],
+    ["unavailable", { ...well(), unread: "unavailable" }, "is unavailable", /“Database down”/, undefined],
+    ["slow", { ...well(), unread: "slow" }, "takes longer than 2 s", /“Database busy”/, undefined],
     ["unlinked", with_({ kind: "pairing" }), "No phone is linked", /Link a phone/, 3_600],
     [
       "passkey",
@@ -59,6 +60,20 @@ describe("what is wrong has its start and what to do", () => {
       /Stop bulk/,
       7_200,
     ],
+    [
+      "tooFast",
+      { ...well(), limits: { stoppedSeconds: 1_800 }, stoppedSince: ago(600) },
+      "nothing is sent until 03:30 (Jakarta)",
+      /Stop bulk/,
+      600,
+    ],
+    [
+      "mediaOutage",
+      { ...well(), limits: { outages: [{ service: "media", seconds: 30, ageSeconds: 120 }] } },
+      "media servers accept no uploads; images and files stay queued",
+      /an hour/,
+      120,
+    ],
   ])("%s", (name, state, what, todo, seconds) => {
     const found = alertsOf(state);
     expect(found.map((alert) => alert.name)).toEqual([name]);
@@ -67,12 +82,11 @@ describe("what is wrong has its start and what to do", () => {
     expect(found[0]?.since).toEqual(seconds === undefined ? undefined : ago(seconds));
   });
 
-  test("of a job is the command that replays the failed run", () => {
-    const [run] = connected().runs;
-    const failed = run && { ...run, scheduledAt: ago(300) };
-    const [alert] = alertsOf({ ...well(), runs: failed ? [failed] : [] });
+  test("of a job is the command that replays the last failed run, since the first", () => {
+    const failed = { job: "document-status", reason: "because", scheduledAt: ago(300), since: ago(3_600) };
+    const [alert] = alertsOf({ ...well(), failedJobs: [failed] });
     expect(alert?.todo).toContain("npm run notify -- replay document-status --at 2030-01-31T19:55:00.000Z");
-    expect(alertsOf({ ...well(), runs: failed ? [{ ...failed, isUnresolved: false }] : [] })).toEqual([]);
+    expect(alert?.since).toEqual(ago(3_600));
   });
 });
 
@@ -88,8 +102,11 @@ test("the worst is first: what stops all messages, then some", () => {
   expect(names).toEqual(["stopped", "paused", "urgentOld", "limited", "job"]);
 });
 
-test("a connection that was lost less than a minute ago is no alert: it is usually back by then", () =>
-  expect(alertsOf(with_({ kind: "closed", since: ago(59).toISOString() }))).toEqual([]));
+test("a connection or a service that failed less than a minute ago is no alert: it is usually back by then", () => {
+  expect(alertsOf(with_({ kind: "closed", since: ago(59).toISOString() }))).toEqual([]);
+  const outages = [{ service: "media", seconds: 10, ageSeconds: 59 }] as const;
+  expect(alertsOf({ ...well(), limits: { outages } })).toEqual([]);
+});
 
 test("when nothing is wrong the page says so, and a standby speaks only of the outbox", async () => {
   const { get, messenger } = await openLoggedIn();

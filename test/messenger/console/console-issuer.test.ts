@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openIssuer } from "#lib/messenger/console/login/issuer.ts";
+import type { ConsoleOptions } from "#lib/messenger/console/console.ts";
+import { type IssuerSettings, openIssuer } from "#lib/messenger/console/login/issuer.ts";
 import { type IssuerMood, startIssuer } from "../../steps/issuer.ts";
 import { host, open } from "./console-browser.ts";
 
@@ -13,9 +14,10 @@ beforeEach(() => {
   issuer.asked.length = 0;
 });
 
-const openConsole = (more: { readonly now?: () => number } = {}) => {
-  const settings = { url: issuer.url, clientId: "console", groupsClaim: "cognito:groups" };
-  return open({ issuer: openIssuer(settings), ...more });
+const openConsole = (more: Partial<ConsoleOptions> = {}, settings: Partial<IssuerSettings> = {}) => {
+  const client = { clientId: "console", findClientSecret: async () => undefined };
+  const opened = openIssuer({ url: issuer.url, groupsClaim: "cognito:groups", ...client, ...settings });
+  return open({ issuer: opened, ...more });
 };
 const cookieOf = (headers: Record<string, unknown>, name: string) =>
   [headers["set-cookie"] ?? []].flat().find((cookie) => String(cookie).startsWith(`${name}=`)) as
@@ -47,13 +49,14 @@ test("an operator logs in at the issuer by code, PKCE, state and nonce, with the
     redirect_uri: `http://${host}/console/callback`,
     code_challenge_method: "S256",
     prompt: "login",
+    max_age: "0",
     state: expect.stringMatching(/^[\w-]{43}$/),
     nonce: expect.stringMatching(/^[\w-]{43}$/),
   });
   // Lax for the way back from another site; the login itself is Strict
   expect(cookie).toMatch(/; HttpOnly; SameSite=Lax; Max-Age=600$/);
   const login = cookieOf(answered.headers, "console") ?? "";
-  expect(login).toMatch(/; HttpOnly; SameSite=Strict; Max-Age=28800$/);
+  expect(login).toMatch(/; HttpOnly; SameSite=Strict; Max-Age=3600$/);
   const { body } = await city.get("", { cookie: login.split(";")[0] ?? "" });
   expect(body).toContain("sari · operator");
   await expect.poll(() => city.messenger.acts).toEqual(["sari login done"]);
@@ -78,6 +81,13 @@ describe("a login is rejected", () => {
     ["that has expired", { expiresInSeconds: -60 }, 401, rejected],
     ["with another state", { state: "other" }, 401, rejected],
     ["that another key has signed", { signsWithOtherKey: true }, 401, rejected],
+    [
+      "of a person who had logged in before, and did not now",
+      { claims: { auth_time: 1_000 } },
+      401,
+      rejected,
+    ],
+    ["that does not say when the person has logged in", { claims: { auth_time: undefined } }, 401, rejected],
     ["without one of the groups", { claims: { "cognito:groups": ["others"] } }, 403, "no role"],
     ["without groups", { claims: { "cognito:groups": undefined } }, 403, "no role"],
   ])("%s", async (_, mood, status, said) => {
@@ -108,6 +118,15 @@ describe("a login is rejected", () => {
   });
 });
 
+test("an account is recorded by issuer and subject, whatever name it has chosen", async () => {
+  const begun: unknown[] = [];
+  const record = async (person: unknown) => void begun.push(person);
+  const city = openConsole({ acts: { begin: async () => 1, end: async () => {}, record } });
+  issuer.mood = { claims: { preferred_username: "admin" } };
+  await logIn(city);
+  expect(begun).toEqual([{ id: `${issuer.url} 5a2c8e01`, name: "admin", role: "operator" }]);
+});
+
 test("a login that another site begins goes to the login page, and the issuer is not asked", async () => {
   const { headers } = await openConsole().get("/sign-in", { "sec-fetch-site": "cross-site" });
   expect(headers.location).toBe("/console/login");
@@ -120,5 +139,16 @@ test("an issuer that is down is named, and asked again at the next attempt", asy
   const down = await city.get("/sign-in");
   expect([down.statusCode, down.body]).toEqual([503, expect.stringContaining("is not responding")]);
   issuer.mood = {};
+  expect((await logIn(city)).answered.statusCode).toBe(200);
+});
+
+test("the client's secret is read at the first login, and again after it could not be read", async () => {
+  let isDown = true;
+  const findClientSecret = () =>
+    isDown ? Promise.reject(new Error("10.1.2.3")) : Promise.resolve(undefined);
+  const city = openConsole({}, { findClientSecret });
+  const failed = await city.get("/sign-in");
+  expect([failed.statusCode, failed.body]).toEqual([503, expect.stringContaining("Secrets Manager is not")]);
+  isDown = false;
   expect((await logIn(city)).answered.statusCode).toBe(200);
 });

@@ -1,11 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { listActs, openActs } from "#lib/messenger/console/acts.ts";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
 import { pairing, qrText, userOf } from "../../steps/console.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { openLoggedIn } from "./console-browser.ts";
 
-const openAs = (role: Role) => openLoggedIn({ findUsers: async () => [await userOf(undefined, role)] });
+const openAs = async (role: Role) => {
+  const user = await userOf(undefined, role);
+  return openLoggedIn({ findUsers: async () => [user] });
+};
 const phone = "6281234567890";
 /** The least role of each action, with what its form contains. */
 const actions: readonly [string, Role, Record<string, string>][] = [
@@ -48,6 +51,51 @@ test("a number in the record is masked, and a search for one is recorded too", a
   ]);
 });
 
+test.each(["0812-3456-7890", "+62 812 3456 7890", "0062 812 3456 7890"])(
+  "a search for %s, as people write a number, is that number, masked and recorded",
+  async (query) => {
+    const { post, get, messenger } = await openAs("viewer");
+    await post("/search", { query });
+    expect(messenger.acts.at(-1)).toBe("operator search 6281•••••••90 done");
+    expect((await get()).body).toContain("messages to 6281•••••••90");
+    expect(messenger.filter).toEqual({ phone: "6281234567890" });
+  },
+);
+
+test("digits that are no number, such as those of an identity card, are neither shown nor recorded", async () => {
+  const { post, get, messenger } = await openAs("viewer");
+  await post("/search", { query: "3273011234567890" });
+  expect(messenger.acts.at(-1)).toBe("operator search ••••••••••••••• done");
+  expect((await get()).body).not.toContain("3273011234567890");
+});
+
+test("a search for a number that cannot be recorded is not answered", async () => {
+  const record = (_: unknown, action: string) =>
+    action === "search" ? Promise.reject(new Error("10.1.2.3")) : Promise.resolve();
+  const { post, get, messenger } = await openLoggedIn({
+    acts: { begin: async () => 1, end: async () => {}, record },
+  });
+  await post("/search", { query: phone });
+  const { body } = await get();
+  expect(messenger.filter).toEqual({});
+  expect(body).toContain("the action could not be recorded");
+});
+
+test("an action without an answer has an unknown outcome, until it ends", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const pairing = Promise.withResolvers<string>();
+  const { post, get, messenger } = await openLoggedIn({ requestPairingCode: () => pairing.promise });
+  const posted = post("/pairing-code", { phone });
+  await vi.waitFor(() => expect(messenger.acts.at(-1)).toContain("pairing-code"));
+  await vi.advanceTimersByTimeAsync(20_000);
+  await posted;
+  expect((await get()).body).toContain("the outcome is unknown");
+  expect(messenger.acts.at(-1)).toBe("operator pairing-code 6281•••••••90");
+  pairing.resolve("K7PX-2QWM");
+  await vi.waitFor(() => expect(messenger.acts.at(-1)).toBe("operator pairing-code 6281•••••••90 done"));
+});
+
 test("an action that cannot be recorded is not performed", async () => {
   const begin = () => Promise.reject(new Error("10.1.2.3"));
   const { post, get, messenger } = await openLoggedIn({
@@ -80,10 +128,21 @@ test("opting a number out requires the confirmation", async () => {
 test("the messenger's role adds to the record and reads it, but changes and deletes nothing of it", async () => {
   const { sql } = await createMessengerDatabase();
   const acts = openActs(sql);
-  await acts.end(await acts.begin({ name: "sari", role: "operator" }, "pause"), "done");
-  await acts.begin({ name: "budi", role: "admin" }, "opt-out", "6281•••••••90");
+  await acts.end(await acts.begin({ id: "sari", name: "sari", role: "operator" }, "pause"), "done");
+  await acts.begin(
+    { id: "https://login.example 7", name: "budi", role: "admin" },
+    "opt-out",
+    "6281•••••••90",
+  );
   expect(await listActs(sql)).toMatchObject([
-    { operator: "budi", role: "admin", action: "opt-out", subject: "6281•••••••90", result: null },
+    {
+      operator: "https://login.example 7",
+      name: "budi",
+      role: "admin",
+      action: "opt-out",
+      subject: "6281•••••••90",
+      result: null,
+    },
     { operator: "sari", role: "operator", action: "pause", subject: null, result: "done" },
   ]);
   for (const statement of [

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readConsoleState } from "#lib/messenger/console/state.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
@@ -12,7 +12,7 @@ describe("the state of the outbox", () => {
     leader: true,
     jobs: [],
   } as const;
-  const sources = { own, filter: {}, explain: async () => new Map() };
+  const sources = { own, filter: {}, isDatabaseUp: async () => true, explain: async () => new Map() };
 
   test("contains the queue and the latest fifty messages, with masked numbers and without text", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
@@ -25,7 +25,7 @@ describe("the state of the outbox", () => {
     await setPaused(sql, true);
     const state = await readConsoleState(sql, sources);
     expect(state).toMatchObject({ ...own, paused: true });
-    expect(state.databaseUnavailable).toBeUndefined();
+    expect(state.unread).toBeUndefined();
     expect(state.queue).toEqual([{ state: "PENDING", count: 59, oldestSeconds: expect.closeTo(90, -1) }]);
     expect(state.messages.map(({ id }) => id)).toEqual(Array.from({ length: 50 }, (_, n) => `m${60 - n}`));
     expect(state.messages[0]).toEqual({
@@ -68,6 +68,23 @@ describe("the state of the outbox", () => {
     expect(runs.map(({ messages }) => messages).slice(0, 3)).toEqual([{}, { PENDING: 1, SENT: 2 }, {}]);
   });
 
+  test("contains the jobs that fail, once each, until they succeed, however many runs of others follow", async () => {
+    const { connect, admin } = await createMessengerDatabase();
+    await admin`
+      insert into notification.run (job, scheduled_at, state, reason, accepted)
+      select job, now() - hours * interval '1 hour', state, reason, 1
+      from (values ('mends', 50, 'failed', 'x'), ('mends', 49, 'done', null), ('fails', 48, 'done', null),
+        ('fails', 47, 'failed', 'first'), ('fails', 46, 'failed', 'last')) given (job, hours, state, reason)`;
+    await admin`
+      insert into notification.run (job, scheduled_at, state, accepted)
+      select 'other', now() - n * interval '1 minute', 'done', 1 from generate_series(1, 20) n`;
+    const { failedJobs } = await readConsoleState(connect(3), sources);
+    expect(failedJobs).toMatchObject([{ job: "fails", reason: "last" }]);
+    expect(failedJobs.map(({ scheduledAt, since }) => scheduledAt.getTime() - since.getTime())).toEqual([
+      3_600_000,
+    ]);
+  });
+
   test("masks the shortest number too", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
     await sql`
@@ -76,23 +93,31 @@ describe("the state of the outbox", () => {
     expect((await readConsoleState(sql, sources)).messages[0]?.phone).toBe("6281••45");
   });
 
-  test("is unknown while the database is unavailable or hangs", async () => {
-    const { connect, admin } = await createMessengerDatabase();
+  test("is unknown while the database is unavailable, or slow although it answers others", async () => {
+    const { connect, admin, sql } = await createMessengerDatabase();
     const down = connect(1);
     await down.end();
-    const unknown = expect.objectContaining({
-      ...own,
-      paused: false,
-      messages: [],
-      databaseUnavailable: true,
+    const unknown = { ...own, paused: false, messages: [] };
+    expect(await readConsoleState(down, { ...sources, isDatabaseUp: async () => false })).toMatchObject({
+      ...unknown,
+      unread: "unavailable",
     });
-    expect(await readConsoleState(down, sources)).toEqual(unknown);
-    const hanging = connect(3);
-    await hanging`select 1`;
+    const waiting = connect(2);
+    await waiting`select 1`;
     await admin.begin(async (transaction) => {
       await transaction`lock table messaging.message in access exclusive mode`;
-      expect(await readConsoleState(hanging, sources)).toEqual(unknown);
+      expect(await readConsoleState(waiting, sources)).toMatchObject({ ...unknown, unread: "slow" });
+      const listBlocked = () => sql`
+        select from pg_stat_activity where usename = 'municipal_messenger' and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await listBlocked()).count).toBe(0);
     });
-    await expect.poll(() => readConsoleState(hanging, sources)).not.toHaveProperty("databaseUnavailable");
+    await expect.poll(() => readConsoleState(waiting, sources)).not.toHaveProperty("unread");
+  });
+
+  test("is an error while the database rejects a query", async () => {
+    const { sql, admin } = await createMessengerDatabase();
+    await admin`revoke select on notification.run from municipal_messenger`;
+    onTestFinished(async () => void (await admin`grant select on notification.run to municipal_messenger`));
+    await expect(readConsoleState(sql, sources)).rejects.toMatchObject({ code: "42501" });
   });
 });

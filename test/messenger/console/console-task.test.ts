@@ -28,3 +28,28 @@ test("the console of a running task says why a message waits, and opts its numbe
     ["opt-in", "6281•••••••01", "done"],
   ]);
 });
+
+test("however many operators read while the database is slow, the sender's connections stay free", async () => {
+  const task = await start();
+  const { read, submit: press } = await openConsole(task);
+  let most = 0;
+  await database.admin.begin(async (transaction) => {
+    await transaction`lock table notification.run in access exclusive mode`;
+    const reads: Promise<string>[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      await press("search", { sender: `api:${n}` });
+      reads.push(read());
+    }
+    let areRead = false;
+    const shown = Promise.all(reads).finally(() => {
+      areRead = true;
+    });
+    while (!areRead) {
+      const { count } = await sql`
+        select from pg_stat_activity where usename = 'municipal_messenger' and wait_event_type = 'Lock'`;
+      most = Math.max(most, count);
+    }
+    expect(await shown).toEqual(Array(6).fill(expect.stringContaining("takes longer than 2 s")));
+  });
+  expect(most).toBe(2);
+});

@@ -103,6 +103,68 @@ describe("a message waits", () => {
     expect((await explain("C", pacingWith())).ahead).toBe(2);
   });
 
+  test("as long as before its attempt, by its place in the line: not behind all others", async () => {
+    await sql`insert into messaging.contact (account, phone) select ${account}, 6281200000000 + i from generate_series(1, 9) i`;
+    for (let n = 1; n <= 9; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
+    await sql`update messaging.message set not_before = now() + interval '5 minutes', epoch = 1 where id in ('M2', 'M4')`;
+    expect(await explain("M2", pacingWith())).toMatchObject({ ahead: 1, at: 5 });
+    expect((await explain("M5", pacingWith())).ahead).toBe(2);
+    expect((await explain("M4", pacingWith())).ahead).toBe(2);
+  });
+
+  test("as a new contact behind the new contacts before it, which are held back as well", async () => {
+    for (let n = 1; n <= 5; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
+    const locked = pacingWith({ lockedUntil: steadyNow() + 45 * minuteMs });
+    expect((await explain("M5", locked)).ahead).toBe(4);
+    await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000005')`;
+    expect((await explain("M5", locked)).ahead).toBe(0);
+  });
+
+  test("for those before it also where 25,000 wait: beyond 2,000 they are not counted", async () => {
+    await sql`
+      insert into messaging.message (id, sender, kind, phone, content, priority, expires_at)
+      select 'B' || i, 'api:a', 'text', 62813000000 + i, '{}', 3, now() + interval '1 day' from generate_series(1, 25000) i`;
+    await add({ id: "urgent" });
+    expect((await explain("urgent", pacingWith())).ahead).toBe(0);
+    await sql`insert into messaging.contact (account, phone) select ${account}, phone from messaging.message on conflict do nothing`;
+    expect((await explain("B2000", pacingWith())).ahead).toBe(2_000);
+    expect(await explain("B25000", pacingWith())).toMatchObject({ ahead: 2_001, at: undefined });
+  });
+
+  test("for its lane, while an upload is under way, which delays no text", async () => {
+    await befriend();
+    await add({ id: "A" }, { id: "B", phone: "6281200000002" }, { id: "C", phone: "6281200000003" });
+    const [media] = await sql`
+      insert into messaging.media (sender, content_type) values ('api:a', 'image/png') returning id`;
+    await sql`update messaging.message set media_id = ${media?.id ?? 0} where id in ('A', 'B')`;
+    await sql`update messaging.message set state = 'SENDING' where id = 'A'`;
+    expect((await explain("B", pacingWith())).obstacles).toEqual([["lane", undefined]]);
+    expect((await explain("C", pacingWith())).obstacles).toEqual([["line", undefined]]);
+  });
+
+  test("for a service of the platform that it needs and that has failed", async () => {
+    const pacing = pacingWith();
+    pacing.outages.record("media", steadyNow() + 30 * minuteMs);
+    pacing.outages.record("directory", steadyNow() + 50 * minuteMs);
+    await add({ id: "A" }, { id: "B", phone: "6281200000002" });
+    const [media] = await sql`
+      insert into messaging.media (sender, content_type) values ('api:a', 'image/png') returning id`;
+    await sql`update messaging.message set media_id = ${media?.id ?? 0} where id = 'A'`;
+    await sql`insert into messaging.number_check (phone, address) values (${known}, ${`${known}@s.whatsapp.net`})`;
+    expect((await explain("A", pacing)).obstacles).toEqual([["media-outage", 30]]);
+    expect((await explain("B", pacing)).obstacles).toEqual([
+      ["line", undefined],
+      ["directory-outage", 50],
+    ]);
+  });
+
+  test("for the end of the stop that the platform has asked for, however short the pace", async () => {
+    await befriend();
+    await add({ id: "A" });
+    const pacing = pacingWith({ stoppedUntil: steadyNow() + 20 * minuteMs });
+    expect(await explain("A", pacing)).toMatchObject({ obstacles: [["too-fast", 20]], at: 20 });
+  });
+
   test("for the pace: the hour's messages are used up", async () => {
     await befriend();
     await add({ id: "A" });
@@ -153,6 +215,15 @@ describe("a message waits", () => {
   });
 });
 
+test("an outage that no message notices again within two minutes is not shown any more", () => {
+  const { outages } = pacingWith();
+  const until = outages.record("media", 0);
+  expect(outages.list(until + 119_999)).toMatchObject([{ service: "media", seconds: 0 }]);
+  expect(outages.list(until + 120_000)).toEqual([]);
+  outages.record("media", until + 300_000);
+  expect(outages.list(until + 300_000)).toMatchObject([{ ageSeconds: (until + 300_000) / 1_000 }]);
+});
+
 test("the forecast observes the pace: 8 in a minute, then 200 in an hour", () => {
   const now = steadyNow();
   const times = pacingWith()
@@ -169,6 +240,7 @@ describe("a search", () => {
     expect(readFilter(" +62 812-3456-7890 ", "")).toEqual({ phone: "6281234567890" });
     expect(readFilter(" 3EB0A1 ", "api:a")).toEqual({ id: "3EB0A1", sender: "api:a" });
     expect(readFilter("", "")).toEqual({});
+    expect(readFilter("0812 3456 7890", "")).toEqual({ phone: "6281234567890" });
   });
 
   test("finds the messages of a number, an id or a sender by an index", async () => {

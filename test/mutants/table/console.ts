@@ -3,6 +3,8 @@ import type { Mutant } from "../mutant.ts";
 const ofRoles = ["test/messenger/console/console-roles.test.ts"];
 const ofIssuer = ["test/messenger/console/console-issuer.test.ts"];
 const ofLogin = ["test/messenger/console/console-login.test.ts"];
+const ofState = ["test/messenger/console/console-state.test.ts"];
+const ofTask = ["test/messenger/console/console-task.test.ts"];
 const ofWaiting = ["test/messenger/send/waiting.test.ts"];
 
 /** What operators may do, and what the console shows them. */
@@ -78,6 +80,22 @@ export const ofConsole: readonly Mutant[] = [
     replace: "const found = this.#attempts.get(key) ?? [...this.#attempts.values()][0];",
     tests: ofIssuer,
     only: "has not begun it",
+  },
+  {
+    breaks: "Operators who read while the database is slow take the connections of the sender",
+    file: "lib/messenger/task.ts",
+    find: "connect(consolePoolSize)",
+    replace: "connect(poolSize)",
+    tests: ofTask,
+    only: "the sender's connections stay free",
+  },
+  {
+    breaks: "The console calls a slow database unavailable",
+    file: "lib/messenger/console/state.ts",
+    find: "if (!(await isDatabaseUp()))",
+    replace: "if ((await isDatabaseUp()) || error)",
+    tests: ofState,
+    only: "slow although it answers others",
   },
   {
     breaks: "The console explains another limit than the one that holds new contacts back",

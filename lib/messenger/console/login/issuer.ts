@@ -1,5 +1,6 @@
 import * as client from "openid-client";
 import { lazy } from "#lib/lazy.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import type { Attempt } from "./pending-login.ts";
 import { type Operator, roles } from "./roles.ts";
 
@@ -7,8 +8,8 @@ export interface IssuerSettings {
   /** Issuer identifier of OpenID Connect, such as that of a Cognito user pool. */
   readonly url: string;
   readonly clientId: string;
-  /** Undefined for a public client: PKCE protects the code. */
-  readonly clientSecret?: string | undefined;
+  /** Resolves to undefined for a public client: PKCE protects the code. */
+  readonly findClientSecret: () => Promise<string | undefined>;
   /** The claim with the operator's groups. */
   readonly groupsClaim: string;
 }
@@ -18,7 +19,13 @@ const timeoutSeconds = 5;
 const groupPrefix = "messenger-";
 const loopback = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-const discover = ({ url, clientId, clientSecret }: IssuerSettings) => {
+/** The secret could not be read: nothing was asked of the issuer. */
+class SecretUnavailable extends Error {}
+
+const discover = async ({ url, clientId, findClientSecret }: IssuerSettings) => {
+  const clientSecret = await findClientSecret().catch((cause: unknown) => {
+    throw new SecretUnavailable("the client's secret cannot be read", { cause });
+  });
   const server = new URL(url);
   const isLocal = server.protocol === "http:" && loopback.has(server.hostname);
   const authentication = clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret);
@@ -38,11 +45,9 @@ const toOperator = (
 ): Operator | undefined => {
   const groups = [claims[groupsClaim] ?? []].flat();
   const role = roles.findLast((one) => groups.includes(`${groupPrefix}${one}`));
-  const names = ["preferred_username", "cognito:username", "email", "sub"].map((name) =>
-    textOf(claims[name]),
-  );
-  const name = names.find((one) => one !== undefined && one !== "");
-  return role && name !== undefined ? { name: name.slice(0, 200), role } : undefined;
+  const names = ["preferred_username", "cognito:username", "email"].map((name) => textOf(claims[name]));
+  const name = names.find((one) => one !== undefined && one !== "") ?? claims.sub;
+  return role && { id: `${claims.iss} ${claims.sub}`, name: name.slice(0, 200), role };
 };
 
 /** Logs operators in at an issuer of OpenID Connect, by authorization code with PKCE, state and nonce. */
@@ -52,7 +57,13 @@ export const openIssuer = (settings: IssuerSettings) => {
     /** @returns where to send the operator's browser. */
     async begin(redirectUri: string): Promise<{ url: URL; attempt: Attempt }> {
       const verifier = client.randomPKCECodeVerifier();
-      const attempt = { redirectUri, verifier, state: client.randomState(), nonce: client.randomNonce() };
+      const attempt = {
+        redirectUri,
+        verifier,
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        begunAt: steadyNow(),
+      };
       const url = client.buildAuthorizationUrl(await configuration(), {
         redirect_uri: redirectUri,
         scope: "openid profile email",
@@ -62,6 +73,8 @@ export const openIssuer = (settings: IssuerSettings) => {
         nonce: attempt.nonce,
         // a login that was idle for 15 minutes must not continue without the operator
         prompt: "login",
+        // with it the issuer says when the operator has logged in, which is checked below
+        max_age: "0",
       });
       return { url, attempt };
     },
@@ -81,20 +94,22 @@ export const openIssuer = (settings: IssuerSettings) => {
           expectedState: attempt.state,
           expectedNonce: attempt.nonce,
           idTokenExpected: true,
+          maxAge: Math.ceil((steadyNow() - attempt.begunAt) / 1_000),
         },
       );
       const claims = tokens.claims();
       return claims && toOperator(claims, settings);
     },
 
-    /** Whether an error says that the issuer could not be reached, not that its answer was rejected. */
-    isDown(error: unknown): boolean {
+    /** Whether the secret could not be read, the issuer could not be reached, or its answer was rejected. */
+    explain(error: unknown): "unavailable" | "issuerDown" | "issuerRejected" {
+      if (error instanceof SecretUnavailable) return "unavailable";
       const { code, cause } = error as { code?: string; cause?: { status?: number } };
-      return (
+      const isDown =
         error instanceof TypeError ||
         code === "OAUTH_TIMEOUT" ||
-        (code === "OAUTH_RESPONSE_IS_NOT_CONFORM" && (cause?.status ?? 0) >= 500)
-      );
+        (code === "OAUTH_RESPONSE_IS_NOT_CONFORM" && (cause?.status ?? 0) >= 500);
+      return isDown ? "issuerDown" : "issuerRejected";
     },
   };
 };

@@ -18,6 +18,19 @@ export interface Credential {
 /** Checked for an unknown name, so that the time does not reveal which names exist. */
 const unusedHash = lazy(() => hashPassword(""));
 
+const toOperator = ({ username, role, hash }: LocalUser): Operator => ({
+  id: username,
+  name: username,
+  role,
+  hash,
+});
+
+/** @returns undefined if the operator was removed or has another password since the login. */
+export const findAgain = (users: readonly LocalUser[], { id, hash }: Operator): Operator | undefined => {
+  const user = users.find((one) => one.username === id && one.hash === hash);
+  return user && toOperator(user);
+};
+
 /** @returns undefined if name or password is wrong. */
 export const findOperator = async (
   users: readonly LocalUser[],
@@ -25,5 +38,5 @@ export const findOperator = async (
 ): Promise<Operator | undefined> => {
   const user = users.find((one) => one.username === username);
   const isRight = await isPasswordOf(user?.hash ?? (await unusedHash()), password);
-  return user && isRight ? { name: user.username, role: user.role } : undefined;
+  return user && isRight ? toOperator(user) : undefined;
 };

@@ -3,8 +3,10 @@ import { formatCookie, readCookie } from "./cookie.ts";
 import type { Operator } from "./roles.ts";
 
 const idleTimeoutMs = 15 * 60 * 1_000;
-/** A working day. */
-const lifetimeMs = 8 * 60 * 60 * 1_000;
+const hourMs = 60 * 60 * 1_000;
+/** A password's operator is looked up with every request; what an issuer has said about its account is not. */
+const lifetimesMs = { local: 8 * hourMs, issuer: hourMs };
+export type Method = keyof typeof lifetimesMs;
 const maxLogins = 100;
 const cookieName = "console";
 
@@ -21,7 +23,7 @@ export interface MessageFilter {
 }
 
 export interface OperatorLogin {
-  readonly operator: Operator;
+  operator: Operator;
   readonly endsAt: number;
   activeAt: number;
   notice: Notice | undefined;
@@ -39,7 +41,8 @@ export class OperatorLogins {
   }
 
   /** Begins a login, with a new token. @returns the cookie. */
-  begin(operator: Operator, isSecure: boolean): string {
+  begin(operator: Operator, method: Method, isSecure: boolean): string {
+    const lifetimeMs = lifetimesMs[method];
     const token = mintToken("");
     const [oldest] = this.#logins.keys();
     if (this.#logins.size >= maxLogins && oldest !== undefined) this.#logins.delete(oldest);

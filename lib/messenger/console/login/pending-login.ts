@@ -6,6 +6,8 @@ export interface Attempt {
   readonly verifier: string;
   readonly state: string;
   readonly nonce: string;
+  /** By the steady clock. */
+  readonly begunAt: number;
 }
 
 const maxPending = 100;

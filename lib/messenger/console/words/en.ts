@@ -69,9 +69,13 @@ export const en = {
       what: "The messenger is running, but its state cannot be read.",
       todo: "See its log.",
     },
-    database: {
+    unavailable: {
       what: "The database is unavailable: no messages are accepted or sent, and queue and messages cannot be shown.",
       todo: "Runbook, “Database down”. The connection below is current.",
+    },
+    slow: {
+      what: "The database responds, but reading queue and messages takes longer than 2 s: they cannot be shown.",
+      todo: "Runbook, “Database busy”. The connection below is current.",
     },
     unlinked: {
       what: "No phone is linked: nothing is sent.",
@@ -94,6 +98,15 @@ export const en = {
     limited: {
       what: (end: string) => `WhatsApp accepts no messages to new contacts until ${end}; they stay queued.`,
       todo: "Stop bulk senders. Do not restart the task or unlink the phone.",
+    },
+    tooFast: {
+      what: (end: string) =>
+        `WhatsApp says that the account sends too fast: nothing is sent until ${end}; messages stay queued.`,
+      todo: refusals["429"].operator,
+    },
+    outage: {
+      what: (service: string) => `${service} stay queued.`,
+      todo: "Nothing: the messenger retries every 2 minutes at the latest. If it lasts an hour, tell the developers.",
     },
     urgentOld: {
       what: (age: string) => `A one-time code or transactional message has waited for ${age}.`,
@@ -148,6 +161,8 @@ export const en = {
     sendingLater: "Sending starts once connected.",
     limited: (time: string) =>
       `WhatsApp accepts no messages to new contacts for another ${time}; they stay queued.`,
+    tooFast: (time: string) =>
+      `WhatsApp says that the account sends too fast: nothing is sent for another ${time}.`,
     cap: (used: number, total: number, time: string) =>
       `${used} of ${total} new contacts that WhatsApp allows are used; the next cycle begins in ${time}.`,
     outages: {
@@ -271,6 +286,10 @@ export const en = {
       "quiet-hours": "quiet hours of the message",
       retry: "the next attempt after a failed one",
       order: "an earlier message to the same number must be sent first",
+      lane: "messages of its kind are being sent; this one follows",
+      "media-outage": "WhatsApp's media servers accept no uploads",
+      "directory-outage": "WhatsApp does not answer for numbers and devices",
+      "too-fast": "WhatsApp says that the account sends too fast",
       recipient: "rest of the number between two messages",
       gap: "pace: seconds between two messages",
       minute: "pace: messages per minute are used up",
@@ -283,6 +302,7 @@ export const en = {
       line: "messages before it",
     },
     until: (time: string) => `until ${time}`,
+    manyAhead: (count: number) => `more than ${count} messages are before it`,
     ahead: (count: number) => (count === 1 ? "1 message is before it" : `${count} messages are before it`),
   },
   runs: {
@@ -310,7 +330,7 @@ export const en = {
     columns: { at: "When", operator: "Operator", action: "Action", result: "Result" },
     none: "Nothing yet.",
     unavailable: "The record is unavailable.",
-    results: { done: "done", failed: "failed", denied: "not allowed", unfinished: "no result recorded" },
+    results: { done: "done", failed: "failed", denied: "not allowed", unfinished: "outcome unknown" },
     names: {
       "log-in": "connected again",
       login: "logged in",
@@ -330,6 +350,8 @@ export const en = {
     notAllowed: (role: string) => `Your role does not allow this: it requires the role ${role}.`,
     notRecorded:
       "Nothing was done: the action could not be recorded, because the database is not responding.",
+    outcomeUnknown:
+      "No answer within 20 s: the outcome is unknown. Check the connection below before you try again.",
     paused: "Sending paused.",
     resumed: "Sending resumed.",
     pairingCode: (code: string) => `Pairing code: ${code}. Enter it on the phone.`,

@@ -60,9 +60,13 @@ export const id: Words = {
       what: "Messenger berjalan, tetapi statusnya tidak dapat dibaca.",
       todo: "Lihat log-nya.",
     },
-    database: {
+    unavailable: {
       what: "Basis data tidak tersedia: tidak ada pesan yang diterima atau dikirim, dan antrean serta pesan tidak dapat ditampilkan.",
       todo: "Runbook, “Database down”. Koneksi di bawah ini tetap aktual.",
+    },
+    slow: {
+      what: "Basis data merespons, tetapi pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
+      todo: "Runbook, “Database busy”. Koneksi di bawah ini tetap aktual.",
     },
     unlinked: {
       what: "Tidak ada telepon yang tertaut: tidak ada yang dikirim.",
@@ -85,6 +89,15 @@ export const id: Words = {
     limited: {
       what: (end) => `WhatsApp tidak menerima pesan ke kontak baru sampai ${end}; pesan tetap di antrean.`,
       todo: "Hentikan pengirim massal. Jangan memulai ulang task atau melepas tautan telepon.",
+    },
+    tooFast: {
+      what: (end) =>
+        `WhatsApp menyatakan akun mengirim terlalu cepat: tidak ada yang dikirim sampai ${end}; pesan tetap di antrean.`,
+      todo: "Hentikan pengirim massal. Jangan menaikkan laju pengiriman.",
+    },
+    outage: {
+      what: (service) => `${service} tetap di antrean.`,
+      todo: "Tidak ada: messenger mencoba lagi paling lambat setiap 2 menit. Bila berlangsung satu jam, beri tahu developer.",
     },
     urgentOld: {
       what: (age) => `Kode sekali pakai atau pesan transaksional sudah menunggu ${age}.`,
@@ -139,6 +152,8 @@ export const id: Words = {
     sendingLater: "Pengiriman dimulai setelah tersambung.",
     limited: (time) =>
       `WhatsApp tidak menerima pesan ke kontak baru selama ${time} lagi; pesan tetap di antrean.`,
+    tooFast: (time) =>
+      `WhatsApp menyatakan akun mengirim terlalu cepat: tidak ada yang dikirim selama ${time} lagi.`,
     cap: (used, total, time) =>
       `${used} dari ${total} kontak baru yang diizinkan WhatsApp sudah terpakai; siklus berikutnya mulai dalam ${time}.`,
     outages: {
@@ -348,6 +363,10 @@ export const id: Words = {
       "quiet-hours": "jam tenang pesan ini",
       retry: "percobaan berikutnya setelah yang gagal",
       order: "pesan sebelumnya ke nomor yang sama harus dikirim lebih dulu",
+      lane: "pesan sejenis sedang dikirim; setelah itu giliran pesan ini",
+      "media-outage": "server media WhatsApp tidak menerima unggahan",
+      "directory-outage": "WhatsApp tidak menjawab kueri nomor dan perangkat",
+      "too-fast": "WhatsApp menyatakan akun mengirim terlalu cepat",
       recipient: "jeda nomor ini di antara dua pesan",
       gap: "laju: beberapa detik di antara dua pesan",
       minute: "laju: jatah pesan per menit habis",
@@ -360,6 +379,7 @@ export const id: Words = {
       line: "pesan di depannya",
     },
     until: (time) => `sampai ${time}`,
+    manyAhead: (count) => `lebih dari ${count} pesan di depannya`,
     ahead: (count) => `${count} pesan di depannya`,
   },
   runs: {
@@ -391,7 +411,7 @@ export const id: Words = {
       done: "selesai",
       failed: "gagal",
       denied: "tidak diizinkan",
-      unfinished: "hasil tidak tercatat",
+      unfinished: "hasil tidak diketahui",
     },
     names: {
       "log-in": "menyambungkan lagi",
@@ -411,6 +431,8 @@ export const id: Words = {
   notices: {
     notAllowed: (role) => `Peran Anda tidak mengizinkan ini: diperlukan peran ${role}.`,
     notRecorded: "Tidak ada yang dilakukan: tindakan tidak dapat dicatat, karena basis data tidak merespons.",
+    outcomeUnknown:
+      "Tidak ada jawaban dalam 20 detik: hasilnya tidak diketahui. Periksa koneksi di bawah sebelum mencoba lagi.",
     paused: "Pengiriman dijeda.",
     resumed: "Pengiriman dilanjutkan.",
     pairingCode: (code) => `Kode penautan: ${code}. Masukkan di telepon.`,
