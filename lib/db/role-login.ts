@@ -1,7 +1,9 @@
 import type postgres from "postgres";
 import { findSecret, readSecret } from "#lib/secrets/secret.ts";
+import { log } from "../log.ts";
 import { Credentials } from "./credentials.ts";
 import { logsIn, setPassword } from "./password.ts";
+import { loginRoles } from "./roles.ts";
 
 /*
  * A rotation sets the pending password on the server before Secrets Manager makes it the current one. A client that
@@ -33,11 +35,7 @@ export const readWorkingCredentials = async (id: string): Promise<Credentials> =
  * @returns whether the password was set.
  * @throws Error if the role cannot log in even then.
  */
-export const ensureRoleLogin = async (
-  sql: postgres.Sql,
-  role: string,
-  secretId: string,
-): Promise<boolean> => {
+const ensureRoleLogin = async (sql: postgres.Sql, role: string, secretId: string): Promise<boolean> => {
   const current = await readSecret(secretId, Credentials);
   if (current.username !== role) throw new Error(`secret ${secretId} belongs to another role than ${role}`);
   if (await logsIn(current)) return false;
@@ -46,4 +44,12 @@ export const ensureRoleLogin = async (
   await setPassword(sql, role, current.password);
   if (await logsIn(current)) return true;
   throw new Error(`role ${role} cannot log in with the password that was set`);
+};
+
+/** Ensures that every role can log in with its secret. @param prefix of the secrets' names. */
+export const ensureRoleLogins = async (sql: postgres.Sql, prefix: string): Promise<void> => {
+  for (const [name, role] of Object.entries(loginRoles)) {
+    const isNew = await ensureRoleLogin(sql, role, `${prefix}database/${name}`);
+    log.info("the role logs in", { role, isNew });
+  }
 };

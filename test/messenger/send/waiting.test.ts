@@ -76,13 +76,13 @@ describe("a message waits", () => {
     expect((await explain("B", pacingWith())).obstacles).toEqual([["retry", 5]]);
   });
 
-  test("for the next try while the platform does not answer for numbers, unless nothing must be asked for its own", async () => {
+  test("for the end of an outage while the platform does not answer for numbers, unless nothing must be asked for its own", async () => {
     await befriend();
     await add({ id: "A" }, { id: "B", phone: "6281200000002" });
     const pacing = pacingWith();
     pacing.outages.record("directory", steadyNow() + minuteMs);
     expect((await explain("A", pacing)).obstacles).toEqual([]);
-    expect((await explain("B", pacing)).obstacles).toContainEqual(["retry", 1]);
+    expect((await explain("B", pacing)).obstacles).toContainEqual(["directory-outage", 1]);
   });
 
   test("for earlier messages to its number, and those before it in turns of the senders", async () => {

@@ -88,9 +88,9 @@ export const functions: readonly Mutant[] = [
   },
   {
     breaks: "A deployment to another, empty database serves a city without data",
-    file: "functions/migrate.ts",
-    find: "if (!schema && deployedAt)",
-    replace: "if (schema && !deployedAt)",
+    file: "lib/db/deployment.ts",
+    find: "if (!schema && since)",
+    replace: "if (schema && !since)",
     tests: migrate,
     only: "is empty",
   },
