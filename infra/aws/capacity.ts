@@ -1,8 +1,7 @@
 import type { LoginRole } from "#lib/db/roles.ts";
-import { authorizers, routes } from "#lib/routes/index.ts";
+import { routes } from "#lib/routes/index.ts";
 import { notify } from "#lib/routes/internal.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
-import type { Secrets } from "#lib/secrets/table/table.ts";
 import type { Api } from "./api.ts";
 import type { Config } from "./config.ts";
 
@@ -43,14 +42,14 @@ const fixed = {
 } as const satisfies Partial<Record<LoginRole, number>>;
 
 /**
- * Shares of the other connections. Each request with a key needs the gatekeeper and the residents' role, for about 20 ms;
- * those of employees wait for a legacy system meanwhile.
+ * Shares of the other connections. The authorizer of keys returns its connection after each lookup, of which it makes one in
+ * 30 s for a key; requests of employees hold one while they wait for a legacy system.
  */
 const shares = {
-  gatekeeper: 0.34,
-  resident: 0.25,
-  employee: 0.16,
-  "employee-ticket": 0.18,
+  gatekeeper: 0.14,
+  resident: 0.4,
+  employee: 0.19,
+  "employee-ticket": 0.2,
   tourism: 0.07,
 } as const;
 type SharedRole = keyof typeof shares;
@@ -63,9 +62,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total
 
 export type Capacity = ReturnType<typeof planCapacity>;
 
-type Row = { readonly fn: string; readonly secrets: Secrets };
-
-const roleOf = ({ secrets }: Row): SharedRole | undefined =>
+const roleOf = ({ secrets }: Route): SharedRole | undefined =>
   sharedRoles.find((role) => secrets.DATABASE_SECRET_ID === `database/${role}`);
 
 /** @throws Error when the server has too few connections for the stage. */
@@ -85,10 +82,12 @@ export const planCapacity = ({ connections, functionConcurrency }: Size) => {
   };
   const concurrent = (role: SharedRole) =>
     part(role, functionConcurrency ? Math.min(shared, functionConcurrency) : shared);
-  const rows: readonly Row[] = [...routes, ...authorizers];
-  /** Environments by function: no more than its role has connections. */
-  const functions = new Map(
-    rows.flatMap((row) => {
+  /**
+   * Environments by function: no more than its role has connections. The authorizer is not limited, because API Gateway
+   * answers 500 for it; it waits for a connection.
+   */
+  const functions = new Map<string, number>(
+    routes.flatMap((row) => {
       const role = roleOf(row);
       return role ? [[row.fn, concurrent(role)] as const] : [];
     }),
@@ -100,18 +99,11 @@ export const planCapacity = ({ connections, functionConcurrency }: Size) => {
     /** Reserved concurrency by function; others are not limited, as they need no connection. */
     reserved: reserved as ReadonlyMap<string, number>,
     /** Requests of a route that may arrive at once without exceeding the concurrency of its functions, and their rate. */
-    throttleOf: (route: Route, { routes: all, throttle }: Pick<Api, "routes" | "throttle">): Rate => {
+    throttleOf: (route: Route, { throttle }: Pick<Api, "throttle">): Rate => {
       const given = route.throttle ?? throttle;
       const own = functions.get(route.fn);
       if (own === undefined) return given;
-      const guarded = all.filter(({ auth }) => auth.kind === route.auth.kind);
-      const guards = authorizers.flatMap(({ kind, fn }) =>
-        kind === route.auth.kind ? (functions.get(fn) ?? []) : [],
-      );
-      const burst = Math.max(
-        1,
-        Math.min(given.burst, own, ...guards.map((all) => Math.floor(all / guarded.length))),
-      );
+      const burst = Math.max(1, Math.min(given.burst, own));
       const held = route.upstreams ? holdSeconds.withLegacySystem : holdSeconds.own;
       return { burst, requestsPerSecond: Math.min(given.requestsPerSecond, Math.round(burst / held)) };
     },

@@ -99,8 +99,8 @@ const Context = z.object({
   domain: z.optional(Domain),
   database: Database,
   /**
-   * Environments of the functions with a database connection, together; the account's concurrency reserves up to twice as
-   * many for them. 0 reserves none, for an account whose quota is not yet above 100.
+   * Share of the account's concurrency by which the functions with a database connection are limited; together they reserve
+   * up to 1.75 times as much. 0 reserves none, for an account whose quota is not yet above 100.
    */
   functionConcurrency: z.optional(amount(0)),
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),

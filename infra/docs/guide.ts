@@ -19,7 +19,16 @@ export const readers: readonly { readonly label: Text; readonly guides: readonly
   },
   {
     label: { en: "Operators", id: "Operator" },
-    guides: ["operator", "deploying", "messenger", "notifications", "importing", "rotation", "cost"],
+    guides: [
+      "operator",
+      "deploying",
+      "messenger",
+      "notifications",
+      "importing",
+      "rotation",
+      "cost",
+      "growing",
+    ],
   },
   {
     label: { en: "Privacy and security", id: "Privasi dan keamanan" },

@@ -54,6 +54,12 @@ export const prepareDatabase = (): void => {
   connection().catch(() => {});
 };
 
+/** Returns the connection to the server. The next request opens another one. */
+export const releaseConnection = async (): Promise<void> => {
+  const sql = await connection.reset()?.catch(() => undefined);
+  await sql?.end({ timeout: 1 });
+};
+
 type Work<T> = (sql: postgres.Sql) => Promise<T>;
 
 /** A connection may be lost, then its password outdated, then the newest one not yet in use. */

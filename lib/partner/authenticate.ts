@@ -1,6 +1,10 @@
+import { setTimeout } from "node:timers/promises";
 import { isYounger } from "#lib/cached.ts";
-import { withDatabase } from "#lib/db/database.ts";
+import { releaseConnection, withDatabase } from "#lib/db/database.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { busy } from "#lib/faults/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
+import { log } from "#lib/log.ts";
 import { digestToken, isToken } from "#lib/opaque-token.ts";
 
 export interface AuthenticatedPartner extends Partner {
@@ -35,6 +39,28 @@ const remember = <T>(entries: Map<string, T>, id: string, entry: T) => {
   entries.set(id, entry);
 };
 
+/** API Gateway has no other response than 500 for an authorizer that fails, so it waits: others return theirs soon. */
+const busyMs = 2_000;
+const retryMs = 50;
+
+const look = async (digest: Buffer): Promise<Row | undefined> => {
+  for (const until = performance.now() + busyMs; ; await setTimeout(retryMs * (1 + Math.random()))) {
+    try {
+      const [row] = await withDatabase(
+        (sql) => sql<Row[]>`
+          select partner_id as "partnerId", key_id as "keyId", scopes,
+            usage_identifier as "usageIdentifier", expires_at as "expiresAt"
+          from partner.authenticate(${digest})`,
+      );
+      return row;
+    } catch (error) {
+      const isBusy = error instanceof Fault && error.code === busy.code;
+      if (!isBusy || performance.now() > until) throw error;
+      log.warn("the authorizer waits for a database connection");
+    }
+  }
+};
+
 /**
  * Finds the partner with this active key. Returns undefined for an unknown, revoked or expired key.
  *
@@ -50,17 +76,14 @@ export const findPartnerByKey = async (key: string): Promise<AuthenticatedPartne
   cache.delete(id);
   if (isYounger(rejected.get(id) ?? 0, rejectedMs)) return undefined;
   rejected.delete(id);
-  const [row] = await withDatabase(
-    (sql) => sql<Row[]>`
-      select partner_id as "partnerId", key_id as "keyId", scopes,
-        usage_identifier as "usageIdentifier", expires_at as "expiresAt"
-      from partner.authenticate(${digest})`,
-  );
+  const row = await look(digest);
   if (!row) {
     remember(rejected, id, Date.now());
     return undefined;
   }
   const partner = { ...row, scopes: row.scopes.split(" ") };
+  // it is not needed soon, and other environments may wait for one
+  await releaseConnection();
   remember(cache, id, { partner, at: Date.now() });
   return partner;
 };

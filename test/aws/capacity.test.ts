@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import { authorizers, routes } from "#lib/routes/index.ts";
+import { routes } from "#lib/routes/index.ts";
 import { operatorConnections, planCapacity, withCapacity } from "../../infra/aws/capacity.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { listFunctions } from "../../infra/build/build.ts";
@@ -26,7 +26,7 @@ describe.each(sizes)("of $connections connections", (size) => {
   });
 
   test("no function has more environments than its role has connections", () => {
-    for (const { fn, secrets } of [...routes, ...authorizers]) {
+    for (const { fn, secrets } of routes) {
       const [, role] = secrets.DATABASE_SECRET_ID?.split("/") ?? [];
       const limit = role === undefined ? undefined : capacity.roles[role as LoginRole];
       const reserved = capacity.reserved.get(fn);
@@ -37,16 +37,14 @@ describe.each(sizes)("of $connections connections", (size) => {
     }
   });
 
-  test("all requests that the throttles let through at once find an authorizer and a function", () => {
+  test("all requests that the throttles let through at once find an environment", () => {
     const fitted = withCapacity(integrationApi, capacity).routes;
-    for (const { fn, throttle } of fitted.filter(({ fn }) => capacity.reserved.has(fn)))
-      expect([fn, (throttle?.burst ?? Number.POSITIVE_INFINITY) <= (capacity.reserved.get(fn) ?? 0)]).toEqual(
-        [fn, true],
-      );
-    const withKey = fitted
-      .filter(({ auth }) => auth.kind === "apiKey")
-      .map(({ throttle }) => throttle?.burst ?? 0);
-    expect(sum(withKey)).toBeLessThanOrEqual(capacity.reserved.get("authorizers/api-key") ?? 0);
+    const limited = fitted.filter(({ fn }) => capacity.reserved.has(fn));
+    expect(limited).toHaveLength(8);
+    for (const { fn, throttle } of limited) {
+      const burst = throttle?.burst ?? Number.POSITIVE_INFINITY;
+      expect([fn, burst <= (capacity.reserved.get(fn) ?? 0)]).toEqual([fn, true]);
+    }
   });
 
   test("one address can take at most a fifth of the rate of a route with a key", () => {
@@ -81,13 +79,12 @@ const reservedIn = (changed: Readonly<Record<string, unknown>>) =>
 test("the templates reserve the concurrency of the functions with a database connection, and of no other", () => {
   const micro = { stage: "prod", database: { kind: "instance", instanceClass: "t4g.micro" } };
   expect(Object.fromEntries(reservedIn(micro))).toEqual({
-    authorizersapikey: 14,
-    residentlist: 11,
-    residentsearch: 11,
-    employeelogin: 7,
-    employeerefresh: 7,
-    employeeticket: 7,
-    employeeemployees: 7,
+    residentlist: 17,
+    residentsearch: 17,
+    employeelogin: 8,
+    employeerefresh: 8,
+    employeeticket: 8,
+    employeeemployees: 8,
     tourismcategories: 3,
     tourismgallery: 3,
     notify: 3,

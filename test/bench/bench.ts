@@ -1,5 +1,6 @@
 import { command, type Reply, readWhole, runCommand } from "../../infra/commands/command.ts";
 import { benchAccept } from "./accept.ts";
+import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
@@ -22,6 +23,7 @@ const run = command(
   (program, answer) => {
     const defaults = {
       accept: 10_000,
+      burst: 2_000,
       pairs: 15,
       messages: 50_000,
       recipients: 5_000,
@@ -39,6 +41,7 @@ const run = command(
       answer(async ({ store }) => {
         const results = [
           await benchAccept({ sends: defaults.accept }),
+          await benchBurst({ requests: defaults.burst }),
           await benchColdStart({ pairs: defaults.pairs }),
           await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           await benchOutbox({ sends: defaults.outbox }),
@@ -52,6 +55,11 @@ const run = command(
       .description("messages that the messenger accepts in a second")
       .option(...size("sends", "messages in each round"), defaults.accept)
       .action(answer(async (options) => finish(await benchAccept(options))));
+    program
+      .command("burst")
+      .description("requests that the smallest stage serves and rejects, at growing rates and in a burst")
+      .option(...size("requests", "requests of the burst"), defaults.burst)
+      .action(answer(async (options) => finish(await benchBurst(options))));
     program
       .command("cold-start")
       .description("cold starts of each function")

@@ -40,14 +40,17 @@ export interface Result {
   /** Name of its file. */
   readonly bench: string;
   readonly figures: Readonly<Record<string, unknown>>;
+  /** A picture of them, as SVG. */
+  readonly picture?: string;
 }
 
 /** Stores figures in `results/<bench>.json`, with the date and the version of Node. @returns the file. */
-export const writeResult = ({ bench, figures }: Result): string => {
+export const writeResult = ({ bench, figures, picture }: Result): string => {
   const folder = fileURLToPath(new URL("results", import.meta.url));
   mkdirSync(folder, { recursive: true });
   const result = { date: new Date().toISOString().slice(0, 10), node: process.version, ...figures };
   const file = `${folder}/${bench}.json`;
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  if (picture !== undefined) writeFileSync(`${folder}/${bench}.svg`, picture);
   return file;
 };

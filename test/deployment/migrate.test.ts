@@ -91,6 +91,20 @@ test("a second deployment changes no password", async () => {
   expect(newRoles(await migrate(stage))).toEqual([]);
 });
 
+test("each role gets its share of the connections, and loses it with the setting", async () => {
+  const stage = await prepareStage();
+  const limits = async () => {
+    const rows = await stage.connect()<{ rolname: string; rolconnlimit: number }[]>`
+      select rolname, rolconnlimit from pg_roles where rolconnlimit >= 0`;
+    return rows.map(({ rolname, rolconnlimit }) => [rolname, rolconnlimit]);
+  };
+  const variables = { ...stage.variables, CONNECTION_LIMITS: JSON.stringify({ tourism: 7 }) };
+  await migrate({ variables });
+  expect(await limits()).toEqual([["municipal_tourism", 7]]);
+  await migrate(stage);
+  expect(await limits()).toEqual([]);
+});
+
 test("a lost password is set again from its secret", async () => {
   const stage = await prepareStage();
   await migrate(stage);

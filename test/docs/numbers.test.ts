@@ -6,6 +6,7 @@ import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { sendFile, sendMessage } from "#lib/routes/messaging.ts";
 import { listResidents } from "#lib/routes/resident.ts";
+import { planCapacity } from "../../infra/aws/capacity.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
 import { readGuideText } from "../steps/shell-lines.ts";
@@ -52,6 +53,24 @@ describe.each(languages)("the guide to limits in %s", (language) => {
     ])
       expect(guide).toContain(`| ${show(value)} |`);
   });
+});
+
+/** Database, connections and the concurrency that its functions share. */
+const stages = [
+  [94, 300],
+  [188, 300],
+  [376, 100],
+  [1_504, 300],
+] as const;
+
+test.each(languages)("the guide to growing has the capacity of each database, in %s", (language) => {
+  const guide = readGuideText(language, "growing");
+  for (const [connections, functionConcurrency] of stages) {
+    const capacity = planCapacity({ connections, functionConcurrency });
+    const { burst, requestsPerSecond } = capacity.throttleOf(listResidents, integrationApi);
+    const numbers = [connections, capacity.reserved.get(listResidents.fn) ?? 0, burst, requestsPerSecond];
+    expect(guide).toContain(` | ${numbers.map((value) => value.toLocaleString(language)).join(" | ")} |`);
+  }
 });
 
 test.each(languages)("the newest version in the list of changes is the product's, in %s", (language) => {

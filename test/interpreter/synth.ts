@@ -13,6 +13,10 @@ export const upstream = {
   employeeSystemUrl: "http://simpeg.city.example",
 };
 
+/** Of the largest database: its throttles allow what the tests send at once from many files. */
+export const size = { connections: 2_000, functionConcurrency: 0 };
+const database = { kind: "aurora", maxCapacity: 256 };
+
 /**
  * Synthesizes the application into a folder as the CDK's command line does, and builds every bundle by that.
  *
@@ -23,7 +27,10 @@ export const synthesize = async (folder: string): Promise<void> => {
   const child = spawn(process.execPath, app.split(" ").slice(1), {
     env: {
       CDK_OUTDIR: folder,
-      CDK_CONTEXT_JSON: JSON.stringify({ ...context, stage: localStage, upstream }),
+      CDK_CONTEXT_JSON: JSON.stringify({
+        ...{ ...context, stage: localStage, upstream, database },
+        functionConcurrency: size.functionConcurrency,
+      }),
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

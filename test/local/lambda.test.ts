@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
 
-const open = (source: string, timeoutSeconds = 5) => {
+const open = (source: string, timeoutSeconds = 5, reserved?: number) => {
   const folder = mkdtempSync(join(tmpdir(), "lambda-"));
   mkdirSync(folder, { recursive: true });
   const write = (code: string) => writeFileSync(`${folder}/index.mjs`, code);
@@ -16,6 +16,7 @@ const open = (source: string, timeoutSeconds = 5) => {
     folder,
     variables,
     timeoutSeconds,
+    reserved,
     onLine: (line) => lines.push(line),
   });
   onTestFinished(async () => {
@@ -41,6 +42,16 @@ test("keeps the state of an environment between calls, and uses two for concurre
   const first = await lambda.invoke(false, "1");
   const together = await Promise.all([lambda.invoke(true, "2"), lambda.invoke(true, "3")]);
   expect([first, ...together]).toEqual([{ payload: "1" }, { payload: "2" }, { payload: "1" }]);
+});
+
+test("rejects a call beyond its reserved concurrency, and no call after one has ended", async () => {
+  const { lambda } = open(`export const handler = async () => "ok"`, 5, 1);
+  const together = await Promise.all([lambda.invoke({}, "1"), lambda.invoke({}, "2")]);
+  expect(together).toEqual([
+    { payload: '"ok"' },
+    { errorMessage: "Rate Exceeded.", errorType: "TooManyRequestsException" },
+  ]);
+  expect(await lambda.invoke({}, "3")).toEqual({ payload: '"ok"' });
 });
 
 test("reports an error by message and type", async () => {

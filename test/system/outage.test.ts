@@ -103,7 +103,23 @@ test("a role without a connection left causes a 503 with Retry-After at once, un
   expect(await statuses()).toEqual(whole);
 });
 
-test("an authorizer without a connection left causes a 500 with Retry-After", async () => {
+test("an authorizer waits for a connection that others have, and returns its own after the lookup", async () => {
+  own.city.reload();
+  const before = own.lines.length;
+  const asked = Promise.withResolvers<Response>();
+  await withoutConnections(own.city.database.adminUrl, ["municipal_gatekeeper"], async () => {
+    own.ask("/v1/penduduk", {}).then(asked.resolve, asked.reject);
+    await expect
+      .poll(() => own.lines.slice(before).join("\n"), { interval: 10 })
+      .toContain("waits for a database connection");
+  });
+  expect((await asked.promise).status).toBe(200);
+  await withAdmin(async (sql) => {
+    expect(await sql`select from pg_stat_activity where usename = 'municipal_gatekeeper'`).toHaveLength(0);
+  });
+});
+
+test("an authorizer that gets no connection within 2 s causes a 500 with Retry-After", async () => {
   // a cached key needs no connection
   own.city.reload();
   await withoutConnections(own.city.database.adminUrl, ["municipal_gatekeeper"], async () => {

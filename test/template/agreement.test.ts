@@ -12,6 +12,7 @@ import { place } from "../interpreter/deploy.ts";
 import { formStacks } from "../interpreter/formation.ts";
 import { readFunctions } from "../interpreter/lambda-function.ts";
 import { readRestApis } from "../interpreter/rest-api.ts";
+import { size } from "../interpreter/synth.ts";
 import { type Question, type Script, type Seen, startTwins, withoutAddress } from "./twins.ts";
 
 const formation = formStacks(readAssembly(inject("city").assembly ?? ""), place);
@@ -31,8 +32,7 @@ const failure = (errorMessage: string, errorType = "Error"): Outcome => ({ error
 
 const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"];
 
-/** `cdk.json` has Aurora with up to two units in a stage that is not production: 4 GiB with 94 connections each. */
-const capacity = planCapacity({ connections: 376, functionConcurrency: 100 });
+const capacity = planCapacity(size);
 const apis = [integrationApi, messagingApi].map((api) => withCapacity(api, capacity));
 
 describe.each(apis)("the $name API", (api) => {

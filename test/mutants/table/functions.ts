@@ -95,6 +95,21 @@ export const functions: readonly Mutant[] = [
     only: "is empty",
   },
   {
+    breaks: "The migration leaves the roles without their share of the connections",
+    file: "functions/migrate.ts",
+    find: "    await limitConnections(sql, limits);\n",
+    replace: "",
+    tests: ["test/deployment/migrate.test.ts"],
+    only: "share of the connections",
+  },
+  {
+    breaks: "An environment whose connection ended while it was frozen fails its next request",
+    file: "lib/db/lost-connection.ts",
+    find: '  "CONNECTION_CLOSED",\n',
+    replace: "",
+    tests: ["test/db/idle-session.test.ts"],
+  },
+  {
     breaks: "A connection that cannot be had is a failure of the database",
     file: "lib/db/database.ts",
     find: "    if (codeOf(cause) === TOO_MANY_CONNECTIONS) throw new Fault(busy, { cause });\n",

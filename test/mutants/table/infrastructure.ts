@@ -67,10 +67,10 @@ export const infrastructure: readonly Mutant[] = [
     only: "operators and the server",
   },
   {
-    breaks: "The throttle lets through more requests than there are authorizers",
+    breaks: "The throttle lets through more requests than there are environments",
     file: "infra/aws/capacity.ts",
-    find: "Math.floor(all / guarded.length)",
-    replace: "all",
+    find: "Math.min(given.burst, own)",
+    replace: "Math.min(given.burst, own * 2)",
     tests: on("capacity"),
     only: "let through at once",
   },

@@ -43,6 +43,14 @@ export const partner: readonly Mutant[] = [
     tests: authenticateTest,
   },
   {
+    breaks: "An authorizer holds its connection until it is needed again",
+    file: "lib/partner/authenticate.ts",
+    find: "  await releaseConnection();\n",
+    replace: "",
+    tests: ["test/system/outage.test.ts"],
+    only: "returns its own",
+  },
+  {
     breaks: "A flood of unknown keys grows the cache without a limit",
     file: "lib/partner/authenticate.ts",
     find: "entries.size >= maxCached && ",
