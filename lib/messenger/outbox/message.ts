@@ -49,7 +49,7 @@ export type ObstacleName =
   /** No account, or the pace of the account is not known yet. */
   | "no-account"
   | "quiet-hours"
-  /** After an attempt that failed, or a rejection. */
+  /** After an attempt that failed, or a rejection; or while the platform does not answer for numbers and devices. */
   | "retry"
   /** An earlier message to the same number. */
   | "order"

@@ -77,7 +77,7 @@ export class Link {
     if (this.#restoring && !signal.aborted) await this.#restore(this.#restoring, signal);
   }
 
-  /** Deletes the keys at once, or waits until they are deleted: twice at once would replace credentials in use. */
+  /** Deletes the keys at once. A second call waits for the first: its new credentials would replace those in use. */
   clear(): Promise<void> {
     this.#cleared ??= this.#clear().finally(() => {
       this.#cleared = undefined;

@@ -6,8 +6,8 @@ import { askDirectory } from "./directory.ts";
 const isPhone = (jid: string): boolean => !jidDecode(jid)?.device;
 
 /**
- * Opens Signal sessions with devices. One that has no keys fails the query for all: then each is queried alone. A
- * companion, such as one that is being linked, may have none; only the failure of a phone counts.
+ * Queries the keys of devices and opens Signal sessions with them. A device without keys fails the query for all: then
+ * each is queried alone. Only the failure of a phone counts: a companion that is being linked has no keys yet.
  */
 const queryKeys = async (socket: WASocket, jids: readonly string[], isForced: boolean): Promise<void> => {
   try {
@@ -30,8 +30,9 @@ const listWithoutSession = async ({ signalRepository }: WASocket, jids: readonly
  *
  * Companions without keys are left out of the cached devices, from which baileys takes those of the message.
  *
- * @returns what to call when baileys has taken them: the recipient's are queried again for the next message. Undefined
- *   without devices that baileys can encrypt for: it would send the message to nobody.
+ * @returns the users whose devices the message needs, and what to call when baileys has taken them: the recipient's are
+ *   queried again for the next message. Undefined without devices that baileys can encrypt for: it would send the message
+ *   to nobody.
  */
 export const openSessions = async (socket: WASocket, devices: Devices, address: string) => {
   const { id = "", lid = id } = socket.authState.creds.me ?? {};
@@ -43,6 +44,7 @@ export const openSessions = async (socket: WASocket, devices: Devices, address: 
   // baileys opens sessions with LIDs only: for a number without one it gets no keys
   const hasLid = isLidUser(address) || (await socket.signalRepository.lidMapping.getLIDForPN(address));
   if (!hasLid) return undefined;
+  // this device is listed with a LID
   const others = found.map(({ jid }) => jid).filter((jid) => jid !== id && jid !== lid);
   let left = await listWithoutSession(socket, others);
   if (left.length > 0) {

@@ -138,6 +138,17 @@ export const uploadMedia = async (
   const fileEncSha256 = hash.digest();
   const token = fileEncSha256.toString("base64url");
 
+  /** Of the source, such as a lost database: no media server has caused it. */
+  let unreadable: unknown;
+  async function* open() {
+    try {
+      yield* media.open();
+    } catch (error) {
+      unreadable = error;
+      throw error;
+    }
+  }
+
   /** Tries each host in turn. */
   const tryHosts = async ({ hosts, auth }: MediaConn) => {
     let cause: unknown;
@@ -145,9 +156,10 @@ export const uploadMedia = async (
       const url = `https://${hostname}${MEDIA_PATH_MAP[kind]}/${token}?auth=${encodeURIComponent(auth)}&token=${token}`;
       try {
         const agent = socket.ws.config.fetchAgent;
-        return await post({ url, bytes, agent, signal }, encrypt(media, keys));
+        return await post({ url, bytes, agent, signal }, encrypt({ open }, keys));
       } catch (error) {
         signal.throwIfAborted();
+        if (unreadable) throw unreadable;
         // says more about these media than that another server is down
         if (!(cause instanceof MediaRejected)) cause = error;
         if (error instanceof AuthExpired) break;
@@ -164,9 +176,9 @@ export const uploadMedia = async (
   };
 
   // once with the cached hosts and auth, which may be minutes old, and once with new ones
-  const reply = await tryConn(false).catch((failure: ChannelFailure) => {
+  const reply = await tryConn(false).catch((failure: Error) => {
     signal.throwIfAborted();
-    if (failure.reason === "failed") throw failure;
+    if (!(failure instanceof ChannelFailure) || failure.reason === "failed") throw failure;
     return tryConn(true);
   });
   return {

@@ -151,8 +151,8 @@ export class WhatsApp {
    */
   async unlink(): Promise<boolean> {
     const wasPaired = this.#link.isPaired;
-    // before the logout: the platform answers it with the code of a removed link, which would archive the keys; also while
-    // this is not running: the keys must not be used if it is started meanwhile
+    // before the logout: the platform answers it with the code of a removed link, which would archive the keys. Also while
+    // this is not running: a connection that is started meanwhile must not use the keys
     const removed = this.#link.remove();
     if (!this.#isRunning) {
       await this.#link.clear().catch((error: unknown) => {

@@ -137,6 +137,20 @@ describe("a message", () => {
     expect(failure).toMatchObject({ reason, mayHaveLeft: false });
   });
 
+  test("fails with the error of the database when that is lost during the upload, which is no outage of the media servers", async () => {
+    const platform = await openPaired(scene);
+    let reads = 0;
+    const open = async function* () {
+      yield Buffer.alloc(100_000);
+      if (++reads > 1) throw Object.assign(new Error("the database is lost"), { code: "CONNECTION_CLOSED" });
+    };
+    const composition = text("", { kind: "file", media: { open, contentType: "text/plain" } });
+    expect(await failureOf(platform.compose(composition, never))).toMatchObject({
+      reason: "failed",
+      code: "CONNECTION_CLOSED",
+    });
+  });
+
   test("fails when its media cannot be read or its caller aborts", async () => {
     const platform = await openPaired(scene);
     const broken = async function* () {
