@@ -1,33 +1,26 @@
 import { setTimeout } from "node:timers/promises";
-import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
-import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { maskPhone } from "#lib/messaging/phone.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
-import { optIn, optOut } from "#lib/notification/opt-out.ts";
-import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
-import type { Channel } from "./channels/channel.ts";
 import { openAuthState } from "./channels/whatsapp/auth-state.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { openStanding } from "./channels/whatsapp/standing.ts";
 import { WhatsApp, type WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
-import { openActs } from "./console/acts.ts";
-import { registerConsole } from "./console/console.ts";
-import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
-import type { LocalUser } from "./console/login/local-users.ts";
-import { type Connection, readConsoleState } from "./console/state.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
 import { runLeaderElection } from "./leader.ts";
 import { type Metrics, startMetrics } from "./metrics.ts";
-import type { Waiting } from "./outbox/message.ts";
-import { findPause, setPaused } from "./outbox/pause.ts";
+import {
+  buildConsole,
+  isDatabaseUp,
+  type Leadership,
+  type OperatorConsoleOptions,
+} from "./operator-console.ts";
+import { findPause } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
@@ -36,11 +29,10 @@ import { beginAccount, learnAnnouncement, watchLimits } from "./send/limits.ts";
 import type { Pace } from "./send/pace.ts";
 import { Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
-import { explainWaiting } from "./send/waiting.ts";
 import { Wakeup } from "./send/wakeup.ts";
 import { buildServer, type Health } from "./server.ts";
 
-export interface TaskOptions {
+export interface TaskOptions extends OperatorConsoleOptions {
   /** Opens a pool of connections as the messenger's role. @param onClose is called when one is closed. */
   readonly connect: (max: number, onClose?: () => void) => Promise<postgres.Sql>;
   readonly encryption: Encryption;
@@ -49,14 +41,6 @@ export interface TaskOptions {
   /** Messages of one sender that may wait to be sent. */
   readonly maxWaiting: number;
   readonly findTokens: (refresh: boolean) => Promise<readonly string[]>;
-  /** Lists the console's operators whose passwords it checks itself. */
-  readonly findUsers: () => Promise<readonly LocalUser[]>;
-  /** Where the console's operators log in instead. */
-  readonly issuer?: IssuerSettings | undefined;
-  /** Digests the numbers that opt out. */
-  readonly findPepper: () => ReturnType<typeof digestTerm>;
-  /** Names of the notification jobs. */
-  readonly jobs: readonly string[];
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
@@ -80,12 +64,6 @@ const poolSize = 10;
 const consolePoolSize = 2;
 /** When another program replaces the WhatsApp connection, the leader waits before it reclaims it. */
 const reclaimDelayMs = 10_000;
-
-interface Leadership {
-  whatsApp: WhatsApp | undefined;
-  channel: Channel | undefined;
-  pacing: Pacing | undefined;
-}
 
 /** Of a value that the database rejects: its log is all that is left of it. */
 const logged = () => {};
@@ -161,12 +139,6 @@ const leadTerm = (
   };
 };
 
-const isDatabaseUp = (sql: postgres.Sql): Promise<boolean> =>
-  deadline(sql`select 1`, 1_000).then(
-    () => true,
-    () => false,
-  );
-
 const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<Health> => {
   const database = await isDatabaseUp(sql);
   return {
@@ -181,73 +153,6 @@ const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<H
       )),
   };
 };
-
-/** Describes the connection for the console; unknown unless this task is the leader. */
-const describeConnection = ({ whatsApp }: Leadership): Connection => {
-  const state = whatsApp?.state() ?? { kind: "closed" as const, since: new Date() };
-  const since = state.since.toISOString();
-  switch (state.kind) {
-    case "unpaired":
-      return { kind: "connecting", since };
-    case "open":
-      return { kind: "open", since, phone: maskPhone(state.as) };
-    case "pairing":
-      return { kind: "pairing", since, qr: state.qr, code: state.code, passkey: state.passkey };
-    case "stopped":
-      return { kind: "stopped", since, answer: state.code };
-    case "closed":
-      return { kind: "closed", since, answer: state.code, retryAt: state.retryAt?.toISOString() };
-    default:
-      return { kind: state.kind, since };
-  }
-};
-
-const requireLeader = ({ whatsApp }: Leadership): WhatsApp => {
-  if (whatsApp) return whatsApp;
-  const message = "Another task leads; use its console, or stop it.";
-  throw new Fault({ status: 409, code: "not_leader", message });
-};
-
-const buildConsole = (
-  server: FastifyInstance,
-  { findUsers, issuer, findPepper, jobs }: TaskOptions,
-  sql: postgres.Sql,
-  consoleSql: postgres.Sql,
-  leadership: Leadership,
-) =>
-  registerConsole(server, {
-    findUsers,
-    issuer: issuer && openIssuer(issuer),
-    acts: openActs(sql),
-    readState: (filter) => {
-      const { whatsApp, channel, pacing } = leadership;
-      const explain = async (reading: postgres.ISql, ids: readonly string[]) =>
-        pacing && channel ? explainWaiting(reading, { pacing, channel }, ids) : new Map<string, Waiting>();
-      const limits = pacing?.describe(steadyNow());
-      const own = {
-        connection: describeConnection(leadership),
-        leader: whatsApp !== undefined,
-        limits,
-        jobs,
-      };
-      const sources = {
-        own,
-        account: pacing?.account,
-        isDatabaseUp: () => isDatabaseUp(sql),
-        explain,
-        filter,
-      };
-      return readConsoleState(consoleSql, sources);
-    },
-    optOut: async (phone) => optOut(sql, await findPepper(), phone),
-    optIn: async (phone) => optIn(sql, await findPepper(), phone),
-    setPaused: (paused) => setPaused(sql, paused),
-    requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
-    unlink: async () => requireLeader(leadership).unlink(),
-    logIn: async () => requireLeader(leadership).logins.resume(),
-    restoreLink: async () => requireLeader(leadership).restoreLink(),
-    setVersion: async (version) => requireLeader(leadership).logins.setVersion(version),
-  });
 
 /** Starts the messenger: it accepts messages at once, and connects to WhatsApp while it is the leader. */
 export const startTask = async (options: TaskOptions): Promise<Task> => {

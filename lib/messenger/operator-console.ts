@@ -1,0 +1,115 @@
+import type { FastifyInstance } from "fastify";
+import type postgres from "postgres";
+import { deadline } from "#lib/deadline.ts";
+import { Fault } from "#lib/faults/fault.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
+import { optIn, optOut } from "#lib/notification/opt-out.ts";
+import type { digestTerm } from "#lib/secrets/pepper.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
+import type { Channel } from "./channels/channel.ts";
+import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
+import { openActs } from "./console/acts.ts";
+import { registerConsole } from "./console/console.ts";
+import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
+import type { LocalUser } from "./console/login/local-users.ts";
+import { type Connection, readConsoleState } from "./console/state.ts";
+import type { Waiting } from "./outbox/message.ts";
+import { setPaused } from "./outbox/pause.ts";
+import type { Pacing } from "./send/pacing.ts";
+import { explainWaiting } from "./send/waiting.ts";
+
+export interface OperatorConsoleOptions {
+  /** Lists the console's operators whose passwords it checks itself. */
+  readonly findUsers: () => Promise<readonly LocalUser[]>;
+  /** Where the console's operators log in instead. */
+  readonly issuer?: IssuerSettings | undefined;
+  /** Digests the numbers that opt out. */
+  readonly findPepper: () => ReturnType<typeof digestTerm>;
+  /** Names of the notification jobs. */
+  readonly jobs: readonly string[];
+}
+
+/** What this task leads with; undefined while another task leads. */
+export interface Leadership {
+  whatsApp: WhatsApp | undefined;
+  channel: Channel | undefined;
+  pacing: Pacing | undefined;
+}
+
+export const isDatabaseUp = (sql: postgres.Sql): Promise<boolean> =>
+  deadline(sql`select 1`, 1_000).then(
+    () => true,
+    () => false,
+  );
+
+/** Describes the connection for the console; unknown unless this task is the leader. */
+const describeConnection = ({ whatsApp }: Leadership): Connection => {
+  const state = whatsApp?.state() ?? { kind: "closed" as const, since: new Date() };
+  const since = state.since.toISOString();
+  switch (state.kind) {
+    case "unpaired":
+      return { kind: "connecting", since };
+    case "open":
+      return { kind: "open", since, phone: maskPhone(state.as) };
+    case "pairing":
+      return { kind: "pairing", since, qr: state.qr, code: state.code, passkey: state.passkey };
+    case "stopped":
+      return { kind: "stopped", since, answer: state.code };
+    case "closed":
+      return { kind: "closed", since, answer: state.code, retryAt: state.retryAt?.toISOString() };
+    default:
+      return { kind: state.kind, since };
+  }
+};
+
+const requireLeader = ({ whatsApp }: Leadership): WhatsApp => {
+  if (whatsApp) return whatsApp;
+  const message = "Another task leads; use its console, or stop it.";
+  throw new Fault({ status: 409, code: "not_leader", message });
+};
+
+/**
+ * Registers the console of this task.
+ *
+ * @param consoleSql for what the console reads, so that the sender never waits for it.
+ */
+export const buildConsole = (
+  server: FastifyInstance,
+  { findUsers, issuer, findPepper, jobs }: OperatorConsoleOptions,
+  sql: postgres.Sql,
+  consoleSql: postgres.Sql,
+  leadership: Leadership,
+) =>
+  registerConsole(server, {
+    findUsers,
+    issuer: issuer && openIssuer(issuer),
+    acts: openActs(sql),
+    readState: (filter) => {
+      const { whatsApp, channel, pacing } = leadership;
+      const explain = async (reading: postgres.ISql, ids: readonly string[]) =>
+        pacing && channel ? explainWaiting(reading, { pacing, channel }, ids) : new Map<string, Waiting>();
+      const limits = pacing?.describe(steadyNow());
+      const own = {
+        connection: describeConnection(leadership),
+        leader: whatsApp !== undefined,
+        limits,
+        jobs,
+      };
+      const sources = {
+        own,
+        account: pacing?.account,
+        isDatabaseUp: () => isDatabaseUp(sql),
+        explain,
+        filter,
+      };
+      return readConsoleState(consoleSql, sources);
+    },
+    optOut: async (phone) => optOut(sql, await findPepper(), phone),
+    optIn: async (phone) => optIn(sql, await findPepper(), phone),
+    setPaused: (paused) => setPaused(sql, paused),
+    requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
+    unlink: async () => requireLeader(leadership).unlink(),
+    logIn: async () => requireLeader(leadership).logins.resume(),
+    restoreLink: async () => requireLeader(leadership).restoreLink(),
+    setVersion: async (version) => requireLeader(leadership).logins.setVersion(version),
+  });
