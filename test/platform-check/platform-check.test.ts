@@ -204,6 +204,8 @@ test("the command links by pairing code, prints the table without numbers, and e
   const find = (pattern: RegExp) => pattern.exec(log.mock.calls.flat().join("\n"));
   const poll = { timeout: 50_000 };
   await expect.poll(() => find(/Type (\w+):/)?.[1], poll).toBeDefined();
+  // the client shows the code without waiting for the platform
+  await platform.until(() => platform.codeAwaited);
   await platform.enterCode(find(/Type (\w+):/)?.[1] ?? "");
   await expect.poll(() => find(/Now write/), poll).not.toBeNull();
   await platform.write(own, "here I am");
