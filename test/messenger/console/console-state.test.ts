@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readConsoleState } from "#lib/messenger/console/state.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { stopSending } from "#lib/messenger/send/limits.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
+import { Pacing } from "#lib/messenger/send/pacing.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
+import { unusedAccount } from "../send/unused-account.ts";
 import { captureLog } from "./console-browser.ts";
 
 beforeEach(() => void captureLog());
@@ -85,6 +90,20 @@ describe("the state of the outbox", () => {
     ]);
   });
 
+  test("contains when the platform's limits of the linked account began", async () => {
+    const { connect, sql } = await createMessengerDatabase();
+    const account = "6281200000099";
+    const pacing = new Pacing(noPace, { ...unusedAccount, account });
+    const channel = { isOpen: () => true, fetchLimits: async () => ({}) };
+    const { signal } = new AbortController();
+    await stopSending({ sql, channel, pacing, signal }, 600);
+    const [first] = await sql`select stopped_at as at from messaging.account`;
+    await stopSending({ sql, channel, pacing, signal }, 1_200);
+    const state = await readConsoleState(connect(2), { ...sources, account });
+    expect(state.stoppedSince).toEqual(first?.at);
+    expect(pacing.describe(steadyNow()).stoppedSeconds).toBeGreaterThan(600);
+  });
+
   test("masks the shortest number too", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
     await sql`
@@ -108,7 +127,7 @@ describe("the state of the outbox", () => {
       await transaction`lock table messaging.message in access exclusive mode`;
       expect(await readConsoleState(waiting, sources)).toMatchObject({ ...unknown, unread: "slow" });
       const listBlocked = () => sql`
-        select from pg_stat_activity where usename = 'municipal_messenger' and wait_event_type = 'Lock'`;
+        select from pg_stat_activity where datname = current_database() and usename = 'municipal_messenger' and wait_event_type = 'Lock'`;
       await expect.poll(async () => (await listBlocked()).count).toBe(0);
     });
     await expect.poll(() => readConsoleState(waiting, sources)).not.toHaveProperty("unread");

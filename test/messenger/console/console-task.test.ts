@@ -46,7 +46,7 @@ test("however many operators read while the database is slow, the sender's conne
     });
     while (!areRead) {
       const { count } = await sql`
-        select from pg_stat_activity where usename = 'municipal_messenger' and wait_event_type = 'Lock'`;
+        select from pg_stat_activity where datname = current_database() and usename = 'municipal_messenger' and wait_event_type = 'Lock'`;
       most = Math.max(most, count);
     }
     expect(await shown).toEqual(Array(6).fill(expect.stringContaining("takes longer than 2 s")));

@@ -36,7 +36,7 @@ const pacingWith = (history: Partial<History> = {}) =>
 const explain = async (id: string, pacing: Pacing, isOpen = true) => {
   const channel = { isOpen: () => isOpen, listReachable: () => [known] };
   const found = (await explainWaiting(sql, { pacing, channel }, [id])).get(id);
-  const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs);
+  const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs) + 0;
   return {
     obstacles: found?.obstacles.map(({ name, until }) => [name, minutes(until)]),
     ahead: found?.ahead,
