@@ -17,12 +17,9 @@ const isReference = (path: string) => references.includes(path);
 
 let browser: Browser;
 let close: () => Promise<void>;
-let visits: Visit[];
 beforeAll(async () => {
   ({ browser, close } = await launchBrowser());
-  const paths = pathsOf(["", ...guideNames, "404", "reference"]);
-  visits = await walk(browser, origin, paths, (path) => (isReference(path) ? "#reference h1" : "h1"));
-}, 600_000);
+});
 afterAll(() => close?.());
 
 const open = async (path: string, options = {}) => {
@@ -39,6 +36,12 @@ const open = async (path: string, options = {}) => {
 };
 
 describe("every page", () => {
+  let visits: Visit[];
+  beforeAll(async () => {
+    const paths = pathsOf(["", ...guideNames, "404", "reference"]);
+    visits = await walk(browser, origin, paths, (path) => (isReference(path) ? "#reference h1" : "h1"));
+  }, 600_000);
+
   test("has no violation of WCAG 2.2 AA that axe finds, at 390 and 1280 pixels, light and dark", () =>
     expect(visits.flatMap(({ violations }) => violations)).toEqual([]));
 
@@ -117,10 +120,37 @@ describe.each(languages)("the reference in %s", (language) => {
     expect(await page.getByRole("button", { name: trial }).count()).toBe(0);
   });
 
+  test("has one search", async () => {
+    const { page } = await open(path);
+    await page.locator("#reference h1").waitFor();
+    expect(await page.getByRole("button", { name: /^(Search|Cari)/ }).count()).toBe(1);
+  });
+
   test("lists the endpoints without script", async () => {
     const { page } = await open(path, { javaScriptEnabled: false });
     expect(await page.locator("#reference li").count()).toBe(12);
   });
+});
+
+test("the Indonesian dialog that sends a request has Indonesian labels, before and after it is sent", async () => {
+  const { page } = await open("/docs/id/reference");
+  await page.getByRole("button", { name: "Coba permintaan" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Klien API" });
+  await dialog
+    .getByRole("button", { name: /^Kirim/ })
+    .first()
+    .click();
+  await dialog.getByText("Header respons").waitFor();
+  const labels = await page.evaluate<string[]>(
+    `[...document.querySelectorAll("[role=dialog][aria-label='Klien API'] :not(pre *, code *, .cm-editor *)")].flatMap((one) => [
+      ...["aria-label", "title", "data-placeholder"].map((name) => one.getAttribute(name)),
+      ...[...one.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
+    ]).filter((label) => label?.trim())`,
+  );
+  expect(labels.length).toBeGreaterThan(50);
+  const english =
+    /\b(All|Clear|Close|Code|Collapsed|Cookies|Copy|Download|Enabled|Form|Headers|Key|More|Open|Preview|Raw|Request|Response|Search|Send|Show|Value)\b/;
+  expect(labels.filter((label) => english.test(label))).toEqual([]);
 });
 
 test("the search finds a guide in the language of the page", async () => {

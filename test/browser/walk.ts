@@ -1,5 +1,8 @@
-import axe from "axe-core";
+import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
+
+/** Half the size of the package's main file: each page compiles it anew. */
+const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -38,13 +41,18 @@ export interface Visit {
   readonly complaints: readonly string[];
 }
 
+const tabs = 3;
 const widths = [390, 1_280];
 const schemes = ["light", "dark"];
 
-const visit = async (page: Page, origin: string, path: string, ready: string): Promise<Visit> => {
-  const complaints: string[] = [];
+/** Opens a tab. @returns what visits a page in it. */
+const openTab = async (browser: Browser, origin: string) => {
+  // axe is injected, which the pages' policy would not allow
+  const context = await browser.newContext({ colorScheme: "light", bypassCSP: true, locale: "en-US" });
+  const page = await context.newPage();
+  let complaints: string[] = [];
   let wireBytes = 0;
-  const network = await page.context().newCDPSession(page);
+  const network = await context.newCDPSession(page);
   await network.send("Network.enable");
   await network.send("Network.setCacheDisabled", { cacheDisabled: true });
   network.on("Network.loadingFinished", ({ encodedDataLength }) => {
@@ -58,31 +66,36 @@ const visit = async (page: Page, origin: string, path: string, ready: string): P
     if (!message.text().startsWith("@scalar/api-reference@")) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(`${origin}${path}`, { waitUntil: "networkidle" });
-  await page.locator(ready).first().waitFor();
-  const loadedBytes = wireBytes;
-  const violations: string[] = [];
-  const overflows: number[] = [];
-  await page.evaluate(axe.source);
-  for (const width of widths) {
-    await page.setViewportSize({ width, height: 800 });
-    overflows.push(await page.evaluate<number>(overflow));
-    for (const scheme of schemes) {
-      await page.evaluate(`document.documentElement.dataset.theme = "${scheme}"`);
-      const found = await check(page, scheme !== schemes[0]);
-      violations.push(...found.map((one) => `${path} at ${width} in ${scheme}: ${one}`));
+  const visit = async (path: string, ready: string): Promise<Visit> => {
+    complaints = [];
+    wireBytes = 0;
+    await page.goto(`${origin}${path}`, { waitUntil: "networkidle" });
+    await page.locator(ready).first().waitFor();
+    const loadedBytes = wireBytes;
+    const violations: string[] = [];
+    const overflows: number[] = [];
+    await page.evaluate(axe);
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 });
+      overflows.push(await page.evaluate<number>(overflow));
+      for (const scheme of schemes) {
+        await page.evaluate(`document.documentElement.dataset.theme = "${scheme}"`);
+        const found = await check(page, scheme !== schemes[0]);
+        violations.push(...found.map((one) => `${path} at ${width} in ${scheme}: ${one}`));
+      }
     }
-  }
-  return {
-    ...{ path, wireBytes: loadedBytes, violations, overflows, complaints },
-    brokenWords: await page.evaluate<number>(brokenWords),
-    labels: await page.evaluate<string[]>(labels),
-    links: await page.evaluate<string[]>(links),
+    return {
+      ...{ path, wireBytes: loadedBytes, violations, overflows, complaints },
+      brokenWords: await page.evaluate<number>(brokenWords),
+      labels: await page.evaluate<string[]>(labels),
+      links: await page.evaluate<string[]>(links),
+    };
   };
+  return { visit, close: () => context.close() };
 };
 
 /**
- * Opens each page once, and looks at it in both widths and schemes. Two pages at a time: one computes while the other loads.
+ * Opens each page once, and looks at it in both widths and schemes, in a few tabs: some compute while others load.
  *
  * @param readyOf returns what a page shows when it is complete.
  */
@@ -95,13 +108,11 @@ export const walk = async (
   const visits: Visit[] = [];
   const waiting = [...paths];
   const walker = async () => {
-    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-      // axe is injected, which the pages' policy would not allow
-      const context = await browser.newContext({ colorScheme: "light", bypassCSP: true, locale: "en-US" });
-      visits.push(await visit(await context.newPage(), origin, path, readyOf(path)));
-      await context.close();
-    }
+    const { visit, close } = await openTab(browser, origin);
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift())
+      visits.push(await visit(path, readyOf(path)));
+    await close();
   };
-  await Promise.all([walker(), walker()]);
+  await Promise.all(Array.from({ length: tabs }, walker));
   return visits;
 };

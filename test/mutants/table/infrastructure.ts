@@ -270,4 +270,20 @@ export const infrastructure: readonly Mutant[] = [
     replace: "mapPublicIpOnLaunch: true",
     tests: on("network"),
   },
+  {
+    breaks: "The dialog that sends a request has English labels on the Indonesian page",
+    file: "infra/docs/site/src/reference/amend.js",
+    find: 'if (lang === "id") translateAll(place);',
+    replace: 'if (lang === "en") translateAll(place);',
+    tests: ["test/browser/docs.test.ts"],
+    only: "Indonesian dialog",
+  },
+  {
+    breaks: "The reference has a second search",
+    file: "infra/docs/site/src/reference/reference.js",
+    find: "hideSearch: true,",
+    replace: "",
+    tests: ["test/browser/docs.test.ts"],
+    only: "has one search",
+  },
 ];

@@ -1,28 +1,36 @@
+import { phrases, untranslated } from "./indonesian.js";
+
 const copy = { en: "Copy", id: "Salin" };
 
-/** Texts of Scalar that its translations do not reach. */
-const untranslated = {
-  "Select Auth Type": "Pilih jenis autentikasi",
-  "No authentication selected": "Belum ada autentikasi yang dipilih",
-  Copy: "Salin",
-  Copied: "Disalin",
+const translate = (text) => {
+  const label = text.trim();
+  if (Object.hasOwn(untranslated, label)) return text.replace(label, untranslated[label]);
+  const phrase = phrases.find(([pattern]) => pattern.test(label));
+  return phrase ? label.replace(...phrase) : text;
 };
 
-const translate = (element) => {
-  for (const node of element.childNodes) {
-    const text = node.nodeType === Node.TEXT_NODE ? node.data.trim() : "";
-    if (text in untranslated) node.data = node.data.replace(text, untranslated[text]);
+/** Only what changes is written: Scalar renders the rest. */
+const translateAll = (place) => {
+  for (const element of place.querySelectorAll(":not(pre *, code *)")) {
+    for (const node of element.childNodes) {
+      const text = node.nodeType === Node.TEXT_NODE ? translate(node.data) : "";
+      if (text && text !== node.data) node.data = text;
+    }
+    for (const name of ["aria-label", "data-placeholder", "title"]) {
+      const label = element.getAttribute(name);
+      if (label && translate(label) !== label) element.setAttribute(name, translate(label));
+    }
   }
 };
 
 /**
  * Adds what Scalar leaves out for assistive technology: names of buttons and links that show only an icon, and access
- * by keyboard to code that scrolls.
+ * by keyboard to code that scrolls. Translates the labels that its translations do not reach.
  */
 export const amend = (place, lang) => {
   for (const element of place.querySelectorAll("button:not([aria-label]), a[href]:not([aria-label])"))
     if (!element.innerText.trim()) element.ariaLabel = element.textContent.trim() || copy[lang];
   for (const header of place.querySelectorAll("header:not([role])")) header.role = "none";
   for (const code of place.querySelectorAll("code.custom-scroll:not([tabindex])")) code.tabIndex = 0;
-  if (lang === "id") for (const element of place.querySelectorAll("button, div, span, p")) translate(element);
+  if (lang === "id") translateAll(place);
 };
