@@ -1,4 +1,5 @@
 import type { LoginRole } from "#lib/db/roles.ts";
+import { jobs } from "#lib/notification/jobs.ts";
 import { routes } from "#lib/routes/index.ts";
 import { notify } from "#lib/routes/internal.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
@@ -27,8 +28,8 @@ export const operatorConnections = 4;
 /** One pool with the connection of the leader's lock, and another during a deployment. */
 const messengerConnections = 22;
 
-/** A run or an event has two connections. More events at once wait in Lambda's queue. */
-const notifyConcurrency = 3;
+/** A run of each job, which may take minutes, and two events, each with two connections. More events wait in Lambda's queue. */
+const notifyConcurrency = jobs.length + 2;
 
 /** Roles of which the number of clients is known. */
 const fixed = {

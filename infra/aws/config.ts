@@ -50,7 +50,7 @@ const Database = z.discriminatedUnion("kind", [
     dbname: text(/^[a-z_][a-z\d_]*$/),
     adminSecret: text(/^[\w/+=.@-]+$/),
     /** How many of the server's connections the stage may use; PostgreSQL's own default. */
-    connections: z._default(z.int().check(z.gte(70), z.lte(5_000)), 100),
+    connections: z._default(z.int().check(z.gte(80), z.lte(5_000)), 100),
     /** Security group of the server; it is opened for the functions and the messenger. */
     securityGroupId: z.optional(id("sg")),
   }),

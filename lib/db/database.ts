@@ -54,6 +54,9 @@ export const prepareDatabase = (): void => {
   connection().catch(() => {});
 };
 
+/** Whether `withDatabase` failed because no connection was left. */
+export const isBusy = (error: unknown): boolean => error instanceof Fault && error.code === busy.code;
+
 /** Returns the connection to the server. The next request opens another one. */
 export const releaseConnection = async (): Promise<void> => {
   const sql = await connection.reset()?.catch(() => undefined);

@@ -1,8 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { isYounger } from "#lib/cached.ts";
-import { releaseConnection, withDatabase } from "#lib/db/database.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { busy } from "#lib/faults/table.ts";
+import { isBusy, releaseConnection, withDatabase } from "#lib/db/database.ts";
 import type { Partner } from "#lib/http/caller.ts";
 import { log } from "#lib/log.ts";
 import { digestToken, isToken } from "#lib/opaque-token.ts";
@@ -54,8 +52,7 @@ const look = async (digest: Buffer): Promise<Row | undefined> => {
       );
       return row;
     } catch (error) {
-      const isBusy = error instanceof Fault && error.code === busy.code;
-      if (!isBusy || performance.now() > until) throw error;
+      if (!isBusy(error) || performance.now() > until) throw error;
       log.warn("the authorizer waits for a database connection");
     }
   }

@@ -72,7 +72,7 @@ const reserved = [
   ["Gatewayresidentsearch", 40],
   ["Gatewaytourismcategories", 7],
   ["Gatewaytourismgallery", 7],
-  ["notify", 3],
+  ["notify", 6],
 ];
 
 test("each alarm has exactly this threshold", () =>

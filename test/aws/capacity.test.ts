@@ -57,7 +57,7 @@ describe.each(sizes)("of $connections connections", (size) => {
 
 test("a server with fewer connections than a stage needs is rejected", () => {
   expect(() => planCapacity({ connections: 60, functionConcurrency: 100 })).toThrow(
-    "at least 65 connections",
+    "at least 71 connections",
   );
 });
 
@@ -79,15 +79,15 @@ const reservedIn = (changed: Readonly<Record<string, unknown>>) =>
 test("the templates reserve the concurrency of the functions with a database connection, and of no other", () => {
   const micro = { stage: "prod", database: { kind: "instance", instanceClass: "t4g.micro" } };
   expect(Object.fromEntries(reservedIn(micro))).toEqual({
-    residentlist: 17,
-    residentsearch: 17,
-    employeelogin: 8,
-    employeerefresh: 8,
-    employeeticket: 8,
-    employeeemployees: 8,
-    tourismcategories: 3,
-    tourismgallery: 3,
-    notify: 3,
+    residentlist: 15,
+    residentsearch: 15,
+    employeelogin: 7,
+    employeerefresh: 7,
+    employeeticket: 7,
+    employeeemployees: 7,
+    tourismcategories: 2,
+    tourismgallery: 2,
+    notify: 6,
   });
   expect(listFunctions().length).toBeGreaterThan(10);
 });

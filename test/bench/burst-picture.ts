@@ -24,6 +24,7 @@ export const curveOf = (points: readonly Point[]): string => {
 <text x="${x(index).toFixed(0)}" y="${height - margin + 34}" text-anchor="middle">p99 ${p99.toFixed(0)} ms</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">
+<title>What the resident list serves and rejects at growing rates</title>
 <rect width="${width}" height="${height}" fill="#ffffff"/>
 <text x="${margin}" y="24" font-size="14">Resident list with 94 connections: requests per second over the offered rate</text>
 ${line("offered", ({ offered }) => offered)}

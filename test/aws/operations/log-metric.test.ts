@@ -7,6 +7,7 @@ import {
   databaseFailures,
   type LogMetric,
   messengerFigure,
+  missingConnections,
   pendingChanges,
   requestFailures,
   tooManyMisses,
@@ -16,6 +17,7 @@ import { usedFigures } from "../../../infra/aws/operations/messenger-alarms.ts";
 import { useDeliveringCity } from "../../steps/city/delivering-city.ts";
 import { withCityDatabase } from "../../steps/city/own-city.ts";
 import { employeeClient } from "../../steps/employee.ts";
+import { withoutConnections } from "../../steps/exhausted-roles.ts";
 import { matches } from "./filter-pattern.ts";
 
 const city = useDeliveringCity();
@@ -100,6 +102,13 @@ test("an unavailable database is counted for the function that uses it, and for 
   expect([counted(databaseFailures), counted(authorizerFailures)]).toEqual([2, 1]);
 });
 
+test("a request that gets no database connection is counted, and not as an unavailable database", async () => {
+  await withoutConnections(own.city.database.adminUrl, ["municipal_tourism"], async () => {
+    expect((await own.ask("/v1/pariwisata/kategori")).status).toBe(503);
+  });
+  expect([counted(missingConnections), counted(databaseFailures)]).toEqual([1, 0]);
+});
+
 test("a failed notification request is counted, a successful one is not", () => {
   const line = { message: "notification", request: "event-1", template: "one-time-code" };
   expect(matches(requestFailures.pattern, { ...line, level: "error", outcome: "failed" })).toBe(true);
@@ -130,12 +139,20 @@ test("a search of a partner that has missed too often is counted", async () => {
 
 test("each function's log has filters only for what it can contain", () => {
   const names = (fn: string) => figuresOf(fn).map(({ name }) => name);
-  expect(names("tourism/gallery")).toEqual(["DatabaseFailures"]);
-  expect(names("resident/search")).toEqual(["DatabaseFailures", "TooManyMisses"]);
+  expect(names("tourism/gallery")).toEqual(["DatabaseFailures", "MissingConnections"]);
+  expect(names("resident/search")).toEqual(["DatabaseFailures", "MissingConnections", "TooManyMisses"]);
   expect(names("messaging/send-file")).toEqual(["BadBoundaries"]);
   expect(names("messaging/send-message")).toEqual([]);
-  expect(names("employee/login")).toEqual(["DatabaseFailures", "UpstreamFailures-LEGACY_AUTH_URL"]);
-  expect(names("authorizers/api-key")).toEqual(["DatabaseFailures", "AuthorizerFailures"]);
+  expect(names("employee/login")).toEqual([
+    "DatabaseFailures",
+    "MissingConnections",
+    "UpstreamFailures-LEGACY_AUTH_URL",
+  ]);
+  expect(names("authorizers/api-key")).toEqual([
+    "DatabaseFailures",
+    "MissingConnections",
+    "AuthorizerFailures",
+  ]);
   expect(names("authorizers/basic")).toEqual(["AuthorizerFailures"]);
   expect(names("notify")).toEqual(["RequestFailures"]);
   expect(names("maintain")).toEqual(["PendingChanges"]);
