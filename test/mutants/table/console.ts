@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: patterns of source text
 import type { Mutant } from "../mutant.ts";
 
 const ofRoles = ["test/messenger/console/console-roles.test.ts"];
