@@ -15,10 +15,7 @@ const polishSite = (imported: string) => {
     `${folder}/index.html`,
     `<html><head></head><body><script src="${script}"></script></body></html>`,
   );
-  writeFileSync(
-    `${folder}/_astro/a.1234.js`,
-    'import("./b.5678.js");const preloaded = ["_astro/b.5678.js"];',
-  );
+  writeFileSync(`${folder}/_astro/a.1234.js`, 'const preloaded = ["_astro/b.5678.js"];');
   writeFileSync(`${folder}/_astro/b.5678.js`, imported);
   polish(folder);
   const [, address = ""] = /src="([^"]+)"/.exec(readFileSync(`${folder}/index.html`, "utf8")) ?? [];

@@ -54,8 +54,8 @@ test.each([
   expect(errors).toEqual([{ field: nearest, message }]);
 });
 
-test.each(["rahasia", "correct-horse", "9971012345670004", "parameters[rahasia]", "x".repeat(8_000)])(
-  "the 400 does not repeat what follows an & in a passphrase: %.20s",
+test.each(["rahasia", "correct-horse", "9971012345670004", "parameters[rahasia]", "x".repeat(60)])(
+  "the 400 does not repeat what follows an & in a passphrase: %s",
   (sent) => {
     for (const route of [getTicket, login, readEmployees])
       for (const values of [[""], ["", ""]]) {
