@@ -117,7 +117,7 @@ export const ofConsole: readonly Mutant[] = [
   {
     breaks: "The record names an operator by what the account has chosen",
     file: "lib/messenger/console/login/issuer.ts",
-    find: "id: `${claims.iss} ${claims.sub}`",
+    find: `id: \`\${claims.iss} \${claims.sub}\``,
     replace: "id: name",
     tests: ofIssuer,
     only: "by issuer and subject",
@@ -157,7 +157,7 @@ export const ofConsole: readonly Mutant[] = [
   {
     breaks: "The console miscounts a line of more than 100 messages",
     file: "lib/messenger/outbox/next.ts",
-    find: "order by seq limit ${maxAhead + 1}) first",
+    find: `order by seq limit \${maxAhead + 1}) first`,
     replace: "order by seq limit 100) first",
     tests: ofWaiting,
     only: "beyond 2,000",
