@@ -1,4 +1,5 @@
 import type { LoginRole } from "#lib/db/roles.ts";
+import { messengerPools } from "#lib/messenger/pools.ts";
 import { jobs } from "#lib/notification/jobs.ts";
 import { routes } from "#lib/routes/index.ts";
 import { notify } from "#lib/routes/internal.ts";
@@ -25,8 +26,8 @@ const serverConnections = 8;
 /** Slots that nobody else can take: for `psql`, the migration and a rotation as the administrator. */
 export const operatorConnections = 4;
 
-/** One pool with the connection of the leader's lock, and another during a deployment. */
-const messengerConnections = 22;
+/** During a deployment there are two. */
+const messengerConnections = 2 * (messengerPools.sender + messengerPools.console + messengerPools.election);
 
 /** A run of each job, which may take minutes, and two events, each with two connections. More events wait in Lambda's queue. */
 const notifyConcurrency = jobs.length + 2;
@@ -82,7 +83,7 @@ export const planCapacity = ({ connections, functionConcurrency }: Size) => {
     >),
   };
   const concurrent = (role: SharedRole) =>
-    part(role, functionConcurrency ? Math.min(shared, functionConcurrency) : shared);
+    Math.max(1, part(role, functionConcurrency ? Math.min(shared, functionConcurrency) : shared));
   /**
    * Environments by function: no more than its role has connections. The authorizer is not limited, because API Gateway
    * answers 500 for it; it waits for a connection.

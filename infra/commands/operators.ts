@@ -59,7 +59,8 @@ const change = async (edit: (users: Contents["users"]) => Contents["users"], att
     await sdk.send(new UpdateSecretVersionStageCommand({ SecretId, ...move }));
   } catch (error) {
     if (!isOvertaken(error)) throw error;
-    if (attempt === maxAttempts) throw new CommandError("Others change the operators now. Try again.");
+    if (attempt === maxAttempts)
+      throw new CommandError("Another change to the operators is in progress. Try again.");
     await change(edit, attempt + 1);
   }
 };

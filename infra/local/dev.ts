@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createWriteStream, rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { styleText } from "node:util";
-import { planCapacity } from "../aws/capacity.ts";
 import { buildMessenger, watch } from "../build/build.ts";
 import { CommandError, command, readWhole, WrongCall } from "../commands/command.ts";
 import { announce, describeCity } from "./announcement.ts";
@@ -14,8 +13,6 @@ import { destroyServer } from "./postgres/server.ts";
 
 /** The same at each start, so that addresses in a browser and in scripts stay valid. */
 const defaultPorts = { port: 3_000, "messaging-port": 3_001, "console-port": 3_002, "platform-port": 3_003 };
-/** As a stage of AWS that is not production, on a small server. */
-const localSize = { connections: 200, functionConcurrency: 100 };
 
 type PortName = keyof typeof defaultPorts;
 
@@ -133,7 +130,6 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
       durable: true,
       scheduled: true,
       limitsAddresses: true,
-      capacity: planCapacity(localSize),
       signal: interruption.signal,
       onAccess: print,
       onLog: (fn, line) => {

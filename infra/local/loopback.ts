@@ -41,11 +41,11 @@ export const checkPort = async (wanted: number): Promise<number> => {
 };
 
 /**
- * Finds a port that is free and remains so: below those that the system gives to outgoing connections, which begin at
- * 32768 on Linux and 49152 elsewhere.
+ * Finds a free port that no outgoing connection takes meanwhile: by default these begin at 32768 on Linux and 49152
+ * elsewhere.
  */
 export const findPort = (): Promise<number> =>
-  checkPort(randomInt(10_000, 32_768)).catch((error: NodeJS.ErrnoException) => {
+  checkPort(randomInt(20_000, 32_768)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EADDRINUSE") throw error;
     return findPort();
   });

@@ -4,6 +4,7 @@ import { type Credentials, driverOptions } from "./credentials.ts";
 
 const iterations = 4096;
 const INVALID_PASSWORD = "28P01";
+const TOO_MANY_CONNECTIONS = "53300";
 const connectTimeoutSeconds = 5;
 
 /**
@@ -48,7 +49,10 @@ export const logsIn = (credentials: Credentials): Promise<boolean> =>
       await sql`select 1`;
       return true;
     } catch (error) {
-      if (error instanceof postgres.PostgresError && error.code === INVALID_PASSWORD) return false;
+      if (!(error instanceof postgres.PostgresError)) throw error;
+      if (error.code === INVALID_PASSWORD) return false;
+      // the server counts a role's connections once its password was right
+      if (error.code === TOO_MANY_CONNECTIONS && error.routine === "InitializeSessionUserId") return true;
       throw error;
     }
   });

@@ -131,7 +131,7 @@ export const oldSystemFailed = row(502, "bad_gateway", "A legacy system failed. 
 export const serviceFailed = retryable(
   502,
   "bad_gateway",
-  "The service failed. Try again in a few seconds, and report the request ID if it fails again.",
+  "The service failed or is busy. Try again in a few seconds; send a message with an Idempotency-Key, so that it is sent once.",
   2,
 );
 

@@ -7,13 +7,16 @@ const suffix = /@s\.whatsapp\.net$/i;
 const rule =
   "phone must be a number with country code: 8 to 15 digits without + or leading 0, for example 6281234567890";
 
-/** Removes separators that people type or paste: spaces, dashes, invisible characters. */
-const normalize = (text: string): string | undefined => {
-  const bare = text
+/** Removes what people type or paste besides digits: separators, dashes, invisible characters, `+` or `00` in front. */
+export const bareDigits = (text: string): string =>
+  text
     .replace(suffix, "")
     .replace("(0)", "")
     .replace(/[\s\p{Pd}\p{Cf}()./]/gu, "")
     .replace(/^(\+|00)/, "");
+
+const normalize = (text: string): string | undefined => {
+  const bare = bareDigits(text);
   return digits.test(bare) ? bare : undefined;
 };
 

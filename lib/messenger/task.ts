@@ -25,6 +25,7 @@ import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
 import { applyReceipt, findState, markUndecryptable } from "./outbox/state.ts";
+import { messengerPools } from "./pools.ts";
 import { beginAccount, learnAnnouncement, watchLimits } from "./send/limits.ts";
 import type { Pace } from "./send/pace.ts";
 import { Pacing } from "./send/pacing.ts";
@@ -59,9 +60,6 @@ export interface Task {
   stop(unresolved?: Promise<unknown>): Promise<void>;
 }
 
-const poolSize = 10;
-/** The console reads with connections of its own, which the sender never waits for. */
-const consolePoolSize = 2;
 /** When another program replaces the WhatsApp connection, the leader waits before it reclaims it. */
 const reclaimDelayMs = 10_000;
 
@@ -157,7 +155,10 @@ const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<H
 /** Starts the messenger: it accepts messages at once, and connects to WhatsApp while it is the leader. */
 export const startTask = async (options: TaskOptions): Promise<Task> => {
   const { connect, connector, encryption, findTokens, host, port } = options;
-  const [sql, consoleSql] = await Promise.all([connect(poolSize), connect(consolePoolSize)]);
+  const [sql, consoleSql] = await Promise.all([
+    connect(messengerPools.sender),
+    connect(messengerPools.console),
+  ]);
   const leadership: Leadership = { whatsApp: undefined, channel: undefined, pacing: undefined };
   const wakeup = new Wakeup();
   const payloads = payloadStore(sql, encryption);
@@ -192,7 +193,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   buildConsole(server, options, sql, consoleSql, leadership);
   const stopping = new AbortController();
   const election = runLeaderElection({
-    connect: (onClose) => connect(1, onClose),
+    connect: (onClose) => connect(messengerPools.election, onClose),
     lead: leadTerm(options, sql, leadership, wakeup, metrics),
     signal: stopping.signal,
   });

@@ -74,13 +74,13 @@ export const findPartnerByKey = async (key: string): Promise<AuthenticatedPartne
   if (isYounger(rejected.get(id) ?? 0, rejectedMs)) return undefined;
   rejected.delete(id);
   const row = await look(digest);
+  // it is not needed soon, and other environments may wait for one
+  await releaseConnection();
   if (!row) {
     remember(rejected, id, Date.now());
     return undefined;
   }
   const partner = { ...row, scopes: row.scopes.split(" ") };
-  // it is not needed soon, and other environments may wait for one
-  await releaseConnection();
   remember(cache, id, { partner, at: Date.now() });
   return partner;
 };

@@ -66,7 +66,10 @@ const openTab = async (browser: Browser, origin: string) => {
     if (!message.text().startsWith("@scalar/api-reference@")) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(error.message));
+  page.setDefaultTimeout(45_000);
   const visit = async (path: string, ready: string): Promise<Visit> => {
+    // what the page that is left still loads would be counted
+    await page.goto("about:blank");
     complaints = [];
     wireBytes = 0;
     await page.goto(`${origin}${path}`, { waitUntil: "networkidle" });

@@ -55,7 +55,7 @@ test("a command that is overtaken five times changes nothing and says so", async
   const { call, stored } = await openCommand(openRaced(5));
   expect(await call("add sari --role operator")).toMatchObject({
     status: 1,
-    errors: "Others change the operators now. Try again.\n",
+    errors: "Another change to the operators is in progress. Try again.\n",
   });
   expect(stored().users).toHaveLength(5);
 });

@@ -134,6 +134,6 @@ test("rotate of a partner without a key points to add", async () => {
 });
 
 test("shows its usage without arguments and with --help", async () => {
-  expect(await partner()).toMatchObject({ status: 2, out: expect.stringContaining("Usage:") });
+  expect(await partner()).toMatchObject({ status: 2, errors: expect.stringContaining("Usage:") });
   expect(await partner("--help")).toMatchObject({ status: 0, out: expect.stringContaining("Usage:") });
 });

@@ -112,13 +112,13 @@ const logIn = async ({ url }: Task): Promise<string> => {
 };
 
 /** One for each task: the console checks one password per second. */
-const logins = new WeakMap<Task, Promise<string>>();
+const logins = new WeakMap<Task, string>();
 
 /** Reads the console's page. */
 export const readConsole = async (task: Task): Promise<string> => {
-  const login = logins.get(task) ?? logIn(task);
-  logins.set(task, login);
-  return (await fetch(`${task.url}/console`, { headers: { cookie: await login } })).text();
+  const cookie = logins.get(task) || (await logIn(task));
+  logins.set(task, cookie);
+  return (await fetch(`${task.url}/console`, { headers: { cookie } })).text();
 };
 
 export const untilKind = (task: Task, kind: string) =>

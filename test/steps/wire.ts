@@ -85,7 +85,7 @@ export const startWire = async (port: number, { onRequest, onAnswer }: Watches =
             for (const each of [near, far]) each.destroy();
         });
     // a new connection is cut with its first bytes: whether a client sees a cut before it writes is a race
-    if (fault === "cut") near.once("data", () => damage.cut(pair));
+    if (fault === "cut") near.prependOnceListener("data", () => fault === "cut" && damage.cut(pair));
     else if (fault) damage[fault](pair);
   });
   server.listen(0, "127.0.0.1");

@@ -44,10 +44,11 @@ test("a burst of requests is answered or rejected with Retry-After, and the next
   const ask = async () => (await own.ask("/v1/penduduk", {})).status;
   // on AWS each environment has its own processor to start with
   const start = () => Promise.all(Array.from({ length: capacity.roles.resident }, ask));
-  await expect.poll(async () => new Set(await start()), { timeout: 30_000 }).toEqual(new Set([200]));
+  await expect.poll(async () => new Set(await start())).toEqual(new Set([200]));
   const answers = await Promise.all(Array.from({ length: 300 }, () => own.ask("/v1/penduduk", {})));
+  // a 500 is the authorizer's, which has no other answer while it gets no connection
   const statuses = Map.groupBy(answers, ({ status }) => status);
-  expect([...statuses.keys()].filter((status) => ![200, 429, 502, 503].includes(status))).toEqual([]);
+  expect([...statuses.keys()].filter((status) => ![200, 429, 500, 502, 503].includes(status))).toEqual([]);
   expect(statuses.get(200)?.length ?? 0).toBeGreaterThan(0);
   for (const { status, headers } of answers)
     expect([status, status === 200 || Number(headers.get("retry-after")) > 0]).toEqual([status, true]);
@@ -58,5 +59,5 @@ test("a burst of requests is answered or rejected with Retry-After, and the next
     while (next.length < 10) next.push(await ask());
     return next;
   };
-  await expect.poll(askTen, { timeout: 5_000 }).toEqual(Array(10).fill(200));
+  await expect.poll(askTen).toEqual(Array(10).fill(200));
 });

@@ -4,10 +4,9 @@ import { AwsCustomResource, PhysicalResourceId } from "aws-cdk-lib/custom-resour
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
-import type { DataStack } from "../stacks/data.ts";
+import type { Server } from "./database.ts";
 
 interface Call {
-  readonly service: string;
   readonly action: string;
   readonly parameters: object;
   /** What it may change. */
@@ -15,69 +14,56 @@ interface Call {
   readonly permission: string;
 }
 
-const callsFor = ({ stackName, stackId, database: { server } }: DataStack): readonly Call[] => {
-  const ends: Call = {
-    service: "CloudFormation",
-    action: "updateTerminationProtection",
-    parameters: { StackName: stackName, EnableTerminationProtection: true },
-    arn: stackId,
-    permission: "cloudformation:UpdateTerminationProtection",
-  };
-  const settings = { DeletionProtection: true, ApplyImmediately: true };
-  switch (server.kind) {
-    case "aurora":
-      return [
-        ends,
-        {
-          ...{ service: "RDS", action: "modifyDBCluster", permission: "rds:ModifyDBCluster" },
-          parameters: { DBClusterIdentifier: server.cluster.clusterIdentifier, ...settings },
-          arn: server.cluster.clusterArn,
-        },
-      ];
-    case "instance":
-      return [
-        ends,
-        {
-          ...{ service: "RDS", action: "modifyDBInstance", permission: "rds:ModifyDBInstance" },
-          parameters: { DBInstanceIdentifier: server.instance.instanceIdentifier, ...settings },
-          arn: server.instance.instanceArn,
-        },
-      ];
-    case "existing":
-      return [ends];
-  }
+const settings = { DeletionProtection: true, ApplyImmediately: true };
+
+const callFor = (server: Server): Call | undefined => {
+  if (server.kind === "aurora")
+    return {
+      ...{ action: "modifyDBCluster", permission: "rds:ModifyDBCluster" },
+      parameters: { DBClusterIdentifier: server.cluster.clusterIdentifier, ...settings },
+      arn: server.cluster.clusterArn,
+    };
+  if (server.kind === "instance")
+    return {
+      ...{ action: "modifyDBInstance", permission: "rds:ModifyDBInstance" },
+      parameters: { DBInstanceIdentifier: server.instance.instanceIdentifier, ...settings },
+      arn: server.instance.instanceArn,
+    };
+  return undefined;
 };
 
 /**
- * Protects the database and its stack from deletion. It belongs to the last stack: a first deployment that fails before
- * deletes what it created, which protected resources would prevent. The template of the database says nothing of its
+ * Protects the database from deletion. It belongs to the last stack: a first deployment that fails before
+ * deletes what it created, which a protected database would prevent. The template of the database says nothing of its
  * protection, because each update would set what it says.
  */
 export class Protection extends Construct {
-  constructor(scope: Construct, id: string, { logRetention }: Config, data: DataStack) {
+  constructor(scope: Construct, id: string, { logRetention }: Config, server: Server) {
     super(scope, id);
+    const call = callFor(server);
+    if (!call) return;
     const logGroup = new LogGroup(this, "Logs", {
       retention: logRetention,
       removalPolicy: keepOrDrop(false),
     });
-    const calls = callsFor(data);
-    const statements = calls.map(
-      ({ permission, arn }) => new PolicyStatement({ actions: [permission], resources: [arn] }),
-    );
-    const writes = ["logs:CreateLogStream", "logs:PutLogEvents"];
-    statements.push(new PolicyStatement({ actions: writes, resources: [logGroup.logGroupArn] }));
+    const { action, parameters, permission, arn } = call;
+    const statements = [
+      new PolicyStatement({ actions: [permission], resources: [arn] }),
+      new PolicyStatement({
+        actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+        resources: [logGroup.logGroupArn],
+      }),
+    ];
     // by default its managed policy may write to every log group of the account
     const role = new Role(this, "Role", {
       assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
-      inlinePolicies: { Calls: new PolicyDocument({ statements }) },
+      inlinePolicies: { Call: new PolicyDocument({ statements }) },
     });
-    for (const { service, action, parameters } of calls)
-      new AwsCustomResource(this, action, {
-        resourceType: "Custom::Protection",
-        onUpdate: { service, action, parameters, physicalResourceId: PhysicalResourceId.of(action) },
-        role,
-        installLatestAwsSdk: false,
-        logGroup,
-      });
+    new AwsCustomResource(this, "Call", {
+      resourceType: "Custom::Protection",
+      onUpdate: { service: "RDS", action, parameters, physicalResourceId: PhysicalResourceId.of(action) },
+      installLatestAwsSdk: false,
+      ...{ role, logGroup },
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { Stack } from "aws-cdk-lib";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import type { SecretName } from "#lib/secrets/table/table.ts";
 import { capacityOf } from "../capacity.ts";
@@ -34,13 +35,15 @@ export class DataStack extends Stack {
         DATABASE_NAME: dbname,
         CONNECTION_LIMITS: JSON.stringify(capacityOf(config).roles),
       },
-      actions: [
-        ...["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
-        "secretsmanager:TagResource",
-      ],
+      actions: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
       secretArns: [...secrets.logins.values()],
     });
     adminSecret.grantRead(migration.lambda);
+    // `findDeployment` records there that the stage has a schema
+    const marked = [secrets.logins.get("database/maintenance") ?? ""];
+    migration.lambda.addToRolePolicy(
+      new PolicyStatement({ actions: ["secretsmanager:TagResource"], resources: marked }),
+    );
     migration.trigger.executeAfter(this.network, this.database, secrets);
     const filling = new DeployStep(this, "Filling", {
       ...surroundings,

@@ -84,7 +84,7 @@ export class OperationsStack extends Stack {
       }),
     });
     new Budget(this, "Budget", config);
-    if (config.keepsData) new Protection(this, "Protection", config, data);
+    if (config.keepsData) new Protection(this, "Protection", config, server);
   }
 
   /** Extracts metrics from the logs of the functions and the messenger. */

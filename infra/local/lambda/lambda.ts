@@ -104,7 +104,7 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, reserved,
       const free = idle.pop();
       if (free?.generation === generation) return free;
       if (free) await discard(free);
-      else if (all.size < (reserved ?? maxEnvironments)) return create();
+      else if (all.size < Math.min(reserved ?? maxEnvironments, maxEnvironments)) return create();
       else await new Promise<void>((resolve) => waiting.push(resolve));
     }
   };

@@ -59,7 +59,7 @@ begin atomic
   select greatest((select count(*) from runs), (select count(*) from recipients), (select count(*) from requests))::integer;
 end;
 
--- Deletes what operators did when the audit's limit has passed.
+-- Deletes the records of operators' actions that are older than the audit's limit.
 create function messaging.expire_acts(most integer) returns integer
 language sql volatile security definer
 set search_path = messaging, pg_temp

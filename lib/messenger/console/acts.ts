@@ -32,7 +32,11 @@ export const openActs = (sql: postgres.Sql) => {
     const inserting = sql<{ id: number }[]>`
       insert into messaging.operator_act (operator, name, role, action, subject)
       values (${id}, ${name}, ${role}, ${action}, ${subject ?? null}) returning id`;
-    const [row] = await deadline(inserting, timeoutMs);
+    const [row] = await deadline(inserting, timeoutMs, () => {
+      // "not recorded" must remain true
+      inserting.cancel();
+      return new Error("the action was not recorded in time");
+    });
     if (!row) throw new Error("the action was not recorded");
     return row.id;
   };

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { bareDigits } from "#lib/messaging/phone.ts";
 import type { MessageSummary } from "../outbox/message.ts";
 import type { MessageFilter } from "./login/operator-login.ts";
 
@@ -10,8 +11,8 @@ const maxMessages = 50;
  */
 export const readFilter = (query: string, sender: string): MessageFilter => {
   const text = query.trim();
-  const digits = text.replace(/[\s+().-]/g, "");
-  const phone = digits.replace(/^00/, "").replace(/^0/, "62");
+  const digits = bareDigits(text);
+  const phone = digits.replace(/^0/, "62");
   const wanted = /^\d+$/.test(digits) ? { phone } : text ? { id: text } : {};
   return { ...wanted, ...(sender && { sender }) };
 };

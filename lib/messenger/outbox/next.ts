@@ -144,7 +144,7 @@ export const listHeld = (sql: postgres.ISql, limits: Limits, ids: readonly strin
         select allowed, taken_from, sender, priority, seq, true as counts from counted
         union all
         select allowed, taken_from, sender, priority, seq, false from asked
-          where seq not in (select seq from counted)) placed
+          where (seq, allowed, taken_from) not in (select seq, allowed, taken_from from counted)) placed
     ), position as (
       select seq, allowed, taken_from, count(*) filter (where counts) over (
         partition by allowed, taken_from order by priority, turn, seq rows between unbounded preceding and 1 preceding

@@ -84,7 +84,7 @@ const leaveUnclear = async ({ sql, signal }: SenderOptions, message: Outgoing, e
   await retryUntilDone(() => outcome.markUnclear(sql, message), signal);
 };
 
-/** Does so for one of which nothing has left, unless an earlier frame may have. */
+/** Marks an unsent message as failed, or as uncertain if an earlier attempt may have sent it. */
 const leaveUnsent = async (options: SenderOptions, message: Outgoing, error: unknown) => {
   const { sql, signal } = options;
   if (message.attempts - message.unsent > 1) return leaveUnclear(options, message, error);
@@ -119,7 +119,11 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
   pacing.recordSend(message.phone, message.isNewContact && verdict?.outcome === "acked", steadyNow());
   await settle(options, message, verdict).then(
     (settled) => onOutcome?.(settled, ms),
-    (error: unknown) => leaveUnclear(options, message, error),
+    (error: unknown) =>
+      leaveUnclear(options, message, error).catch((again: unknown) => {
+        // a rejection would say that nothing has left
+        log.error("a message keeps the state that it has while it is sent", { id: message.id, error: again });
+      }),
   );
 };
 

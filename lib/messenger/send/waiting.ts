@@ -6,7 +6,7 @@ import { type Held, listHeld, maxAhead } from "../outbox/next.ts";
 import { widths } from "./lanes.ts";
 import type { Pacing } from "./pacing.ts";
 
-/** What of the outbox keeps a message back. */
+/** Lists the conditions of the outbox that delay a message. */
 const obstaclesOf = (held: Held, isOpen: boolean): Obstacle[] => {
   const { isOn, isBehind, notBefore, isQuiet, lane, underWay, ahead } = held;
   const obstacles: (Obstacle | false)[] = [
@@ -21,7 +21,7 @@ const obstaclesOf = (held: Held, isOpen: boolean): Obstacle[] => {
   return obstacles.filter((obstacle) => obstacle !== false);
 };
 
-/** What of the pace and of the platform's services keeps a message back. */
+/** Lists what of the pace and of the platform's services delays a message. */
 const limitsOf = (held: Held, { pacing, channel }: Sending, now: number): Obstacle[] => {
   const { outages } = pacing;
   const ofService = (name: ObstacleName, until: number) => (until > now ? [{ name, until }] : []);

@@ -124,8 +124,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Sistem lama tidak dapat dihubungi atau memberi respons yang tidak valid. Coba lagi nanti.",
   },
   serviceFailed: {
-    en: "The function behind the gateway crashed. Try again later, and report the request ID if it happens again.",
-    id: "Fungsi di belakang gateway mengalami crash. Coba lagi nanti, dan laporkan ID permintaan jika terulang.",
+    en: "The function behind the gateway failed, or too many requests arrived at once. Send the request again after `Retry-After` seconds, a message with the same `Idempotency-Key`; report the request ID if it happens again.",
+    id: "Fungsi di belakang gateway gagal, atau terlalu banyak permintaan masuk sekaligus. Kirim ulang setelah `Retry-After` detik, pesan dengan `Idempotency-Key` yang sama; laporkan ID permintaan jika terulang.",
   },
   busy: {
     en: "Every database connection is in use; nothing was done. Send the request again after `Retry-After` seconds.",

@@ -87,13 +87,14 @@ test("an action without an answer has an unknown outcome, until it ends", async 
   const pairing = Promise.withResolvers<string>();
   const { post, get, messenger } = await openLoggedIn({ requestPairingCode: () => pairing.promise });
   const posted = post("/pairing-code", { phone });
-  await vi.waitFor(() => expect(messenger.acts.at(-1)).toContain("pairing-code"));
+  await vi.waitFor(() => expect(messenger.acts.at(-1)).toContain("pairing-code"), { timeout: 15_000 });
   await vi.advanceTimersByTimeAsync(20_000);
   await posted;
   expect((await get()).body).toContain("the outcome is unknown");
   expect(messenger.acts.at(-1)).toBe("operator pairing-code 6281•••••••90");
   pairing.resolve("K7PX-2QWM");
-  await vi.waitFor(() => expect(messenger.acts.at(-1)).toBe("operator pairing-code 6281•••••••90 done"));
+  vi.useRealTimers();
+  await expect.poll(() => messenger.acts.at(-1)).toBe("operator pairing-code 6281•••••••90 done");
 });
 
 test("an action that cannot be recorded is not performed", async () => {

@@ -109,8 +109,8 @@ export const infrastructure: readonly Mutant[] = [
   {
     breaks: "The migration may not read the roles' secrets",
     file: "infra/aws/stacks/data.ts",
-    find: `...["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],`,
-    replace: `...["secretsmanager:DescribeSecret"],`,
+    find: `actions: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],`,
+    replace: `actions: ["secretsmanager:DescribeSecret"],`,
     tests: on("statements"),
   },
   {

@@ -13,7 +13,9 @@ const queryKeys = async (socket: WASocket, jids: readonly string[], isForced: bo
   try {
     await askDirectory(socket.assertSessions([...jids], isForced));
   } catch (error) {
-    if (jids.length > 1) for (const jid of jids) await queryKeys(socket, [jid], isForced);
+    // without an answer for all there would be none for each, and each query takes its time
+    const isAnswered = !(error instanceof ChannelFailure);
+    if (jids.length > 1 && isAnswered) for (const jid of jids) await queryKeys(socket, [jid], isForced);
     else if (jids.some(isPhone)) throw error;
   }
 };

@@ -11,7 +11,9 @@ const translate = (text) => {
 
 /** Only what changes is written: Scalar renders the rest. */
 const translateAll = (place) => {
-  for (const element of place.querySelectorAll(":not(pre *, code *)")) {
+  for (const element of place.querySelectorAll(
+    ":not(pre *, code *, [contenteditable=true], [contenteditable=true] *)",
+  )) {
     for (const node of element.childNodes) {
       const text = node.nodeType === Node.TEXT_NODE ? translate(node.data) : "";
       if (text && text !== node.data) node.data = text;

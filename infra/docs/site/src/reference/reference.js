@@ -45,7 +45,10 @@ const configuration = () => ({
 });
 
 place.replaceChildren();
-new MutationObserver(() => amend(place, lang)).observe(place, { childList: true, subtree: true });
+new MutationObserver(() => amend(place, lang)).observe(place, {
+  ...{ childList: true, subtree: true, characterData: true },
+  attributeFilter: ["aria-label", "data-placeholder", "title"],
+});
 createApiReference(place, configuration());
 
 /** Scalar knows the scheme by these classes. */
