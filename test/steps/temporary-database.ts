@@ -25,9 +25,10 @@ export const createDatabase = async (
   const connections: postgres.Sql[] = [];
   onEnd(async () => {
     await Promise.all(connections.map((sql) => sql.end()));
-    // force would have to terminate an autovacuum worker, which only a superuser may; a plain drop waits for it
-    await server
-      .unsafe(`drop database ${name}`)
+    // a plain drop waits 5 s for sessions that are ending, and for an autovacuum worker, which force may not terminate
+    const drop = () => server.unsafe(`drop database ${name}`);
+    await drop()
+      .catch(drop)
       .catch(() => server.unsafe(`drop database ${name} with (force)`));
     await server.end();
   });

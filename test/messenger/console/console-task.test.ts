@@ -54,4 +54,9 @@ test("however many operators read while the database is slow, the sender's conne
     expect(await shown).toEqual(Array(6).fill(expect.stringMatching(/takes longer than 2 s|is unavailable/)));
   });
   expect(most).toBe(2);
+  // those that waited for a connection are read now
+  const listBusy = () => sql`
+    select pid, state from pg_stat_activity
+    where datname = current_database() and usename = 'municipal_messenger' and state <> 'idle' and pid <> pg_backend_pid()`;
+  await expect.poll(async () => [...(await listBusy())]).toEqual([]);
 });

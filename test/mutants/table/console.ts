@@ -85,8 +85,8 @@ export const ofConsole: readonly Mutant[] = [
   {
     breaks: "Operators who read while the database is slow take the connections of the sender",
     file: "lib/messenger/task.ts",
-    find: "connect(consolePoolSize)",
-    replace: "connect(poolSize)",
+    find: "connect(messengerPools.console)",
+    replace: "connect(messengerPools.sender)",
     tests: ofTask,
     only: "the sender's connections stay free",
   },
