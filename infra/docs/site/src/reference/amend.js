@@ -11,11 +11,11 @@ const translate = (text) => {
 
 /** Only what changes is written: Scalar renders the rest. */
 const translateAll = (place) => {
-  for (const element of place.querySelectorAll(
-    ":not(pre *, code *, [contenteditable=true], [contenteditable=true] *)",
-  )) {
+  for (const element of place.querySelectorAll(":not(pre *, code *)")) {
     for (const node of element.childNodes) {
-      const text = node.nodeType === Node.TEXT_NODE ? translate(node.data) : "";
+      // what a person types stays as it is
+      const isLabel = node.nodeType === Node.TEXT_NODE && !element.isContentEditable;
+      const text = isLabel ? translate(node.data) : "";
       if (text && text !== node.data) node.data = text;
     }
     for (const name of ["aria-label", "data-placeholder", "title"]) {
