@@ -8,12 +8,15 @@ const rule =
   "phone must be a number with country code: 8 to 15 digits without + or leading 0, for example 6281234567890";
 
 /** Removes what people type or paste besides digits: separators, dashes, invisible characters, `+` or `00` in front. */
-export const bareDigits = (text: string): string =>
+const bareDigits = (text: string): string =>
   text
     .replace(suffix, "")
     .replace("(0)", "")
     .replace(/[\s\p{Pd}\p{Cf}()./]/gu, "")
     .replace(/^(\+|00)/, "");
+
+/** Reads a number as people write it in Indonesia, where a leading 0 stands for 62. @returns any other text without separators. */
+export const readLocalNumber = (text: string): string => bareDigits(text).replace(/^0/, "62");
 
 const normalize = (text: string): string | undefined => {
   const bare = bareDigits(text);

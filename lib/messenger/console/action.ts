@@ -2,7 +2,7 @@ import { deadline } from "#lib/deadline.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
-import { bareDigits, isPhone, maskPhone } from "#lib/messaging/phone.ts";
+import { isPhone, maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
 import type { Acts } from "./acts.ts";
 import type { Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
@@ -43,7 +43,7 @@ interface Action {
 }
 
 const findPhone = (field: Form["field"]): string | undefined => {
-  const phone = bareDigits(field("phone")).replace(/^0/, "62");
+  const phone = readLocalNumber(field("phone"));
   return isPhone(phone) ? phone : undefined;
 };
 

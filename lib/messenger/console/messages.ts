@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { bareDigits } from "#lib/messaging/phone.ts";
+import { readLocalNumber } from "#lib/messaging/phone.ts";
 import type { MessageSummary } from "../outbox/message.ts";
 import type { MessageFilter } from "./login/operator-login.ts";
 
@@ -11,9 +11,8 @@ const maxMessages = 50;
  */
 export const readFilter = (query: string, sender: string): MessageFilter => {
   const text = query.trim();
-  const digits = bareDigits(text);
-  const phone = digits.replace(/^0/, "62");
-  const wanted = /^\d+$/.test(digits) ? { phone } : text ? { id: text } : {};
+  const phone = readLocalNumber(text);
+  const wanted = /^\d+$/.test(phone) ? { phone } : text ? { id: text } : {};
   return { ...wanted, ...(sender && { sender }) };
 };
 

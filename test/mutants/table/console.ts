@@ -132,7 +132,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "A number typed with 0 is taken for an id, shown and not recorded",
-    file: "lib/messenger/console/messages.ts",
+    file: "lib/messaging/phone.ts",
     find: '.replace(/^0/, "62")',
     replace: "",
     tests: ofRoles,
