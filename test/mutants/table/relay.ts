@@ -174,10 +174,26 @@ export const relay: readonly Mutant[] = [
   {
     breaks: "A list of devices that is out of date is used for all tries",
     file: sendingFile,
-    find: "      devices.del(userOf(address));\n",
-    replace: "",
+    find: "if (!(error instanceof ChannelFailure)) devices",
+    replace: "if (error instanceof ChannelFailure) devices",
     tests: ofSending,
     only: "queried again for the next try",
+  },
+  {
+    breaks: "An outage of the directory discards the devices that are known",
+    file: sendingFile,
+    find: "if (!(error instanceof ChannelFailure)) devices",
+    replace: "devices",
+    tests: ofSending,
+    only: "are still used after its outage",
+  },
+  {
+    breaks: "A companion that had no keys for a message that was aborted receives nothing for five minutes",
+    file: sendingFile,
+    find: "      opened.release();\n",
+    replace: "      if (!isOver) opened.release();\n",
+    tests: ofSending,
+    only: "aborted before it is sent",
   },
   {
     breaks: "A companion of the account that is gone fails all messages with 479",
