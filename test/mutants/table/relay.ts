@@ -78,8 +78,8 @@ export const relay: readonly Mutant[] = [
   {
     breaks: "A code that never left is reported as uncertain when it expires",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "        when attempts > unsent and exists",
-    replace: "        when attempts > 0 and exists",
+    find: "        when attempts > unsent and",
+    replace: "        when attempts > 0 and",
     tests: ofAddressing,
     only: "a number without devices",
   },
