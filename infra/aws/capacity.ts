@@ -125,13 +125,16 @@ const connectionsPerGib = 94;
 const gibOfSize: Readonly<Record<string, number>> = { micro: 1, small: 2, medium: 4, large: 8, xlarge: 16 };
 const largestGib = 32;
 
+/** Memory of an instance class, such as `t4g.small`, in GiB. */
+export const memoryOf = (instanceClass: string): number =>
+  gibOfSize[instanceClass.split(".")[1] ?? ""] ?? largestGib;
+
 /** Aurora Serverless's limits, with a minimum of up to half a unit of about 2 GiB and with more. */
 const auroraLimit = { low: 2_000, high: 5_000 };
 
 const connectionsOf = ({ database, capacity }: Config): number => {
   if (database.kind === "existing") return database.connections;
-  if (database.kind === "instance")
-    return connectionsPerGib * (gibOfSize[database.instanceClass.split(".")[1] ?? ""] ?? largestGib);
+  if (database.kind === "instance") return connectionsPerGib * memoryOf(database.instanceClass);
   const { minCapacity = capacity.min, maxCapacity = capacity.max } = database;
   return Math.min(connectionsPerGib * 2 * maxCapacity, auroraLimit[minCapacity <= 0.5 ? "low" : "high"]);
 };
