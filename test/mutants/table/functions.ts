@@ -112,10 +112,18 @@ export const functions: readonly Mutant[] = [
   {
     breaks: "A connection that cannot be had is a failure of the database",
     file: "lib/db/database.ts",
-    find: "    if (codeOf(cause) === TOO_MANY_CONNECTIONS) throw new Fault(busy, { cause });\n",
+    find: "    if (codeOf(cause) === tooManyConnections) throw new Fault(busy, { cause });\n",
     replace: "",
     tests: outage,
     only: "without a connection left causes a 503",
+  },
+  {
+    breaks: "A query fails because the server ended the connection of the query before it",
+    file: "infra/build/corrections.ts",
+    find: "chunk = nextWriteTimer = errorResponse = null",
+    replace: "chunk = nextWriteTimer = null",
+    tests: ["test/db/closed-connection.test.ts"],
+    only: "the next one is served",
   },
   {
     breaks: "A migration that was edited after it ran is passed over",
