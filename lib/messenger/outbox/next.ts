@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import type { Lane, Outgoing } from "./message.ts";
 import type { Rotation } from "./rotation.ts";
+import { walkSenders } from "./senders.ts";
 
 export interface Choice {
   /** The leader's term; a former leader gets no message. */
@@ -20,10 +21,10 @@ export interface Choice {
   readonly rotation: Rotation;
 }
 
-type Limits = Pick<Choice, "resting" | "account" | "newContactsUpTo" | "reachable">;
+export type Restrictions = Pick<Choice, "resting" | "account" | "newContactsUpTo" | "reachable">;
 
 /** What the outbox requires of a message that may be taken, as conditions on a row `waiting`. */
-const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, reachable }: Limits) => {
+const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, reachable }: Restrictions) => {
   const isContact = sql`exists (
     select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone)`;
   return {
@@ -43,13 +44,6 @@ const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, rea
   };
 };
 
-/** Of messages that wait, from one to the next in the index: DISTINCT would read all messages. */
-const senders = (sql: postgres.ISql) => sql`
-  (select sender from messaging.message where is_open order by sender limit 1)
-  union all
-  select (select m.sender from messaging.message m where m.is_open and m.sender > s.sender order by m.sender limit 1)
-  from senders s where s.sender is not null`;
-
 /**
  * Takes the next message to send: by priority, then of the sender whose last message was longest ago, then in the order of
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
@@ -61,7 +55,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
-    ), senders (sender) as (${senders(sql)})
+    ), senders (sender) as (${walkSenders(sql, sql`is_open`)})
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, changed_at = now()
     where id = (
@@ -117,10 +111,10 @@ export interface Held {
 export const maxAhead = 2_000;
 
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
-export const listHeld = (sql: postgres.ISql, limits: Limits, ids: readonly string[]) => {
-  const { isOn, isReachable, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
+export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
+  const { isOn, isReachable, isContact, isAllowed, firstOfNumber } = conditions(sql, restrictions);
   return sql<Held[]>`
-    with recursive senders (sender) as (${senders(sql)}), asked as materialized (
+    with recursive senders (sender) as (${walkSenders(sql, sql`is_open`)}), asked as materialized (
       select id, seq, sender, priority, ${isAllowed} as allowed,
         case when epoch is null then greatest(not_before, now()) else now() end as taken_from
       from messaging.message waiting
