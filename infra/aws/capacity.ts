@@ -1,6 +1,5 @@
 import type { LoginRole } from "#lib/db/roles.ts";
 import { messengerPools } from "#lib/messenger/pools.ts";
-import { jobs } from "#lib/notification/jobs.ts";
 import { routes } from "#lib/routes/index.ts";
 import { notify } from "#lib/routes/internal.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
@@ -29,8 +28,8 @@ export const operatorConnections = 4;
 /** During a deployment there are two. */
 const messengerConnections = 2 * (messengerPools.sender + messengerPools.console + messengerPools.election);
 
-/** A run of each job, which may take minutes, and two events, each with two connections. More events wait in Lambda's queue. */
-const notifyConcurrency = jobs.length + 2;
+/** Runs of jobs, which may take minutes, and events, each with two connections. More of them wait in Lambda's queue. */
+const notifyConcurrency = 6;
 
 /** Roles of which the number of clients is known. */
 const fixed = {

@@ -151,33 +151,39 @@ const manyBlocked = (stage: string, { name }: Api): AlarmRow => ({
   periods: 2,
 });
 
+/**
+ * Metrics in one alarm.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html
+ */
+const maxMetrics = 10;
+
 /** The share of its reserved concurrency that the busiest function uses; beyond it, Lambda rejects its requests. */
 const functionsFull = (functions: readonly NodeFunction[], { reserved }: Capacity): AlarmRow[] => {
   const limited = functions.flatMap(({ fn, lambda }, index) => {
     const most = reserved.get(fn);
     return most === undefined ? [] : [{ id: `used${index}`, most, lambda }];
   });
-  if (limited.length === 0) return [];
-  return [
-    {
-      name: "functions-full",
-      section: "database-connections",
-      says: "A function is close to its reserved concurrency; its requests will soon be rejected.",
-      metric: new MathExpression({
-        label: "share of the reserved concurrency",
-        expression: `MAX([${limited.map(({ id, most }) => `FILL(${id}, 0) / ${most}`).join(", ")}])`,
-        usingMetrics: Object.fromEntries(
-          limited.map(({ id, lambda }) => [
-            id,
-            lambda.metric("ConcurrentExecutions", { statistic: "Maximum", period }),
-          ]),
-        ),
-        period,
-      }),
-      rings: { atLeast: 0.8 },
-      periods: 2,
-    },
-  ];
+  const parts = Array.from({ length: Math.ceil(limited.length / maxMetrics) }, (_, part) =>
+    limited.slice(part * maxMetrics, (part + 1) * maxMetrics),
+  );
+  return parts.map((some, part) => ({
+    name: part === 0 ? "functions-full" : `functions-full-${part + 1}`,
+    section: "database-connections",
+    says: "A function is close to its reserved concurrency; its requests will soon be rejected.",
+    metric: new MathExpression({
+      label: "share of the reserved concurrency",
+      expression: `MAX([${some.map(({ id, most }) => `FILL(${id}, 0) / ${most}`).join(", ")}])`,
+      usingMetrics: Object.fromEntries(
+        some.map(({ id, lambda }) => [
+          id,
+          lambda.metric("ConcurrentExecutions", { statistic: "Maximum", period }),
+        ]),
+      ),
+      period,
+    }),
+    rings: { atLeast: 0.8 },
+    periods: 2,
+  }));
 };
 
 /** The alarms of the APIs: what callers notice. */

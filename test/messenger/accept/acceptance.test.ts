@@ -211,7 +211,7 @@ describe("an Idempotency-Key", () => {
     expect((await take(keyed())).status).toBe("PENDING");
   });
 
-  test("whose claim has expired while its image waits is used once: by the retry, not by the first request", async () => {
+  test("of an image that was not ready in time is free, and what comes of the image later is not stored", async () => {
     const image = file({ idempotency_key: "i", kind: "image" });
     const waiting = Promise.withResolvers<void>();
     const fetchMedia = async () => {

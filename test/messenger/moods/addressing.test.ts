@@ -170,20 +170,32 @@ test("a number without devices waits longer each time, then fails; others go ahe
   });
 });
 
-test("a number that the platform writes otherwise is stored and used as the platform writes it", async () => {
-  const [asked, canonical] = ["5584912345678", "558412345678"];
-  platform.register(canonical);
-  const task = await startOpen();
-  for (const mood of [{}, { reachedBy: "number" as const }]) {
-    platform.behave({ ...read, contacts: { ...mood, canonical: { [asked]: canonical } } });
-    const { id } = await submit(task, { phone: asked });
-    await eventually(task, id, "READ");
-    expect(platform.phone(canonical).find(id)).toBeDefined();
-  }
-  expect(await sql`select phone, address from messaging.number_check`).toEqual([
-    { phone: asked, address: `${canonical}@s.whatsapp.net` },
-  ]);
-});
+test.each([
+  ["a Brazilian one without its ninth digit", "5584912345678", "558412345678"],
+  ["a Mexican one with a 1", "525512345678", "5215512345678"],
+  ["an Argentine one with a 9", "541123456789", "5491123456789"],
+])(
+  "a number that the platform writes otherwise, %s, is stored and used as the platform writes it",
+  async (...row) => {
+    const [, asked, canonical] = row;
+    platform.register(canonical);
+    const task = await startOpen();
+    for (const [mood, addresses] of [
+      [{}, [lid]],
+      [{ reachedBy: "number" }, [lid, number]],
+    ] as const) {
+      platform.behave({ ...read, contacts: { ...mood, canonical: { [asked]: canonical } } });
+      const { id } = await submit(task, { phone: asked });
+      await eventually(task, id, "READ");
+      expect(kindsOf(id)).toEqual(addresses);
+      expect(platform.phone(canonical).find(id)).toBeDefined();
+    }
+    expect(await outcomesOf(task)).toEqual({ sent: 2 });
+    expect(await sql`select phone, address from messaging.number_check`).toEqual([
+      { phone: asked, address: `${canonical}@s.whatsapp.net` },
+    ]);
+  },
+);
 
 test("a companion that is linked between two messages receives the second", async () => {
   const task = await startOpen();

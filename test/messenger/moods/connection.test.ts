@@ -123,6 +123,7 @@ test.each(rows)(
 
 test.each([
   ["428", "disconnect", 428],
+  ["440", "disconnect", 440],
   ["500", "disconnect", 500],
   ["503", "disconnect", 503],
   ["515", "disconnect", 515],

@@ -4,6 +4,7 @@ import type { Task } from "#lib/messenger/task.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   eventually,
+  openConsole,
   platform,
   readConsole,
   sql,
@@ -219,18 +220,45 @@ test("the end of a lock that is announced without one is asked for", async () =>
   expect(await limitsOf(task)).toMatchObject({ limited: 1 });
 });
 
-test("a lock survives a restart, also when the platform no longer answers for it", async () => {
+test.each<[string, () => Misbehaviour, RegExp]>([
+  ["a lock", () => ({ newChats: { lock: { endsAt: inSeconds(hour) } } }), locked],
+  [
+    "a cap",
+    () => ({ newChats: { cap: { total: 100, used: 100, endsAt: inSeconds(hour) } } }),
+    /another (59 min|1 h).*100 of 100 new contacts/,
+  ],
+  ["a pause after 463 without an answer", () => ({ ...nack(463)(), newChats: { answers: false } }), locked],
+])("%s survives a restart, also when the platform no longer answers for it", async (_, mood, shown) => {
   const task = await startOpen();
   await befriend(task, friend);
-  platform.behave({ newChats: { lock: { endsAt: inSeconds(hour) } } });
+  platform.behave(mood());
   const { id } = await submit(task, {});
   await untilRejected(id);
   await task.stop();
   platform.behave({ newChats: { answers: false } });
   const next = await start();
   await untilOpen(next);
-  await expect.poll(() => limitsOf(next)).toMatchObject({ limited: 1 });
+  // new contacts are held back until the platform has not answered in time, too
+  await eventually(next, (await submit(next, { phone: friend })).id, "DELIVERED");
+  await expect.poll(() => limitsOf(next)).toEqual({ shown: expect.stringMatching(shown), limited: 1 });
   expect([platform.arrivalsOf(id), (await stateOf(next, id)).status]).toEqual([1, "PENDING"]);
+});
+
+test("the console says for how long nothing is sent after code 429", async () => {
+  const task = await start({ ...noPace, retryMs: [hour * 1_000, hour * 1_000] });
+  await untilOpen(task);
+  await befriend(task, friend);
+  platform.behave({ nack: { code: 429, messages: 1 } });
+  const { id } = await submit(task, {});
+  await untilRejected(id);
+  const waiting = await submit(task, { phone: friend });
+  const console = await openConsole(task);
+  expect(await console.read()).toMatch(
+    /sends too fast: nothing is sent until [^;]*\d\d:\d\d \(Jakarta\); messages stay/,
+  );
+  expect((await limitsOf(task)).shown).toMatch(/sends too fast: nothing is sent for another (59 min|1 h)/);
+  expect([id, waiting.id].map((one) => platform.arrivalsOf(one))).toEqual([1, 0]);
+  for (const one of [id, waiting.id]) expect((await stateOf(task, one)).status).toBe("PENDING");
 });
 
 test("a message that expires while it waits says why it was not sent", async () => {

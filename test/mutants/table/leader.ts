@@ -246,6 +246,14 @@ export const leader: readonly Mutant[] = [
     only: "from an earlier task",
   },
   {
+    breaks: "A replaced link is never reclaimed",
+    file: taskFile,
+    find: 'if (state.kind === "replaced") reclaim();',
+    replace: 'if (state.kind === "replaced") void reclaim;',
+    tests: ofMoods,
+    only: "440 is followed",
+  },
+  {
     breaks: "A receipt that says delivered makes its message read",
     file: taskFile,
     find: 'kind === "delivered" ? "DELIVERED" : "READ"',

@@ -132,6 +132,13 @@ export const relay: readonly Mutant[] = [
     only: "memory of sent messages",
   },
   {
+    breaks: "Every contact stays in the caches until the task ends",
+    file: "lib/messenger/channels/whatsapp/bounded-map.ts",
+    find: "this.delete(oldest);",
+    replace: "this.get(oldest);",
+    tests: ["test/messenger/channels/whatsapp/bounded-map.test.ts"],
+  },
+  {
     breaks: "A receipt that overtakes the ack is no answer",
     file: sendingFile,
     find: 'tag === "receipt" ?',
