@@ -143,11 +143,12 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
       exchange.notify(companionChanged("add", companion));
       return companion;
     },
-    /** Unlinks it, of which the client is not notified, as while it is not connected. */
-    unlinkCompanion(companion: Phone): void {
+    /** Unlinks it. @param isNotified whether the client learns of it; false as while it is not connected. */
+    unlinkCompanion(companion: Phone, isNotified = true): void {
       const { companions } = platform.phone(companion.number);
       companions.splice(companions.indexOf(companion), 1);
       companion.close();
+      if (isNotified) exchange.notify(companionChanged("remove", companion));
     },
     /** A contact gives the account its privacy token, of which the client is notified. */
     giveToken: (number: string): void => exchange.notify(tokens.notify(platform.phone(number))),

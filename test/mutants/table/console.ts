@@ -163,6 +163,22 @@ export const ofConsole: readonly Mutant[] = [
     only: "beyond 2,000",
   },
   {
+    breaks: "The console promises a message during an outage a place before those that wait with it",
+    file: "lib/messenger/outbox/next.ts",
+    find: `and (not line.reachable or \${isReachable})`,
+    replace: `and \${isReachable}`,
+    tests: ofWaiting,
+    only: "which it holds back as well",
+  },
+  {
+    breaks: "A slow read of the operators holds up all logins",
+    file: "lib/messenger/console/login-routes.ts",
+    find: "await throttle.check(() => checkPassword(users, request))",
+    replace: "await throttle.check(async () => checkPassword(await readUsers(options), request))",
+    tests: ofLogin,
+    only: "reading the operators takes long",
+  },
+  {
     breaks: "The console calls a slow database unavailable",
     file: "lib/messenger/console/state.ts",
     find: "|| !(await isDatabaseUp()))",
