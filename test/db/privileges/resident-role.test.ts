@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { connectFor } from "../steps/connections.ts";
+import { connectFor } from "../../steps/connections.ts";
 import { DENIED, refusal } from "./refusal.ts";
 
 describe("the resident role", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
-import { connectFor } from "../steps/connections.ts";
+import { connectFor } from "../../steps/connections.ts";
 
 /** Everything that a role may use. */
 interface Reach {

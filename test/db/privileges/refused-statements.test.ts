@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { connectFor } from "../steps/connections.ts";
+import { connectFor } from "../../steps/connections.ts";
 import { DENIED, refusal } from "./refusal.ts";
 
 test("the employee role cannot read sessions or attempts by any statement", async () => {
