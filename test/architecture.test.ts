@@ -34,13 +34,13 @@ const rooms: Record<string, readonly string[]> = {
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],
-  "lib/messenger/channels/whatsapp": ["lib", "lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/channels/whatsapp": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/send": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
   "lib/messenger/console/words": ["lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/console/login": ["lib"],
   "lib/messenger/console": [
-    ...["lib", "lib/faults", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
     ...["lib/messenger/console/words", "lib/messenger/console/login"],
   ],
   "lib/messenger": [

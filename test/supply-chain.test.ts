@@ -15,6 +15,7 @@ test("every installed package accepts each version of Node that the project decl
     "package-lock.json",
     "infra/image/package-lock.json",
     "test/runtime-client/package-lock.json",
+    "test/clients/package-lock.json",
   ];
   const packages = locks.flatMap((lock) =>
     Object.entries<{ engines?: { node?: string }; optional?: boolean }>(readJson(lock).packages),

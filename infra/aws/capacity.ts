@@ -1,6 +1,5 @@
 import type { LoginRole } from "#lib/db/roles.ts";
 import { messengerPools } from "#lib/messenger/pools.ts";
-import { jobs } from "#lib/notification/jobs.ts";
 import { routes } from "#lib/routes/index.ts";
 import { notify } from "#lib/routes/internal.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
@@ -29,8 +28,8 @@ export const operatorConnections = 4;
 /** During a deployment there are two. */
 const messengerConnections = 2 * (messengerPools.sender + messengerPools.console + messengerPools.election);
 
-/** A run of each job, which may take minutes, and two events, each with two connections. More events wait in Lambda's queue. */
-const notifyConcurrency = jobs.length + 2;
+/** Runs of jobs, which may take minutes, and events, each with two connections. More of them wait in Lambda's queue. */
+const notifyConcurrency = 6;
 
 /** Roles of which the number of clients is known. */
 const fixed = {
@@ -125,13 +124,16 @@ const connectionsPerGib = 94;
 const gibOfSize: Readonly<Record<string, number>> = { micro: 1, small: 2, medium: 4, large: 8, xlarge: 16 };
 const largestGib = 32;
 
+/** Memory of an instance class, such as `t4g.small`, in GiB. */
+export const memoryOf = (instanceClass: string): number =>
+  gibOfSize[instanceClass.split(".")[1] ?? ""] ?? largestGib;
+
 /** Aurora Serverless's limits, with a minimum of up to half a unit of about 2 GiB and with more. */
 const auroraLimit = { low: 2_000, high: 5_000 };
 
 const connectionsOf = ({ database, capacity }: Config): number => {
   if (database.kind === "existing") return database.connections;
-  if (database.kind === "instance")
-    return connectionsPerGib * (gibOfSize[database.instanceClass.split(".")[1] ?? ""] ?? largestGib);
+  if (database.kind === "instance") return connectionsPerGib * memoryOf(database.instanceClass);
   const { minCapacity = capacity.min, maxCapacity = capacity.max } = database;
   return Math.min(connectionsPerGib * 2 * maxCapacity, auroraLimit[minCapacity <= 0.5 ? "low" : "high"]);
 };

@@ -95,6 +95,8 @@ const Context = z.object({
   stage: text(/^(?=.{2,16}$)[a-z][a-z\d]*(-[a-z\d]+)*$/),
   /** Recipient of the alarms. */
   alarmEmail: z.email(),
+  /** A second one: address of an on-call service that confirms subscriptions of SNS, such as PagerDuty or Opsgenie. */
+  alarmUrl: z.optional(z.url({ protocol: /^https$/ })),
   monthlyBudgetUsd: amount(1),
   domain: z.optional(Domain),
   database: Database,
@@ -103,6 +105,8 @@ const Context = z.object({
    * up to 1.75 times as much. 0 reserves none, for an account whose quota is not yet above 100.
    */
   functionConcurrency: z.optional(amount(0)),
+  /** The account's quota of concurrent Lambda executions. */
+  accountConcurrency: z._default(amount(10), 1_000),
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
   network: z._default(NetworkChoice, { egress: "ipv6", cidr: defaultRange }),
   /** When absent, the console checks the passwords of the secret `messenger-console`. */
@@ -136,6 +140,7 @@ export type Config = Omit<Context, "functionConcurrency"> & ReturnType<typeof by
 export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   stage: ["prod"],
   alarmEmail: ["operations@city.example"],
+  alarmUrl: ["https://oncall.city.example/sns"],
   monthlyBudgetUsd: [150],
   domain: [
     {
@@ -152,6 +157,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
     { kind: "existing", host: "database.city.example", dbname: "municipal", adminSecret: "municipal/admin" },
   ],
   functionConcurrency: [300, 0],
+  accountConcurrency: [1_000],
   upstream: [
     {
       legacyAuthUrl: "https://legacy.city.example/auth/login.php",

@@ -30,15 +30,17 @@ const stale = "clearImmediate(nextWriteTimer)\n    socket.removeListener";
  * postgres.js 3.4.9 may write to a connection after it has closed. The write comes from a callback, so its TypeError
  * ends the process. Rejects the queries of that connection instead, and lets the pool open it again: later, because
  * the pool still moves the connection between its queues after the write. A connection that closes before its next
- * write would also hold that write, and could not be opened again.
+ * write would also hold that write, and could not be opened again. One that the server ended during a query would
+ * report that to the first query after it was opened again, too.
  *
  * @see https://github.com/porsager/postgres/issues/1208
+ * @see https://github.com/porsager/postgres/issues/1223
  */
 const guardWrites = (source: string) =>
   [unguarded, stale].every((text) => source.split(text).length === 2)
     ? source
         .replace(unguarded, `${guard}\n${unguarded}`)
-        .replace(stale, stale.replace("\n", "\n    chunk = nextWriteTimer = null\n"))
+        .replace(stale, stale.replace("\n", "\n    chunk = nextWriteTimer = errorResponse = null\n"))
     : undefined;
 
 const cancels = "this.canceller(this), this.canceller = null";

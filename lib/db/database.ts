@@ -6,7 +6,7 @@ import { busy, tookTooLong } from "#lib/faults/table.ts";
 import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
 import { driverOptions, types } from "./credentials.ts";
-import { isLostConnection } from "./lost-connection.ts";
+import { isLostConnection, tooManyConnections } from "./lost-connection.ts";
 import { readCredentials } from "./role-login.ts";
 
 /** A caller gets a response within 3 s even when the database hangs; the rest is for sending the response. */
@@ -15,7 +15,6 @@ const connectTimeoutSeconds = 2;
 
 const INVALID_PASSWORD = "28P01";
 const QUERY_CANCELED = "57014";
-const TOO_MANY_CONNECTIONS = "53300";
 
 const codeOf = (error: unknown): string => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -113,7 +112,7 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
     // after any other failure than a failed statement the connection's state is unknown
     if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
     if (codeOf(cause) === QUERY_CANCELED) throw new Fault(tookTooLong, { cause });
-    if (codeOf(cause) === TOO_MANY_CONNECTIONS) throw new Fault(busy, { cause });
+    if (codeOf(cause) === tooManyConnections) throw new Fault(busy, { cause });
     throw new Error("database request failed", { cause });
   }
 };

@@ -11,5 +11,8 @@ const codes = new Set([
   "57P05", // idle_session_timeout: the server ended it while nobody used it
 ]);
 
+/** Neither the server nor the role has a connection left. */
+export const tooManyConnections = "53300";
+
 /** Whether an error code means a lost database connection; the outcome of the statement is then unknown. */
 export const isLostConnection = (code: string | undefined): boolean => code !== undefined && codes.has(code);

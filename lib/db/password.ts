@@ -1,10 +1,10 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { type Credentials, driverOptions } from "./credentials.ts";
+import { tooManyConnections } from "./lost-connection.ts";
 
 const iterations = 4096;
 const INVALID_PASSWORD = "28P01";
-const TOO_MANY_CONNECTIONS = "53300";
 const connectTimeoutSeconds = 5;
 
 /**
@@ -52,7 +52,7 @@ export const logsIn = (credentials: Credentials): Promise<boolean> =>
       if (!(error instanceof postgres.PostgresError)) throw error;
       if (error.code === INVALID_PASSWORD) return false;
       // the server counts a role's connections once its password was right
-      if (error.code === TOO_MANY_CONNECTIONS && error.routine === "InitializeSessionUserId") return true;
+      if (error.code === tooManyConnections && error.routine === "InitializeSessionUserId") return true;
       throw error;
     }
   });

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type postgres from "postgres";
-import { deadline } from "#lib/deadline.ts";
+import { isDatabaseUp } from "#lib/db/probe.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { optIn, optOut } from "#lib/notification/opt-out.ts";
@@ -35,12 +35,6 @@ export interface Leadership {
   channel: Channel | undefined;
   pacing: Pacing | undefined;
 }
-
-export const isDatabaseUp = (sql: postgres.Sql): Promise<boolean> =>
-  deadline(sql`select 1`, 1_000).then(
-    () => true,
-    () => false,
-  );
 
 /** Describes the connection for the console; unknown unless this task is the leader. */
 const describeConnection = ({ whatsApp }: Leadership): Connection => {

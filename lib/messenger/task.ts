@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
+import { isDatabaseUp } from "#lib/db/probe.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
@@ -14,12 +15,7 @@ import { WhatsApp, type WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts
 import { reportFigures, SendCounter } from "./figures.ts";
 import { runLeaderElection } from "./leader.ts";
 import { type Metrics, startMetrics } from "./metrics.ts";
-import {
-  buildConsole,
-  isDatabaseUp,
-  type Leadership,
-  type OperatorConsoleOptions,
-} from "./operator-console.ts";
+import { buildConsole, type Leadership, type OperatorConsoleOptions } from "./operator-console.ts";
 import { findPause } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";

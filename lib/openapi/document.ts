@@ -65,8 +65,23 @@ const replySchema = (route: Route, { reply }: RouteWords, language: Language): S
     return { description: text[language] };
   });
 
+const withoutTexts = (schema: Schema) =>
+  JSON.stringify(schema, (key, value) => (key === "description" ? undefined : value));
+
+/** @throws Error when two endpoints give one name to different schemas: clients would get the wrong type. */
+const unite = (named: readonly (readonly [string, Schema])[]): Record<string, Schema> => {
+  const found: Record<string, Schema> = {};
+  for (const [name, schema] of named) {
+    const other = found[name];
+    if (other && withoutTexts(other) !== withoutTexts(schema))
+      throw new Error(`two different schemas have the name ${name}`);
+    found[name] = schema;
+  }
+  return found;
+};
+
 const schemasOf = (routes: readonly Route[], language: Language): Record<string, Schema> => ({
-  ...Object.fromEntries(
+  ...unite(
     routes.flatMap((route) => {
       const words = wordsOf(route);
       const { name, parts } = words.reply;
@@ -122,7 +137,11 @@ export const composeDocument = (
     servers: serversOf(first, language),
     tags: Object.entries(tags)
       .filter(([area]) => routes.some(({ fn }) => fn.startsWith(`${area}/`)))
-      .map(([name, text]) => ({ name, description: text[language] })),
+      .map(([name, { title, text }]) => ({
+        name,
+        "x-displayName": title[language],
+        description: text[language],
+      })),
     paths,
     components: {
       securitySchemes: Object.fromEntries(

@@ -1,5 +1,5 @@
 import type { Secrets } from "#lib/secrets/table/table.ts";
-import type { Upstream } from "./route.ts";
+import type { Address, Upstream } from "./route.ts";
 
 /** A function that no client calls: a schedule, an event or Secrets Manager starts it. */
 export interface InternalFunction {
@@ -7,6 +7,7 @@ export interface InternalFunction {
   readonly fn: string;
   readonly secrets: Secrets;
   readonly upstreams?: readonly Upstream[];
+  readonly addresses?: readonly Address[];
   readonly everyMinutes?: number;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
@@ -40,7 +41,16 @@ export const notify: InternalFunction = {
 /** One step of a secret's rotation, for Secrets Manager. */
 export const rotate: InternalFunction = { fn: "rotate", secrets: {}, timeoutSeconds: 60, memoryMb: 256 };
 
-export const internalFunctions: readonly InternalFunction[] = [maintain, notify, rotate];
+/** Asks both APIs for an answer from outside, once a minute on AWS. */
+export const probe: InternalFunction = {
+  fn: "probe",
+  secrets: {},
+  addresses: ["INTEGRATION_ADDRESS", "MESSAGING_ADDRESS"],
+  timeoutSeconds: 20,
+  memoryMb: 256,
+};
+
+export const internalFunctions: readonly InternalFunction[] = [maintain, notify, rotate, probe];
 
 /** The secrets of the messenger, which runs in a container. */
 export const messengerSecrets = {

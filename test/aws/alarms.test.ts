@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { authorizers, routes } from "#lib/routes/index.ts";
+import { capacityOf } from "../../infra/aws/capacity.ts";
 import { examples } from "../../infra/aws/config.ts";
+import { functionName } from "../../infra/build/build.ts";
 import { composeWith } from "./composed-stage.ts";
 import { readTemplate } from "./template.ts";
 
@@ -11,16 +14,20 @@ const signs: Readonly<Record<string, string>> = {
   LessThanThreshold: "<",
 };
 
-/** The subject of a metric, such as ` of maintainFunction`: the construct's name if it is in another stack. */
+/** The subject of a metric, such as ` of maintainFunction`: the construct's name, or what the region is called. */
 const subjectOf = ({ Dimensions = [] }: Properties): string =>
   Dimensions.map(({ Value }: Properties) => {
-    const output = Value["Fn::GetStackOutput"]?.OutputName;
+    const output = Value["Fn::GetStackOutput"]?.OutputName ?? Value.Ref;
     return ` of ${output?.replace(/^PublishOutput(Ref|FnGetAtt)/, "").replace(/[\dA-F]{8,}.*/, "") ?? Value}`;
   }).join("");
 
 /** A figure with its statistic, such as `Sum(Errors of maintainFunction)`, and its period in minutes. */
-const figureOf = ({ MetricName, Statistic, Period, Metrics, ...alarm }: Properties) => {
-  if (!Metrics) return { figure: `${Statistic}(${MetricName}${subjectOf(alarm)})`, minutes: Period / 60 };
+const figureOf = ({ MetricName, Statistic, ExtendedStatistic, Period, Metrics, ...alarm }: Properties) => {
+  if (!Metrics)
+    return {
+      figure: `${Statistic ?? ExtendedStatistic}(${MetricName}${subjectOf(alarm)})`,
+      minutes: Period / 60,
+    };
   const [{ Expression }, ...parts] = Metrics;
   const figure = parts.reduce(
     (text: string, { Id, MetricStat: { Metric, Stat } }: Properties) =>
@@ -57,26 +64,20 @@ const rowsOf = (changed: Properties): readonly Row[] =>
 const [aurora, instance] = examples.database;
 const rows = rowsOf({ database: aurora, domain: examples.domain[0] });
 const ofOthers = ["integration-api-fails", "messaging-api-fails", "maintenance-fails"];
-const isOfFunction = ([name]: Row) => name.endsWith("-fails") && !ofOthers.includes(name);
+const isSlow = ([name]: Row) => name.endsWith("-slow");
+const isOfFunction = (row: Row) => (row[0].endsWith("-fails") && !ofOthers.includes(row[0])) || isSlow(row);
 
 const good = "notBreaching";
 const bad = "breaching";
 
-/** Of a stage that is not production, whose functions share 100. */
-const reserved = [
-  ["Gatewayemployeelogin", 19],
-  ["Gatewayemployeerefresh", 19],
-  ["Gatewayemployeeticket", 20],
-  ["Gatewayemployeeemployees", 20],
-  ["Gatewayresidentlist", 40],
-  ["Gatewayresidentsearch", 40],
-  ["Gatewaytourismcategories", 7],
-  ["Gatewaytourismgallery", 7],
-  ["notify", 6],
-];
+const { reserved } = capacityOf(composeWith({ stage: "test", database: aurora }).config);
 
 test("each alarm has exactly this threshold", () =>
   expect(rows.filter((row) => !isOfFunction(row))).toEqual([
+    [
+      ...["no-answer-from-outside", "< 1", "1 of 1 × 5 min", bad],
+      "Sum(Invocations of ProbeprobeFunction) - FILL(Sum(Errors of ProbeprobeFunction), 0)",
+    ],
     [
       ...["integration-api-fails", "≥ 5", "2 of 2 × 5 min", good],
       "FILL(Sum(5XXError of municipal-test-integration of test), 0) - FILL(Sum(MissingConnections), 0) - FILL(Sum(UpstreamFailures-LEGACY_AUTH_URL), 0) - FILL(Sum(UpstreamFailures-EMPLOYEE_SYSTEM_URL), 0)",
@@ -89,10 +90,12 @@ test("each alarm has exactly this threshold", () =>
     ["numbers-guessed", "≥ 1", "1 of 1 × 5 min", good, "Sum(TooManyMisses)"],
     ["legacy-login-system-down", "≥ 5", "2 of 2 × 5 min", good, "Sum(UpstreamFailures-LEGACY_AUTH_URL)"],
     ["employee-system-down", "≥ 5", "2 of 2 × 5 min", good, "Sum(UpstreamFailures-EMPLOYEE_SYSTEM_URL)"],
-    [
-      ...["functions-full", "≥ 0.8", "2 of 2 × 5 min", good],
-      `MAX([${reserved.map(([name, most]) => `FILL(Maximum(ConcurrentExecutions of ${name}Function), 0) / ${most}`).join(", ")}])`,
-    ],
+    ["functions-full", "≥ 0.8", "2 of 2 × 5 min", good, expect.stringMatching(/^MAX\(\[FILL\(Maximum\(Conc/)],
+    ["account-full", "≥ 900", "2 of 2 × 5 min", good, "Maximum(ClaimedAccountConcurrency)"],
+    ...["integration", "messaging"].map((api) => [
+      ...[`${api}-api-blocks`, "≥ 5000", "2 of 2 × 5 min", good],
+      `Sum(BlockedRequests of AWS::Region of ALL of municipal-test-${api})`,
+    ]),
     ["database-unreachable", "≥ 5", "1 of 1 × 5 min", good, "Sum(DatabaseFailures)"],
     ["connections-missing", "≥ 1", "1 of 1 × 5 min", good, "Sum(MissingConnections)"],
     ["database-silent", "< 1", "1 of 1 × 5 min", bad, "Maximum(DatabaseConnections of DatabaseCluster)"],
@@ -105,6 +108,10 @@ test("each alarm has exactly this threshold", () =>
       "Maximum(DatabaseConnections of DatabaseCluster)",
     ],
     ["messenger-silent", "< 1", "1 of 1 × 5 min", bad, "SampleCount(Messenger-connected)"],
+    [
+      ...["messenger-memory", "≥ 90", "2 of 2 × 5 min", good],
+      "Maximum(MemoryUtilization of Cluster of Service)",
+    ],
     ["phone-unlinked", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-unlinked)"],
     ["login-rejected", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-rejected)"],
     ["passkey-demanded", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-passkey)"],
@@ -134,8 +141,20 @@ test("each alarm has exactly this threshold", () =>
     ],
   ]));
 
+test("an alarm's threshold is a share of each reserved concurrency", () => {
+  const figures = rows
+    .filter(([name]) => name.startsWith("functions-full"))
+    .map(([, , , , figure]) => figure);
+  const shares = figures.flatMap((figure) => [
+    ...figure.matchAll(/FILL\(Maximum\(ConcurrentExecutions of (?:Gateway)?(\w+)Function\), 0\) \/ (\d+)/g),
+  ]);
+  expect(Object.fromEntries(shares.map(([, name, most]) => [name, Number(most)]))).toEqual(
+    Object.fromEntries([...reserved].map(([fn, most]) => [functionName(fn).replaceAll("-", ""), most])),
+  );
+});
+
 describe("a function's alarm", () => {
-  const own = rows.filter(isOfFunction);
+  const own = rows.filter((row) => isOfFunction(row) && !isSlow(row));
   const figureFor = (prefix: string, name: string) => {
     const of = `of ${prefix}${name.replace(/-fails$/, "").replaceAll("-", "")}Function`;
     return name.startsWith("authorizers-")
@@ -161,6 +180,32 @@ describe("a function's alarm", () => {
   });
 });
 
+test("a route is slow after 3 s, or after three quarters of the time that it may wait for another system", () => {
+  const slow = rows.filter(isSlow);
+  expect(slow.map(([name]) => name).toSorted()).toEqual(
+    [...routes, ...authorizers].map(({ fn }) => `${functionName(fn)}-slow`).toSorted(),
+  );
+  const limits = Object.fromEntries(slow.map(([name, rings]) => [name, rings]));
+  expect(limits).toMatchObject({
+    "resident-list-slow": "≥ 3000",
+    "employee-login-slow": "≥ 8000",
+    "authorizers-bearer-slow": "≥ 3000",
+  });
+  for (const [, , when, silence, figure] of slow)
+    expect([when, silence, figure]).toEqual([
+      "3 of 3 × 5 min",
+      good,
+      expect.stringMatching(/^p99\(Duration of Gateway/),
+    ]);
+});
+
+test("an alarm below its threshold or above reads at most ten metrics, as CloudWatch allows", () => {
+  const read = readTemplate(composeWith({ stage: "test" }).operations)
+    .all("CloudWatch::Alarm")
+    .map(({ Metrics = [] }: Properties) => Metrics.filter((one: Properties) => one.MetricStat).length);
+  expect(Math.max(...read)).toBeLessThanOrEqual(10);
+});
+
 test("the thresholds of an instance follow its memory and disk size", () =>
   expect(rowsOf({ database: instance }).filter(([name]) => name.startsWith("database"))).toEqual([
     ["database-unreachable", "≥ 5", "1 of 1 × 5 min", good, "Sum(DatabaseFailures)"],
@@ -173,6 +218,15 @@ test("the thresholds of an instance follow its memory and disk size", () =>
       good,
       "Maximum(DatabaseConnections of DatabaseInstance)",
     ],
+    // 5 per cent of 2 GiB
+    [
+      "database-memory",
+      "< 107374182.4",
+      "3 of 3 × 5 min",
+      good,
+      "Average(FreeableMemory of DatabaseInstance)",
+    ],
+    ["database-credits", "< 1", "1 of 1 × 60 min", good, "Maximum(CPUCreditBalance of DatabaseInstance)"],
     // 7 per cent of 50 GiB
     [
       "database-storage",

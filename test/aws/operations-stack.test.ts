@@ -26,7 +26,7 @@ const compose = (changed: Readonly<Record<string, unknown>> = {}) => {
 const [aurora, instance, existing] = examples.database;
 const stages = {
   aurora: compose({ database: aurora }),
-  instance: compose({ database: instance, domain: examples.domain[0] }),
+  instance: compose({ database: instance, domain: examples.domain[0], alarmUrl: examples.alarmUrl[0] }),
   existing: compose({ database: existing }),
 };
 const alarms = Object.values(stages).flatMap((stage) => stage.alarms);
@@ -45,18 +45,19 @@ describe("an alarm", () => {
     }
   });
 
-  test("treats missing data as a failure only for three heartbeats, so that one outage causes one alarm", () => {
+  test("treats missing data as a failure only for four heartbeats, so that one outage causes one alarm", () => {
     const ringing = stages.aurora.alarms.filter(({ TreatMissingData }) => TreatMissingData === "breaching");
     expect(ringing.map(nameOf).toSorted()).toEqual([
       "database-silent",
       "maintenance-missing",
       "messenger-silent",
+      "no-answer-from-outside",
     ]);
   });
 
-  test("exists for every function but maintain, notify and messenger", () => {
+  test("exists for every function but maintain, notify, probe and messenger", () => {
     const watched = stages.aurora.alarms.map(nameOf);
-    const forgiven = ["maintain", "notify", "messenger"];
+    const forgiven = ["maintain", "notify", "probe", "messenger"];
     for (const fn of listFunctions().filter((name) => !forgiven.includes(name)))
       expect(watched).toContain(`${fn.replaceAll("/", "-")}-fails`);
   });
@@ -73,7 +74,7 @@ test("metrics of an existing database come from the functions, not from RDS", ()
   const kinds = (names: readonly Alarm[]) => names.map(nameOf).filter((name) => name.startsWith("database"));
   expect(kinds(stages.existing.alarms)).toEqual(["database-unreachable"]);
   expect(kinds(stages.aurora.alarms)).toHaveLength(4);
-  expect(kinds(stages.instance.alarms)).toHaveLength(5);
+  expect(kinds(stages.instance.alarms)).toHaveLength(7);
 });
 
 describe("the runbook", () => {
@@ -119,32 +120,69 @@ describe("the runbook", () => {
   });
 });
 
-test("the topic is encrypted with a key that CloudWatch may use, and e-mails the configured addresses", () => {
-  const { template, config } = stages.aurora;
-  template.hasResourceProperties("AWS::SNS::Subscription", {
-    Protocol: "email",
-    Endpoint: config.alarmEmail,
-  });
-  const [topic] = stages.aurora.all<{ KmsMasterKeyId: unknown }>("SNS::Topic");
-  expect(topic?.KmsMasterKeyId).toBeDefined();
-  const [key] = stages.aurora.all<{ EnableKeyRotation: boolean; KeyPolicy: unknown }>("KMS::Key");
-  expect(key?.EnableKeyRotation).toBe(true);
-  expect(JSON.stringify(key?.KeyPolicy)).toContain("cloudwatch.amazonaws.com");
+test("the topic notifies the configured e-mail address, and the on-call service if there is one", () => {
+  const subscribed = ({ all }: ReturnType<typeof compose>) =>
+    all<{ Protocol: string; Endpoint: string }>("SNS::Subscription").map(({ Protocol, Endpoint }) => [
+      Protocol,
+      Endpoint,
+    ]);
+  const email = ["email", stages.aurora.config.alarmEmail];
+  expect(subscribed(stages.aurora)).toEqual([email]);
+  expect(subscribed(stages.instance)).toEqual([email, ["https", examples.alarmUrl[0]]]);
 });
 
-test("the topic's policy allows the stage's alarms to publish", () => {
-  const [policy] = stages.aurora.all<{ PolicyDocument: { Statement: Record<string, unknown>[] } }>(
-    "SNS::TopicPolicy",
-  );
-  const [allowed, ...more] =
-    policy?.PolicyDocument.Statement.filter(({ Effect }) => Effect === "Allow") ?? [];
-  expect(more).toEqual([]);
-  expect(allowed).toMatchObject({
-    Action: "sns:Publish",
-    Principal: { Service: "cloudwatch.amazonaws.com" },
-    Resource: { Ref: expect.stringMatching(/^AlarmsTopic/) },
+describe.each([
+  ["CloudWatch", "cloudwatch", ":alarm:municipal-test-*"],
+  ["RDS", "events.rds", ":*:municipal-test*"],
+])("%s", (_name, service, sources) => {
+  type Statement = { readonly Effect: string; readonly Principal: { readonly Service?: string | string[] } };
+  const principal = `${service}.amazonaws.com`;
+  const allowed = (document: { Statement: Statement[] } | undefined) =>
+    document?.Statement.filter(
+      ({ Effect, Principal }) => Effect === "Allow" && [Principal.Service].flat().includes(principal),
+    );
+
+  test("may publish to the topic for this stage of this account", () => {
+    const [policy] = stages.aurora.all<{ PolicyDocument: { Statement: Statement[] } }>("SNS::TopicPolicy");
+    const [statement, ...more] = allowed(policy?.PolicyDocument) ?? [];
+    expect(more).toEqual([]);
+    expect(statement).toMatchObject({
+      Action: "sns:Publish",
+      Resource: { Ref: expect.stringMatching(/^AlarmsTopic/) },
+      Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+    });
+    expect(JSON.stringify(statement)).toContain(sources);
   });
-  expect(JSON.stringify(allowed?.Condition)).toMatch(/"ArnLike":.*:alarm:municipal-test-\*"/);
+
+  test("may encrypt with the topic's key", () => {
+    const [topic] = stages.aurora.all<{ KmsMasterKeyId: unknown }>("SNS::Topic");
+    expect(topic?.KmsMasterKeyId).toEqual({ "Fn::GetAtt": [expect.stringMatching(/^AlarmsKey/), "Arn"] });
+    const [key] = stages.aurora.all<{ KeyPolicy: { Statement: Statement[] } }>("KMS::Key");
+    expect(allowed(key?.KeyPolicy)).toMatchObject([
+      { Action: ["kms:Decrypt", "kms:GenerateDataKey"], Resource: "*" },
+    ]);
+  });
+});
+
+test("RDS reports failovers and failures of the stage's own server to the topic, once it may publish there", () => {
+  const found = (name: keyof typeof stages) =>
+    Object.values(stages[name].template.findResources("AWS::RDS::EventSubscription"));
+  const topic = { Ref: expect.stringMatching(/^AlarmsTopic/) };
+  expect(found("existing")).toEqual([]);
+  expect(found("aurora")).toMatchObject([
+    {
+      Properties: {
+        SourceType: "db-cluster",
+        SourceIds: ["municipal-test"],
+        EventCategories: ["failover", "failure"],
+        SnsTopicArn: topic,
+      },
+      DependsOn: expect.arrayContaining([expect.stringMatching(/^AlarmsTopicPolicy/)]),
+    },
+  ]);
+  expect(found("instance")).toMatchObject([
+    { Properties: { SourceType: "db-instance", SnsTopicArn: topic } },
+  ]);
 });
 
 test("the budget warns at 80 per cent spent, and when the forecast exceeds it", () => {

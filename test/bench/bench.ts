@@ -26,7 +26,7 @@ const run = command(
       burst: 2_000,
       pairs: 15,
       messages: 50_000,
-      recipients: 5_000,
+      recipients: 20_000,
       outbox: 10_000,
       rows: 1_000_000,
     };

@@ -1,6 +1,8 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { languages } from "#lib/openapi/text.ts";
+import { tags } from "#lib/openapi/words/overview.ts";
+import { routes } from "#lib/routes/index.ts";
 import { prefixes } from "../../infra/docs/content.ts";
 import { guideNames } from "../../infra/docs/guide.ts";
 import { launchBrowser } from "./browser.ts";
@@ -12,6 +14,8 @@ const pathsOf = (names: readonly string[]) =>
   languages.flatMap((language) =>
     names.map((name) => `/docs/${prefixes[language]}${name}`.replace(/\/$/, "")),
   );
+/** Those of the documentation itself are not documented. */
+const endpoints = routes.filter(({ fn }) => !fn.startsWith("docs/")).length;
 const references = pathsOf(["reference"]);
 const isReference = (path: string) => references.includes(path);
 
@@ -103,7 +107,7 @@ describe.each(languages)("the reference in %s", (language) => {
     const summaries = Object.values(paths).flatMap((item) =>
       Object.values(item).flatMap(({ summary }) => summary ?? []),
     );
-    expect(summaries).toHaveLength(12);
+    expect(summaries).toHaveLength(endpoints);
     for (const summary of summaries)
       expect(await page.getByText(summary, { exact: true }).count(), summary).toBeGreaterThan(0);
   });
@@ -120,6 +124,16 @@ describe.each(languages)("the reference in %s", (language) => {
     expect(await page.getByRole("button", { name: trial }).count()).toBe(0);
   });
 
+  test("names its groups in the language of the page", async () => {
+    const { page } = await open(path);
+    await page.locator("#reference h1").waitFor();
+    for (const { title } of Object.values(tags))
+      expect(
+        await page.getByRole("heading", { name: title[language], exact: true }).count(),
+        title[language],
+      ).toBe(1);
+  });
+
   test("has one search", async () => {
     const { page } = await open(path);
     await page.locator("#reference h1").waitFor();
@@ -128,7 +142,7 @@ describe.each(languages)("the reference in %s", (language) => {
 
   test("lists the endpoints without script", async () => {
     const { page } = await open(path, { javaScriptEnabled: false });
-    expect(await page.locator("#reference li").count()).toBe(12);
+    expect(await page.locator("#reference li").count()).toBe(endpoints);
   });
 });
 

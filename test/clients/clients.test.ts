@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
+import { findErrors } from "../docs/grammar.ts";
 import type { Client, Open } from "./client.ts";
 import { apis, generate, generateIn, generators } from "./generators.ts";
 
@@ -66,9 +67,9 @@ describe.each(generators)("the client that %s generates compiles and", (generato
   });
 });
 
-// without a run: npm has neither interpreter
+// without a run: a machine with only Node has no interpreter of theirs
 test.each(["python", "php"] as const)(
-  "the clients in %s have named types, plain parameters and their own host",
+  "the clients in %s follow the grammar and have named types, plain parameters and their own host",
   async (language) => {
     const integration = await generateIn(language, await read("integration"));
     expect(integration).toContain(baseUrl);
@@ -78,5 +79,6 @@ test.each(["python", "php"] as const)(
     const messaging = await generateIn(language, await read("messaging"));
     expect(messaging).toContain(messagingBaseUrl);
     expect(messaging).toMatch(/class Message\b/);
+    for (const client of [integration, messaging]) expect(findErrors(language, client)).toEqual([]);
   },
 );

@@ -56,6 +56,14 @@ const repeating = `
   console.log(await repeated, ...(await Promise.all([ask(), ask()])));
   process.exit();`;
 
+/** Ends the connection of a query, as a server that shuts down does, and queries on the next one. */
+const ended = `
+  import postgres from "postgres";
+  const sql = postgres(process.argv[2], { max: 1, fetch_types: false });
+  const ask = (query) => query.then(() => "ok", (error) => error.code);
+  console.log(await ask(sql\`select pg_terminate_backend(pg_backend_pid())\`), await ask(sql\`select 1\`));
+  process.exit();`;
+
 /** Cancels a query when the server accepts no more connections. */
 const cancelling = `
   import { once } from "node:events";
@@ -113,6 +121,10 @@ test.each([
 
 test("a connection that closed before its next write can be opened again", async () => {
   expect(await runBundled(repeating)).toBe("CONNECTION_CLOSED ok ok\n");
+});
+
+test("a query fails once whose connection the server ends, and the next one is served", async () => {
+  expect(await runBundled(ended)).toBe("CONNECTION_CLOSED ok\n");
 });
 
 test("the process of a bundle goes on when a query cannot be cancelled because the server is gone", async () => {

@@ -8,6 +8,7 @@ import { Credentials } from "#lib/db/credentials.ts";
 import { loginRoles } from "#lib/db/roles.ts";
 import { bundleFolder } from "../../infra/build/build.ts";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
+import { localSecretName } from "../../infra/local/secrets/store.ts";
 import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { canLogIn } from "../steps/connections.ts";
 
@@ -61,6 +62,21 @@ const migrate = async ({ variables }: Pick<Stage, "variables">, folder = bundleF
   const outcome = await lambda.invoke({}, "deployment").finally(() => lambda.stop());
   if ("errorMessage" in outcome) throw new Error(outcome.errorMessage);
   return lines.map((line) => JSON.parse(line));
+};
+
+/** Makes the server log the statements that fail in a stage's database. Only a superuser may. */
+const logStatements = async ({ variables }: Stage) => {
+  const url = new URL(own.city.database.adminUrl);
+  const password = own.city.secrets.find(localSecretName("database/superuser"))?.value ?? "";
+  const sql = postgres({
+    host: url.hostname,
+    port: Number(url.port),
+    username: "postgres",
+    password,
+    max: 1,
+  });
+  const setting = `alter database ${variables.DATABASE_NAME} set log_min_error_statement = 'error'`;
+  await sql.unsafe(setting).finally(() => sql.end());
 };
 
 /** Another deployment's bundle: the same function with one migration more. */
@@ -141,6 +157,13 @@ describe("the deployment fails", () => {
       /^the database is empty, but this stage has had data since 20\d\d-.*RUNBOOK/,
     );
     expect(await other.connect()`select from pg_namespace where nspname = 'migration'`).toHaveLength(0);
+  });
+
+  test("when the server would log rows, which creates no schema", async () => {
+    const stage = await prepareStage();
+    await logStatements(stage);
+    await expect(migrate(stage)).rejects.toThrow("Set there: log_min_error_statement = panic");
+    expect(await stage.connect()`select from pg_namespace where nspname = 'migration'`).toHaveLength(0);
   });
 
   test("when the database is not reachable", async () => {

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
-import { expect, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
+import { untilBlocked } from "./blocked-connections.ts";
 import type { createMessengerDatabase } from "./messenger-database.ts";
 
 /** A write of the messenger to match. */
@@ -39,14 +40,9 @@ export const holdNextWrite = async (
   await intercept(admin, write, "perform pg_advisory_xact_lock(1)");
   const holder = connect(1);
   await holder`select pg_advisory_lock(1)`;
-  const countWaiting = async () => {
-    const rows = await holder`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length;
-  };
   return {
     /** Resolves once this many connections wait: the write itself, and others for its locks. */
-    untilWaiting: (connections = 1) => expect.poll(countWaiting).toBe(connections),
+    untilWaiting: (connections?: number) => untilBlocked(holder, connections),
     release: async () => {
       await holder`select pg_advisory_unlock(1)`;
     },

@@ -15,7 +15,7 @@ export interface Request {
  * the code of the beginning: what tests start themselves, or call in their own process, has the code as it is.
  */
 const failed: string[] = [];
-let passed = 0;
+const passed: string[] = [];
 const vitest = await createVitest("test", {
   watch: false,
   project: ["!template"],
@@ -27,7 +27,7 @@ const vitest = await createVitest("test", {
       onTestCaseResult(test) {
         const { state } = test.result();
         if (state === "failed") failed.push(test.fullName);
-        if (state === "passed") passed += 1;
+        if (state === "passed") passed.push(test.fullName);
       },
       onTestModuleEnd(module) {
         if (module.errors().length > 0) failed.push(module.moduleId);
@@ -38,19 +38,22 @@ const vitest = await createVitest("test", {
 await vitest.standalone();
 
 const run = async ({ changed, files, only }: Request): Promise<Outcome> => {
-  failed.length = passed = 0;
+  failed.length = passed.length = 0;
   if (changed) vitest.invalidateFile(resolve(changed));
   if (only) vitest.setGlobalTestNamePattern(only);
   else vitest.resetGlobalTestNamePattern();
   const { unhandledErrors } = await vitest.runTestFiles(files.map((file) => resolve(file)));
   if (changed) vitest.invalidateFile(resolve(changed));
   for (const error of unhandledErrors) failed.push(String((error as Error).message));
-  return { failed, passed };
+  return { failed: [...failed], passed: [...passed] };
 };
 
 process.on("message", async (request: Request) => {
   process.send?.(
-    await run(request).catch((error: Error) => ({ failed: [`the run itself: ${error.message}`], passed: 0 })),
+    await run(request).catch((error: Error) => ({
+      failed: [`the run itself: ${error.message}`],
+      passed: [],
+    })),
   );
 });
 process.on("disconnect", () => vitest.exit(true));

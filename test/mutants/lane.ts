@@ -25,15 +25,15 @@ export class Lane {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, AbortSignal.timeout(mostMs)]);
     const ended = once(child, "exit", { signal }).then(
-      () => ({ failed: [], passed: 0 }),
-      () => ({ failed: ["the run itself: it hung"], passed: 0 }),
+      () => ({ failed: [], passed: [] }),
+      () => ({ failed: ["the run itself: it hung"], passed: [] }),
     );
     const answered = once(child, "message", { signal }).then(([outcome]) => outcome as Outcome);
     answered.catch(() => {}); // `ended` tells
     child.send(request);
     try {
       const outcome = await Promise.race([answered.catch(() => ended), ended]);
-      if (outcome.passed + outcome.failed.length === 0 || signal.aborted) await this.#end();
+      if (outcome.passed.length + outcome.failed.length === 0 || signal.aborted) await this.#end();
       return outcome;
     } finally {
       over.abort();

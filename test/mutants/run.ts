@@ -107,7 +107,7 @@ const tryMutant = async (lane: Lane, workshop: Workshop, mutant: Placed): Promis
   const soon = startsFromBundles(files) ? undefined : await inLane();
   // the failure may come from the lane's city
   const { failed, passed } = soon && soon.failed.length > 0 ? soon : await anew();
-  if (failed.length + passed === 0)
+  if (failed.length + passed.length === 0)
     throw new CommandError(`«${breaks}»: no test has a name that matches /${only}/`);
   const seconds = Math.round((performance.now() - started) / 100) / 10;
   return { ...mutant, noticed: failed.length > 0, by: failed[0], seconds };

@@ -1,10 +1,14 @@
 import { describe, expect, inject, test } from "vitest";
+import * as z from "zod/mini";
 import type { FaultName } from "#lib/faults/table.ts";
+import { composeDocument } from "#lib/openapi/document.ts";
 import { rowOf } from "#lib/openapi/faults.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { faultWords } from "#lib/openapi/words/faults.ts";
 import { documentNames } from "#lib/routes/docs.ts";
 import { login } from "#lib/routes/employee.ts";
+import { listCategories } from "#lib/routes/tourism.ts";
+import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { redocly } from "../steps/redocly.ts";
 import { readGuideText } from "../steps/shell-lines.ts";
 
@@ -42,7 +46,8 @@ describe("the served document", () => {
   test("is the same in both languages except for its texts", async () => {
     const shape = (text: string) =>
       JSON.stringify(JSON.parse(text), (key, value) =>
-        ["description", "summary", "name", "title", "url"].includes(key) && typeof value === "string"
+        ["description", "summary", "name", "title", "x-displayName", "url"].includes(key) &&
+        typeof value === "string"
           ? ""
           : value,
       );
@@ -82,7 +87,9 @@ describe("the served document", () => {
     const operations = Object.values(paths as Record<string, Record<string, Operation>>).flatMap((item) =>
       Object.values(item).filter(({ operationId }) => operationId),
     );
-    expect(operations.map(({ tags, operationId }) => `${tags} ${operationId}`)).toEqual([
+    const names = operations.map(({ tags, operationId }) => `${tags} ${operationId}`);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(names.length);
+    const stable = [
       "employee login",
       "employee refresh",
       "employee getTicket",
@@ -95,7 +102,8 @@ describe("the served document", () => {
       "messaging sendImage",
       "messaging sendFile",
       "messaging readMessage",
-    ]);
+    ];
+    expect(names).toEqual(expect.arrayContaining(stable));
     expect(Object.keys(components.schemas)).toEqual(
       expect.arrayContaining(["Employee", "Position", "Rank", "Resident", "Category", "Photo", "Message"]),
     );
@@ -134,4 +142,12 @@ test.each(languages)("the guide to errors in %s contains every code in both spel
     const { status, code } = rowOf(name, login);
     expect(guide).toMatch(new RegExp(`\\| ${status} \\|.*\`${code}\``, "i"));
   }
+});
+
+test("two endpoints cannot give one name to different schemas", () => {
+  const changed = { ...listCategories, reply: z.object({ data: z.array(z.string()) }) };
+  const api = { ...integrationApi, routes: [...integrationApi.routes, changed] };
+  expect(() => composeDocument([api], "1.0.0", "en")).toThrow(
+    "two different schemas have the name Categories",
+  );
 });

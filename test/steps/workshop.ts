@@ -17,7 +17,6 @@ import { CommandError } from "../../infra/commands/command.ts";
 const run = promisify(execFile);
 
 interface Report {
-  readonly numPassedTests: number;
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
@@ -28,10 +27,10 @@ interface Report {
 /** For the tests of one mutant: if they hang they have noticed the breakage, too. */
 export const mostMs = 240_000;
 
-/** The outcome of a run: the names of the failed tests, or why there was no run. */
+/** The outcome of a run: the names of the tests, or why there was no run. */
 export interface Outcome {
   readonly failed: readonly string[];
-  readonly passed: number;
+  readonly passed: readonly string[];
 }
 
 const installed = ["node_modules", "test/runtime-client/node_modules", "infra/image/node_modules"];
@@ -104,15 +103,18 @@ export class Workshop {
       if (failure instanceof Error && failure.signal && !failure.killed)
         throw new CommandError(`The tests were ended by ${failure.signal}`);
       const why = failure instanceof Error ? (failure.killed ? "it hung" : failure.stderr) : "no report";
-      return { failed: [`the run itself: ${why?.trim().slice(0, 300)}`], passed: 0 };
+      return { failed: [`the run itself: ${why?.trim().slice(0, 300)}`], passed: [] };
     }
-    const { numPassedTests, testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
+    const { testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
     const failed = testResults.flatMap(({ name, status, assertionResults }) => {
       const names = assertionResults.filter((one) => one.status === "failed").map((one) => one.fullName);
       // a failed set-up belongs to no test
       return names.length === 0 && status === "failed" ? [name] : names;
     });
-    return { failed, passed: numPassedTests };
+    const passed = testResults.flatMap(({ assertionResults }) =>
+      assertionResults.filter((one) => one.status === "passed").map((one) => one.fullName),
+    );
+    return { failed, passed };
   }
 
   /** Checks the types of everything. @returns what the compiler says; nothing when all is well. */

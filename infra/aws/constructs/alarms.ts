@@ -3,24 +3,42 @@ import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-clo
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
+import { CfnEventSubscription } from "aws-cdk-lib/aws-rds";
 import { Topic } from "aws-cdk-lib/aws-sns";
-import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
+import { EmailSubscription, UrlSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
 import type { AlarmRow } from "../operations/alarm.ts";
+import type { Server } from "./database.ts";
 
 const thresholdOf = ({ rings }: AlarmRow) =>
   "below" in rings
     ? { threshold: rings.below, comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }
     : { threshold: rings.atLeast, comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD };
 
-/** The alarms of a stage, and the topic that sends an e-mail when one starts and when it ends. */
+/**
+ * What the database's server reports of itself. The last category tells of a restart, too.
+ * @see https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_Events.Messages.html
+ */
+const eventsOf = {
+  aurora: { sourceType: "db-cluster", eventCategories: ["failover", "failure"] },
+  instance: { sourceType: "db-instance", eventCategories: ["failover", "failure", "availability"] },
+};
+
+/** The alarms of a stage, and the topic that notifies the operators when one starts and when it ends. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { stage, alarmEmail }: Config, rows: readonly AlarmRow[]) {
+  constructor(
+    scope: Construct,
+    id: string,
+    config: Config,
+    { rows, server }: { rows: readonly AlarmRow[]; server: Server },
+  ) {
     super(scope, id);
-    const topic = this.#topic(stage, alarmEmail);
+    const { stage } = config;
+    const topic = this.#topic(config);
+    if (server.kind !== "existing") this.#subscribe(topic, stage, server.kind);
     this.all = rows.map((row) => {
       const alarm = new Alarm(this, row.name, {
         alarmName: `municipal-${stage}-${row.name}`,
@@ -37,40 +55,58 @@ export class Alarms extends Construct {
     });
   }
 
-  #topic(stage: string, email: string): Topic {
-    // CloudWatch may not use the AWS managed key of SNS
+  #topic({ stage, alarmEmail, alarmUrl }: Config): Topic {
+    // no service may use the AWS managed key of SNS
     const key = new Key(this, "Key", {
       description: `Alarms of ${stage}`,
       enableKeyRotation: true,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    key.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
-        actions: ["kms:GenerateDataKey", "kms:Decrypt"],
-        resources: ["*"],
-      }),
-    );
     const topic = new Topic(this, "Topic", {
       topicName: `municipal-${stage}-alarms`,
       masterKey: key,
       enforceSSL: true,
     });
-    // a custom policy replaces the default one, which lets the whole account publish
     const { partition, region, account } = Stack.of(this);
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
-        actions: ["sns:Publish"],
-        resources: [topic.topicArn],
-        conditions: {
-          ArnLike: {
-            "aws:SourceArn": `arn:${partition}:cloudwatch:${region}:${account}:alarm:municipal-${stage}-*`,
+    const publishers = {
+      cloudwatch: `arn:${partition}:cloudwatch:${region}:${account}:alarm:municipal-${stage}-*`,
+      "events.rds": `arn:${partition}:rds:${region}:${account}:*:municipal-${stage}*`,
+    };
+    for (const [service, sources] of Object.entries(publishers)) {
+      const principals = [new ServicePrincipal(`${service}.amazonaws.com`)];
+      // without a condition: not every service tells KMS for which account it publishes, and the topic checks that
+      key.addToResourcePolicy(
+        new PolicyStatement({
+          principals,
+          actions: ["kms:GenerateDataKey", "kms:Decrypt"],
+          resources: ["*"],
+        }),
+      );
+      // a custom policy replaces the default one, which lets the whole account publish
+      topic.addToResourcePolicy(
+        new PolicyStatement({
+          principals,
+          actions: ["sns:Publish"],
+          resources: [topic.topicArn],
+          conditions: {
+            ArnLike: { "aws:SourceArn": sources },
+            StringEquals: { "aws:SourceAccount": account },
           },
-        },
-      }),
-    );
-    topic.addSubscription(new EmailSubscription(email));
+        }),
+      );
+    }
+    topic.addSubscription(new EmailSubscription(alarmEmail));
+    if (alarmUrl) topic.addSubscription(new UrlSubscription(alarmUrl));
     return topic;
+  }
+
+  #subscribe(topic: Topic, stage: string, kind: keyof typeof eventsOf) {
+    const subscription = new CfnEventSubscription(this, "DatabaseEvents", {
+      ...eventsOf[kind],
+      snsTopicArn: topic.topicArn,
+      sourceIds: [`municipal-${stage}`],
+    });
+    // RDS publishes a first message to check that it may
+    subscription.node.addDependency(topic);
   }
 }

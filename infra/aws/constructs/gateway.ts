@@ -22,7 +22,7 @@ const throttling = ({ requestsPerSecond, burst }: Rate) => ({
   throttlingBurstLimit: burst,
 });
 
-const addressNames: Readonly<Record<Api["name"], Address>> = {
+export const addressNames: Readonly<Record<Api["name"], Address>> = {
   integration: "INTEGRATION_ADDRESS",
   messaging: "MESSAGING_ADDRESS",
 };

@@ -7,7 +7,7 @@ import { Construct } from "constructs";
 import type { DeadLetters } from "./dead-letters.ts";
 
 export interface TimetableProps {
-  readonly group: scheduler.ScheduleGroup;
+  readonly group: scheduler.IScheduleGroup;
   readonly lambda: IFunction;
   /** Queue for events that could not be delivered. When absent, the next scheduled run makes up for it. */
   readonly deadLetters?: DeadLetters;

@@ -26,12 +26,10 @@ const monthly = (amount: number, unit: string, hourly: number) =>
 /** Assumptions that are not counted from templates. */
 const assumed = {
   databaseGb: 20,
-  /** ECS Container Insights metrics of one cluster and one service: AWS publishes no number. */
-  insightFigures: 30,
   /** Logs of the messenger, maintenance and jobs, and of rejected connections. */
   idleLogGb: 1,
-  /** Maintenance every five minutes, and the jobs of `lib/notification/jobs.ts`. */
-  idleStarts: 45_000,
+  /** Maintenance every five minutes, the jobs of `lib/notification/jobs.ts`, and the probe every minute. */
+  idleStarts: 90_000,
   idleSeconds: 0.5,
   idleGb: 0.5,
   functionSeconds: 0.03,
@@ -64,7 +62,7 @@ const server = (kind: Kind, { databaseServers, isMultiZone }: Inventory): Line[]
 /** Estimates the monthly cost of a stage without requests. */
 export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
   const { natGateways, figures } = inventory;
-  const { idleStarts, idleSeconds, idleGb, idleLogGb, insightFigures } = assumed;
+  const { idleStarts, idleSeconds, idleGb, idleLogGb } = assumed;
   return [
     ...server(kind, inventory),
     line(
@@ -84,12 +82,12 @@ export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
     line("Secrets", term(inventory.secrets, "secrets", prices.secretMonth)),
     line("Keys (KMS)", term(inventory.keys, "keys", prices.keyMonth)),
     line("Alarms", term(inventory.alarmMetrics, "metrics", prices.alarmMetricMonth)),
-    line("Metrics", term(figures + insightFigures, "metrics", prices.figureMonth)),
+    line("Metrics", term(figures, "metrics", prices.figureMonth)),
     line("Dashboard", term(inventory.dashboards, "dashboard", prices.dashboardMonth)),
     line("Logs", term(idleLogGb, "GB", prices.logGb)),
     line("Service discovery (Cloud Map)", term(inventory.zones, "zone", prices.zoneMonth)),
     line(
-      "Maintenance and jobs (Lambda, Scheduler)",
+      "Maintenance, jobs and probe (Lambda, Scheduler)",
       term(idleStarts * idleSeconds * idleGb, "GB-seconds", prices.lambdaArmGbSecond),
       term(idleStarts / 1_000_000, "million invocations", prices.lambdaMillion),
     ),

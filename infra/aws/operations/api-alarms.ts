@@ -1,11 +1,13 @@
-import { Duration } from "aws-cdk-lib";
+import { Aws, Duration } from "aws-cdk-lib";
 import { MathExpression, Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import { maintain, notify } from "#lib/routes/internal.ts";
 import type { OldSystem } from "#lib/routes/route.ts";
 import { functionName } from "../../build/build.ts";
 import type { Api } from "../api.ts";
 import type { Capacity } from "../capacity.ts";
+import type { Config } from "../config.ts";
 import type { NodeFunction } from "../constructs/node-function.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { figuresOf, isExplained, oldSystems } from "./function-figures.ts";
@@ -52,6 +54,20 @@ const apiFails = (stage: string, api: Api): AlarmRow => ({
   periods: 2,
 });
 
+/** Missing runs ring, too: then nobody knows whether callers get answers. */
+export const probeAlarm = (probe: IFunction): AlarmRow => ({
+  name: "no-answer-from-outside",
+  says: "The public addresses have not answered for five minutes, or nothing has asked them.",
+  metric: new MathExpression({
+    label: "answers",
+    expression: "runs - FILL(failures, 0)",
+    usingMetrics: { runs: probe.metricInvocations({ period }), failures: probe.metricErrors({ period }) },
+    period,
+  }),
+  rings: { below: 1 },
+  silence: "bad",
+});
+
 const upstreamDown = (stage: string, system: OldSystem): AlarmRow => ({
   name: `${oldSystems[system].replaceAll(" ", "-")}-down`,
   section: "legacy-system-down",
@@ -88,38 +104,91 @@ const functionFails = ({ fn, lambda }: NodeFunction): AlarmRow => ({
   rings: { atLeast: isCalled(fn) ? 3 : 1 },
 });
 
+/** A first request takes up to a second and a half; one that waits for another system, nearly as long as its function may. */
+const slowSeconds = (fn: string): number => {
+  const route = routes.find((row) => row.fn === fn);
+  return route?.upstreams ? Math.ceil(0.75 * route.timeoutSeconds) : 3;
+};
+
+/** A function serves one route or little more, so that its duration is the route's. */
+const functionSlow = ({ fn, lambda }: NodeFunction): AlarmRow => ({
+  name: `${functionName(fn)}-slow`,
+  section: "function-slow",
+  says: `At least one of a hundred requests of ${fn} has taken more than ${slowSeconds(fn)} seconds for a quarter of an hour.`,
+  metric: lambda.metricDuration({ period, statistic: "p99" }),
+  rings: { atLeast: slowSeconds(fn) * 1_000 },
+  periods: 3,
+});
+
+/** What remains for functions without a reserved concurrency is then a tenth of the account's, or less. */
+const accountFull = (quota: number): AlarmRow => ({
+  name: "account-full",
+  section: "account-full",
+  says: "The account's functions have claimed nine tenths of its Lambda concurrency; then requests of any function are rejected.",
+  metric: new Metric({
+    namespace: "AWS/Lambda",
+    metricName: "ClaimedAccountConcurrency",
+    statistic: "Maximum",
+    period,
+  }),
+  rings: { atLeast: 0.9 * quota },
+  periods: 2,
+});
+
+/** A flood, or a caller whom the firewall takes for an attacker; scanners cause some hundred at any time. */
+const manyBlocked = (stage: string, { name }: Api): AlarmRow => ({
+  name: `${name}-api-blocks`,
+  section: "requests-blocked",
+  says: `The firewall of the ${name} API blocks more than a thousand requests a minute.`,
+  metric: new Metric({
+    namespace: "AWS/WAFV2",
+    metricName: "BlockedRequests",
+    dimensionsMap: { WebACL: `municipal-${stage}-${name}`, Region: Aws.REGION, Rule: "ALL" },
+    statistic: "Sum",
+    period,
+  }),
+  rings: { atLeast: minutes * 1_000 },
+  periods: 2,
+});
+
+/**
+ * Metrics in one alarm.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html
+ */
+const maxMetrics = 10;
+
 /** The share of its reserved concurrency that the busiest function uses; beyond it, Lambda rejects its requests. */
 const functionsFull = (functions: readonly NodeFunction[], { reserved }: Capacity): AlarmRow[] => {
   const limited = functions.flatMap(({ fn, lambda }, index) => {
     const most = reserved.get(fn);
     return most === undefined ? [] : [{ id: `used${index}`, most, lambda }];
   });
-  if (limited.length === 0) return [];
-  return [
-    {
-      name: "functions-full",
-      section: "database-connections",
-      says: "A function is close to its reserved concurrency; its requests will soon be rejected.",
-      metric: new MathExpression({
-        label: "share of the reserved concurrency",
-        expression: `MAX([${limited.map(({ id, most }) => `FILL(${id}, 0) / ${most}`).join(", ")}])`,
-        usingMetrics: Object.fromEntries(
-          limited.map(({ id, lambda }) => [
-            id,
-            lambda.metric("ConcurrentExecutions", { statistic: "Maximum", period }),
-          ]),
-        ),
-        period,
-      }),
-      rings: { atLeast: 0.8 },
-      periods: 2,
-    },
-  ];
+  const parts = Array.from({ length: Math.ceil(limited.length / maxMetrics) }, (_, part) =>
+    limited.slice(part * maxMetrics, (part + 1) * maxMetrics),
+  );
+  return parts.map((some, part) => ({
+    name: part === 0 ? "functions-full" : `functions-full-${part + 1}`,
+    section: "database-connections",
+    says: "A function is close to its reserved concurrency; its requests will soon be rejected.",
+    metric: new MathExpression({
+      label: "share of the reserved concurrency",
+      expression: `MAX([${some.map(({ id, most }) => `FILL(${id}, 0) / ${most}`).join(", ")}])`,
+      usingMetrics: Object.fromEntries(
+        some.map(({ id, lambda }) => [
+          id,
+          lambda.metric("ConcurrentExecutions", { statistic: "Maximum", period }),
+        ]),
+      ),
+      period,
+    }),
+    rings: { atLeast: 0.8 },
+    periods: 2,
+  }));
 };
 
 /** The alarms of the APIs: what callers notice. */
 export const doorAlarms = (
-  stage: string,
+  { stage, accountConcurrency }: Config,
   apis: readonly Api[],
   functions: readonly NodeFunction[],
   capacity: Capacity,
@@ -139,5 +208,8 @@ export const doorAlarms = (
   },
   ...(Object.keys(oldSystems) as OldSystem[]).map((system) => upstreamDown(stage, system)),
   ...functions.filter(({ fn }) => !forgiven.includes(fn)).map(functionFails),
+  ...functions.filter(({ fn }) => isCalled(fn)).map(functionSlow),
   ...functionsFull(functions, capacity),
+  accountFull(accountConcurrency),
+  ...apis.map((api) => manyBlocked(stage, api)),
 ];

@@ -1,6 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
-import { capacityOf } from "../capacity.ts";
+import { capacityOf, memoryOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import type { Server } from "../constructs/database.ts";
 import type { AlarmRow } from "./alarm.ts";
@@ -59,6 +59,32 @@ const capacity = ({ load, connections }: Watched, limit: number): AlarmRow[] => 
   },
 ];
 
+/**
+ * What an instance runs out of before its processor. Aurora's units include memory, and have no credits.
+ * @see https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Monitoring.html
+ */
+const resources = (server: Server, { database }: Config): AlarmRow[] => {
+  if (server.kind !== "instance" || database.kind !== "instance") return [];
+  const ofInstance = (metricName: string, statistic: string, minutes: number) =>
+    server.instance.metric(metricName, { statistic, period: Duration.minutes(minutes) });
+  const memory: AlarmRow = {
+    name: "database-memory",
+    section: "database-busy",
+    says: "The database has had less than a twentieth of its memory free for 15 minutes; it may restart.",
+    metric: ofInstance("FreeableMemory", "Average", minutes),
+    rings: { below: 0.05 * memoryOf(database.instanceClass) * gib },
+    periods: 3,
+  };
+  const credits: AlarmRow = {
+    name: "database-credits",
+    section: "database-busy",
+    says: "The database has had no CPU credits for an hour: each further hour of CPU costs extra, or it is slowed down.",
+    metric: ofInstance("CPUCreditBalance", "Maximum", 60),
+    rings: { below: 1 },
+  };
+  return database.instanceClass.startsWith("t") ? [memory, credits] : [memory];
+};
+
 /** Aurora's storage grows automatically up to 128 TiB. */
 const storage = (server: Server, { database }: Config): AlarmRow[] =>
   server.kind === "instance" && database.kind === "instance"
@@ -92,6 +118,7 @@ export const databaseAlarms = (server: Server, config: Config): AlarmRow[] => {
       rings: { atLeast: 1 },
     },
     ...(watched ? capacity(watched, capacityOf(config).connections) : []),
+    ...resources(server, config),
     ...storage(server, config),
   ];
 };

@@ -1,5 +1,6 @@
 import { Duration } from "aws-cdk-lib";
 import { MathExpression } from "aws-cdk-lib/aws-cloudwatch";
+import type { FargateService } from "aws-cdk-lib/aws-ecs";
 import { passkeyDemanded } from "#lib/messenger/channels/platform-codes.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
@@ -20,7 +21,7 @@ export const messengerMetric = (stage: string, figure: UsedFigure, statistic: st
  * The alarms of messaging. The leading task publishes its metrics once a minute, so a period of five minutes has five
  * data points. One alarm watches for missing data; the others treat it as good, or all of them would ring.
  */
-export const messengerAlarms = (stage: string): AlarmRow[] => {
+export const messengerAlarms = (stage: string, service: FargateService): AlarmRow[] => {
   const of = (figure: UsedFigure, statistic: string, minutes?: number) =>
     messengerMetric(stage, figure, statistic, minutes);
   return [
@@ -31,6 +32,13 @@ export const messengerAlarms = (stage: string): AlarmRow[] => {
       rings: { below: 1 },
       // a task that takes over needs half a minute, a new task two minutes
       silence: "bad",
+    },
+    {
+      name: "messenger-memory",
+      says: "A messenger uses nine tenths of its container's memory; at the limit it is killed and starts again.",
+      metric: service.metricMemoryUtilization({ period: Duration.minutes(5), statistic: "Maximum" }),
+      rings: { atLeast: 90 },
+      periods: 2,
     },
     {
       name: "phone-unlinked",

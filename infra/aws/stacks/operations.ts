@@ -8,9 +8,11 @@ import { capacityOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import { Alarms } from "../constructs/alarms.ts";
 import { Budget } from "../constructs/budget.ts";
+import { addressNames } from "../constructs/gateway.ts";
 import { NodeFunction } from "../constructs/node-function.ts";
+import { Probe } from "../constructs/probe.ts";
 import { Protection } from "../constructs/protection.ts";
-import { doorAlarms } from "../operations/api-alarms.ts";
+import { doorAlarms, probeAlarm } from "../operations/api-alarms.ts";
 import { certificateAlarms } from "../operations/certificate-alarms.ts";
 import { dashboardRows } from "../operations/dashboard.ts";
 import { databaseAlarms } from "../operations/database-alarms.ts";
@@ -68,13 +70,21 @@ export class OperationsStack extends Stack {
     const maintenance = functions.find(({ fn }) => fn === maintain.fn)?.lambda;
     if (!maintenance) throw new Error("no function does the upkeep");
     const deadLetters = jobs.deadLetters.queue;
-    const { all: alarms } = new Alarms(this, "Alarms", config, [
-      ...doorAlarms(stage, apis, functions, capacityOf(config)),
+    const probe = new Probe(this, "Probe", {
+      ...{ config, network: data.network },
+      addresses: Object.fromEntries(
+        props.apis.map(({ api, gateway }) => [addressNames[api.name], gateway.baseUrl]),
+      ),
+    });
+    const rows = [
+      probeAlarm(probe.lambda),
+      ...doorAlarms(config, apis, functions, capacityOf(config)),
       ...databaseAlarms(server, config),
-      ...messengerAlarms(stage),
+      ...messengerAlarms(stage, messaging.service),
       ...jobAlarms(stage, maintenance, deadLetters),
       ...certificateAlarms(config),
-    ]);
+    ];
+    const { all: alarms } = new Alarms(this, "Alarms", config, { rows, server });
     new Dashboard(this, "Dashboard", {
       dashboardName: `municipal-${stage}`,
       defaultInterval: Duration.hours(12),

@@ -151,7 +151,7 @@ const acceptText = async (
     : repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
 };
 
-/** Shorter than a claim without a message is held (`idempotency.isFree`): nobody else may have taken it since. */
+/** Shorter than a claim without a message is held (`idempotency.isFree`), so that slow media do not lose it. */
 const defaultMaxMediaMs = 90_000;
 
 /** Claims the key first, so that a concurrent retry is rejected while the media are being fetched. */
@@ -163,8 +163,8 @@ const acceptMedia = async (
   signal: AbortSignal | undefined,
 ): Promise<Answer> => {
   const { sql, store, fetchMedia, maxMediaMs = defaultMaxMediaMs } = options;
-  if (claim && !(await idempotency.takeClaim(sql, claim)))
-    return repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
+  const heldKey = claim && (await idempotency.takeClaim(sql, claim));
+  if (claim && !heldKey) return repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
   let mediaId: number | undefined;
   const storeSource = async () => {
     const { body, ...info } = await fetchMedia(submission, inline);
@@ -175,9 +175,9 @@ const acceptMedia = async (
     const stored = await deadline(storeSource(), maxMediaMs);
     signal?.throwIfAborted();
     const message = newMessage(options, submission, stored);
-    return newAnswer(message.id, await store({ ...message, keyDigest: claim?.keyDigest }));
+    return newAnswer(message.id, await store({ ...message, heldKey }));
   } catch (error) {
-    if (claim) await idempotency.releaseClaim(sql, claim).catch(() => {});
+    if (heldKey) await idempotency.releaseClaim(sql, heldKey).catch(() => {});
     // fails if the message was stored, which is not known when the connection broke at its commit
     if (mediaId !== undefined) await discardMedia(sql, mediaId).catch(() => {});
     throw error;

@@ -1,5 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
+import { Fault } from "#lib/faults/fault.ts";
+import { keyInUse } from "#lib/faults/table.ts";
 import { type NewMessage, storeMessages } from "../outbox/store.ts";
 
 const maxRowsPerStatement = 200;
@@ -14,7 +16,8 @@ interface Waiting {
  * Stores messages in batches: concurrent ones share a statement and its commit, so that many callers cost little
  * more than one. Each is answered when its own row is durable.
  *
- * @returns a function that stores one message and returns the time of acceptance.
+ * @returns a function that stores one message and returns the time of acceptance. It throws a Fault 409 if another
+ * request has claimed the message's Idempotency-Key since.
  */
 export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise<Date>) => {
   const waiting: Waiting[] = [];
@@ -27,11 +30,15 @@ export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise
     await setImmediate(); // includes requests that have arrived but are not read yet
     const batch = waiting.splice(0, maxRowsPerStatement);
     try {
-      const acceptedAt = await storeMessages(
+      const stored = await storeMessages(
         sql,
         batch.map(({ message }) => message),
       );
-      for (const { resolve } of batch) resolve(acceptedAt);
+      for (const { message, resolve, reject } of batch) {
+        const acceptedAt = stored.get(message.id);
+        if (acceptedAt) resolve(acceptedAt);
+        else reject(new Fault(keyInUse));
+      }
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { inTime } from "#lib/db/in-time.ts";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import type { Operator, Role } from "./login/roles.ts";
@@ -32,11 +33,8 @@ export const openActs = (sql: postgres.Sql) => {
     const inserting = sql<{ id: number }[]>`
       insert into messaging.operator_act (operator, name, role, action, subject)
       values (${id}, ${name}, ${role}, ${action}, ${subject ?? null}) returning id`;
-    const [row] = await deadline(inserting, timeoutMs, () => {
-      // "not recorded" must remain true
-      inserting.cancel();
-      return new Error("the action was not recorded in time");
-    });
+    // "not recorded" must remain true
+    const [row] = await inTime(inserting, timeoutMs);
     if (!row) throw new Error("the action was not recorded");
     return row.id;
   };

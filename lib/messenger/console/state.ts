@@ -1,6 +1,8 @@
 import type postgres from "postgres";
+import { isLostConnection, tooManyConnections } from "#lib/db/lost-connection.ts";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import { errorCode } from "../channels/channel.ts";
 import { type Depth, listDepths, type QueueFigures, readQueue } from "../outbox/depth.ts";
 import type { MessageSummary, Waiting } from "../outbox/message.ts";
 import { findPause } from "../outbox/pause.ts";
@@ -14,6 +16,8 @@ import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./run
 const timeoutMs = 2_000;
 /** With which the server cancels a statement that takes longer. */
 const tooSlow = "57014";
+/** Of a database that answers others. */
+const busyCodes: readonly (string | undefined)[] = [tooSlow, tooManyConnections];
 
 export interface Connection {
   /** `replaced`: another program uses the same link. `pairing`: no phone is linked. `stopped`: see `answer`. */
@@ -142,6 +146,16 @@ const readOutbox = (sql: postgres.Sql, sources: Sources) =>
     return readTables(reading, sources);
   });
 
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error ? errorCode(error) : undefined;
+
+/** Reads again after a lost connection: that a failover has ended one is noticed only when it is used. */
+const readOutboxAgain = (sql: postgres.Sql, sources: Sources): Promise<Outbox> =>
+  readOutbox(sql, sources).catch((error: unknown) => {
+    if (!isLostConnection(codeOf(error))) throw error;
+    return readOutbox(sql, sources);
+  });
+
 /** Reads in progress, by search: polling pages add no queries to a database that hangs. */
 const pending = new WeakMap<postgres.Sql, Map<string, Promise<Outbox>>>();
 
@@ -149,7 +163,7 @@ const readOnce = (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
   const readings = pending.get(sql) ?? new Map<string, Promise<Outbox>>();
   pending.set(sql, readings);
   const key = JSON.stringify(sources.filter);
-  const reading = readings.get(key) ?? readOutbox(sql, sources).finally(() => readings.delete(key));
+  const reading = readings.get(key) ?? readOutboxAgain(sql, sources).finally(() => readings.delete(key));
   readings.set(key, reading);
   return reading;
 };
@@ -182,8 +196,10 @@ export const readConsoleState = async (sql: postgres.Sql, sources: Sources): Pro
     return { ...own, ...(await deadline(readOnce(sql, sources), timeoutMs, onTimeout)) };
   } catch (error) {
     log.warn("cannot read the outbox for the console", { error });
-    if (!(await isDatabaseUp())) return { ...own, ...unknown, unread: "unavailable" };
-    if ((error as { code?: string }).code !== tooSlow) throw error;
+    const code = codeOf(error);
+    if (isLostConnection(code) || !(await isDatabaseUp()))
+      return { ...own, ...unknown, unread: "unavailable" };
+    if (!busyCodes.includes(code)) throw error;
     return { ...own, ...unknown, unread: "slow" };
   }
 };

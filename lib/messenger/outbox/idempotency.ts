@@ -10,6 +10,13 @@ export interface Claim {
   readonly payloadDigest: Buffer;
 }
 
+/** A key that a request holds until its message is stored. */
+export interface HeldKey {
+  readonly keyDigest: Buffer;
+  /** When it was claimed, in microseconds: another value means that another request has claimed it since. */
+  readonly since: string;
+}
+
 const digest = (...parts: (string | Uint8Array)[]): Buffer => {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(String(part.length)).update(" ").update(part);
@@ -37,16 +44,19 @@ export const isFree = (sql: postgres.Sql) => sql`
 /**
  * Claims an Idempotency-Key before its message is stored.
  *
- * @returns false when the key is in use.
+ * @returns undefined when the key is in use.
  */
-export const takeClaim = async (sql: postgres.Sql, { keyDigest, payloadDigest }: Claim): Promise<boolean> => {
-  const claimed = await sql`
+export const takeClaim = async (
+  sql: postgres.Sql,
+  { keyDigest, payloadDigest }: Claim,
+): Promise<HeldKey | undefined> => {
+  const [claimed] = await sql<{ since: string }[]>`
     insert into messaging.idempotency as held (key_digest, payload_digest) values (${keyDigest}, ${payloadDigest})
     on conflict (key_digest) do update
     set payload_digest = excluded.payload_digest, message_id = null, created_at = now()
     where ${isFree(sql)}
-    returning 1`;
-  return claimed.length > 0;
+    returning created_at::text as since`;
+  return claimed && { keyDigest, ...claimed };
 };
 
 /**
@@ -84,7 +94,9 @@ export const getClaimedMessages = async (sql: postgres.Sql, claims: readonly Cla
   });
 };
 
-/** Releases the key of a rejected message, so that it can be used again. */
-export const releaseClaim = async (sql: postgres.Sql, { keyDigest }: Claim): Promise<void> => {
-  await sql`delete from messaging.idempotency where key_digest = ${keyDigest} and message_id is null`;
+/** Releases the key of a rejected message, so that it can be used again. A key that another request holds stays. */
+export const releaseClaim = async (sql: postgres.Sql, { keyDigest, since }: HeldKey): Promise<void> => {
+  await sql`
+    delete from messaging.idempotency
+    where key_digest = ${keyDigest} and created_at = ${since}::text::timestamptz and message_id is null`;
 };

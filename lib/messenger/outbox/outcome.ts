@@ -4,6 +4,12 @@ import { reasons } from "./reason.ts";
 
 /** After this many sends without an answer the outcome is uncertain, and the message is not sent again. */
 const maxAttempts = 5;
+/** After this many attempts that ended before a frame left, a message has failed. */
+export const maxUnsent = 5;
+
+/** Whether a message has its payload. A frame leaves only after the payload is stored. */
+const isComposed = (sql: postgres.Sql) =>
+  sql`exists (select from messaging.payload p where p.seq = message.seq)`;
 
 /** Matches a message while the leader that took it is sending it. Writes by a former leader are ignored. */
 export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
@@ -108,7 +114,8 @@ export const deferUntilQuietEnd = async (
 };
 
 /**
- * Requeues messages whose sending was interrupted.
+ * Requeues messages whose sending was interrupted. Of one that was not composed yet, such as an upload, nothing has left:
+ * it is never UNCERTAIN, and has failed if that happens each time.
  *
  * @param underWay ids of messages that are still being sent.
  * @returns how many.
@@ -118,20 +125,25 @@ export const recover = async (
   epoch: number,
   underWay: readonly string[] = [],
 ): Promise<number> => {
-  const { count } = await sql`
+  const isInterrupted = sql`is_open and state = 'SENDING' and epoch <= ${epoch}
+    and id <> all(string_to_array(${underWay.join()}, ','))`;
+  const uncomposed = await sql`
     update messaging.message
-    set ${requeued(sql)}, changed_at = now()
-    where is_open and state = 'SENDING' and epoch <= ${epoch}
-      and id <> all(string_to_array(${underWay.join()}, ','))`;
-  return count;
+    set unsent = unsent + 1, changed_at = now(),
+      state = case when unsent + 1 >= ${maxUnsent} then 'FAILED' else 'PENDING' end,
+      reason = case when unsent + 1 >= ${maxUnsent} then ${reasons.unprepared} end
+    where ${isInterrupted} and not ${isComposed(sql)}`;
+  const others = await sql`
+    update messaging.message set ${requeued(sql)}, changed_at = now() where ${isInterrupted}`;
+  return uncomposed.count + others.count;
 };
 
-/** Ends messages that were not sent in time. A frame leaves only after its payload is stored. @returns how many. */
+/** Ends messages that were not sent in time. @returns how many. */
 export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set state = case
-        when attempts > unsent and exists (select from messaging.payload p where p.seq = message.seq) then 'UNCERTAIN'
+        when attempts > unsent and ${isComposed(sql)} then 'UNCERTAIN'
         else 'EXPIRED' end,
       reason = case
         when refusals ? 'code' then

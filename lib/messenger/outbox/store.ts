@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { toKnownDuration } from "#lib/messaging/duration.ts";
 import { priorities, type Submission } from "#lib/messaging/submission.ts";
-import { type Claim, isFree } from "./idempotency.ts";
+import { type Claim, type HeldKey, isFree } from "./idempotency.ts";
 import type { Content } from "./message.ts";
 
 export interface NewMessage {
@@ -10,8 +10,8 @@ export interface NewMessage {
   readonly mediaId: number | null;
   /** The encrypted text as base64, to be stored instead of the text. */
   readonly sealedText?: string | undefined;
-  /** Digest of the Idempotency-Key that was claimed for it before. */
-  readonly keyDigest?: Buffer | undefined;
+  /** The Idempotency-Key that was claimed for it before. */
+  readonly heldKey?: HeldKey | undefined;
 }
 
 const contentOf = ({ submission, sealedText }: NewMessage): Content => {
@@ -27,7 +27,7 @@ const contentOf = ({ submission, sealedText }: NewMessage): Content => {
 /** Passes messages to SQL as rows, each with its Idempotency-Key. */
 const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly claim?: Claim })[]) => {
   const given = messages.map((message, n) => {
-    const { id, submission, mediaId, keyDigest, claim } = message;
+    const { id, submission, mediaId, heldKey, claim } = message;
     return {
       n,
       id,
@@ -40,14 +40,15 @@ const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly c
       seconds: submission.expires_in_seconds,
       quiet_hours: submission.quiet_hours,
       run: submission.run,
-      key: (claim?.keyDigest ?? keyDigest)?.toString("hex"),
+      key: (claim ?? heldKey)?.keyDigest.toString("hex"),
+      since: heldKey?.since,
       payload: claim?.payloadDigest.toString("hex"),
     };
   });
   return sql`
     select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
       n integer, id text, sender text, kind text, phone text, content jsonb, media_id bigint, priority smallint,
-      seconds integer, quiet_hours jsonb, run uuid, key text, payload text)`;
+      seconds integer, quiet_hours jsonb, run uuid, key text, since timestamptz, payload text)`;
 };
 
 /** @param from has the rows under the alias `given`. */
@@ -58,22 +59,27 @@ const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
     coalesce(messaging.quiet_until(quiet_hours, now()), now())
   from ${from} order by n`;
 
+type Stored = { id: string; acceptedAt: Date };
+const timesById = (rows: readonly Stored[]) => new Map(rows.map(({ id, acceptedAt }) => [id, acceptedAt]));
+
 /**
- * Stores messages in order, all or none; once this resolves they survive a crash.
+ * Stores messages in order and in one commit; once this resolves they survive a crash.
  *
- * @returns when they were accepted.
+ * @returns the time of acceptance by message id; messages whose key another request has claimed since are missing.
  */
-export const storeMessages = async (sql: postgres.Sql, messages: readonly NewMessage[]): Promise<Date> => {
-  const [row] = await sql<{ acceptedAt: Date; count: number }[]>`
-    with given as materialized (${toRows(sql, messages)}), stored as (
-      ${insertRows(sql, sql`given`)} returning id
-    ), answered as (
-      update messaging.idempotency i set message_id = given.id from given
-      where given.key is not null and i.key_digest = decode(given.key, 'hex')
+export const storeMessages = async (
+  sql: postgres.Sql,
+  messages: readonly NewMessage[],
+): Promise<Map<string, Date>> => {
+  const rows = await sql<Stored[]>`
+    with given as materialized (${toRows(sql, messages)}), answered as (
+      update messaging.idempotency held set message_id = given.id from given
+      where held.key_digest = decode(given.key, 'hex') and held.created_at = given.since and held.message_id is null
+      returning given.id
     )
-    select now() as "acceptedAt", count(*)::int as count from stored`;
-  if (row?.count !== messages.length) throw new Error("not all messages were stored");
-  return row.acceptedAt;
+    ${insertRows(sql, sql`given where key is null or id in (select id from answered)`)}
+    returning id, accepted_at as "acceptedAt"`;
+  return timesById(rows);
 };
 
 export interface ClaimedMessage extends NewMessage {
@@ -90,7 +96,7 @@ export const storeOnce = async (
   sql: postgres.Sql,
   messages: readonly ClaimedMessage[],
 ): Promise<Map<string, Date>> => {
-  const rows = await sql<{ id: string; acceptedAt: Date }[]>`
+  const rows = await sql<Stored[]>`
     with given as materialized (${toRows(sql, messages)}), claimed as (
       insert into messaging.idempotency as held (key_digest, payload_digest, message_id)
       -- sorted, so that two statements with keys in common do not deadlock
@@ -102,5 +108,5 @@ export const storeOnce = async (
     )
     ${insertRows(sql, sql`given join claimed on claimed.message_id = given.id`)}
     returning id, accepted_at as "acceptedAt"`;
-  return new Map(rows.map(({ id, acceptedAt }) => [id, acceptedAt]));
+  return timesById(rows);
 };

@@ -36,12 +36,10 @@ export interface SenderOptions {
 const idleMs = 500;
 /** Least time between two queries of an empty outbox. */
 const minIdleMs = 20;
-/** After an attempt that failed before the frame left; doubled after each more. */
+/** After an attempt that failed before the frame left; doubled after each more: the message has failed after 75 seconds. */
 const firstDelaySeconds = 5;
 /** After a lost database connection, which the message did not cause. */
 const lostDatabaseDelaySeconds = 1;
-/** A message that could not be sent this often before a frame left, or whose number has no device, has failed: after 75 seconds. */
-const maxUnsent = 5;
 
 /** Composes the payload, or decrypts that of an earlier send. @returns undefined for a former leader. */
 const prepare = async (
@@ -146,12 +144,25 @@ const sendInTurn = async (
   return end !== undefined;
 };
 
+/**
+ * Looks up a number. The platform's answer that it has no account ends an outage of the directory; after any other its
+ * devices are still to be queried.
+ */
+const lookUp = ({ sql, channel, pacing: { outages } }: SenderOptions, phone: string) => {
+  const ask = async () => {
+    const address = await channel.findAddress(phone);
+    if (address === undefined) outages.end("directory");
+    return address;
+  };
+  return findAddress(sql, { findAddress: ask }, phone);
+};
+
 const isUpload = ({ mediaId, payload }: Outgoing): boolean => mediaId !== null && payload === null;
 
 const attempt = async (options: SenderOptions, message: Outgoing): Promise<void> => {
   const { sql, channel, pacing, onOutcome } = options;
   const { outages } = pacing;
-  const address = await findAddress(sql, channel, message.phone);
+  const address = await lookUp(options, message.phone);
   if (address === undefined) {
     await outcome.markFailed(sql, message, reasons.unregistered);
     return onOutcome?.("failed", 0);
@@ -190,11 +201,12 @@ const findCommonCause = (options: SenderOptions, message: Outgoing, error: unkno
 
 /** Requeues or fails a message that could not be sent: nothing has left. */
 const postpone = async (options: SenderOptions, message: Outgoing, error: unknown): Promise<void> => {
-  const { sql, signal, onOutcome } = options;
+  const { sql, pacing, signal, onOutcome } = options;
   const { id, attempts, unsent } = message;
   log.warn("message could not be prepared", { id, attempts, error });
+  if (isWithoutDevices(error)) pacing.outages.end("directory");
   const common = findCommonCause(options, message, error);
-  if (!common && unsent + 1 >= maxUnsent) {
+  if (!common && unsent + 1 >= outcome.maxUnsent) {
     const reason = isWithoutDevices(error) ? reasons.deviceless : reasons.unprepared;
     await retryUntilDone(() => outcome.markFailed(sql, message, reason), signal);
     return onOutcome?.("failed", 0);

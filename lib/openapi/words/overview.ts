@@ -21,20 +21,32 @@ export const servers: Readonly<Record<"integration" | "messaging", Text>> = {
   messaging: { en: "Messaging API", id: "API perpesanan" },
 };
 
-/** By the area of a route's function. */
-export const tags: Readonly<Record<string, Text>> = {
+/** By the area of a route's function. The title is what readers see; the area's name stays the same in every language. */
+export const tags: Readonly<Record<string, { readonly title: Text; readonly text: Text }>> = {
   employee: {
-    en: "Login with an account of the legacy system, tickets, employees and their profiles.",
-    id: "Login dengan akun sistem lama, tiket, pegawai, dan profilnya.",
+    title: { en: "Employees", id: "Kepegawaian" },
+    text: {
+      en: "Login with an account of the legacy system, tickets, employees and their profiles.",
+      id: "Login dengan akun sistem lama, tiket, pegawai, dan profilnya.",
+    },
   },
   resident: {
-    en: "Masked civil records for partner agencies, newest first, with an exact total.",
-    id: "Data kependudukan yang disamarkan untuk instansi mitra, dari yang terbaru, dengan total pasti.",
+    title: { en: "Residents", id: "Kependudukan" },
+    text: {
+      en: "Masked civil records for partner agencies, newest first, with an exact total.",
+      id: "Data kependudukan yang disamarkan untuk instansi mitra, dari yang terbaru, dengan total pasti.",
+    },
   },
-  tourism: { en: "Categories and photo galleries, public.", id: "Kategori dan galeri foto, publik." },
+  tourism: {
+    title: { en: "Tourism", id: "Pariwisata" },
+    text: { en: "Categories and photo galleries, public.", id: "Kategori dan galeri foto, publik." },
+  },
   messaging: {
-    en: "Texts, images and files to a phone number. For backends only (no CORS), on a separate host without a version segment.",
-    id: "Teks, gambar, dan berkas ke nomor telepon. Hanya untuk backend (tanpa CORS), di host terpisah tanpa segmen versi.",
+    title: { en: "Messaging", id: "Perpesanan" },
+    text: {
+      en: "Texts, images and files to a phone number. For backends only (no CORS), on a separate host without a version segment.",
+      id: "Teks, gambar, dan berkas ke nomor telepon. Hanya untuk backend (tanpa CORS), di host terpisah tanpa segmen versi.",
+    },
   },
 };
 

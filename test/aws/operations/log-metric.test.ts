@@ -125,6 +125,9 @@ test("maintenance logs the number of resident changes that were pending at its s
   expect(pendingChanges.value).toBe("$.pending_changes");
 });
 
+test("the probe gets an answer from both APIs", async () =>
+  expect(await own.city.invoke("probe", {})).toEqual({ payload: "null" }));
+
 test("a search of a partner that has missed too often is counted", async () => {
   const sql = postgres(own.city.database.adminUrl, { max: 1 });
   await sql`insert into resident.missed_search values ('demo', date_trunc('hour', now()), 200)`;

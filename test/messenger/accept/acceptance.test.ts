@@ -6,6 +6,7 @@ import { openIntake } from "#lib/messenger/accept/intake.ts";
 import { Quota } from "#lib/messenger/accept/quota.ts";
 import { deleteMedia, readMedia, releaseMedia } from "#lib/messenger/outbox/media.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
+import { endBlocked, untilBlocked } from "../blocked-connections.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
 const text = (more: Record<string, unknown> = {}): Submission =>
@@ -167,11 +168,7 @@ describe("an Idempotency-Key", () => {
     await sql.begin(async (tx) => {
       await tx`lock table messaging.message in share mode`;
       const broken = expect(take(keyed())).rejects.toThrow();
-      // outside of the transaction, which would see a snapshot of the activity
-      const endWaiting = () => sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await endWaiting()).length).toBe(1);
+      await endBlocked(sql);
       await broken;
     });
     expect((await take(keyed())).status).toBe("PENDING");
@@ -214,7 +211,7 @@ describe("an Idempotency-Key", () => {
     expect((await take(keyed())).status).toBe("PENDING");
   });
 
-  test("whose claim has expired while its image waits is used once: by the retry, not by the first request", async () => {
+  test("of an image that was not ready in time is free, and what comes of the image later is not stored", async () => {
     const image = file({ idempotency_key: "i", kind: "image" });
     const waiting = Promise.withResolvers<void>();
     const fetchMedia = async () => {
@@ -290,9 +287,7 @@ describe("a batch", () => {
     await holder`begin`;
     await claim("k5"); // both wait for it with half of their own claims made
     const answers = Promise.all([takeBatch(batch(0, 10)), takeBatch(batch(0, 10).toReversed())]);
-    const waiting = () => sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(waiting).toHaveLength(2);
+    await untilBlocked(sql, 2);
     await holder`rollback`;
     const [ids, reversed] = await answers;
     expect(reversed.toReversed()).toEqual(ids);

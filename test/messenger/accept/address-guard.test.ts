@@ -125,7 +125,7 @@ test.each([
   expect([dialled, asked]).toEqual([[], []]);
 });
 
-test.each([22, 25, 81, 6379, 8080, 8443])("rejects port %i without connecting", async (port) => {
+test.each([0, 22, 25, 81, 6379, 8080, 8443])("rejects port %i without connecting", async (port) => {
   const { connector, dialled } = recordingGuard({ "example.org": ["93.184.215.14"] });
   for (const host of ["example.org", "93.184.215.14"])
     expect(await rejectionOf(`https://${host}:${port}/`, connector)).toMatchObject({

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { readConsoleState } from "#lib/messenger/console/state.ts";
+import { type ConsoleState, readConsoleState } from "#lib/messenger/console/state.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { stopSending } from "#lib/messenger/send/limits.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
+import { endBlocked, untilBlocked } from "../blocked-connections.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { unusedAccount } from "../send/unused-account.ts";
 import { captureLog } from "./console-browser.ts";
@@ -126,11 +127,33 @@ describe("the state of the outbox", () => {
     await admin.begin(async (transaction) => {
       await transaction`lock table messaging.message in access exclusive mode`;
       expect(await readConsoleState(waiting, sources)).toMatchObject({ ...unknown, unread: "slow" });
-      const listBlocked = () => sql`
-        select from pg_stat_activity where datname = current_database() and usename = 'municipal_messenger' and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await listBlocked()).count).toBe(0);
+      await untilBlocked(sql, 0);
     });
     await expect.poll(() => readConsoleState(waiting, sources)).not.toHaveProperty("unread");
+  });
+
+  test("is read again after a read that lost its connection, as in a failover", async () => {
+    const { connect, admin, sql } = await createMessengerDatabase();
+    let reading: Promise<ConsoleState> | undefined;
+    await admin.begin(async (transaction) => {
+      await transaction`lock table messaging.message in access exclusive mode`;
+      reading = readConsoleState(connect(1), sources);
+      await endBlocked(sql);
+    });
+    expect(await reading).not.toHaveProperty("unread");
+  });
+
+  test("is unknown while the database, although it answers others, loses the connection again or has no connection left", async () => {
+    const { connect, admin, sql } = await createMessengerDatabase();
+    const lost = connect(1);
+    await lost.end();
+    expect(await readConsoleState(lost, sources)).toMatchObject({ ...own, unread: "unavailable" });
+    const [row] = await sql`select current_database() as name`;
+    const limit = (connections: number) =>
+      admin.unsafe(`alter database ${row?.name} connection limit ${connections}`);
+    await limit(0);
+    onTestFinished(async () => void (await limit(-1)));
+    expect(await readConsoleState(connect(1), sources)).toMatchObject({ ...own, unread: "slow" });
   });
 
   test("is an error while the database rejects a query", async () => {

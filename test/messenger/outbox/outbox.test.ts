@@ -8,6 +8,7 @@ import {
   markSent,
   recover,
   requeue,
+  requeueComposed,
   requeueUnsent,
 } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
@@ -93,6 +94,40 @@ test("a former leader takes nothing, and its writes do not affect what the next 
   await deferUntilQuietEnd(sql, { ...late, quietUntil: new Date(Date.now() + 60_000) });
   expect(await read()).toEqual(taken);
   expect(await storePayload(sql, epoch, late.id, Buffer.from("mine"))).toBe(true);
+});
+
+test("an upload that is interrupted each time fails, and says so; only what may have left is uncertain", async () => {
+  for (const [id, to] of Object.entries({ upload: phone, composed: other })) await put(id, { phone: to });
+  const endings = [];
+  for (let term = 1; term <= 5; term++) {
+    const epoch = await beginTerm(sql);
+    for (const { id } of [await take(epoch), await take(epoch)])
+      if (id === "composed") await storePayload(sql, epoch, id, Buffer.from("x"));
+    endings.push(await recover(sql, epoch), await statesById());
+  }
+  expect(endings.slice(-4)).toEqual([
+    2,
+    { composed: "PENDING", upload: "PENDING" },
+    2,
+    { composed: "UNCERTAIN", upload: "FAILED" },
+  ]);
+  expect([await findState(sql, "upload"), await findState(sql, "composed")]).toMatchObject([
+    { reason: "the message could not be prepared" },
+    { reason: "the platform gave no answer" },
+  ]);
+});
+
+test("an interrupted upload that was composed later, and not sent, expires as unsent", async () => {
+  await put("upload");
+  await take(await beginTerm(sql));
+  const epoch = await beginTerm(sql);
+  await recover(sql, epoch);
+  const taken = await take(epoch);
+  await storePayload(sql, epoch, taken.id, Buffer.from("x"));
+  await requeueComposed(sql, taken);
+  await sql`update messaging.message set expires_at = now()`;
+  await expire(sql);
+  expect(await statesById()).toEqual({ upload: "EXPIRED" });
 });
 
 test("a delivered message is not requeued by a send without an answer", async () => {

@@ -1,6 +1,6 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { inTime } from "#lib/db/in-time.ts";
 import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
-import { inTime } from "#lib/messenger/channels/whatsapp/in-time.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { failNextWrite } from "../next-write.ts";
@@ -127,12 +127,8 @@ describe("the loss of the database", () => {
 
   /** As the keys' store reports a database that does not respond. */
   const silence = async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const late = inTime(sql`select pg_sleep(60)`).catch((error: unknown) => error);
-    vi.advanceTimersByTime(60_000);
-    vi.useRealTimers();
-    return late;
+    await sql`select 1`;
+    return inTime(sql`select pg_sleep(60)`, 100).catch((error: unknown) => error);
   };
 
   test.each([

@@ -37,6 +37,7 @@ const failMedia = () => {
     if (kind !== "text") throw new ChannelFailure("upload-failed", false);
   };
 };
+const outages = () => pacing.outages.list(steadyNow()).map(({ service }) => service);
 const attemptsOf = async (id: string) =>
   (await sql`select attempts, unsent, refusals from messaging.message where id = ${id}`)[0];
 
@@ -73,7 +74,6 @@ test("while the platform does not answer for numbers, the messages that wait are
 });
 
 test("an outage of the platform's directory does not end before a message that needed it was sent", async () => {
-  const outages = () => pacing.outages.list(steadyNow()).map(({ service }) => service);
   const upload = Promise.withResolvers<void>();
   platform.compose = () => upload.promise;
   platform.known = new Set([second]);
@@ -95,6 +95,28 @@ test("an outage of the platform's directory does not end before a message that n
   expect(outages()).toEqual(["directory"]);
   await eventually(await put(first), "SENT");
   await untilIdle();
+  expect(outages()).toEqual([]);
+});
+
+test("an outage of the platform's directory ends with its answer that a number is not registered, not with a stored one", async () => {
+  platform.registered = async () => false;
+  await lead();
+  pacing.outages.record("directory", steadyNow());
+  await eventually(await put(first), "FAILED");
+  expect(outages()).toEqual([]);
+  pacing.outages.record("directory", steadyNow());
+  await eventually(await put(first), "FAILED");
+  expect(outages()).toEqual(["directory"]);
+});
+
+test("an outage of the platform's directory ends with its answer that a number has no devices", async () => {
+  platform.verdicts = async () => {
+    throw new ChannelFailure("no-devices", false);
+  };
+  await lead();
+  pacing.outages.record("directory", steadyNow());
+  const id = await put(first);
+  await expect.poll(() => attemptsOf(id)).toMatchObject({ unsent: 1 });
   expect(outages()).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
+import { untilBlocked } from "../blocked-connections.ts";
 import { failNextWrite } from "../next-write.ts";
 import { beginTerm, takeAny } from "../outbox/outbox-rows.ts";
 import {
@@ -76,9 +77,7 @@ describe("the order", () => {
       expect(await takeAny(before, epoch)).toMatchObject({ id });
       next = beginTerm(sql);
       next.catch(() => {});
-      const waiting = () => sql`select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(waiting).not.toHaveLength(0);
+      await untilBlocked(sql);
     });
     expect(await next).toBe(epoch + 1);
     await lead();

@@ -2,6 +2,7 @@
 import type { Mutant } from "../mutant.ts";
 
 const ofAcceptance = ["test/messenger/accept/acceptance.test.ts"];
+const ofClaims = ["test/messenger/accept/idempotency-claim.test.ts"];
 
 export const acceptance: readonly Mutant[] = [
   {
@@ -63,10 +64,26 @@ export const acceptance: readonly Mutant[] = [
   {
     breaks: "An Idempotency-Key is given back though its message is stored",
     file: "lib/messenger/outbox/idempotency.ts",
-    find: "where key_digest = ${keyDigest} and message_id is null`;",
-    replace: "where key_digest = ${keyDigest}`;",
+    find: "::timestamptz and message_id is null`;",
+    replace: "::timestamptz`;",
     tests: ofAcceptance,
     only: "an Idempotency-Key",
+  },
+  {
+    breaks: "A message is stored although another request has claimed its Idempotency-Key",
+    file: "lib/messenger/outbox/store.ts",
+    find: " and held.created_at = given.since and held.message_id is null",
+    replace: "",
+    tests: ofClaims,
+    only: "is refused",
+  },
+  {
+    breaks: "A request whose claim was lost releases that of another",
+    file: "lib/messenger/outbox/idempotency.ts",
+    find: "and created_at = ${since}::text::timestamptz ",
+    replace: "",
+    tests: ofClaims,
+    only: "stays with it",
   },
   {
     breaks: "A batch that was taken in part is answered with the ids of other messages",

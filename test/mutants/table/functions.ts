@@ -112,10 +112,18 @@ export const functions: readonly Mutant[] = [
   {
     breaks: "A connection that cannot be had is a failure of the database",
     file: "lib/db/database.ts",
-    find: "    if (codeOf(cause) === TOO_MANY_CONNECTIONS) throw new Fault(busy, { cause });\n",
+    find: "    if (codeOf(cause) === tooManyConnections) throw new Fault(busy, { cause });\n",
     replace: "",
     tests: outage,
     only: "without a connection left causes a 503",
+  },
+  {
+    breaks: "A query fails because the server ended the connection of the query before it",
+    file: "infra/build/corrections.ts",
+    find: "chunk = nextWriteTimer = errorResponse = null",
+    replace: "chunk = nextWriteTimer = null",
+    tests: ["test/db/closed-connection.test.ts"],
+    only: "the next one is served",
   },
   {
     breaks: "A migration that was edited after it ran is passed over",
@@ -207,6 +215,14 @@ export const functions: readonly Mutant[] = [
     replace: "('municipal_importer', '15min', '0')",
     tests: ["test/db/roles.test.ts"],
     only: "municipal_importer",
+  },
+  {
+    breaks: "The migration does not check what the server logs",
+    file: "functions/migrate.ts",
+    find: "    await requireLogSettings(sql);\n",
+    replace: "",
+    tests: migrate,
+    only: "when the server would log rows",
   },
   {
     breaks: "A migration does not mind a server that logs rows",

@@ -123,7 +123,7 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A write that was given up as late is carried out after all",
-    file: "lib/messenger/channels/whatsapp/in-time.ts",
+    file: "lib/db/in-time.ts",
     find: "    query.cancel();\n",
     replace: "",
     tests: ofAuth,

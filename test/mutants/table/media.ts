@@ -109,7 +109,7 @@ export const media: readonly Mutant[] = [
   {
     breaks: "A failed download keeps its Idempotency-Key",
     file: "lib/messenger/accept/acceptance.ts",
-    find: "if (claim) await idempotency.releaseClaim(sql, claim).catch(() => {});",
+    find: "if (heldKey) await idempotency.releaseClaim(sql, heldKey).catch(() => {});",
     replace: "",
     tests: ["test/messenger/accept/acceptance.test.ts"],
     only: "media stream breaks",

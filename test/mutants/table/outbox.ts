@@ -10,8 +10,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "A message whose step broke off stays SENDING until another leader comes",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "where is_open and state = 'SENDING' and epoch <= ${epoch}",
-    replace: "where is_open and state = 'SENDING' and epoch < ${epoch}",
+    find: "sql`is_open and state = 'SENDING' and epoch <= ${epoch}",
+    replace: "sql`is_open and state = 'SENDING' and epoch < ${epoch}",
     tests: ["test/messenger/send/quiet-hours.test.ts"],
     only: "recovered by the same leader",
   },

@@ -19,7 +19,7 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message under way is sent again when the database fails for another one",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "\n      and id <> all(string_to_array(${underWay.join()}, ','))",
+    find: "\n    and id <> all(string_to_array(${underWay.join()}, ','))",
     replace: "",
     tests: ofLanes,
     only: "not sent again when the database fails",
@@ -83,7 +83,7 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message that cannot be made is tried once more than allowed",
     file: senderFile,
-    find: "unsent + 1 >= maxUnsent",
+    find: "unsent + 1 >= outcome.maxUnsent",
     replace: "unsent >= maxUnsent",
     tests: ofAttempts,
     only: "cannot be composed",
@@ -162,10 +162,27 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "An upload that was interrupted is uncertain",
     file: "lib/messenger/outbox/outcome.ts",
-    find: " and exists (select from messaging.payload p where p.seq = message.seq)",
-    replace: "",
+    find: "attempts > unsent and ${isComposed(sql)} then",
+    replace: "attempts > unsent then",
     tests: ["test/messenger/outbox/outbox.test.ts"],
     only: "unsent message expires",
+  },
+  {
+    breaks: "An upload that is interrupted each time is uncertain, as if the platform gave no answer",
+    file: "lib/messenger/outbox/outcome.ts",
+    find: " and not ${isComposed(sql)}",
+    replace: " and not is_open",
+    tests: ["test/messenger/outbox/outbox.test.ts"],
+    only: "interrupted each time",
+  },
+  {
+    breaks:
+      "An outage of the directory goes on although the platform answers that a number is not registered",
+    file: senderFile,
+    find: "    if (address === undefined) outages.end",
+    replace: "    if (address === phone) outages.end",
+    tests: ["test/messenger/send/outages.test.ts"],
+    only: "is not registered",
   },
   {
     breaks: "Every image is tried while no media server answers",

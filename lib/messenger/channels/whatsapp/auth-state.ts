@@ -1,7 +1,7 @@
 import * as baileys from "baileys";
 import type postgres from "postgres";
+import { inTime } from "#lib/db/in-time.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
-import { inTime } from "./in-time.ts";
 import { openStanding } from "./standing.ts";
 
 export interface AuthStateOptions {

@@ -69,21 +69,25 @@ export const send = async (socket: WASocket, options: SendOptions): Promise<Send
   let isOver = false;
   const sendTo = async (address: string): Promise<Attempt> => {
     const opened = await askDirectory(openSessions(socket, devices, address)).catch((error: unknown) => {
-      // the list may be out of date
-      devices.del(userOf(address));
+      // the platform has rejected a query: the list may be out of date. An outage says nothing about it
+      if (!(error instanceof ChannelFailure)) devices.del(userOf(address));
       throw error;
     });
     if (!opened) return "no-devices";
     devices.recordUse(jid, opened.users);
-    await givePrivacyToken(socket, address);
-    if (isOver) throw new ChannelFailure("aborted", false);
-    isHanded = true;
-    const answer = next();
-    const relayed = socket.relayMessage(address, message, { messageId: id }).finally(opened.release);
-    await relayed.catch((cause: unknown) => {
-      // an error after the frame left, such as in a commit of what is stored already, is not a failed send
-      if (!progress.mayHaveLeft) throw cause;
-    });
+    let answer: Promise<SendOutcome>;
+    try {
+      await givePrivacyToken(socket, address);
+      if (isOver) throw new ChannelFailure("aborted", false);
+      isHanded = true;
+      answer = next();
+      await socket.relayMessage(address, message, { messageId: id }).catch((cause: unknown) => {
+        // an error after the frame left, such as in a commit of what is stored already, is not a failed send
+        if (!progress.mayHaveLeft) throw cause;
+      });
+    } finally {
+      opened.release();
+    }
     const outcome = await answer;
     if (outcome.outcome === "refused") {
       // 400 may concern the LID only

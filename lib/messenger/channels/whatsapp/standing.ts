@@ -1,6 +1,6 @@
 import type { WAVersion } from "baileys";
 import type postgres from "postgres";
-import { inTime } from "./in-time.ts";
+import { inTime } from "#lib/db/in-time.ts";
 import { parseVersion } from "./web-version.ts";
 
 /** Why no login is tried. */

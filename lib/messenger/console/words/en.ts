@@ -74,7 +74,7 @@ export const en = {
       todo: "Runbook, “Database down”. The connection below is current.",
     },
     slow: {
-      what: "The database responds, but reading queue and messages takes longer than 2 s: they cannot be shown.",
+      what: "The database responds, but has no connection left for the console, or takes longer than 2 s to read queue and messages: they cannot be shown.",
       todo: "Runbook, “Database busy”. The connection below is current.",
     },
     unlinked: {

@@ -66,7 +66,7 @@ export const id: Words = {
       todo: "Runbook, “Database down”. Koneksi di bawah ini tetap aktual.",
     },
     slow: {
-      what: "Basis data merespons, tetapi pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
+      what: "Basis data merespons, tetapi tidak ada koneksi tersisa untuk konsol, atau pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
       todo: "Runbook, “Database busy”. Koneksi di bawah ini tetap aktual.",
     },
     unlinked: {

@@ -13,6 +13,7 @@ import {
   linkWhatsApp,
   never,
   openPaired,
+  ownNumber,
   type Scene,
   sendNew,
   text,
@@ -97,6 +98,39 @@ describe("a message", () => {
     expect(queries.devices).toBe(before + 1);
     scene.fake.behave({});
     expect(await platform.send(payload, never)).toEqual({ outcome: "acked" });
+  });
+
+  test("that the directory does not answer for leaves the devices known, which are still used after its outage", async () => {
+    const platform = await openPaired(scene);
+    await sendNew(platform, text("first"));
+    const { queries } = scene.fake.phone(citizen);
+    const before = queries.devices;
+    // the account's own devices have changed, and are queried again
+    scene.fake.linkCompanion(ownNumber);
+    await scene.fake.until(() => scene.fake.unacknowledged === 0);
+    scene.fake.behave({ failDirectory: true });
+    const failed = { reason: "directory-failed", mayHaveLeft: false };
+    expect(await failureOf(sendNew(platform, text("second")))).toMatchObject(failed);
+    scene.fake.behave({});
+    expect((await sendNew(platform, text("third"))).answer).toEqual({ outcome: "acked" });
+    expect(queries.devices).toBe(before);
+  });
+
+  test("that is aborted before it is sent leaves no companion out of the next ones", async () => {
+    const platform = await openPaired(scene);
+    const companion = scene.fake.linkCompanion(citizen);
+    scene.fake.behave({ keyless: { of: "companions", answer: "absent" } });
+    const payload = await platform.compose(text("aborted"), never);
+    const stop = new AbortController();
+    const sending = failureOf(platform.send(payload, stop.signal));
+    await scene.fake.until(() => scene.fake.phone(citizen).queries.keys > 0);
+    stop.abort();
+    expect(await sending).toMatchObject({ reason: "aborted", mayHaveLeft: false });
+    await scene.fake.until(() => scene.fake.tokensGivenTo(citizen) > 0);
+    await expect.poll(() => platform.devices?.know(`${citizen}@s.whatsapp.net`)).toBe(false);
+    scene.fake.behave({});
+    const { id } = await sendNew(platform, text("next"));
+    await expect.poll(() => companion.find(id)).toBeDefined();
   });
 
   test("is reported as refused with the platform's code", async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
+import { untilBlocked } from "../../blocked-connections.ts";
 import {
   citizen,
   createScene,
@@ -153,9 +154,7 @@ describe("a connection", () => {
     await other.begin(async (tx) => {
       await tx`lock table messaging.control in access exclusive mode`;
       platform.start();
-      const waiting = () => other`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await waiting()).length).toBe(1);
+      await untilBlocked(other);
       unlinked = platform.unlink();
     });
     await unlinked;
@@ -173,9 +172,7 @@ describe("a connection", () => {
     await other.begin(async (tx) => {
       await tx`lock table messaging.auth_key in access exclusive mode`;
       unlinked = platform.unlink();
-      const waiting = () => other`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await waiting()).length).toBe(1);
+      await untilBlocked(other);
       platform.start();
     });
     expect(await unlinked).toBe(false);
