@@ -121,14 +121,18 @@ test("400 by LID does not fail a message when the platform does not answer for i
   expect([kindsOf(id)[0], kindsOf(id).at(-1)]).toEqual([lid, number]);
 });
 
-test("a number whose LID the platform does not give fails without a frame, as no keys can be had for it", async () => {
-  const task = await start();
-  platform.behave({ contacts: { withoutLid: [phone] } });
-  const { id } = await submit(task, {});
-  await sql`update messaging.message set attempts = 4, unsent = 4`;
-  await untilOpen(task);
-  await eventually(task, id, "FAILED");
-  expect(platform.arrivalsOf(id)).toBe(0);
+test("a number whose LID the platform does not give is sent to by number, also after its keys have changed", async () => {
+  const task = await startOpen();
+  const contacts = { withoutLid: [phone], reachedBy: "number" as const };
+  platform.behave({ ...read, contacts });
+  const first = await submit(task, {});
+  await eventually(task, first.id, "READ");
+  platform.behave({ ...read, contacts, stale: { code: 479 } });
+  const second = await submit(task, {});
+  await eventually(task, second.id, "READ");
+  expect([first, second].map(({ id }) => kindsOf(id))).toEqual([[number], [number, number]]);
+  expect(platform.phone(phone).inbox).toHaveLength(2);
+  expect(await outcomesOf(task)).toEqual({ sent: 2, retried: 1 });
 });
 
 test("a number without devices waits longer each time, then fails; others go ahead, and a code expires", async () => {

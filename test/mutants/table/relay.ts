@@ -155,6 +155,14 @@ export const relay: readonly Mutant[] = [
     only: "without an account",
   },
   {
+    breaks: "Nobody without a LID gets a message",
+    file: recipientFile,
+    find: "if (numbers.length > 0) await openWithoutLid(socket, numbers, isForced);",
+    replace: "if (numbers.length < 0) await openWithoutLid(socket, numbers, isForced);",
+    tests: ofAddressing,
+    only: "whose LID the platform does not give",
+  },
+  {
     breaks: "A companion without keys fails all messages of its owner",
     file: recipientFile,
     find: "else if (jids.some(isPhone)) throw error;",
