@@ -66,7 +66,7 @@ const migrate = async (
 };
 
 /** Makes the server log the statements that fail in a stage's database. Only a superuser may. */
-const logStatements = async ({ variables }: Stage) => {
+const logStatements = async ({ variables }: { variables: { readonly DATABASE_NAME: string } }) => {
   const url = new URL(own.city.database.adminUrl);
   const password = own.city.secrets.find(localSecretName("database/superuser"))?.value ?? "";
   const sql = postgres({
