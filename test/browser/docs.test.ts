@@ -191,7 +191,7 @@ test("a guide has its contents, copy buttons, highlighted code and neighbours, a
 test("the search finds a guide in the language of the page", async () => {
   const { page } = await open("/docs/id");
   await page.getByRole("button", { name: "Cari" }).click();
-  await page.getByPlaceholder("Cari").fill("passphrase tiket");
+  await page.getByPlaceholder("Cari").fill("frasa sandi tiket");
   await page.locator("dialog").getByRole("link", { name: "Tiket", exact: true }).first().click();
   await page.waitForURL(/\/docs\/id\/tickets(#.*)?$/);
 });
