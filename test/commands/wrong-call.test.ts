@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   import: () => import("../../infra/commands/import.ts"),
   notify: () => import("../../infra/commands/notify.ts"),
   partner: () => import("../../infra/commands/partner.ts"),
+  preflight: () => import("../../infra/commands/preflight.ts"),
   "platform-check": () => import("../platform-check/platform-check.ts"),
   residents: () => import("../../infra/commands/residents.ts"),
   seed: () => import("../../infra/commands/seed.ts"),
