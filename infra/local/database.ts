@@ -44,17 +44,23 @@ interface Connections {
   readonly roles: ConnectionLimits;
 }
 
+interface DatabaseOptions {
+  readonly via?: Via | undefined;
+  readonly capacity?: Connections | undefined;
+  /** Receives each line of the server's log. */
+  readonly onLog?: ((line: string) => void) | undefined;
+}
+
 /** Starts the server, migrates the schema, and creates a password and a secret for each role. */
 export const startDatabase = async (
   folder: string,
   store: SecretStore,
   durable: boolean,
-  via?: Via,
-  capacity?: Connections,
+  { via, capacity, onLog }: DatabaseOptions = {},
 ) => {
   const superuserPassword = store.getOrCreate(localSecretName("database/superuser"), () => mintToken(""));
   const server = await startServer({
-    ...{ folder, durable, superuserPassword },
+    ...{ folder, durable, superuserPassword, onLog },
     ...(capacity && { settings: { max_connections: String(capacity.connections) } }),
   });
   const address = { host: "127.0.0.1", port: (await via?.("database", server.port)) ?? server.port, dbname };
