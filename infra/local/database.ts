@@ -39,10 +39,13 @@ const bootstrap = async (port: number, superuserPassword: string, adminPassword:
 };
 
 interface DatabaseOptions {
+  readonly via?: Via | undefined;
   /** The server's connections, and each role's share of them. */
   readonly capacity?: { readonly connections: number; readonly roles: ConnectionLimits } | undefined;
   /** Other settings of the server. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Receives each line of the server's log. */
+  readonly onLog?: ((line: string) => void) | undefined;
 }
 
 /** Starts the server, migrates the schema, and creates a password and a secret for each role. */
@@ -50,12 +53,11 @@ export const startDatabase = async (
   folder: string,
   store: SecretStore,
   durable: boolean,
-  via?: Via,
-  { capacity, settings = {} }: DatabaseOptions = {},
+  { via, capacity, settings = {}, onLog }: DatabaseOptions = {},
 ) => {
   const superuserPassword = store.getOrCreate(localSecretName("database/superuser"), () => mintToken(""));
   const server = await startServer({
-    ...{ folder, durable, superuserPassword },
+    ...{ folder, durable, superuserPassword, onLog },
     settings: { ...settings, ...(capacity && { max_connections: String(capacity.connections) }) },
   });
   const address = { host: "127.0.0.1", port: (await via?.("database", server.port)) ?? server.port, dbname };
