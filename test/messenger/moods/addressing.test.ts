@@ -141,6 +141,15 @@ test("a number whose LID the platform does not give is sent to by number, also a
   expect(platform.phone(phone).inbox).toHaveLength(2);
 });
 
+test("a number without a LID is asked for it once, so that it is reached while the platform does not answer", async () => {
+  const task = await startOpen();
+  const contacts = { withoutLid: [phone], reachedBy: "number" as const };
+  platform.behave({ ...read, contacts });
+  await eventually(task, (await submit(task, {})).id, "READ");
+  platform.behave({ ...read, contacts, failDirectory: true });
+  await expectShown(task, (await submit(task, {})).id, isRead(1, { sent: 2 }));
+});
+
 test("a number without devices waits longer each time, then fails; others go ahead, and a code expires", async () => {
   const [code, hopeless] = ["6281200000002", "6281200000003"];
   for (const each of [code, hopeless]) platform.register(each);
