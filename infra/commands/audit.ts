@@ -58,7 +58,7 @@ const describe = (newest: Verdict | undefined, compared: number): string => {
   if (!newest) return "There are no seals yet. Nothing to do: maintenance seals reads within 15 minutes.";
   const valid = `All ${newest.id} seals are valid${compared > 0 ? `, ${compared} of them by the log` : ""}.`;
   if (compared > 0) return `${valid} Nothing to do.`;
-  return `${valid}\nRecreated seals were not looked for. On a stage, run: npm run audit -- verify --stage STAGE`;
+  return `${valid}\nThis check cannot detect recreated seals. On a stage, run: npm run audit -- verify --stage STAGE`;
 };
 
 export const run = command("audit", "Verify the audit of resident reads.", (program, answer) => {

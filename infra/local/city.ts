@@ -157,7 +157,7 @@ export const startCity = async (options: CityOptions) => {
     const operator = await prepareDemoOperator(secrets);
 
     onStep("starting the database");
-    const database = await startDatabase(`${folder}/postgres`, secrets, durable, via, options.capacity);
+    const database = await startDatabase(`${folder}/postgres`, secrets, durable, via, options);
     stops.push(() => database.server.stop());
     await seedIfFewer(database, options);
     signal?.throwIfAborted();

@@ -38,10 +38,11 @@ const bootstrap = async (port: number, superuserPassword: string, adminPassword:
   }
 };
 
-/** The server's connections, and each role's share of them. */
-interface Connections {
-  readonly connections: number;
-  readonly roles: ConnectionLimits;
+interface DatabaseOptions {
+  /** The server's connections, and each role's share of them. */
+  readonly capacity?: { readonly connections: number; readonly roles: ConnectionLimits } | undefined;
+  /** Other settings of the server. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Starts the server, migrates the schema, and creates a password and a secret for each role. */
@@ -50,12 +51,12 @@ export const startDatabase = async (
   store: SecretStore,
   durable: boolean,
   via?: Via,
-  capacity?: Connections,
+  { capacity, settings = {} }: DatabaseOptions = {},
 ) => {
   const superuserPassword = store.getOrCreate(localSecretName("database/superuser"), () => mintToken(""));
   const server = await startServer({
     ...{ folder, durable, superuserPassword },
-    ...(capacity && { settings: { max_connections: String(capacity.connections) } }),
+    settings: { ...settings, ...(capacity && { max_connections: String(capacity.connections) }) },
   });
   const address = { host: "127.0.0.1", port: (await via?.("database", server.port)) ?? server.port, dbname };
   const adminId = localSecretName("database/admin");

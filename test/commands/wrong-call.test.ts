@@ -4,13 +4,19 @@ import { callCommand } from "../steps/command.ts";
 import { connectFor } from "../steps/connections.ts";
 
 const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>>> = {
+  attack: () => import("../attack/attack.ts"),
   audit: () => import("../../infra/commands/audit.ts"),
+  build: () => import("../../infra/commands/build.ts"),
+  cost: () => import("../../infra/commands/cost.ts"),
   "dead-letters": () => import("../../infra/commands/dead-letters.ts"),
   import: () => import("../../infra/commands/import.ts"),
+  notify: () => import("../../infra/commands/notify.ts"),
   partner: () => import("../../infra/commands/partner.ts"),
+  "platform-check": () => import("../platform-check/platform-check.ts"),
   residents: () => import("../../infra/commands/residents.ts"),
   seed: () => import("../../infra/commands/seed.ts"),
   sessions: () => import("../../infra/commands/sessions.ts"),
+  smoke: () => import("../smoke/smoke.ts"),
   operators: () => import("../../infra/commands/operators.ts"),
   "token-key": () => import("../../infra/commands/token-key.ts"),
 };
@@ -71,11 +77,11 @@ test.each(["partner list --stage prod", "partner add health --stage prod", "audi
 );
 
 test.each(Object.keys(commands))(
-  "%s --help says how to use it, --version which version it is",
+  "%s --help says how to use it and offers JSON, --version says which version it is",
   async (name) => {
     expect(await call(`${name} --help`)).toMatchObject({
       status: 0,
-      out: expect.stringMatching(new RegExp(`^Usage: npm run ${name} -- .*Exit code: 0 done`, "s")),
+      out: expect.stringMatching(new RegExp(`^Usage: npm run ${name} -- .*--json.*Exit code: 0 done`, "s")),
     });
     expect(await call(`${name} --version`)).toMatchObject({
       status: 0,

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { proto } from "baileys";
 import { WebSocketServer } from "ws";
 import { muteLibsignal } from "#lib/messenger/channels/whatsapp/library-log.ts";
-import { listenOnLoopback } from "../loopback.ts";
+import { listenOnLoopback, type Via } from "../loopback.ts";
 import { Account } from "./account.ts";
 import { createAuthority } from "./authority.ts";
 import { type Behaviour, type Misbehaviour, type Receipt, spend } from "./behaviour.ts";
@@ -28,6 +28,8 @@ export interface PlatformOptions {
   readonly isRegistered?: (number: string) => boolean;
   /** Port of the control API. Default: any free one. */
   readonly controlPort?: number | undefined;
+  /** Returns the port at which clients reach a media host; by default its own. */
+  readonly via?: Via | undefined;
 }
 
 export type Platform = Awaited<ReturnType<typeof startPlatform>>;
@@ -51,6 +53,7 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     mediaHosts: () => exchange.behaviour.mediaHosts.map((status) => (away ? 503 : status)),
     delayMs: () => exchange.behaviour.mediaDelayMs,
     expireAuth: () => spend(exchange.behaviour, "expireMediaAuth"),
+    via: options.via,
   });
   const directory = new Directory(media, isRegistered);
   const account = new Account(directory.register(options.account ?? defaultAccount));
@@ -143,11 +146,12 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
       exchange.notify(companionChanged("add", companion));
       return companion;
     },
-    /** Unlinks it, of which the client is not notified, as while it is not connected. */
-    unlinkCompanion(companion: Phone): void {
+    /** Unlinks it. @param isNotified whether the client learns of it; false as while it is not connected. */
+    unlinkCompanion(companion: Phone, isNotified = true): void {
       const { companions } = platform.phone(companion.number);
       companions.splice(companions.indexOf(companion), 1);
       companion.close();
+      if (isNotified) exchange.notify(companionChanged("remove", companion));
     },
     /** A contact gives the account its privacy token, of which the client is notified. */
     giveToken: (number: string): void => exchange.notify(tokens.notify(platform.phone(number))),

@@ -55,11 +55,14 @@ const takeTurn = async ({ wait = setTimeout }: LoginOptions, throttle: Throttle)
 };
 
 /** @throws LoginFailure */
-const checkPassword = async ({ findUsers }: LoginOptions, request: FastifyRequest): Promise<Operator> => {
-  const users = await findUsers().catch((error: unknown) => {
+const readUsers = ({ findUsers }: LoginOptions): Promise<readonly LocalUser[]> =>
+  findUsers().catch((error: unknown) => {
     log.error("the console's credentials cannot be read", { error });
     throw new LoginFailure("unavailable");
   });
+
+/** @throws LoginFailure */
+const checkPassword = async (users: readonly LocalUser[], request: FastifyRequest): Promise<Operator> => {
   const presented = { username: fieldOf(request, "username"), password: fieldOf(request, "password") };
   const operator = await findOperator(users, presented);
   if (operator) return operator;
@@ -119,7 +122,9 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
     scope.post("/login", async (request, reply) => {
       try {
         await takeTurn(options, throttle);
-        const operator = await throttle.check(() => checkPassword(options, request));
+        // before the check: those of others must not wait for a slow read
+        const users = await readUsers(options);
+        const operator = await throttle.check(() => checkPassword(users, request));
         return begin(request, reply, operator).redirect("/console", 303);
       } catch (error) {
         return sendFailure(request, reply, error);

@@ -27,17 +27,3 @@ export const listMessages = (sql: postgres.ISql, { id, phone, sender }: MessageF
     ${phone === undefined ? sql`` : sql`and phone = ${phone}`}
     ${sender === undefined ? sql`` : sql`and sender = ${sender}`}
   order by seq desc limit ${maxMessages}`;
-
-/** Lists who has sent messages. */
-export const listSenders = async (sql: postgres.ISql): Promise<string[]> => {
-  const rows = await sql<{ sender: string }[]>`
-    with recursive senders (sender) as (
-      -- from one sender to the next in the index, as in next.ts
-      (select sender from messaging.message order by sender limit 1)
-      union all
-      select (select m.sender from messaging.message m where m.sender > s.sender order by m.sender limit 1)
-      from senders s where s.sender is not null
-    )
-    select sender from senders where sender is not null`;
-  return rows.map(({ sender }) => sender);
-};

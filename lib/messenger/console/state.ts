@@ -6,10 +6,11 @@ import { errorCode } from "../channels/channel.ts";
 import { type Depth, listDepths, type QueueFigures, readQueue } from "../outbox/depth.ts";
 import type { MessageSummary, Waiting } from "../outbox/message.ts";
 import { findPause } from "../outbox/pause.ts";
+import { listSenders } from "../outbox/senders.ts";
 import { type Act, listActs } from "./acts.ts";
 import { type Hour, listHours } from "./chart.ts";
 import type { MessageFilter } from "./login/operator-login.ts";
-import { listMessages, listSenders } from "./messages.ts";
+import { listMessages } from "./messages.ts";
 import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
 
 /** Of each statement and of all together: the page polls every 2 s. */

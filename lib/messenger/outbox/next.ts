@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import type { Lane, Outgoing } from "./message.ts";
 import type { Rotation } from "./rotation.ts";
+import { walkSenders } from "./senders.ts";
 
 export interface Choice {
   /** The leader's term; a former leader gets no message. */
@@ -20,10 +21,10 @@ export interface Choice {
   readonly rotation: Rotation;
 }
 
-type Limits = Pick<Choice, "resting" | "account" | "newContactsUpTo" | "reachable">;
+export type Restrictions = Pick<Choice, "resting" | "account" | "newContactsUpTo" | "reachable">;
 
 /** What the outbox requires of a message that may be taken, as conditions on a row `waiting`. */
-const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, reachable }: Limits) => {
+const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, reachable }: Restrictions) => {
   const isContact = sql`exists (
     select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone)`;
   return {
@@ -43,13 +44,6 @@ const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, rea
   };
 };
 
-/** Of messages that wait, from one to the next in the index: DISTINCT would read all messages. */
-const senders = (sql: postgres.ISql) => sql`
-  (select sender from messaging.message where is_open order by sender limit 1)
-  union all
-  select (select m.sender from messaging.message m where m.is_open and m.sender > s.sender order by m.sender limit 1)
-  from senders s where s.sender is not null`;
-
 /**
  * Takes the next message to send: by priority, then of the sender whose last message was longest ago, then in the order of
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
@@ -61,7 +55,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
-    ), senders (sender) as (${senders(sql)})
+    ), senders (sender) as (${walkSenders(sql, sql`is_open`)})
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, changed_at = now()
     where id = (
@@ -108,7 +102,8 @@ export interface Held {
   readonly underWay: number;
   /**
    * Messages that may be taken before it, by priority, then in turns of the senders: at the end of its quiet hours if it
-   * waits for that, or else now. If it is a new contact that is held back, the others that are held back count too.
+   * waits for that, or else now. If it is held back as a new contact, or by an outage of the platform's directory, the
+   * others that are held back so count too.
    */
   readonly ahead: number;
 }
@@ -117,11 +112,11 @@ export interface Held {
 export const maxAhead = 2_000;
 
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
-export const listHeld = (sql: postgres.ISql, limits: Limits, ids: readonly string[]) => {
-  const { isOn, isReachable, isContact, isAllowed, firstOfNumber } = conditions(sql, limits);
+export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
+  const { isOn, isReachable, isContact, isAllowed, firstOfNumber } = conditions(sql, restrictions);
   return sql<Held[]>`
-    with recursive senders (sender) as (${senders(sql)}), asked as materialized (
-      select id, seq, sender, priority, ${isAllowed} as allowed,
+    with recursive senders (sender) as (${walkSenders(sql, sql`is_open`)}), asked as materialized (
+      select id, seq, sender, priority, ${isAllowed} as allowed, ${isReachable} as reachable,
         case when epoch is null then greatest(not_before, now()) else now() end as taken_from
       from messaging.message waiting
       where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING' and expires_at > now()
@@ -129,25 +124,25 @@ export const listHeld = (sql: postgres.ISql, limits: Limits, ids: readonly strin
       select lane, count(*)::int as count from messaging.message where is_open and state = 'SENDING' group by lane
     ), counted as materialized (
       select line.*, s.sender, urgency as priority, first.*
-      from (select distinct allowed, taken_from from asked) line cross join senders s
+      from (select distinct allowed, reachable, taken_from from asked) line cross join senders s
         cross join unnest(string_to_array('code,upload,other', ',')) of_lane cross join generate_series(0, 3) urgency
         cross join lateral (
           select seq from messaging.message waiting
           where is_open and waiting.sender = s.sender and lane = of_lane and priority = urgency
             and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
-            and ${isReachable} and (not line.allowed or ${isAllowed})
+            and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})
           order by seq limit ${maxAhead + 1}) first
     ), in_turns as (
       select *, count(*) filter (where counts) over (
-        partition by allowed, taken_from, priority, sender order by seq rows between unbounded preceding and 1 preceding
+        partition by allowed, reachable, taken_from, priority, sender order by seq rows between unbounded preceding and 1 preceding
       ) as turn from (
-        select allowed, taken_from, sender, priority, seq, true as counts from counted
+        select allowed, reachable, taken_from, sender, priority, seq, true as counts from counted
         union all
-        select allowed, taken_from, sender, priority, seq, false from asked
-          where (seq, allowed, taken_from) not in (select seq, allowed, taken_from from counted)) placed
+        select allowed, reachable, taken_from, sender, priority, seq, false from asked
+          where (seq, allowed, reachable, taken_from) not in (select seq, allowed, reachable, taken_from from counted)) placed
     ), position as (
-      select seq, allowed, taken_from, count(*) filter (where counts) over (
-        partition by allowed, taken_from order by priority, turn, seq rows between unbounded preceding and 1 preceding
+      select seq, allowed, reachable, taken_from, count(*) filter (where counts) over (
+        partition by allowed, reachable, taken_from order by priority, turn, seq rows between unbounded preceding and 1 preceding
       ) as ahead from in_turns
     )
     select id, phone, waiting.priority, not ${isContact} as "isNewContact", ${isOn} as "isOn",
@@ -157,6 +152,6 @@ export const listHeld = (sql: postgres.ISql, limits: Limits, ids: readonly strin
       epoch is null and quiet_hours is not null as "isQuiet", lane,
       coalesce((select count from busy where busy.lane = waiting.lane), 0) as "underWay",
       least(ahead, ${maxAhead + 1})::int as ahead
-    from asked join position using (seq, allowed, taken_from) join messaging.message waiting using (id)
+    from asked join position using (seq, allowed, reachable, taken_from) join messaging.message waiting using (id)
     left join lateral (${firstOfNumber}) of_number on true`;
 };

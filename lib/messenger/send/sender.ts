@@ -16,6 +16,7 @@ import { findAddress } from "./number-check.ts";
 import { failedService } from "./outages.ts";
 import type { Pacing } from "./pacing.ts";
 import { settleRefusal } from "./refusal.ts";
+import { restrictionsAt } from "./restrictions.ts";
 import type { Wakeup } from "./wakeup.ts";
 
 export interface SenderOptions {
@@ -228,10 +229,7 @@ const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): P
   if (delayMs > 0) return wakeup.wait(Math.min(delayMs, idleMs), signal);
   const message = await takeNext(sql, {
     epoch,
-    resting: pacing.coolingDown(now),
-    account: pacing.account ?? "",
-    newContactsUpTo: pacing.newContactsUpTo(now),
-    reachable: now < pacing.outages.until("directory") ? channel.listReachable() : undefined,
+    ...restrictionsAt(options, now),
     lanes: lanes.listFree().filter((lane) => lane !== "upload" || now >= pacing.outages.until("media")),
     underWay: lanes.ids,
     rotation,

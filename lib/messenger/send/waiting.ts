@@ -5,6 +5,7 @@ import type { Obstacle, ObstacleName, Waiting } from "../outbox/message.ts";
 import { type Held, listHeld, maxAhead } from "../outbox/next.ts";
 import { widths } from "./lanes.ts";
 import type { Pacing } from "./pacing.ts";
+import { restrictionsAt } from "./restrictions.ts";
 
 /** Lists the conditions of the outbox that delay a message. */
 const obstaclesOf = (held: Held, isOpen: boolean): Obstacle[] => {
@@ -62,13 +63,7 @@ export const explainWaiting = async (
   if (ids.length === 0) return new Map();
   const { pacing, channel } = sending;
   const now = steadyNow();
-  const limits = {
-    resting: pacing.coolingDown(now),
-    account: pacing.account ?? "",
-    newContactsUpTo: pacing.newContactsUpTo(now),
-    reachable: now < pacing.outages.until("directory") ? channel.listReachable() : undefined,
-  };
-  const rows = await listHeld(sql, limits, ids);
+  const rows = await listHeld(sql, restrictionsAt(sending, now), ids);
   const farthest = Math.max(0, ...rows.map(({ ahead }) => ahead));
   const turns = pacing.forecast(Math.min(farthest + 1, maxAhead), now);
   const explained = rows.map((held): [string, Waiting] => {

@@ -247,7 +247,7 @@ test.each([
 });
 
 test.each(["the recipient's", "the account's"])(
-  "%s companion that was unlinked in the meantime is removed from the message after code 479",
+  "%s companion that is unlinked between two messages gets no copy of the second, which leaves once",
   async (whose) => {
     const task = await startOpen();
     const owner = whose === "the account's" ? platform.account.number : phone;
@@ -256,6 +256,24 @@ test.each(["the recipient's", "the account's"])(
     await eventually(task, first.id, "READ");
     expect(companion.find(first.id)).toBeDefined();
     platform.unlinkCompanion(companion);
+    await platform.until(() => platform.unacknowledged === 0);
+    const { id } = await submit(task, {});
+    await eventually(task, id, "READ");
+    // a frame with a copy for it would be answered with 479
+    expect([platform.arrivalsOf(id), companion.find(id)]).toEqual([1, undefined]);
+  },
+);
+
+test.each(["the recipient's", "the account's"])(
+  "%s companion that was unlinked in the meantime is removed from the message after code 479",
+  async (whose) => {
+    const task = await startOpen();
+    const owner = whose === "the account's" ? platform.account.number : phone;
+    const companion = platform.linkCompanion(owner);
+    const first = await submit(task, {});
+    await eventually(task, first.id, "READ");
+    expect(companion.find(first.id)).toBeDefined();
+    platform.unlinkCompanion(companion, false);
     await expectShown(task, (await submit(task, {})).id, isRead(2, { sent: 2, retried: 1 }));
   },
 );

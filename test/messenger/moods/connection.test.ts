@@ -58,7 +58,7 @@ const rows: readonly Row[] = [
     // other than the hour that a ban without an end lasts
     mood: { loginFailure: { code: 402, expireSeconds: 7_200 } },
     kind: "closed",
-    says: "Banned WhatsApp has banned the account for a time. No login is tried before",
+    says: "Banned WhatsApp has temporarily banned the account. The messenger does not try to log in before",
     alert: "banned",
     figures: rejected,
   },

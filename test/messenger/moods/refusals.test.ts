@@ -64,7 +64,7 @@ const locked = /^WhatsApp accepts no messages to new contacts for another (\d+ m
 /** The metrics when a message has failed or waits, and when it was sent; two friends were sent to before. */
 const unsent = (counts: Record<string, number>) => ({ sent: 2, ...counts });
 const sent = (retried: number) => ({ sent: 3, retried });
-const rejected463 = /rejected before, code 463: the account must not write/;
+const rejected463 = /rejected before, code 463: the account may not message/;
 
 const moods: readonly Mood[] = [
   // by LID and by number
@@ -146,7 +146,7 @@ const moods: readonly Mood[] = [
     mood: "463 even after the lock has ended",
     behaviour: () => ({ ...nack(463)(), newChats: { lock: { endsAt: inSeconds(secondsToSend) } } }),
     status: "FAILED",
-    reason: /463: the account must not write/,
+    reason: /463: the account may not message/,
     frames: 2,
     metrics: unsent({ retried: 1, failed: 1 }),
   },

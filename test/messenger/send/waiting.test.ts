@@ -1,8 +1,9 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { listHours } from "#lib/messenger/console/chart.ts";
-import { listMessages, listSenders, readFilter } from "#lib/messenger/console/messages.ts";
+import { listMessages, readFilter } from "#lib/messenger/console/messages.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { listSenders } from "#lib/messenger/outbox/senders.ts";
 import type { History } from "#lib/messenger/send/history.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
@@ -118,6 +119,16 @@ describe("a message waits", () => {
     expect((await explain("M5", locked)).ahead).toBe(4);
     await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000005')`;
     expect((await explain("M5", locked)).ahead).toBe(0);
+  });
+
+  test("during an outage of the platform's directory behind those before it, which it holds back as well", async () => {
+    await befriend();
+    for (let n = 1; n <= 4; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
+    await sql`insert into messaging.contact (account, phone) select ${account}, phone from messaging.message on conflict do nothing`;
+    const pacing = pacingWith();
+    pacing.outages.record("directory", steadyNow());
+    const explained = [await explain("M4", pacing), await explain("M1", pacing)];
+    expect(explained.map(({ ahead }) => ahead)).toEqual([3, 0]);
   });
 
   test("for those before it also where 25,000 wait: beyond 2,000 they are not counted", async () => {

@@ -19,6 +19,14 @@ export const ofConsole: readonly Mutant[] = [
     only: "a request to another name",
   },
   {
+    breaks: "An operator who reads Indonesian is not told what the state of a message means",
+    file: "lib/messenger/console/outbox-section.ts",
+    find: '<span class="muted">${states[state]}</span>',
+    replace: "",
+    tests: ["test/messenger/console/console-alerts.test.ts"],
+    only: "their meaning is beside them",
+  },
+  {
     breaks: "The console's polling prolongs an idle login",
     file: "lib/messenger/console/login/operator-login.ts",
     find: "if (!isIdle) ",
@@ -161,6 +169,22 @@ export const ofConsole: readonly Mutant[] = [
     replace: "order by seq limit 100) first",
     tests: ofWaiting,
     only: "beyond 2,000",
+  },
+  {
+    breaks: "The console promises a message during an outage a place before those that wait with it",
+    file: "lib/messenger/outbox/next.ts",
+    find: `and (not line.reachable or \${isReachable})`,
+    replace: `and \${isReachable}`,
+    tests: ofWaiting,
+    only: "which it holds back as well",
+  },
+  {
+    breaks: "A slow read of the operators holds up all logins",
+    file: "lib/messenger/console/login-routes.ts",
+    find: "await throttle.check(() => checkPassword(users, request))",
+    replace: "await throttle.check(async () => checkPassword(await readUsers(options), request))",
+    tests: ofLogin,
+    only: "reading the operators takes long",
   },
   {
     breaks: "The console calls a slow database unavailable",

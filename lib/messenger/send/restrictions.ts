@@ -1,0 +1,16 @@
+import type { Channel } from "../channels/channel.ts";
+import type { Restrictions } from "../outbox/next.ts";
+import type { Pacing } from "./pacing.ts";
+
+interface Sending {
+  readonly pacing: Pacing;
+  readonly channel: Pick<Channel, "listReachable">;
+}
+
+/** What the pace and the outages of the platform's directory let the outbox choose from. */
+export const restrictionsAt = ({ pacing, channel }: Sending, now: number): Restrictions => ({
+  resting: pacing.coolingDown(now),
+  account: pacing.account ?? "",
+  newContactsUpTo: pacing.newContactsUpTo(now),
+  reachable: now < pacing.outages.until("directory") ? channel.listReachable() : undefined,
+});
