@@ -1,21 +1,20 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { log } from "#lib/log.ts";
-import { listMessages } from "#lib/messenger/console/messages.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   encryption,
   eventually,
-  outcomesOf,
+  metricsOf,
   phone,
   platform,
   sql,
   stageEachTest,
   start,
   startOpen,
-  stateOf,
   submit,
   untilOpen,
 } from "../running-task.ts";
+import { expectShown, type Shown } from "./expect-shown.ts";
 
 stageEachTest();
 
@@ -23,6 +22,15 @@ const read = { receipts: ["delivered", "read"] } satisfies Misbehaviour;
 /** Whether each frame of a message went to a LID or to a number. */
 const kindsOf = (id: string) => platform.addressesOf(id).map((jid) => jid.split("@")[1]);
 const [lid, number] = ["lid", "s.whatsapp.net"];
+
+const isRead = (frames: number, metrics: Shown["metrics"]): Shown => ({ status: "READ", frames, metrics });
+/** With 463, after another message was sent. */
+const isRejected = (frames: number): Shown => ({
+  status: "PENDING",
+  frames,
+  console: /rejected before, code 463/,
+  metrics: { sent: 1, retried: 1 },
+});
 
 /** The moods before each message, and the addresses of its frames; all messages are read. */
 const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = [
@@ -64,16 +72,15 @@ const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = 
 ];
 test.each(rows)("%s", async (_, messages) => {
   const task = await startOpen();
-  for (const [mood, addresses] of messages) {
+  for (const [index, [mood, addresses]] of messages.entries()) {
     platform.behave({ ...read, ...mood });
     const { id } = await submit(task, {});
-    await eventually(task, id, "READ");
+    await expectShown(task, id, isRead(addresses.length, { sent: index + 1 }));
     expect(kindsOf(id)).toEqual(addresses);
   }
   expect(platform.phone(phone).inbox).toHaveLength(messages.length);
   // the account's own phone shows what was sent
   expect([platform.account.inbox.length, platform.account.failures]).toEqual([messages.length, []]);
-  expect(await outcomesOf(task)).toEqual({ sent: messages.length });
 });
 
 test("463 by either address is final, with one frame to each", async () => {
@@ -83,8 +90,7 @@ test("463 by either address is final, with one frame to each", async () => {
   // 400 by LID says nothing that 463 by number does not
   platform.behave({ contacts: { reachedBy: "number" }, tokens: { theirs: true } });
   const { id } = await submit(task, {});
-  await platform.until(() => platform.arrivalsOf(id) === 2);
-  await expect.poll(() => stateOf(task, id)).toMatchObject({ status: "PENDING" });
+  await expectShown(task, id, isRejected(2));
   expect(kindsOf(id)).toEqual([number, lid]);
 });
 
@@ -101,6 +107,7 @@ test("463 by one address counts although the send to the other fails before it l
   platform.behave({ failDirectory: true });
   const stored = async () => (await sql`select state, refusals from messaging.message where id = ${id}`)[0];
   await expect.poll(stored).toEqual({ state: "PENDING", refusals: { pause: 1, code: 463 } });
+  await expectShown(task, id, isRejected(1));
   expect(kindsOf(id)).toEqual([number]);
 });
 
@@ -129,10 +136,18 @@ test("a number whose LID the platform does not give is sent to by number, also a
   await eventually(task, first.id, "READ");
   platform.behave({ ...read, contacts, stale: { code: 479 } });
   const second = await submit(task, {});
-  await eventually(task, second.id, "READ");
+  await expectShown(task, second.id, isRead(2, { sent: 2, retried: 1 }));
   expect([first, second].map(({ id }) => kindsOf(id))).toEqual([[number], [number, number]]);
   expect(platform.phone(phone).inbox).toHaveLength(2);
-  expect(await outcomesOf(task)).toEqual({ sent: 2, retried: 1 });
+});
+
+test("a number without a LID is asked for it once, so that it is reached while the platform does not answer", async () => {
+  const task = await startOpen();
+  const contacts = { withoutLid: [phone], reachedBy: "number" as const };
+  platform.behave({ ...read, contacts });
+  await eventually(task, (await submit(task, {})).id, "READ");
+  platform.behave({ ...read, contacts, failDirectory: true });
+  await expectShown(task, (await submit(task, {})).id, isRead(1, { sent: 2 }));
 });
 
 test("a number without devices waits longer each time, then fails; others go ahead, and a code expires", async () => {
@@ -165,12 +180,11 @@ test("a number without devices waits longer each time, then fails; others go ahe
   await sql`update messaging.message set expires_at = now() where id = ${ids.code}`;
   await eventually(task, ids.code, "EXPIRED");
   expect(Object.values(ids).map((id) => platform.arrivalsOf(id))).toEqual([0, 0, 0, 1]);
-  expect(await outcomesOf(task)).toEqual({ sent: 1, failed: 1, retried: 2 });
-  const messages = await listMessages(sql, {});
-  expect(messages.find(({ id }) => id === ids.hopeless)).toMatchObject({
-    state: "FAILED",
-    reason: "the platform names no device of the number that can receive messages",
-    attempts: 5,
+  await expectShown(task, ids.hopeless, {
+    status: "FAILED",
+    frames: 0,
+    reason: /names no device of the number that can receive messages/,
+    metrics: { sent: 1, failed: 1, retried: 2 },
   });
 });
 
@@ -184,17 +198,16 @@ test.each([
     const [, asked, canonical] = row;
     platform.register(canonical);
     const task = await startOpen();
-    for (const [mood, addresses] of [
-      [{}, [lid]],
-      [{ reachedBy: "number" }, [lid, number]],
+    for (const [sent, mood, addresses] of [
+      [1, {}, [lid]],
+      [2, { reachedBy: "number" }, [lid, number]],
     ] as const) {
       platform.behave({ ...read, contacts: { ...mood, canonical: { [asked]: canonical } } });
       const { id } = await submit(task, { phone: asked });
-      await eventually(task, id, "READ");
+      await expectShown(task, id, isRead(addresses.length, { sent }));
       expect(kindsOf(id)).toEqual(addresses);
       expect(platform.phone(canonical).find(id)).toBeDefined();
     }
-    expect(await outcomesOf(task)).toEqual({ sent: 2 });
     expect(await sql`select phone, address from messaging.number_check`).toEqual([
       { phone: asked, address: `${canonical}@s.whatsapp.net` },
     ]);
@@ -224,7 +237,7 @@ test.each([
   const companion = platform.linkCompanion(isRecipients ? phone : platform.account.number);
   await platform.until(() => platform.unacknowledged === 0);
   await eventually(task, (await submit(task, {})).id, "READ");
-  await expect.poll(() => outcomesOf(task)).toEqual({ sent: 1 });
+  await expect.poll(() => metricsOf(task)).toEqual({ sent: 1 });
   platform.behave(read);
   const { id } = await submit(task, {});
   await eventually(task, id, "READ");
@@ -261,9 +274,7 @@ test.each(["the recipient's", "the account's"])(
     await eventually(task, first.id, "READ");
     expect(companion.find(first.id)).toBeDefined();
     platform.unlinkCompanion(companion, false);
-    const { id } = await submit(task, {});
-    await eventually(task, id, "READ");
-    expect(platform.arrivalsOf(id)).toBe(2);
+    await expectShown(task, (await submit(task, {})).id, isRead(2, { sent: 2, retried: 1 }));
   },
 );
 
@@ -284,24 +295,33 @@ test("a contact is given the account's token before the first message, and again
   expect([platform.tokensGivenTo(phone), platform.arrivalsOf(id)]).toEqual([2, 1]);
 });
 
-test("new contacts are reached beyond the few that need no token", async () => {
+/** Which tokens the platform demands of new contacts, who has given theirs, what becomes of the last of the messages. */
+test.each<[string, Misbehaviour["tokens"], { contacts: number; gives?: true; stored: number } & Shown]>([
+  ["the account's own", {}, { contacts: 1, stored: 1, ...isRead(1, { sent: 1 }) }],
+  ["one after a few contacts", { free: 2 }, { contacts: 5, stored: 5, ...isRead(1, { sent: 5 }) }],
+  [
+    "the contact's, which it returns",
+    { theirs: true },
+    { contacts: 1, gives: true, stored: 1, ...isRead(1, { sent: 1 }) },
+  ],
+  [
+    "the contact's, which it does not return",
+    { theirs: true },
+    { contacts: 1, stored: 1, ...isRejected(1), metrics: { retried: 1 } },
+  ],
+])("when the platform demands a privacy token, %s, the message is sent or waits", async (_, tokens, row) => {
+  const { contacts, gives, stored, ...shown } = row;
   const task = await startOpen();
-  platform.behave({ ...read, tokens: { free: 2 } });
-  for (let n = 10; n < 15; n++) {
-    const { id } = await submit(task, { phone: platform.register(`62812000000${n}`).number });
-    await eventually(task, id, "READ");
-    expect(platform.arrivalsOf(id)).toBe(1);
+  platform.behave({ ...read, tokens });
+  let id = "";
+  for (let n = 10; n < 10 + contacts; n++) {
+    const to = platform.register(`62812000000${n}`).number;
+    if (gives) platform.tokenOf(to);
+    ({ id } = await submit(task, { phone: to }));
+    if (n < 9 + contacts) await eventually(task, id, "READ");
   }
-  expect(await storedTokens()).toBe(5);
-});
-
-test("a contact's own token is stored and used when the platform returns it for the account's", async () => {
-  const task = await startOpen();
-  platform.tokenOf(phone);
-  platform.behave({ ...read, tokens: { theirs: true } });
-  const { id } = await submit(task, {});
-  await eventually(task, id, "READ");
-  expect([platform.arrivalsOf(id), await storedTokens()]).toEqual([1, 1]);
+  await expectShown(task, id, shown);
+  expect(await storedTokens()).toBe(stored);
 });
 
 test("a contact's own token is stored when a notification or the recent history brings it, and nothing of its chat", async () => {
