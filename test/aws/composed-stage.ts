@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
-import { readConfig } from "../../infra/aws/config.ts";
+import { examples, readConfig } from "../../infra/aws/config.ts";
 import { composeStage } from "../../infra/aws/stage.ts";
 
 const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
@@ -18,6 +18,13 @@ export interface Resource {
 }
 
 type Changes = Readonly<Record<string, unknown>>;
+
+/** Production with backups outside, on a database of that kind that was restored. */
+export const restoredStage = (database: unknown) => ({
+  stage: "prod",
+  database: { ...(database as object), restoreFrom: "municipal-prod-before" },
+  backupVaultArn: examples.backupVaultArn[0],
+});
 
 const compose = (changed: Changes, isValidated: boolean) => {
   const app = new App({

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { examples } from "../../infra/aws/config.ts";
-import { synthesizeWith } from "./composed-stage.ts";
+import { restoredStage, synthesizeWith } from "./composed-stage.ts";
 
 type Context = Readonly<Record<string, unknown>>;
 
 const [ipv6, nat] = examples.network;
 const [domain] = examples.domain;
+const [, instance] = examples.database;
 
 /** What may change on a stage that is deployed. */
 const contexts: Readonly<Record<string, Context>> = {
@@ -13,6 +14,7 @@ const contexts: Readonly<Record<string, Context>> = {
   nat: { network: nat },
   "ipv6 with a domain": { network: ipv6, domain },
   "nat with a domain": { network: nat, domain },
+  "a restored database with backups outside": restoredStage(instance),
 };
 const changes = Object.keys(contexts).flatMap((from) =>
   Object.keys(contexts).flatMap((to) => (from === to ? [] : [[from, to] as const])),

@@ -95,6 +95,9 @@ describe("the runbook", () => {
     "postgresql-upgrade",
     "employee-locked-out",
     "the-database-is-empty",
+    "restore-the-database",
+    // of stages with a vault
+    "backup-copy",
   ];
 
   test("has a section for every alarm, and an alarm for all but a few sections", () => {

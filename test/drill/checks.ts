@@ -17,9 +17,9 @@ const runCommand = async ({ store }: Scene, file: string, ...args: string[]): Pr
   return { seen: out.trim(), wrongs: status === 0 ? [] : errors.trim().split("\n") };
 };
 
-/** Verifies all seals, also against the log of maintenance. */
-export const checkAudit = (scene: Scene, log: string) =>
-  runCommand(scene, "infra/commands/audit.ts", "verify", "--log", log);
+/** Verifies all seals, also against the log of maintenance, which has one more. @param seals in the backup. */
+export const checkAudit = (scene: Scene, log: string, seals: number) =>
+  runCommand(scene, "infra/commands/audit.ts", "verify", "--log", log, "--restored", String(seals));
 
 /** Recounts the residents, and looks for triggers that could be bypassed. */
 export const checkResidents = (scene: Scene) => runCommand(scene, "infra/commands/residents.ts", "verify");

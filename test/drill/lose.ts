@@ -38,7 +38,6 @@ export interface Memory {
 }
 
 const timeoutMs = 30_000;
-const readsAfter = 10;
 
 const secondsSince = (moment: number): number => (performance.now() - moment) / 1_000;
 
@@ -96,7 +95,8 @@ export const loseAll = async (
   });
 
   await take("go on, lose everything", async () => {
-    await readResidents(as, readsAfter);
+    await readResidents(as, readsPerSeal);
+    await maintain(scene, log);
     memory.later.sent = await submitRounds(scene, "api:later", 1);
     // slowly, so that some of the messages that wait are sent, and some are not
     platform.behave({ receipts: ["delivered"], ackDelayMs: 50 });
@@ -118,7 +118,7 @@ export const loseAll = async (
     removeData(folder);
     rmSync(folder, { force: true });
     platform.behave({ receipts: ["delivered"] });
-    return { seen: `${readsAfter} reads; then the server, its data and the messenger are gone` };
+    return { seen: `${readsPerSeal} reads, sealed; then the server, its data and the messenger are gone` };
   });
   return memory;
 };

@@ -101,7 +101,7 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<vo
     { recovers: true },
   );
 
-  await take("verify the audit", () => checkAudit(scene, log));
+  await take("verify the audit", () => checkAudit(scene, log, memory.facts.counts.get("audit.seal") ?? 0));
   await take("verify the residents", () => checkResidents(scene));
   await take("try a partner's key", () => checkKey(as, memory.key));
   await take("look for opt-outs", () => checkOptOuts(scene, as, memory.optedOut));

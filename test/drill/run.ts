@@ -8,7 +8,7 @@ import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { readLocalSecret } from "../../infra/local/secrets/store.ts";
 import { type Scene, startScene } from "../faults/scene.ts";
 import { openArchive } from "./backup.ts";
-import type { As } from "./city.ts";
+import { type As, readsPerSeal } from "./city.ts";
 import { type LossOptions, loseAll } from "./lose.ts";
 import { recoverAll } from "./recover.ts";
 import { hasPassed, type Report, type Step, type Take } from "./report.ts";
@@ -65,6 +65,7 @@ export const runDrill = async (options: DrillOptions): Promise<Report> => {
     await recoverAll({ ...parts, folder, stops }, memory);
     const { later, lostSeconds } = memory;
     const lost = {
+      "reads with their seal": readsPerSeal,
       "messages that were sent, of which the product knows nothing": later.sent.length,
       "messages that were accepted and are never sent": later.waiting.length,
     };

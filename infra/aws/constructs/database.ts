@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Duration, Validations } from "aws-cdk-lib";
 import * as ec2 from "aws-cdk-lib/aws-ec2";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
@@ -15,8 +16,8 @@ type Choice<K extends DatabaseChoice["kind"]> = Extract<DatabaseChoice, { kind: 
 
 /** The server as a construct, for its metrics; undefined for an existing server. */
 export type Server =
-  | { readonly kind: "aurora"; readonly cluster: rds.DatabaseCluster }
-  | { readonly kind: "instance"; readonly instance: rds.DatabaseInstance }
+  | { readonly kind: "aurora"; readonly cluster: rds.DatabaseCluster | rds.DatabaseClusterFromSnapshot }
+  | { readonly kind: "instance"; readonly instance: rds.DatabaseInstance | rds.DatabaseInstanceFromSnapshot }
   | { readonly kind: "existing" };
 
 /** Not PostgreSQL's default port, which every scan tries first. */
@@ -35,6 +36,12 @@ const parameters = {
 
 const forgottenOnPurpose =
   "A stage that is not production holds invented data and is made to be deleted with its stacks";
+
+const encryptedBefore =
+  "A snapshot of a stage is encrypted, and so is what is restored from it; RDS rejects the property beside a snapshot";
+
+const passwordOfSnapshot =
+  "CloudFormation sets the administrator's password after the restore, as the CDK's own deployments of this construct show";
 
 const protectedLater =
   "The last stack protects it: a first deployment that fails before must be able to delete it";
@@ -89,10 +96,18 @@ export class Database extends Construct {
     return secret as ISecret;
   }
 
+  /** A restored server has another name than the one before, beside which it is created. */
+  #identifier(): string {
+    const { stage, database } = this.#surroundings.config;
+    const { restoreFrom } = database;
+    const suffix = restoreFrom && createHash("sha256").update(restoreFrom).digest("hex").slice(0, 8);
+    return ["municipal", stage, ...(suffix ? [suffix] : [])].join("-");
+  }
+
   /** The properties that both kinds of server share. */
   #shared(kind: "cluster" | "instance") {
     const { config, network } = this.#surroundings;
-    const identifier = `municipal-${config.stage}`;
+    const identifier = this.#identifier();
     const { securityGroup, ...place } = network.database;
     const logs = new LogGroup(this, "Logs", {
       logGroupName: `/aws/rds/${kind}/${identifier}/postgresql`,
@@ -106,27 +121,27 @@ export class Database extends Construct {
         ...place,
         ...(securityGroup && { securityGroups: [securityGroup] }),
         port: ownPort,
-        credentials: rds.Credentials.fromSecret(this.adminSecret),
         // by default it follows the memory, less what RDS itself uses of it
         parameters: { ...parameters, max_connections: String(capacityOf(config).connections) },
-        storageEncrypted: true,
         iamAuthentication: true,
         copyTagsToSnapshot: true,
         cloudwatchLogsExports: ["postgresql"],
         removalPolicy: keepOrDrop(config.keepsData),
       },
+      empty: { credentials: rds.Credentials.fromSecret(this.adminSecret), storageEncrypted: true },
+      /** The administrator of the snapshot gets the password in the secret. */
+      restored: rds.SnapshotCredentials.fromSecret(this.adminSecret),
     };
   }
 
-  #makeCluster({ minCapacity, maxCapacity }: Choice<"aurora">) {
+  #makeCluster({ minCapacity, maxCapacity, restoreFrom }: Choice<"aurora">) {
     const { zones, capacity, backupDays } = this.#surroundings.config;
-    const { identifier, logs, props } = this.#shared("cluster");
+    const { identifier, logs, props, empty, restored } = this.#shared("cluster");
     const caCertificate = rds.CaCertificate.RDS_CA_RSA2048_G1;
-    const cluster = new rds.DatabaseCluster(this, "Cluster", {
+    const all = {
       ...props,
       clusterIdentifier: identifier,
       engine: rds.DatabaseClusterEngine.auroraPostgres({ version: rds.AuroraPostgresEngineVersion.VER_17_9 }),
-      defaultDatabaseName: ownName,
       serverlessV2MinCapacity: minCapacity ?? capacity.min,
       serverlessV2MaxCapacity: maxCapacity ?? capacity.max,
       writer: rds.ClusterInstance.serverlessV2("Writer", { caCertificate }),
@@ -135,19 +150,25 @@ export class Database extends Construct {
           ? [rds.ClusterInstance.serverlessV2("Standby", { caCertificate, scaleWithWriter: true })]
           : [],
       backup: { retention: Duration.days(backupDays) },
-    });
+    };
+    const cluster = restoreFrom
+      ? new rds.DatabaseClusterFromSnapshot(this, "Cluster", {
+          ...all,
+          snapshotIdentifier: restoreFrom,
+          snapshotCredentials: restored,
+        })
+      : new rds.DatabaseCluster(this, "Cluster", { ...all, ...empty, defaultDatabaseName: ownName });
     return this.#accept(cluster, logs);
   }
 
-  #makeInstance({ instanceClass, storageGb }: Choice<"instance">) {
+  #makeInstance({ instanceClass, storageGb, restoreFrom }: Choice<"instance">) {
     const { zones, backupDays, keepsData } = this.#surroundings.config;
-    const { identifier, logs, props } = this.#shared("instance");
-    const instance = new rds.DatabaseInstance(this, "Instance", {
+    const { identifier, logs, props, empty, restored } = this.#shared("instance");
+    const all = {
       ...props,
       instanceIdentifier: identifier,
       engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_17 }),
       instanceType: new ec2.InstanceType(instanceClass),
-      databaseName: ownName,
       allocatedStorage: storageGb,
       maxAllocatedStorage: storageGb * 5,
       storageType: rds.StorageType.GP3,
@@ -156,16 +177,28 @@ export class Database extends Construct {
       caCertificate: rds.CaCertificate.RDS_CA_RSA2048_G1,
       backupRetention: Duration.days(backupDays),
       deleteAutomatedBackups: !keepsData,
-    });
+    };
+    const instance = restoreFrom
+      ? new rds.DatabaseInstanceFromSnapshot(this, "Instance", {
+          ...all,
+          snapshotIdentifier: restoreFrom,
+          credentials: restored,
+        })
+      : new rds.DatabaseInstance(this, "Instance", { ...all, ...empty, databaseName: ownName });
     return this.#accept(instance, logs);
   }
 
   #accept<T extends Construct>(server: T, logs: LogGroup): T {
     server.node.addDependency(logs);
-    const { keepsData } = this.#surroundings.config;
-    const reasons = keepsData
-      ? { "AwsSolutions-RDS10": protectedLater }
-      : { "AwsSolutions-RDS3": forgottenOnPurpose, "AwsSolutions-RDS10": forgottenOnPurpose };
+    const { keepsData, database } = this.#surroundings.config;
+    const reasons = {
+      "AwsSolutions-RDS10": keepsData ? protectedLater : forgottenOnPurpose,
+      ...(!keepsData && { "AwsSolutions-RDS3": forgottenOnPurpose }),
+      ...(database.restoreFrom && {
+        "AwsSolutions-RDS2": encryptedBefore,
+        "CloudFormation-Validate::F3021": passwordOfSnapshot,
+      }),
+    };
     for (const [id, reason] of Object.entries(reasons)) Validations.of(server).acknowledge({ id, reason });
     return server;
   }

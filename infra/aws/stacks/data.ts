@@ -33,6 +33,7 @@ export class DataStack extends Stack {
         DATABASE_HOST: host,
         DATABASE_PORT: String(port),
         DATABASE_NAME: dbname,
+        ...(config.database.restoreFrom && { DATABASE_RESTORED_FROM: config.database.restoreFrom }),
         CONNECTION_LIMITS: JSON.stringify(capacityOf(config).roles),
       },
       actions: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],

@@ -7,6 +7,7 @@ import { maintain } from "#lib/routes/internal.ts";
 import { capacityOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
 import { Alarms } from "../constructs/alarms.ts";
+import { BackupCopy } from "../constructs/backup-copy.ts";
 import { Budget } from "../constructs/budget.ts";
 import { addressNames } from "../constructs/gateway.ts";
 import { NodeFunction } from "../constructs/node-function.ts";
@@ -94,6 +95,7 @@ export class OperationsStack extends Stack {
       }),
     });
     new Budget(this, "Budget", config);
+    new BackupCopy(this, "BackupCopy", config, server);
     if (config.keepsData) new Protection(this, "Protection", config, server);
   }
 

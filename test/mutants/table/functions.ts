@@ -109,6 +109,21 @@ export const functions: readonly Mutant[] = [
     tests: migrate,
   },
   {
+    breaks: "Functions stay with the server from before a restore until AWS ends their environments",
+    file: "lib/db/database.ts",
+    find: "    if (!(cause instanceof postgres.PostgresError)) credentials.reset();\n",
+    replace: "",
+    tests: ["test/db/moved-server.test.ts"],
+  },
+  {
+    breaks: "After a restore the audit cannot be verified against the log, which has seals that were lost",
+    file: "infra/commands/audit.ts",
+    find: "Number(seal) <= lastOfBackup || index >= again",
+    replace: "Number(seal) <= lastOfBackup || index < again",
+    tests: ["test/commands/audit.test.ts"],
+    only: "restore",
+  },
+  {
     breaks: "The drill does not notice that an audit row in the backup was changed",
     file: "test/drill/checks.ts",
     find: "status === 0 ? []",

@@ -4,6 +4,27 @@ const on = (name: string) => [`test/aws/${name}.test.ts`];
 
 export const infrastructure: readonly Mutant[] = [
   {
+    breaks: "The deployment after a restore creates an empty server in place of the restored one",
+    file: "infra/aws/constructs/database.ts",
+    find: "snapshotIdentifier: restoreFrom,\n          credentials: restored,",
+    replace: 'snapshotIdentifier: "",\n          credentials: restored,',
+    tests: ["test/aws/restore.test.ts"],
+  },
+  {
+    breaks: "A restored server takes the name of the one before, which still exists",
+    file: "infra/aws/constructs/database.ts",
+    find: "...(suffix ? [suffix] : [])",
+    replace: "...(suffix ? [] : [])",
+    tests: ["test/aws/restore.test.ts"],
+  },
+  {
+    breaks: "The secrets without which a backup cannot be read are lost with the region",
+    file: "infra/aws/constructs/secrets.ts",
+    find: '"never" in rotation && this.#replicas',
+    replace: '"everyDays" in rotation && this.#replicas',
+    tests: ["test/aws/restore.test.ts"],
+  },
+  {
     breaks: "Secrets Manager of any account may call the rotation",
     file: "infra/aws/constructs/rotation.ts",
     find: `      principal: new ServicePrincipal("secretsmanager.amazonaws.com"),
