@@ -154,7 +154,7 @@ test("the budget warns at 80 per cent spent, and when the forecast exceeds it", 
   expect(all("Budgets::Budget")).toEqual([
     {
       Budget: {
-        BudgetName: "municipal-test",
+        BudgetName: expect.stringMatching(/^municipal-test-[\da-f]{8}$/),
         BudgetType: "COST",
         TimeUnit: "MONTHLY",
         BudgetLimit: { Amount: config.monthlyBudgetUsd, Unit: "USD" },
