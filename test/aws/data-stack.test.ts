@@ -70,15 +70,13 @@ test("a stage that is not production keeps nothing", () => {
   expect([cluster.DeletionPolicy, cluster.UpdateReplacePolicy]).toEqual(["Delete", "Delete"]);
 });
 
-test("in production, keys, database log and network log are kept when their stack is deleted", () => {
+test("in production, database log and network log are kept when their stack is deleted", () => {
   const isKept = ([, { Properties, DeletionPolicy }]: ReturnType<Stage["list"]>[number]) =>
-    [Properties.LogGroupName ?? Properties.Description, DeletionPolicy] as const;
+    [Properties.LogGroupName, DeletionPolicy] as const;
   const logs = onAurora.list("Logs::LogGroup").filter(([id]) => /^(Database|NetworkFlow)Logs/.test(id));
-  const keys = onAurora.list("KMS::Key").filter(([id]) => id.startsWith("DeadLetters"));
-  expect([...logs, ...keys].map(isKept)).toEqual([
+  expect(logs.map(isKept)).toEqual([
     [undefined, "RetainExceptOnCreate"],
     ["/aws/rds/cluster/municipal-prod/postgresql", "RetainExceptOnCreate"],
-    ["Dead letters of prod", "RetainExceptOnCreate"],
   ]);
 });
 
