@@ -3,7 +3,7 @@ import * as ec2 from "aws-cdk-lib/aws-ec2";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import * as rds from "aws-cdk-lib/aws-rds";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
-import { Construct } from "constructs";
+import { Construct, type IConstruct } from "constructs";
 import { logSettings } from "#lib/db/log-settings.ts";
 import { capacityOf } from "../capacity.ts";
 import type { DatabaseChoice } from "../config.ts";
@@ -38,6 +38,9 @@ const forgottenOnPurpose =
 
 const protectedLater =
   "The last stack protects it: a first deployment that fails before must be able to delete it";
+
+const isParameterGroup = (part: IConstruct) =>
+  part instanceof rds.CfnDBClusterParameterGroup || part instanceof rds.CfnDBParameterGroup;
 
 /** PostgreSQL of a stage: created here and encrypted, or an existing server. */
 export class Database extends Construct {
@@ -163,6 +166,10 @@ export class Database extends Construct {
   #accept<T extends Construct>(server: T, logs: LogGroup): T {
     server.node.addDependency(logs);
     const { keepsData } = this.#surroundings.config;
+    // a server that is kept uses them, and its stack could not be deleted; the CDK passes on RETAIN only (its issue 37780)
+    for (const part of this.node.findAll())
+      if (part instanceof rds.CfnDBSubnetGroup || isParameterGroup(part))
+        part.applyRemovalPolicy(keepOrDrop(keepsData));
     const reasons = keepsData
       ? { "AwsSolutions-RDS10": protectedLater }
       : { "AwsSolutions-RDS3": forgottenOnPurpose, "AwsSolutions-RDS10": forgottenOnPurpose };
