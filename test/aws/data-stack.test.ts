@@ -102,7 +102,9 @@ test.each([
 ])("%s is in the isolated subnets", (_, stage) => {
   const [, group] = stage.list("RDS::DBSubnetGroup")[0] ?? [];
   expect(group?.Properties.SubnetIds).toEqual(
-    [1, 2].map((n) => ({ Ref: expect.stringMatching(`^NetworkVpcdatabaseSubnet${n}Subnet`) })),
+    [1, 2].map((n) => ({
+      "Fn::ImportValue": expect.stringMatching(`NetworkVpcdatabaseSubnet${n}Subnet`),
+    })),
   );
 });
 
@@ -142,13 +144,14 @@ describe.each([
       expect(Properties.SecretString).toBeUndefined();
   });
 
-  test("the migration runs after the database, its network and its secrets, before any rotation and API", () => {
+  test("the migration runs after the network, the database and its secrets, before any rotation and API", () => {
     const migration = trigger("Migration");
     const before = migration.DependsOn ?? [];
     const needed = [
       ...stage.list("RDS::DBInstance"),
-      ...stage.list("EC2::SecurityGroupEgress"),
-      ...stage.list("EC2::SecurityGroupIngress"),
+      ...[...stage.list("EC2::SecurityGroupEgress"), ...stage.list("EC2::SecurityGroupIngress")].filter(
+        ([id]) => id.includes("Database"),
+      ),
       ...stage
         .list("SecretsManager::Secret")
         .filter(([, { Properties }]) => Properties.Name.includes("database/")),
@@ -156,12 +159,12 @@ describe.each([
     expect(needed.filter((id) => !before.includes(id))).toEqual([]);
     for (const [, { DependsOn = [] }] of stage.list("SecretsManager::RotationSchedule"))
       expect(DependsOn).toEqual(expect.arrayContaining([migration.id, trigger("Filling").id]));
-    const dataStack = stage.data.stackName;
+    const [network, data] = [stage.network.artifactId, stage.data.artifactId];
     for (const { stackName, dependencies } of stage.assembly.stacks)
-      if (stackName !== dataStack)
+      if (stackName !== network)
         expect([stackName, dependencies.map(({ id }) => id)]).toEqual([
           stackName,
-          expect.arrayContaining([stage.data.artifactId]),
+          expect.arrayContaining([stackName === data ? network : data]),
         ]);
   });
 

@@ -24,9 +24,6 @@ const ownPort = 5433;
 const ownName = "municipal";
 const adminName = "municipal_admin";
 
-export const databasePort = (choice: DatabaseChoice): number =>
-  choice.kind === "existing" ? choice.port : ownPort;
-
 const parameters = {
   "rds.force_ssl": "1",
   password_encryption: "scram-sha-256",
@@ -58,10 +55,12 @@ export class Database extends Construct {
     super(scope, id);
     this.#surroundings = surroundings;
     const choice = surroundings.config.database;
-    this.port = databasePort(choice);
+    this.port = choice.kind === "existing" ? choice.port : ownPort;
     if (choice.kind === "existing") {
       this.server = { kind: "existing" };
       this.host = choice.host;
+      if (choice.securityGroupId)
+        this.#open(ec2.SecurityGroup.fromSecurityGroupId(this, "Group", choice.securityGroupId));
       this.dbname = choice.dbname;
       this.adminSecretName = choice.adminSecret;
       this.adminSecret = Secret.fromSecretNameV2(this, "Admin", choice.adminSecret);
@@ -92,11 +91,27 @@ export class Database extends Construct {
     return secret as ISecret;
   }
 
+  /** The rules are of this stack: another kind of database changes nothing that other stacks use. */
+  #open(group: ec2.ISecurityGroup) {
+    const { functions, messenger } = this.#surroundings.network;
+    const port = ec2.Port.tcp(this.port);
+    for (const { securityGroup } of [functions, messenger]) {
+      securityGroup.addEgressRule(group, port, "to the database", true);
+      group.addIngressRule(securityGroup, port, "from functions and the messenger");
+    }
+  }
+
   /** The properties that both kinds of server share. */
   #shared(kind: "cluster" | "instance") {
     const { config, network } = this.#surroundings;
     const identifier = `municipal-${config.stage}`;
-    const { securityGroup, ...place } = network.database;
+    const group = new ec2.SecurityGroup(this, "Group", {
+      vpc: network.database.vpc,
+      description: "Database: only functions and the messenger may call it",
+      allowAllOutbound: false,
+    });
+    group.applyRemovalPolicy(keepOrDrop(config.keepsData));
+    this.#open(group);
     const logs = new LogGroup(this, "Logs", {
       logGroupName: `/aws/rds/${kind}/${identifier}/postgresql`,
       retention: config.logRetention,
@@ -106,8 +121,8 @@ export class Database extends Construct {
       identifier,
       logs,
       props: {
-        ...place,
-        ...(securityGroup && { securityGroups: [securityGroup] }),
+        ...network.database,
+        securityGroups: [group],
         port: ownPort,
         credentials: rds.Credentials.fromSecret(this.adminSecret),
         // by default it follows the memory, less what RDS itself uses of it
