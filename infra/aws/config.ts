@@ -22,6 +22,11 @@ const amount = (least: number) =>
     z.number().check(z.gte(least)),
   );
 
+const flag = z.pipe(
+  z.union([z.boolean(), text(/^(true|false)$/)]),
+  z.transform((value) => String(value) === "true"),
+);
+
 /** The two hosts of a stage; one certificate in its region covers both. */
 const Domain = z.strictObject({
   integrationHost: host,
@@ -100,6 +105,8 @@ const ConsoleLogin = z.strictObject({
 const Context = z.object({
   /** RDS and others refuse names that end in a hyphen or have two in a row. */
   stage: text(/^(?=.{2,16}$)[a-z][a-z\d]*(-[a-z\d]+)*$/),
+  /** Whether CloudFormation refuses to delete what a stage cannot create again; only once that exists. */
+  protected: z._default(flag, false),
   /** Recipient of the alarms. */
   alarmEmail: z.email(),
   /** A second one: address of an on-call service that confirms subscriptions of SNS, such as PagerDuty or Opsgenie. */
@@ -148,6 +155,7 @@ export type Config = Omit<Context, "functionConcurrency"> & ReturnType<typeof by
 /** Valid values of each key, shown in the error for an invalid one. */
 export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   stage: ["prod"],
+  protected: [true],
   alarmEmail: ["operations@city.example"],
   alarmUrl: ["https://oncall.city.example/sns"],
   monthlyBudgetUsd: [150],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { examples, readConfig } from "../../infra/aws/config.ts";
 import { composeStage } from "../../infra/aws/stage.ts";
+import type { StackTemplate } from "./life/template.ts";
 
 const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
 
@@ -49,6 +50,17 @@ export const composeWith = (changed: Changes = {}) => {
   composed.set(key, stage);
   return stage;
 };
+
+/** The stacks as the CDK deploys them, in this order. Nothing else of the stage stays in memory. */
+export const listStacks = (changed: Changes): readonly StackTemplate[] =>
+  compose(changed, false)
+    .app.synth()
+    .stacks.map(({ stackName, terminationProtection, dependencies, template }) => ({
+      name: stackName,
+      dependencies: dependencies.map(({ id }) => id),
+      isProtected: terminationProtection ?? false,
+      template,
+    }));
 
 /**
  * Checks a stage's templates by the schemas of CloudFormation.

@@ -22,26 +22,6 @@ const changes = Object.keys(contexts).flatMap((from) =>
 
 const stacksWith = (name: string) => synthesizeWith({ stage: "prod", ...contexts[name] }).assembly.stacks;
 
-const importsWith = (name: string): string[] =>
-  stacksWith(name).flatMap(({ template }) =>
-    [...JSON.stringify(template).matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, found]) => found ?? ""),
-  );
-
-const exportsWith = (name: string): ReadonlySet<string> =>
-  new Set(
-    stacksWith(name).flatMap(({ template }) =>
-      Object.values<{ Export?: { Name: string } }>(template.Outputs ?? {}).flatMap(({ Export }) =>
-        Export ? [Export.Name] : [],
-      ),
-    ),
-  );
-
-/** A stack that exports is deployed before those that import from it, which still do so then. */
-test.each(changes)("the change from %s to %s removes no export that is in use", (from, to) => {
-  const after = exportsWith(to);
-  expect(importsWith(from).filter((name) => !after.has(name))).toEqual([]);
-});
-
 /** CloudFormation reads weak references again only when it updates the stack that uses them. */
 test.each(changes)("the change from %s to %s updates operations with what it watches", (from, to) => {
   const templates = (name: string) =>

@@ -176,7 +176,13 @@ test("RDS reports failovers and failures of the stage's own server to the topic,
     {
       Properties: {
         SourceType: "db-cluster",
-        SourceIds: ["municipal-test"],
+        SourceIds: [
+          {
+            "Fn::GetStackOutput": expect.objectContaining({
+              OutputName: expect.stringContaining("DatabaseCluster"),
+            }),
+          },
+        ],
         EventCategories: ["failover", "failure"],
         SnsTopicArn: topic,
       },
@@ -195,7 +201,7 @@ test("the budget warns at 80 per cent spent, and when the forecast exceeds it", 
   expect(all("Budgets::Budget")).toEqual([
     {
       Budget: {
-        BudgetName: "municipal-test",
+        BudgetName: expect.stringMatching(/^municipal-test-[\da-f]{8}$/),
         BudgetType: "COST",
         TimeUnit: "MONTHLY",
         BudgetLimit: { Amount: config.monthlyBudgetUsd, Unit: "USD" },

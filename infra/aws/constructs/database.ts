@@ -4,7 +4,7 @@ import * as ec2 from "aws-cdk-lib/aws-ec2";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import * as rds from "aws-cdk-lib/aws-rds";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
-import { Construct } from "constructs";
+import { Construct, type IConstruct } from "constructs";
 import { logSettings } from "#lib/db/log-settings.ts";
 import { capacityOf } from "../capacity.ts";
 import type { DatabaseChoice } from "../config.ts";
@@ -25,9 +25,6 @@ const ownPort = 5433;
 const ownName = "municipal";
 const adminName = "municipal_admin";
 
-export const databasePort = (choice: DatabaseChoice): number =>
-  choice.kind === "existing" ? choice.port : ownPort;
-
 const parameters = {
   "rds.force_ssl": "1",
   password_encryption: "scram-sha-256",
@@ -46,6 +43,9 @@ const passwordOfSnapshot =
 const protectedLater =
   "The last stack protects it: a first deployment that fails before must be able to delete it";
 
+const isParameterGroup = (part: IConstruct) =>
+  part instanceof rds.CfnDBClusterParameterGroup || part instanceof rds.CfnDBParameterGroup;
+
 /** PostgreSQL of a stage: created here and encrypted, or an existing server. */
 export class Database extends Construct {
   readonly server: Server;
@@ -62,10 +62,12 @@ export class Database extends Construct {
     super(scope, id);
     this.#surroundings = surroundings;
     const choice = surroundings.config.database;
-    this.port = databasePort(choice);
+    this.port = choice.kind === "existing" ? choice.port : ownPort;
     if (choice.kind === "existing") {
       this.server = { kind: "existing" };
       this.host = choice.host;
+      if (choice.securityGroupId)
+        this.#open(ec2.SecurityGroup.fromSecurityGroupId(this, "Group", choice.securityGroupId));
       this.dbname = choice.dbname;
       this.adminSecretName = choice.adminSecret;
       this.adminSecret = Secret.fromSecretNameV2(this, "Admin", choice.adminSecret);
@@ -104,11 +106,27 @@ export class Database extends Construct {
     return ["municipal", stage, ...(suffix ? [suffix] : [])].join("-");
   }
 
+  /** The rules are of this stack: another kind of database changes nothing that other stacks use. */
+  #open(group: ec2.ISecurityGroup) {
+    const { functions, messenger } = this.#surroundings.network;
+    const port = ec2.Port.tcp(this.port);
+    for (const { securityGroup } of [functions, messenger]) {
+      securityGroup.addEgressRule(group, port, "to the database", true);
+      group.addIngressRule(securityGroup, port, "from functions and the messenger");
+    }
+  }
+
   /** The properties that both kinds of server share. */
   #shared(kind: "cluster" | "instance") {
     const { config, network } = this.#surroundings;
     const identifier = this.#identifier();
-    const { securityGroup, ...place } = network.database;
+    const group = new ec2.SecurityGroup(this, "Group", {
+      vpc: network.database.vpc,
+      description: "Database: only functions and the messenger may call it",
+      allowAllOutbound: false,
+    });
+    group.applyRemovalPolicy(keepOrDrop(config.keepsData));
+    this.#open(group);
     const logs = new LogGroup(this, "Logs", {
       logGroupName: `/aws/rds/${kind}/${identifier}/postgresql`,
       retention: config.logRetention,
@@ -118,8 +136,8 @@ export class Database extends Construct {
       identifier,
       logs,
       props: {
-        ...place,
-        ...(securityGroup && { securityGroups: [securityGroup] }),
+        ...network.database,
+        securityGroups: [group],
         port: ownPort,
         // by default it follows the memory, less what RDS itself uses of it
         parameters: { ...parameters, max_connections: String(capacityOf(config).connections) },
@@ -191,6 +209,10 @@ export class Database extends Construct {
   #accept<T extends Construct>(server: T, logs: LogGroup): T {
     server.node.addDependency(logs);
     const { keepsData, database } = this.#surroundings.config;
+    // a server that is kept uses them, and its stack could not be deleted; the CDK passes on RETAIN only (its issue 37780)
+    for (const part of this.node.findAll())
+      if (part instanceof rds.CfnDBSubnetGroup || isParameterGroup(part))
+        part.applyRemovalPolicy(keepOrDrop(keepsData));
     const reasons = {
       "AwsSolutions-RDS10": keepsData ? protectedLater : forgottenOnPurpose,
       ...(!keepsData && { "AwsSolutions-RDS3": forgottenOnPurpose }),
