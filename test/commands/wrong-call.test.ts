@@ -4,7 +4,6 @@ import { callCommand } from "../steps/command.ts";
 import { connectFor } from "../steps/connections.ts";
 
 const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>>> = {
-  attack: () => import("../attack/attack.ts"),
   audit: () => import("../../infra/commands/audit.ts"),
   build: () => import("../../infra/commands/build.ts"),
   cost: () => import("../../infra/commands/cost.ts"),
@@ -13,11 +12,9 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   notify: () => import("../../infra/commands/notify.ts"),
   partner: () => import("../../infra/commands/partner.ts"),
   preflight: () => import("../../infra/commands/preflight.ts"),
-  "platform-check": () => import("../platform-check/platform-check.ts"),
   residents: () => import("../../infra/commands/residents.ts"),
   seed: () => import("../../infra/commands/seed.ts"),
   sessions: () => import("../../infra/commands/sessions.ts"),
-  smoke: () => import("../smoke/smoke.ts"),
   operators: () => import("../../infra/commands/operators.ts"),
   "token-key": () => import("../../infra/commands/token-key.ts"),
 };
