@@ -1,5 +1,5 @@
 import { isLidUser, jidDecode, jidNormalizedUser, type WASocket } from "baileys";
-import { ChannelFailure } from "../channel.ts";
+import { ChannelFailure } from "../../channel.ts";
 import { type Devices, userOf } from "./devices.ts";
 import { askDirectory } from "./directory.ts";
 
