@@ -19,18 +19,16 @@ const Admin = z.object({ username: z.string(), password: z.string() });
 export const handler = async (): Promise<void> => {
   const admin = await readSecret(getSetting("DATABASE_SECRET_ID"), Admin);
   const limits = ConnectionLimits.parse(JSON.parse(findSetting("CONNECTION_LIMITS") ?? "{}"));
-  const address = {
-    host: getSetting("DATABASE_HOST"),
-    port: Number(getSetting("DATABASE_PORT")),
-    dbname: getSetting("DATABASE_NAME"),
-  };
+  const [host, port] = [getSetting("DATABASE_HOST"), Number(getSetting("DATABASE_PORT"))];
+  const address = { host, port, dbname: getSetting("DATABASE_NAME") };
   const prefix = getSetting("SECRETS_PREFIX");
-  const mark = await findDeployment(`${prefix}database/maintenance`);
+  const mark = await findDeployment(`${prefix}database/maintenance`, findSetting("DATABASE_RESTORED_FROM"));
   await withLogin({ ...address, ...admin }, async (sql) => {
     await requireLogSettings(sql);
     await mark.requireSchema(sql);
     const ran = await migrate(sql);
     log.info("the schema is up to date", { ran });
+    await mark.holdRestored(sql);
     await limitConnections(sql, limits);
     await ensureRoleLogins(sql, prefix);
   });

@@ -16,6 +16,8 @@ const Environment = z.object({
   DATABASE_HOST: z.optional(z.string().check(z.minLength(1))),
   DATABASE_PORT: z.optional(z.string().check(z.regex(/^\d{1,5}$/))),
   DATABASE_NAME: z.optional(z.string().check(z.minLength(1))),
+  /** The backup from which the database was restored, if it was. */
+  DATABASE_RESTORED_FROM: z.optional(z.string().check(z.minLength(1))),
   /** Most connections of each login role, as JSON. */
   CONNECTION_LIMITS: z.optional(z.string().check(z.minLength(2))),
   /** Prefix of the stage's secret names, such as `municipal/prod/`. */

@@ -9,6 +9,9 @@ const address = z.url({ protocol: /^https?$/ });
 const id = (prefix: string) => text(new RegExp(`^${prefix}-[\\da-f]{8,17}$`));
 const certificate = text(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/);
 const capacity = z.number().check(z.multipleOf(0.5), z.gte(0.5), z.lte(256));
+/** Name or ARN of a snapshot. It stays in the context: without it, CloudFormation would replace the server by an empty one. */
+const backup = z.optional(text(/^[\w:.-]{1,255}$/));
+const vault = text(/^arn:aws[\w-]*:backup:[a-z\d-]+:\d{12}:backup-vault:[\w-]{2,50}$/);
 /** The command line passes a string: `-c monthlyBudgetUsd=100`. */
 const amount = (least: number) =>
   z.pipe(
@@ -18,6 +21,11 @@ const amount = (least: number) =>
     ),
     z.number().check(z.gte(least)),
   );
+
+const flag = z.pipe(
+  z.union([z.boolean(), text(/^(true|false)$/)]),
+  z.transform((value) => String(value) === "true"),
+);
 
 /** The two hosts of a stage; one certificate in its region covers both. */
 const Domain = z.strictObject({
@@ -35,12 +43,14 @@ const Database = z.discriminatedUnion("kind", [
     kind: z.literal("aurora"),
     minCapacity: z.optional(capacity),
     maxCapacity: z.optional(capacity),
+    restoreFrom: backup,
   }),
   /** One RDS instance. */
   z.strictObject({
     kind: z.literal("instance"),
     instanceClass: z._default(text(/^[a-z\d]+\.[a-z\d]+$/), "t4g.micro"),
     storageGb: z._default(z.number().check(z.gte(20), z.lte(65_536)), 20),
+    restoreFrom: backup,
   }),
   /** An existing server, PostgreSQL 15 to 18; `adminSecret` names a secret in RDS format. */
   z.strictObject({
@@ -53,6 +63,8 @@ const Database = z.discriminatedUnion("kind", [
     connections: z._default(z.int().check(z.gte(80), z.lte(5_000)), 100),
     /** Security group of the server; it is opened for the functions and the messenger. */
     securityGroupId: z.optional(id("sg")),
+    /** Any name of the backup from which its operators have restored it. */
+    restoreFrom: backup,
   }),
 ]);
 
@@ -93,6 +105,8 @@ const ConsoleLogin = z.strictObject({
 const Context = z.object({
   /** RDS and others refuse names that end in a hyphen or have two in a row. */
   stage: text(/^(?=.{2,16}$)[a-z][a-z\d]*(-[a-z\d]+)*$/),
+  /** Whether CloudFormation refuses to delete what a stage cannot create again; only once that exists. */
+  protected: z._default(flag, false),
   /** Recipient of the alarms. */
   alarmEmail: z.email(),
   /** A second one: address of an on-call service that confirms subscriptions of SNS, such as PagerDuty or Opsgenie. */
@@ -100,6 +114,8 @@ const Context = z.object({
   monthlyBudgetUsd: amount(1),
   domain: z.optional(Domain),
   database: Database,
+  /** A vault of AWS Backup outside of the stage, to which the database is copied; secrets are replicated to its region. */
+  backupVaultArn: z.optional(vault),
   /**
    * Share of the account's concurrency by which the functions with a database connection are limited; together they reserve
    * up to 1.75 times as much. 0 reserves none, for an account whose quota is not yet above 100.
@@ -139,6 +155,7 @@ export type Config = Omit<Context, "functionConcurrency"> & ReturnType<typeof by
 /** Valid values of each key, shown in the error for an invalid one. */
 export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   stage: ["prod"],
+  protected: [true],
   alarmEmail: ["operations@city.example"],
   alarmUrl: ["https://oncall.city.example/sns"],
   monthlyBudgetUsd: [150],
@@ -156,6 +173,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
     { kind: "instance", instanceClass: "t4g.small", storageGb: 50 },
     { kind: "existing", host: "database.city.example", dbname: "municipal", adminSecret: "municipal/admin" },
   ],
+  backupVaultArn: ["arn:aws:backup:ap-southeast-1:111122223333:backup-vault:municipal"],
   functionConcurrency: [300, 0],
   accountConcurrency: [1_000],
   upstream: [

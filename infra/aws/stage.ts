@@ -9,17 +9,19 @@ import { ApiStack } from "./stacks/api.ts";
 import { DataStack } from "./stacks/data.ts";
 import { JobsStack } from "./stacks/jobs.ts";
 import { MessagingStack } from "./stacks/messaging.ts";
+import { NetworkStack } from "./stacks/network.ts";
 import { OperationsStack } from "./stacks/operations.ts";
 
 /**
- * Creates the stacks of one stage in order of dependency: data, messaging, APIs, jobs, operations.
+ * Creates the stacks of one stage in order of dependency: network, data, messaging, APIs, jobs, operations.
  *
  * The bundles must have been built.
  */
 export const composeStage = (app: App, config: Config) => {
   const name = (what: string) => `municipal-${config.stage}-${what}`;
-  const data = new DataStack(app, name("data"), config);
-  const surroundings = { config, network: data.network };
+  const network = new NetworkStack(app, name("network"), config);
+  const surroundings = { config, network: network.network };
+  const data = new DataStack(app, name("data"), surroundings);
   const messaging = new MessagingStack(app, name("messaging"), surroundings);
   messaging.addStackDependency(data);
   const capacity = capacityOf(config);
@@ -33,6 +35,12 @@ export const composeStage = (app: App, config: Config) => {
   const apis = [integrationStack, messagingStack];
   const jobs = new JobsStack(app, name("jobs"), surroundings);
   for (const stack of [...apis, jobs]) for (const base of [data, messaging]) stack.addStackDependency(base);
-  const operations = new OperationsStack(app, name("operations"), { config, data, messaging, apis, jobs });
-  return { data, messaging, apis, jobs, operations };
+  const operations = new OperationsStack(app, name("operations"), {
+    ...surroundings,
+    data,
+    messaging,
+    apis,
+    jobs,
+  });
+  return { network, data, messaging, apis, jobs, operations };
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type postgres from "postgres";
 import { findLoggedSeals, type LoggedSeal, readLoggedSeals } from "./audit-log.ts";
-import { CommandError, command, runCommand, WrongCall } from "./command.ts";
+import { CommandError, command, readWhole, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
 
 const sealsPerQuery = 200;
@@ -15,6 +15,22 @@ interface Verdict {
 const whatToDo =
   "The audit was changed outside the product. Do not delete anything; copy the database and the log, find out who had " +
   "access (lib/docs/guides/en/personal-data.md), and inform the person responsible for data protection.";
+
+/**
+ * Leaves out the seals that were lost when the database was restored: those after the last seal of the backup which the
+ * log has before the first one that was made after the restore.
+ */
+const withoutLost = async (
+  sql: postgres.Sql,
+  logged: readonly LoggedSeal[],
+  lastOfBackup: number,
+): Promise<LoggedSeal[]> => {
+  const [next] = await sql<
+    { id: string }[]
+  >`select id::text from audit.verify_seals(${lastOfBackup}::bigint, 1)`;
+  const again = next ? logged.findLastIndex(({ seal }) => seal === next.id) : logged.length;
+  return logged.filter(({ seal }, index) => Number(seal) <= lastOfBackup || index >= again);
+};
 
 /** @param logged seals in the log. */
 const verify = async (sql: postgres.Sql, logged: readonly LoggedSeal[]): Promise<Verdict | undefined> => {
@@ -58,7 +74,7 @@ const describe = (newest: Verdict | undefined, compared: number): string => {
   if (!newest) return "There are no seals yet. Nothing to do: maintenance seals reads within 15 minutes.";
   const valid = `All ${newest.id} seals are valid${compared > 0 ? `, ${compared} of them by the log` : ""}.`;
   if (compared > 0) return `${valid} Nothing to do.`;
-  return `${valid}\nRecreated seals were not looked for. On a stage, run: npm run audit -- verify --stage STAGE`;
+  return `${valid}\nThis check cannot detect recreated seals. On a stage, run: npm run audit -- verify --stage STAGE`;
 };
 
 export const run = command("audit", "Verify the audit of resident reads.", (program, answer) => {
@@ -75,11 +91,20 @@ export const run = command("audit", "Verify the audit of resident reads.", (prog
       "read the log of the stage from CloudWatch Logs; needs AWS_REGION and credentials",
     )
     .option("--log <file>", "read the lines of a log from a file")
+    .option(
+      "--restored <seal>",
+      "the database was restored: the last seal of the backup; repeat it for each restore, in their order",
+      (seal, earlier: readonly number[]) => [...earlier, readWhole("--restored", 0, 999_999_999)(seal)],
+      [] as readonly number[],
+    )
     .action(
-      answer(async ({ stage, log }) => {
+      answer(async ({ stage, log, restored }) => {
         requireStageDatabase(stage, "maintenance");
-        const logged = await readLog(stage, log);
-        const newest = await withConnection("maintenance", (sql) => verify(sql, logged));
+        let logged = await readLog(stage, log);
+        const newest = await withConnection("maintenance", async (sql) => {
+          for (const last of restored) logged = await withoutLost(sql, logged, last);
+          return verify(sql, logged);
+        });
         const compared = new Set(logged.map(({ seal }) => seal)).size;
         const json = { seals: Number(newest?.id ?? 0), comparedWithLog: compared, valid: true };
         return { text: describe(newest, compared), json };

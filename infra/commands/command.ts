@@ -37,7 +37,7 @@ type Answer = <A extends unknown[]>(
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const codesText = `
-Exit code: 0 done, 1 failed, 2 wrong call, 3 finished, but some of it failed, as listed.`;
+Exit code: 0 done, 1 failed, 2 invalid usage, 3 finished with the failures listed.`;
 
 const createProgram = (name: string, summary: string, json: boolean) => {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };

@@ -6,7 +6,7 @@ import { command, runCommand } from "./command.ts";
 
 export const run = command(
   "cost",
-  "Calculate what a stage costs and write it into the guide «cost» in each language.",
+  'Calculate what a stage costs and write it into the guide "cost" in each language.',
   (program, answer) => {
     program.action(
       answer(async () => {

@@ -79,12 +79,16 @@ const listJobs = (): Reply => {
   };
 };
 
+/** The word for an outcome, which is that of the console. */
+const nameOutcome = (outcome: string): string =>
+  outcome === "refused" ? "rejected" : outcome.replace("_", " ");
+
 const describeDecision = ({ key, phone, draft, result }: Decision) => ({
   key: key || "(no key)",
   phone: phone === null ? "-" : maskPhone(phone),
   outcome: draft
     ? "would be sent"
-    : `${result?.outcome.replace("_", " ")}${result?.reason ? `: ${result.reason}` : ""}`,
+    : `${nameOutcome(result?.outcome ?? "")}${result?.reason ? `: ${result.reason}` : ""}`,
   ...(draft?.text && { text: draft.text }),
 });
 
@@ -107,7 +111,7 @@ const preview = async (job: Job, at: Date): Promise<Reply> => {
 };
 
 const describeRun = (run: Run) => {
-  const counts = outcomes.map((outcome) => `${run[outcome]} ${outcome.replace("_", " ")}`).join(", ");
+  const counts = outcomes.map((outcome) => `${run[outcome]} ${nameOutcome(outcome)}`).join(", ");
   const reason = run.reason === null ? "" : `: ${run.reason}`;
   return `${run.job} at ${run.scheduledAt.toISOString()}  ${run.state}${reason}\n  recipients: ${counts}`;
 };
@@ -120,7 +124,9 @@ const showRun = async ({ sql }: NotifyContext, run: Run): Promise<Reply> => {
     ...(states.length > 0
       ? [`  messages: ${states.map(({ state, count }) => `${count} ${state}`).join(", ")}`]
       : []),
-    ...missed.map(({ key, outcome, reason }) => `  ${key || "(no key)"}  ${outcome}: ${reason ?? ""}`),
+    ...missed.map(
+      ({ key, outcome, reason }) => `  ${key || "(no key)"}  ${nameOutcome(outcome)}: ${reason ?? ""}`,
+    ),
     ...(more > 0 ? [`  … and ${more} more`] : []),
   ];
   const code = run.refused + run.expired > 0 ? exitCodes.partly : exitCodes.done;
@@ -180,7 +186,7 @@ const reportRequests = (): Promise<Reply> =>
       formatTime(changedAt),
       id,
       template,
-      outcome,
+      nameOutcome(outcome),
       reason ?? "",
     ]);
     const header = ["time", "request", "template", "outcome", "reason"];
@@ -200,7 +206,7 @@ const send = (
     const request = { id, template: template.name, phone, values, requestedAt: new Date() };
     const { outcome, reason, messageId } = await requestNotification(context, request);
     if (outcome === "refused")
-      throw new CommandError(`refused: ${reason}. The values of ${formatRules(template)}`);
+      throw new CommandError(`rejected: ${reason}. The values of ${formatRules(template)}`);
     if (outcome !== "accepted")
       throw new CommandError(
         `${outcome.replace("_", " ")}: ${reason ?? "this number has opted out of reminders"}`,

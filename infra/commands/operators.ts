@@ -99,9 +99,9 @@ const readName = (name: string): string => {
 export const run = command(
   "operators",
   "List, add and remove the operators of the messenger's console.\n\n" +
-    "viewer sees everything and changes nothing; operator pauses, connects, links and opts numbers out; admin also unlinks. " +
+    "viewer sees everything except pairing codes and changes nothing; operator pauses, connects, links and opts numbers out; admin also unlinks. " +
     "Changes the running npm run dev, or the secret CONSOLE_SECRET_ID with AWS_REGION and credentials that may read and " +
-    "write it. The console knows the change within a minute, also for logins that have begun.",
+    "write it. Changes take effect within a minute, also for operators who are logged in.",
   (program, answer) => {
     program.command("list").description("list the operators and their roles").action(answer(list));
     program

@@ -43,7 +43,7 @@ const showStatus = async (sql: postgres.Sql): Promise<Reply> => {
   const status = await readStatus(sql);
   const { residents, blocks, biggest, pending, stale, terms, bytes } = status;
   const text = `Residents: ${residents} in ${blocks} blocks of at most ${biggest}
-Changes to be folded: ${pending}
+Pending changes: ${pending}
 Search profiles: ${blocks - stale} of ${blocks} ready (${Math.ceil(bytes / 2 ** 20)} MB, ${terms} frequent strings of 3 or more letters)
 ${advise(status)}`;
   return { text, json: { ...status, advice: advise(status) } };

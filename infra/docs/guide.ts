@@ -5,7 +5,7 @@ import type { Language, Text } from "#lib/openapi/text.ts";
 /** The guides by reader, in the order of the sidebar: `lib/docs/guides/<language>/<name>.md`. */
 export const readers: readonly { readonly label: Text; readonly guides: readonly string[] }[] = [
   {
-    label: { en: "App builders", id: "Pembuat aplikasi" },
+    label: { en: "App developers", id: "Pengembang aplikasi" },
     guides: ["app-builder", "tickets", "cors"],
   },
   {
@@ -18,7 +18,7 @@ export const readers: readonly { readonly label: Text; readonly guides: readonly
     guides: ["errors", "limits", "versions", "test-data", "status"],
   },
   {
-    label: { en: "Operators", id: "Operator" },
+    label: { en: "Operators", id: "Pengelola" },
     guides: [
       "operator",
       "deploying",

@@ -18,6 +18,10 @@ const withOwnAddress = (script: string): string =>
     (_, __, slash) => `(new URL("..",import.meta.url).pathname${slash ? "" : ".slice(0,-1)"})`,
   );
 
+/** The title of Pagefind's input is its only name, which not every screen reader reads. */
+const withLabel = (script: string): string =>
+  script.replace(/(pagefind-ui__search-input.{0,200}?["'`])title(["'`])/s, "$1aria-label$2");
+
 /** The style sheet of code blocks knows a token by its style attribute. */
 const withTokenClasses = (css: string): string =>
   css.replaceAll(/span\[style\^=["']?--["']?\]:not\(\[class\]\)/g, "span[class^=s-]");
@@ -105,7 +109,7 @@ const astroFolder = "_astro";
 export const polish = (folder: string): void => {
   const list = (pattern: string) => globSync(pattern, { cwd: folder }).map((file) => `${folder}/${file}`);
   for (const file of list(unusedFiles)) rmSync(file);
-  for (const file of list(`${astroFolder}/*.js`)) edit(file, withOwnAddress);
+  for (const file of list(`${astroFolder}/*.js`)) edit(file, (script) => withLabel(withOwnAddress(script)));
   for (const file of list(`${astroFolder}/ec.*.css`)) edit(file, withTokenClasses);
   const assets = list(`${astroFolder}/*`)
     .toSorted()

@@ -20,7 +20,7 @@ export const words = {
     reference: "Referensi API",
     referenceLead: "Setiap endpoint dengan field, error, dan contoh dalam curl, TypeScript, Python, dan PHP.",
     document: "Dokumen OpenAPI",
-    noScript: "Referensi interaktif membutuhkan JavaScript. Inilah endpoint-endpointnya:",
+    noScript: "Referensi interaktif membutuhkan JavaScript. Berikut daftar endpoint-nya:",
     missing: "Halaman tidak ditemukan",
     missingText: "Tidak ada halaman dengan alamat ini. Gunakan pencarian, atau mulai dari sini:",
     toIndex: "Semua panduan",

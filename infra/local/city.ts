@@ -53,6 +53,8 @@ export interface CityOptions {
   readonly onAccess: (line: string) => void;
   /** Receives each log line of a function. */
   readonly onLog: (fn: string, line: string) => void;
+  /** Receives each line of the database server's log. */
+  readonly onDatabaseLog?: (line: string) => void;
   /** Returns the port at which the other parts reach a system; by default its own. */
   readonly via?: Via;
   /** Aborts the start between two steps. */
@@ -157,7 +159,9 @@ export const startCity = async (options: CityOptions) => {
     const operator = await prepareDemoOperator(secrets);
 
     onStep("starting the database");
-    const database = await startDatabase(`${folder}/postgres`, secrets, durable, via, options.capacity);
+    const { capacity, onDatabaseLog } = options;
+    const inDatabase = { via, capacity, onLog: onDatabaseLog };
+    const database = await startDatabase(`${folder}/postgres`, secrets, durable, inDatabase);
     stops.push(() => database.server.stop());
     await seedIfFewer(database, options);
     signal?.throwIfAborted();

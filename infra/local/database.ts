@@ -38,10 +38,14 @@ const bootstrap = async (port: number, superuserPassword: string, adminPassword:
   }
 };
 
-/** The server's connections, and each role's share of them. */
-interface Connections {
-  readonly connections: number;
-  readonly roles: ConnectionLimits;
+interface DatabaseOptions {
+  readonly via?: Via | undefined;
+  /** The server's connections, and each role's share of them. */
+  readonly capacity?: { readonly connections: number; readonly roles: ConnectionLimits } | undefined;
+  /** Other settings of the server. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Receives each line of the server's log. */
+  readonly onLog?: ((line: string) => void) | undefined;
 }
 
 /** Starts the server, migrates the schema, and creates a password and a secret for each role. */
@@ -49,13 +53,12 @@ export const startDatabase = async (
   folder: string,
   store: SecretStore,
   durable: boolean,
-  via?: Via,
-  capacity?: Connections,
+  { via, capacity, settings = {}, onLog }: DatabaseOptions = {},
 ) => {
   const superuserPassword = store.getOrCreate(localSecretName("database/superuser"), () => mintToken(""));
   const server = await startServer({
-    ...{ folder, durable, superuserPassword },
-    ...(capacity && { settings: { max_connections: String(capacity.connections) } }),
+    ...{ folder, durable, superuserPassword, onLog },
+    settings: { ...settings, ...(capacity && { max_connections: String(capacity.connections) }) },
   });
   const address = { host: "127.0.0.1", port: (await via?.("database", server.port)) ?? server.port, dbname };
   const adminId = localSecretName("database/admin");

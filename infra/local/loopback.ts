@@ -51,7 +51,15 @@ export const findPort = (): Promise<number> =>
   });
 
 /** The systems that other parts reach over a connection. */
-export type System = "database" | "secrets" | "legacy login" | "employee system" | "messenger" | "platform";
+export type System =
+  | "database"
+  | "secrets"
+  | "legacy login"
+  | "employee system"
+  | "messenger"
+  | "platform"
+  /** A host of the platform to which media are uploaded. */
+  | "media upload";
 
 /** Returns the port at which the other parts reach a system that listens on `port`. */
 export type Via = (system: System, port: number) => Promise<number>;

@@ -111,6 +111,8 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
   } catch (cause) {
     // after any other failure than a failed statement the connection's state is unknown
     if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();
+    // a restored database has another address
+    if (!(cause instanceof postgres.PostgresError)) credentials.reset();
     if (codeOf(cause) === QUERY_CANCELED) throw new Fault(tookTooLong, { cause });
     if (codeOf(cause) === tooManyConnections) throw new Fault(busy, { cause });
     throw new Error("database request failed", { cause });

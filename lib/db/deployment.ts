@@ -1,23 +1,33 @@
 import type postgres from "postgres";
+import { log } from "#lib/log.ts";
 import { findTag, setTag } from "#lib/secrets/tag.ts";
 
 const tag = "municipal:schema-since";
+
+const whatToDo = 'see "The database is empty" in infra/RUNBOOK.md';
 
 /**
  * Reads whether a stage has had a schema, from the tag of a secret that outlives its database.
  *
  * @param secretId name of the secret.
+ * @param backup from which the database was restored, if it was.
  */
-export const findDeployment = async (secretId: string) => {
+export const findDeployment = async (secretId: string, backup: string | undefined) => {
   const since = await findTag(secretId, tag);
   return {
-    /** @throws Error for an empty database of a stage that had another one, whose data would seem to be lost. */
+    /** @throws Error for an empty database of a stage that had another one, or a backup: its data would seem to be lost. */
     async requireSchema(sql: postgres.Sql): Promise<void> {
       const [schema] = await sql`select from pg_namespace where nspname = 'migration'`;
-      if (!schema && since)
-        throw new Error(
-          `the database is empty, but this stage has had data since ${since}: see "The database is empty" in infra/RUNBOOK.md`,
-        );
+      if (schema) return;
+      if (since)
+        throw new Error(`the database is empty, but this stage has had data since ${since}: ${whatToDo}`);
+      if (backup) throw new Error(`the database is empty, but was restored from ${backup}: ${whatToDo}`);
+    },
+    /** Holds the messages of a restored database until an operator resumes sending. */
+    async holdRestored(sql: postgres.Sql): Promise<void> {
+      if (!backup) return;
+      const [row] = await sql<{ held: boolean }[]>`select messaging.hold_restored(${backup}) as held`;
+      if (row?.held) log.warn("the database was restored: sending is paused", { backup });
     },
     /** Records that the stage has a schema. */
     async record(): Promise<void> {

@@ -109,7 +109,7 @@ export const overQuota = tooMany(
   3_600,
 );
 export const tooManyWaiting = tooMany(
-  "Too many of your messages wait to be sent; this one was not accepted. Send it again in a minute.",
+  "Too many of your messages are waiting to be sent; this one was not accepted. Send it again in a minute.",
   60,
 );
 export const addressThrottled = tooMany("Too many requests from this address. Try again in a minute.", 60);
@@ -131,7 +131,7 @@ export const oldSystemFailed = row(502, "bad_gateway", "A legacy system failed. 
 export const serviceFailed = retryable(
   502,
   "bad_gateway",
-  "The service failed or is busy. Try again in a few seconds; send a message with an Idempotency-Key, so that it is sent once.",
+  "The service failed or is busy. Try again in a few seconds. When you resend a message, use the same Idempotency-Key so that it is sent only once.",
   2,
 );
 
@@ -160,8 +160,8 @@ export const outcomeUnknown = (hasKey: boolean) =>
     503,
     "outcome_unknown",
     hasKey
-      ? "It is unknown whether the message was accepted. Send it again with the same Idempotency-Key, and it is sent once."
-      : "It is unknown whether the message was accepted. Sent again without an Idempotency-Key, it may arrive twice.",
+      ? "It is unknown whether the message was accepted. Send it again with the same Idempotency-Key; it will be sent only once."
+      : "It is unknown whether the message was accepted. If you send it again without an Idempotency-Key, it may arrive twice.",
     5,
   );
 

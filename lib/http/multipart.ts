@@ -12,7 +12,7 @@ import { type Part, readStructure, type Structure } from "./multipart-structure.
 import { decodeQuotedPrintable } from "./quoted-printable.ts";
 
 /** Limits of a file and of the whole body, which is 5.7 MB in base64: Lambda accepts 6 MB in all. */
-const maxUploadBytes = 4 * 1024 * 1024;
+export const maxUploadBytes = 4 * 1024 * 1024;
 const maxBodyBytes = maxUploadBytes + 96 * 1024;
 
 /** Parsing takes at most 10 ms, unless the parser waits for an event that never occurs. */

@@ -40,7 +40,7 @@ const unknownParameter = (sent: string, known: readonly string[]) => {
   const nearest = findNearest(sent, known);
   const advice = nearest
     ? `did you mean ${nearest}? The endpoint takes ${known.join(", ")}`
-    : "remove it, for the endpoint takes none";
+    : "remove it: this endpoint takes none";
   return invalidField(nearest ?? "query", `A query parameter is unknown; ${advice}`);
 };
 

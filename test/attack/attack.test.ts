@@ -1,14 +1,17 @@
 import { createServer } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
+import { mintedSecrets } from "#lib/secrets/table/table.ts";
 import { serveHttp } from "../../infra/local/loopback.ts";
-import { useOwnCity } from "../steps/city/own-city.ts";
+import { localSecretName } from "../../infra/local/secrets/store.ts";
+import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
 import { callCommand } from "../steps/command.ts";
 import { attackAccess } from "./access.ts";
 import { marker } from "./arbitrary.ts";
 import type { Finding } from "./finding.ts";
 import { attackDownloads } from "./forbidden-downloads.ts";
 import { attackInputs } from "./inputs.ts";
-import { LeakWatch } from "./leaks.ts";
+import { LeakWatch, listSecrets } from "./leaks.ts";
 import { attackCity, watchedBy } from "./suite.ts";
 import type { Target } from "./target.ts";
 
@@ -68,6 +71,42 @@ test("the watch notices planted data, tokens and secrets in a log", () => {
   for (const line of lines) watched.read("a function", line);
   const [logs] = watched.finish(own.folder);
   expect([logs?.tried, logs?.fell.length]).toEqual([5, 4]);
+});
+
+test("the watch notices every secret of the city in a log, also as a part of a line and in a header", () => {
+  const { secrets } = own.city;
+  const read = (name: Parameters<typeof localSecretName>[0]) =>
+    JSON.parse(secrets.find(localSecretName(name))?.value ?? "null");
+  const { credentials } = read("messaging-basic");
+  const values: string[] = [
+    ...(Object.keys(loginRoles) as LoginRole[]).map((role) => read(`database/${role}`).password),
+    ...[read("database/admin").password, credentials[0].password, read("messenger-console").users[0].hash],
+    ...[read("messenger-token").token, read("messenger-key").key, read("token-key").k],
+    ...(["audit-pepper", "attempt-pepper", "opt-out-pepper"] as const).map((name) => read(name).pepper),
+    ...[read("demo-passwords").password, read("demo-passwords").passphrase],
+    ...(["database/superuser", "demo-api-key", "demo-operator"] as const).map(
+      (name) => secrets.find(localSecretName(name))?.value ?? "",
+    ),
+  ];
+  const watched = new LeakWatch();
+  watched.forbid(listSecrets(secrets));
+  for (const value of values) {
+    watched.read("a function", `{"message":"opened with ${value}"}`);
+    watched.read("a function", `Basic ${Buffer.from(value).toString("base64")}`);
+  }
+  const [logs] = watched.finish(own.folder);
+  expect(values.filter((value) => value.length < 8)).toEqual([]);
+  expect([values.length, logs?.fell.length]).toEqual([
+    mintedSecrets.length + Object.keys(loginRoles).length + 6,
+    2 * values.length,
+  ]);
+});
+
+test("the watch notices planted data in the database server's log", async () => {
+  await withCityDatabase(own)((sql) => sql.unsafe(`select '${marker}'::integer`)).catch(() => {});
+  await expect
+    .poll(() => watch.finish(own.folder)[0]?.fell)
+    .toContain("planted data in a line of the database's log");
 });
 
 test("a stage is not attacked without consent to its host", async () => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { SecretStore } from "../../infra/local/secrets/store.ts";
 import { marker } from "./arbitrary.ts";
 import { type Finding, Tally } from "./finding.ts";
 
@@ -9,6 +10,38 @@ const tokens = /eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}|\bmi[ar]_[\w-]{20,}/;
 /** Files that hold secrets or messages because that is their purpose. */
 const vaults =
   /^(secrets\.json|postgres\/(base|global|pg_wal|pg_xact|pg_multixact|pg_subtrans|pg_stat.*)(\/|$))/;
+
+/** Fields of secrets that say what the others are for, and may stand in a log. */
+const publicFields = ["host", "port", "dbname", "username", "role", "version", "kty", "alg", "kid"];
+
+/** Everything in a value that is secret, and the credentials of HTTP Basic. */
+const secretsIn = (value: unknown): string[] => {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  const { username, password } = value as Readonly<Record<string, unknown>>;
+  return [
+    ...(username && password ? [`${username}:${password}`] : []),
+    ...Object.entries(value).flatMap(([field, part]) =>
+      publicFields.includes(field) ? [] : secretsIn(part),
+    ),
+  ];
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** Lists what is secret in all values of all secrets of a city. */
+export const listSecrets = (store: SecretStore): string[] =>
+  store
+    .names()
+    .flatMap((name) => store.list(name) ?? [])
+    .filter(({ value }) => value !== "")
+    .flatMap(({ value }) => secretsIn(parse(value)));
 
 const listFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -24,7 +57,8 @@ export class LeakWatch {
 
   /** Adds secrets that no line may contain from now on. */
   forbid(secrets: readonly string[]): void {
-    this.#secrets = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString("base64")]);
+    const forms = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString("base64")]);
+    this.#secrets = [...new Set([...this.#secrets, ...forms])];
   }
 
   #leakIn(text: string): string | undefined {

@@ -12,7 +12,7 @@ import { type Finding, Tally } from "./finding.ts";
 import { attackWithFloods } from "./floods.ts";
 import { attackDownloads } from "./forbidden-downloads.ts";
 import { attackInputs, type Effort } from "./inputs.ts";
-import type { LeakWatch } from "./leaks.ts";
+import { type LeakWatch, listSecrets } from "./leaks.ts";
 import { attackSlowly } from "./slow-clients.ts";
 import type { Target } from "./target.ts";
 
@@ -94,6 +94,7 @@ export const attack = async (
 export const watchedBy = (watch: LeakWatch) => ({
   onAccess: (line: string) => watch.read("the access log", line),
   onLog: (fn: string, line: string) => watch.read(fn, line),
+  onDatabaseLog: (line: string) => watch.read("the database's log", line),
 });
 
 /** Attacks a city of this process, also its parts, its logs and its files. @param folder of the city. */
@@ -108,7 +109,7 @@ export const attackCity = async (
   const { username, password, nip, passphrase } = upstreams.demo;
   const account = { username, password };
   const credentials = { apiKey, basic, account, employee: { nip, passphrase }, phone: demoPhone };
-  watch.forbid([apiKey, basic.password, `${basic.username}:${basic.password}`, password, passphrase]);
+  watch.forbid(listSecrets(city.secrets));
   const unlimited = await Promise.all([
     openUnlimited(integrationApi, city),
     openUnlimited(messagingApi, city),

@@ -114,7 +114,7 @@ test("each alarm has exactly this threshold", () =>
     ],
     ["phone-unlinked", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-unlinked)"],
     ["login-rejected", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-rejected)"],
-    ["passkey-demanded", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-passkey)"],
+    ["passkey-required", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-passkey)"],
     [
       ...["messenger-disconnected", "≥ 1", "3 of 3 × 5 min", good],
       "1 - Maximum(Messenger-connected) - Maximum(Messenger-unlinked) - Maximum(Messenger-rejected)",

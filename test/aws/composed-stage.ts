@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
-import { readConfig } from "../../infra/aws/config.ts";
+import { examples, readConfig } from "../../infra/aws/config.ts";
 import { composeStage } from "../../infra/aws/stage.ts";
+import type { StackTemplate } from "./life/template.ts";
 
 const { context } = JSON.parse(readFileSync("cdk.json", "utf8"));
 
@@ -18,6 +19,13 @@ export interface Resource {
 }
 
 type Changes = Readonly<Record<string, unknown>>;
+
+/** Production with backups outside, on a database of that kind that was restored. */
+export const restoredStage = (database: unknown) => ({
+  stage: "prod",
+  database: { ...(database as object), restoreFrom: "municipal-prod-before" },
+  backupVaultArn: examples.backupVaultArn[0],
+});
 
 const compose = (changed: Changes, isValidated: boolean) => {
   const app = new App({
@@ -42,6 +50,17 @@ export const composeWith = (changed: Changes = {}) => {
   composed.set(key, stage);
   return stage;
 };
+
+/** The stacks as the CDK deploys them, in this order. Nothing else of the stage stays in memory. */
+export const listStacks = (changed: Changes): readonly StackTemplate[] =>
+  compose(changed, false)
+    .app.synth()
+    .stacks.map(({ stackName, terminationProtection, dependencies, template }) => ({
+      name: stackName,
+      dependencies: dependencies.map(({ id }) => id),
+      isProtected: terminationProtection ?? false,
+      template,
+    }));
 
 /**
  * Checks a stage's templates by the schemas of CloudFormation.

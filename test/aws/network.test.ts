@@ -11,7 +11,8 @@ type Stage = ReturnType<typeof synthesizeWith>;
 
 /** The groups of the template, by what they are around: `Functions`, `Messenger` or `Database`. */
 const groupName = (value: unknown): string =>
-  /Network(Functions|Messenger|Database)/.exec(JSON.stringify(value))?.[1] ?? JSON.stringify(value);
+  /(?<=Network)(?:Functions|Messenger)|Database(?=Group)/.exec(JSON.stringify(value))?.[0] ??
+  JSON.stringify(value);
 
 const ingress = ({ list }: Stage) =>
   list("EC2::SecurityGroupIngress").map(({ 1: { Properties } }) =>

@@ -95,6 +95,9 @@ describe("the runbook", () => {
     "postgresql-upgrade",
     "employee-locked-out",
     "the-database-is-empty",
+    "restore-the-database",
+    // of stages with a vault
+    "backup-copy",
   ];
 
   test("has a section for every alarm, and an alarm for all but a few sections", () => {
@@ -173,7 +176,13 @@ test("RDS reports failovers and failures of the stage's own server to the topic,
     {
       Properties: {
         SourceType: "db-cluster",
-        SourceIds: ["municipal-test"],
+        SourceIds: [
+          {
+            "Fn::GetStackOutput": expect.objectContaining({
+              OutputName: expect.stringContaining("DatabaseCluster"),
+            }),
+          },
+        ],
         EventCategories: ["failover", "failure"],
         SnsTopicArn: topic,
       },
@@ -192,7 +201,7 @@ test("the budget warns at 80 per cent spent, and when the forecast exceeds it", 
   expect(all("Budgets::Budget")).toEqual([
     {
       Budget: {
-        BudgetName: "municipal-test",
+        BudgetName: expect.stringMatching(/^municipal-test-[\da-f]{8}$/),
         BudgetType: "COST",
         TimeUnit: "MONTHLY",
         BudgetLimit: { Amount: config.monthlyBudgetUsd, Unit: "USD" },

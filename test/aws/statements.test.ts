@@ -93,6 +93,24 @@ const ofRow = (scope: string, { fn, secrets, upstreams = [] }: Row): string[] =>
 
 const databaseSecrets = ["database/admin", ...Object.keys(loginRoles).map((role) => `database/${role}`)];
 
+test("each role of the network stack has exactly the permissions it needs", () =>
+  expect(rolesOf("municipal-prod-network")).toEqual({
+    NetworkVpcRefusedIAMRole: [
+      ...logs("NetworkFlowLogs"),
+      "logs:DescribeLogStreams NetworkFlowLogs",
+    ].toSorted(),
+    CustomVpcRestrictDefaultSGCustomResourceProviderRole: [
+      ...logs("CustomVpcRestrictDefaultSGCustomResourceProviderLogs"),
+      ...each(
+        [
+          ...["ec2:AuthorizeSecurityGroupIngress", "ec2:AuthorizeSecurityGroupEgress"],
+          ...["ec2:RevokeSecurityGroupIngress", "ec2:RevokeSecurityGroupEgress"],
+        ],
+        ["NetworkVpc"],
+      ),
+    ].toSorted(),
+  }));
+
 test("each role of the data stack has exactly the permissions it needs", () =>
   expect(rolesOf("municipal-prod-data")).toEqual({
     MigrationmigrateRole: [
@@ -116,23 +134,9 @@ test("each role of the data stack has exactly the permissions it needs", () =>
         [...databaseSecrets, "messenger-token", "token-key"],
       ),
     ].toSorted(),
-    NetworkVpcRefusedIAMRole: [
-      ...logs("NetworkFlowLogs"),
-      "logs:DescribeLogStreams NetworkFlowLogs",
-    ].toSorted(),
     AWSCDKTriggerCustomResourceProviderCustomResourceProviderRole: [
       ...logs("AWSCDKTriggerCustomResourceProviderCustomResourceProviderLogs"),
       ...each(["lambda:InvokeFunction"], ["MigrationmigrateFunction:*", "FillingfillsecretsFunction:*"]),
-    ].toSorted(),
-    CustomVpcRestrictDefaultSGCustomResourceProviderRole: [
-      ...logs("CustomVpcRestrictDefaultSGCustomResourceProviderLogs"),
-      ...each(
-        [
-          ...["ec2:AuthorizeSecurityGroupIngress", "ec2:AuthorizeSecurityGroupEgress"],
-          ...["ec2:RevokeSecurityGroupIngress", "ec2:RevokeSecurityGroupEgress"],
-        ],
-        ["NetworkVpc"],
-      ),
     ].toSorted(),
   }));
 

@@ -67,6 +67,17 @@ const states: readonly ConsoleState[] = [
   { ...connected(), messages: [], runs: [], acts: [], hours: [], unread: "unavailable" },
 ];
 
+test.each([390, 1_280])("what is wrong stands in the first screen, at %i pixels", async (width) => {
+  const { url, messenger } = await listen();
+  messenger.state = stopped;
+  const page = await openPage({ viewport: { width, height: 800 }, locale: "en" });
+  await page.goto(`${url}/console`);
+  await logIn(page);
+  const box = await page.locator("#alerts [data-alert]").first().boundingBox();
+  expect(box?.y).toBeGreaterThan(0);
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(800);
+});
+
 describe.each(["en", "id"])("in %s", (locale) => {
   test.each([
     [390, "light"],

@@ -40,7 +40,7 @@ const states: [string, ConsoleState, string[]][] = [
   [
     "banned for a time",
     { ...connected(), connection: { kind: "closed", since: now(), answer: 402, retryAt: now() } },
-    ["Banned", "No login is tried before"],
+    ["Banned", "The messenger does not try to log in before"],
   ],
   [
     "locked",
@@ -55,7 +55,7 @@ const states: [string, ConsoleState, string[]][] = [
   [
     "asked for a passkey",
     { ...pairing(), connection: { ...pairing().connection, passkey: true } },
-    ["Passkey demanded", "Do not scan again and again."],
+    ["Passkey required", "Do not scan again and again."],
   ],
   ["standby", { ...connected(), leader: false }, ["Standby", "Another task is the leader"]],
   [

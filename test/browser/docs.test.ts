@@ -6,7 +6,7 @@ import { routes } from "#lib/routes/index.ts";
 import { prefixes } from "../../infra/docs/content.ts";
 import { guideNames } from "../../infra/docs/guide.ts";
 import { launchBrowser } from "./browser.ts";
-import { type Visit, walk } from "./walk.ts";
+import { check, type Visit, walk } from "./walk.ts";
 
 const { baseUrl } = inject("city");
 const origin = new URL(baseUrl).origin;
@@ -167,10 +167,31 @@ test("the Indonesian dialog that sends a request has Indonesian labels, before a
   expect(labels.filter((label) => english.test(label))).toEqual([]);
 });
 
+test("the search with its results has no violation that axe finds", async () => {
+  const { page } = await open("/docs", { bypassCSP: true });
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByPlaceholder("Search").fill("ticket");
+  await page.locator("dialog").getByRole("link", { name: "Tickets", exact: true }).first().waitFor();
+  expect(await check(page)).toEqual([]);
+});
+
+test("a guide has its contents, copy buttons, highlighted code and neighbours, and is printed without the sidebar", async () => {
+  const { page } = await open("/docs/app-builder");
+  const contents = page.getByRole("navigation", { name: "On this page" });
+  expect(await contents.getByRole("link").count()).toBeGreaterThan(2);
+  expect(await page.getByRole("button", { name: /^Copy/ }).count()).toBeGreaterThan(0);
+  expect(await page.locator("pre code span[class^=s-]").count()).toBeGreaterThan(5);
+  for (const rel of ["prev", "next"]) expect(await page.locator(`main a[rel=${rel}]`).count()).toBe(1);
+  const sidebar = page.getByRole("navigation", { name: "Main" });
+  expect(await sidebar.isVisible()).toBe(true);
+  await page.emulateMedia({ media: "print" });
+  expect(await sidebar.isVisible()).toBe(false);
+});
+
 test("the search finds a guide in the language of the page", async () => {
   const { page } = await open("/docs/id");
   await page.getByRole("button", { name: "Cari" }).click();
-  await page.getByPlaceholder("Cari").fill("passphrase tiket");
+  await page.getByPlaceholder("Cari").fill("frasa sandi tiket");
   await page.locator("dialog").getByRole("link", { name: "Tiket", exact: true }).first().click();
   await page.waitForURL(/\/docs\/id\/tickets(#.*)?$/);
 });

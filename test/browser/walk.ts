@@ -12,9 +12,10 @@ interface Violation {
 }
 
 /** Runs axe in a page. Of the second scheme only colours differ. @returns rule and element of each violation. */
-const check = async (page: Page, onlyColours: boolean): Promise<string[]> => {
+export const check = async (page: Page, onlyColours = false): Promise<string[]> => {
   const runOnly = onlyColours ? ["color-contrast"] : tags;
   const options = JSON.stringify({ runOnly, resultTypes: ["violations"], preload: false });
+  await page.evaluate(axe);
   const violations = await page.evaluate<Violation[]>(
     `axe.run(document, ${options}).then(({ violations }) => violations)`,
   );
@@ -77,7 +78,6 @@ const openTab = async (browser: Browser, origin: string) => {
     const loadedBytes = wireBytes;
     const violations: string[] = [];
     const overflows: number[] = [];
-    await page.evaluate(axe);
     for (const width of widths) {
       await page.setViewportSize({ width, height: 800 });
       overflows.push(await page.evaluate<number>(overflow));

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
-import { findErrors } from "../docs/grammar.ts";
+import { findErrors } from "../steps/grammar.ts";
 import type { Client, Open } from "./client.ts";
 import { apis, generate, generateIn, generators } from "./generators.ts";
 

@@ -66,7 +66,7 @@ test("accepts sealed rows, whatever the settings of the database session", async
   const { status, out } = await verify();
   expect([status, out]).toEqual([
     0,
-    "All 3 seals are valid.\nRecreated seals were not looked for. On a stage, run: npm run audit -- verify --stage STAGE\n",
+    "All 3 seals are valid.\nThis check cannot detect recreated seals. On a stage, run: npm run audit -- verify --stage STAGE\n",
   ]);
 });
 
@@ -151,6 +151,24 @@ test("finds a seal that was recreated and logged again by its first digest in th
     status: 1,
     errors: expect.stringMatching(/^seal 2: its digest differs from the log\n/),
   });
+});
+
+test("after a restore, leaves out the seals that were lost with the database, and only these", async () => {
+  const log = await sealIntoLog();
+  const restored = () => verify("--log", log, "--restored", "1");
+  await sql
+    .unsafe("delete from audit.seal where id > 1; delete from audit.resident_read where id > 10")
+    .simple();
+  expect((await verify("--log", log)).errors).toMatch(/^seal 2: it is missing\nseal 3: it is missing\n/);
+  expect((await restored()).status).toBe(0);
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  await sealThree();
+  writeFileSync(log, write.mock.calls.map(([line]) => String(line)).join(""), { flag: "a" });
+  write.mockRestore();
+  expect((await verify("--log", log)).errors).toMatch(/^seal 2: its digest differs from the log\n/);
+  expect((await restored()).out).toBe("All 4 seals are valid, 4 of them by the log. Nothing to do.\n");
+  await sql`delete from audit.seal where id = 4`;
+  expect((await restored()).errors).toMatch(/^seal 4: it is missing\n/);
 });
 
 test("reads the log of a stage from CloudWatch, page by page", async () => {

@@ -42,9 +42,9 @@ describe("run", () => {
   test("notifies everyone, and reports who could not be notified and why", async () => {
     const { status, out } = await notify("run", job);
     expect(status).toBe(3);
-    expect(out).toContain("recipients: 2 accepted, 0 opted out, 1 refused, 0 expired");
+    expect(out).toContain("recipients: 2 accepted, 0 opted out, 1 rejected, 0 expired");
     expect(out).toContain("messages: 2 PENDING");
-    expect(out).toContain("R00001  refused: phone must be digits with country code");
+    expect(out).toContain("R00001  rejected: phone must be digits with country code");
     expect((await sent()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000002"]);
   });
 
@@ -59,7 +59,7 @@ describe("run", () => {
     expect(status).toBe(0);
     expect(out).toContain("R00000  6281••••••00  would be sent\n    Yth. W•••• 0,");
     expect(out).not.toContain("Warga");
-    expect(out).toContain("R00001  ••••••••  refused: phone must be digits");
+    expect(out).toContain("R00001  ••••••••  rejected: phone must be digits");
     expect(out).toContain("Dry run: 2 would be sent, 1 would not. Nothing was sent.");
     expect(out).not.toMatch(/\d{7,}/);
     expect(await sent()).toEqual([]);
@@ -86,11 +86,11 @@ test("report lists the last runs and the failed requests", async () => {
   expect(await notify("send", "one-time-code", "6281234567890", "code=12")).toMatchObject({
     status: 1,
     errors: expect.stringContaining(
-      "refused: code is invalid, purpose is missing. The values of one-time-code: code (4 to 12 digits or capital letters), purpose (text of up to 60 characters)",
+      "rejected: code is invalid, purpose is missing. The values of one-time-code: code (4 to 12 digits or capital letters), purpose (text of up to 60 characters)",
     ),
   });
   expect((await notify("report", "requests")).out).toMatch(
-    /one-time-code +refused +code is invalid, purpose is missing/,
+    /one-time-code +rejected +code is invalid, purpose is missing/,
   );
 });
 
@@ -98,7 +98,7 @@ test("replay notifies those whom a run missed, after the data is corrected", asy
   await notify("run", job);
   await admin((sql) => sql`update office.played set phone = '628125550000' where phone = '0812-555'`);
   const { status, out } = await notify("replay", job);
-  expect([status, out.includes("3 accepted, 0 opted out, 0 refused")]).toEqual([0, true]);
+  expect([status, out.includes("3 accepted, 0 opted out, 0 rejected")]).toEqual([0, true]);
   expect((await sent()).map(({ phone }) => phone)).toEqual(["628111000000", "628111000002", "628125550000"]);
   expect((await notify("replay", job)).out).toContain("No failed runs of appointment-reminder");
 });
@@ -131,7 +131,7 @@ test("opt-out stops reminders until it is removed", async () => {
   expect((await notify("run", job)).out).toContain("1 accepted, 1 opted out");
   await notify("opt-out", "628111000000", "--undo");
   expect((await notify("run", job, "--at", "2020-01-01T00:00Z")).out).toContain(
-    "0 opted out, 1 refused, 2 expired",
+    "0 opted out, 1 rejected, 2 expired",
   );
 });
 

@@ -43,7 +43,7 @@ test("status shows residents, blocks and pending maintenance, and whether someth
   const { status, out } = await run("status");
   expect(status).toBe(0);
   expect(out).toContain(
-    "Residents: 600 in 1 blocks of at most 600\nChanges to be folded: 101\nSearch profiles: 0 of 1 ready",
+    "Residents: 600 in 1 blocks of at most 600\nPending changes: 101\nSearch profiles: 0 of 1 ready",
   );
   expect(out).toContain("Nothing to do: the next maintenance run, within five minutes, continues.");
   const { out: json } = await run("status", "--json");

@@ -5,9 +5,13 @@ import { connectFor } from "../steps/connections.ts";
 
 const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>>> = {
   audit: () => import("../../infra/commands/audit.ts"),
+  build: () => import("../../infra/commands/build.ts"),
+  cost: () => import("../../infra/commands/cost.ts"),
   "dead-letters": () => import("../../infra/commands/dead-letters.ts"),
   import: () => import("../../infra/commands/import.ts"),
+  notify: () => import("../../infra/commands/notify.ts"),
   partner: () => import("../../infra/commands/partner.ts"),
+  preflight: () => import("../../infra/commands/preflight.ts"),
   residents: () => import("../../infra/commands/residents.ts"),
   seed: () => import("../../infra/commands/seed.ts"),
   sessions: () => import("../../infra/commands/sessions.ts"),
@@ -71,11 +75,11 @@ test.each(["partner list --stage prod", "partner add health --stage prod", "audi
 );
 
 test.each(Object.keys(commands))(
-  "%s --help says how to use it, --version which version it is",
+  "%s --help says how to use it and offers JSON, --version says which version it is",
   async (name) => {
     expect(await call(`${name} --help`)).toMatchObject({
       status: 0,
-      out: expect.stringMatching(new RegExp(`^Usage: npm run ${name} -- .*Exit code: 0 done`, "s")),
+      out: expect.stringMatching(new RegExp(`^Usage: npm run ${name} -- .*--json.*Exit code: 0 done`, "s")),
     });
     expect(await call(`${name} --version`)).toMatchObject({
       status: 0,

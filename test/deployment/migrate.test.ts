@@ -50,10 +50,11 @@ const prepareStage = async () => {
   return { prefix, read, variables, connect };
 };
 
-type Stage = Awaited<ReturnType<typeof prepareStage>>;
-
 /** Runs the function of the bundle that is deployed. @throws Error with what it failed by. */
-const migrate = async ({ variables }: Pick<Stage, "variables">, folder = bundleFolder("migrate")) => {
+const migrate = async (
+  { variables }: { variables: Readonly<Record<string, string>> },
+  folder = bundleFolder("migrate"),
+) => {
   const lines: string[] = [];
   const lambda = startLambda({
     ...{ name: "migrate", folder, variables, timeoutSeconds: 60 },
@@ -65,7 +66,7 @@ const migrate = async ({ variables }: Pick<Stage, "variables">, folder = bundleF
 };
 
 /** Makes the server log the statements that fail in a stage's database. Only a superuser may. */
-const logStatements = async ({ variables }: Stage) => {
+const logStatements = async ({ variables }: { variables: { readonly DATABASE_NAME: string } }) => {
   const url = new URL(own.city.database.adminUrl);
   const password = own.city.secrets.find(localSecretName("database/superuser"))?.value ?? "";
   const sql = postgres({
@@ -139,6 +140,22 @@ test("a rotation in progress keeps the pending password", async () => {
   expect(await canLogIn(coming)).toBe(true);
 });
 
+test("a database that was restored from a backup sends nothing until an operator resumes, once for each backup", async () => {
+  const stage = await prepareStage();
+  await migrate(stage);
+  const sql = stage.connect();
+  const restore = async (backup: string) => {
+    await migrate({ variables: { ...stage.variables, DATABASE_RESTORED_FROM: backup } });
+    return (await sql`select paused, paused_at is not null as dated from messaging.control`)[0];
+  };
+  await sql`insert into messaging.auth_key (type, id, value) values ('session', '1', ''), ('creds', 'creds', '')`;
+  expect(await restore("the first backup")).toEqual({ paused: true, dated: true });
+  expect(await sql`select type from messaging.auth_key`).toEqual([{ type: "creds" }]);
+  await sql`update messaging.control set paused = false`;
+  expect(await restore("the first backup")).toMatchObject({ paused: false });
+  expect(await restore("the second backup")).toMatchObject({ paused: true });
+});
+
 describe("the deployment fails", () => {
   test("when a migration fails, which leaves nothing behind", async () => {
     const stage = await prepareStage();
@@ -163,6 +180,15 @@ describe("the deployment fails", () => {
     const stage = await prepareStage();
     await logStatements(stage);
     await expect(migrate(stage)).rejects.toThrow("Set there: log_min_error_statement = panic");
+    expect(await stage.connect()`select from pg_namespace where nspname = 'migration'`).toHaveLength(0);
+  });
+
+  test("when the database is empty although it was restored from a backup, which creates no schema", async () => {
+    const stage = await prepareStage();
+    const variables = { ...stage.variables, DATABASE_RESTORED_FROM: "a-snapshot" };
+    await expect(migrate({ variables })).rejects.toThrow(
+      /^the database is empty, but was restored from a-snapshot: .*RUNBOOK/,
+    );
     expect(await stage.connect()`select from pg_namespace where nspname = 'migration'`).toHaveLength(0);
   });
 

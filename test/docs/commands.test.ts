@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -91,6 +91,15 @@ const run = async (markdown: string, least = 1) => {
 
 const asking = guideNames.filter((name) => readGuideText("en", name).includes("\ncurl "));
 const readme = readFileSync("README.md", "utf8");
+
+test("what the README's commands write is ignored by git", () => {
+  const written = ["dist/x", ".local/x", "cdk.out/x", "node_modules/x", "residents.rejected.csv"];
+  expect(
+    execFileSync("git", ["check-ignore", ...written], { encoding: "utf8" })
+      .trim()
+      .split("\n"),
+  ).toEqual(written);
+});
 
 test("the curl lines of the document work, with at least one for each endpoint", async () => {
   const { paths } = (await (await fetch(`${dev.baseUrl}/openapi.json`)).json()) as {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { findErrors, isParsed } from "../steps/grammar.ts";
 import { type Block, readBlocks } from "../steps/shell-lines.ts";
-import { findErrors, isParsed } from "./grammar.ts";
 
 /** An example is a part of a program. */
 const programOf = (language: string, text: string) => (language === "php" ? `<?php\n${text}` : text);

@@ -1,10 +1,17 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
+import { findSetting } from "#lib/config.ts";
 import { lifetimeSeconds } from "#lib/employee/access-token.ts";
+import { defaultMaxBytes } from "#lib/http/body.ts";
+import { maxUploadBytes } from "#lib/http/multipart.ts";
+import { maxPixels } from "#lib/messaging/image-type.ts";
+import { Submission } from "#lib/messaging/submission.ts";
+import { maxFileBytes, maxImageBytes } from "#lib/messenger/accept/source.ts";
+import { maxBytesOfSender } from "#lib/messenger/outbox/media.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { languages } from "#lib/openapi/text.ts";
-import { sendFile, sendMessage } from "#lib/routes/messaging.ts";
+import { sendFile, sendImage, sendMessage } from "#lib/routes/messaging.ts";
 import { listResidents } from "#lib/routes/resident.ts";
 import { planCapacity } from "../../infra/aws/capacity.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
@@ -18,8 +25,12 @@ const propertiesOf = (schema: z.ZodMiniType | undefined) =>
     { maximum?: number; maxLength?: number } | undefined
   >;
 
+const readMigration = (name: string) => readFileSync(`lib/db/migrations/${name}.sql`, "utf8");
+const attempts = readMigration("0002.do.employee");
+
 describe.each(languages)("the guide to limits in %s", (language) => {
-  const guide = readGuideText(language, "limits");
+  // a paragraph may break anywhere
+  const guide = readGuideText(language, "limits").replace(/\s+/g, " ");
   const show = (value: number) => value.toLocaleString(language);
 
   test.each(Object.entries(usagePlans))("has the numbers of the plan %s", (name, plan) => {
@@ -52,6 +63,39 @@ describe.each(languages)("the guide to limits in %s", (language) => {
       carefulPace.newContactsPerDay,
     ])
       expect(guide).toContain(`| ${show(value)} |`);
+  });
+
+  test("has the sizes of bodies, texts and media", () => {
+    const row = (what: RegExp, value: string) =>
+      new RegExp(`\\| [^|]*${what.source}[^|]*\\| [^|]*${value}\\b`);
+    const { caption } = propertiesOf(sendImage.body);
+    const mebibyte = 1_024 * 1_024;
+    for (const size of [
+      row(/`\/v1`/, `${defaultMaxBytes / 1_024} KiB`),
+      row(/caption/, show(caption?.maxLength ?? 0)),
+      row(/(uploaded|diunggah)/, `${maxUploadBytes / mebibyte} MiB`),
+      row(/(an image|gambar) (by|lewat) URL/, `${maxImageBytes / mebibyte} MiB`),
+      row(/(a file|berkas) (by|lewat) URL/, `${maxFileBytes / mebibyte} MiB`),
+      row(/(an image|gambar)/, `${maxPixels / 1_000_000} (megapixels|megapiksel)`),
+    ])
+      expect(guide).toMatch(size);
+  });
+
+  test("has the limits of failed logins, in order", () => {
+    const limits = [...attempts.matchAll(/interval '(\d+) \w+', (\d+)\)/g)];
+    const numbers = limits.flatMap(([, span = "", failures = ""]) => [failures, span === "1" ? ".*" : span]);
+    expect(limits).toHaveLength(3);
+    expect(guide).toMatch(new RegExp(`- ${numbers.join("\\b.*\\b")}`));
+  });
+
+  test("has the waiting messages, their expiry and their media, and the searches for numbers that nobody has", () => {
+    const { expires_in_seconds: expiry } = propertiesOf(Submission);
+    expect(guide).toMatch(new RegExp(`${(expiry?.maximum ?? 0) / 3_600} (hours|jam) \\|`));
+    expect(guide).toContain(`| ${show(Number(findSetting("MESSENGER_MAX_WAITING")))} |`);
+    expect(guide).toContain(`| ${maxBytesOfSender / 1_024 ** 3} GiB |`);
+    const [, misses] =
+      /daily_misses\(\).*return (\d+);/.exec(readMigration("0009.do.resident-reading")) ?? [];
+    expect(guide).toContain(` ${misses} `);
   });
 });
 

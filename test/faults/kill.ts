@@ -5,6 +5,7 @@ import { Points, watchDatabase, watchPieces } from "../steps/points.ts";
 import { startWire, type Wire } from "../steps/wire.ts";
 import { Load } from "./load.ts";
 import { type Scene, startScene } from "./scene.ts";
+import { submit } from "./submit.ts";
 import { judge, settle, type Verdict } from "./verdict.ts";
 
 /** A scene whose task crosses points on its wires to the database and the platform. */
@@ -40,8 +41,6 @@ export const startWatchedScene = async (phones: number): Promise<WatchedScene> =
   return { ...scene, points, stop, loseConnections: () => wires.get("database")?.lose() };
 };
 
-const requestTimeoutMs = 5_000;
-const repeatAfterMs = 100;
 const timeoutMs = 30_000;
 /** A silent connection closes after 35 to 70 s. */
 const lossTimeoutMs = 150_000;
@@ -55,46 +54,8 @@ const inventScenario = ({ numbers }: Scene) => {
   return {
     phone,
     name,
-    messages: ["text", "file", "text"].map((kind, n) => ({ kind, text: `${name}, ${n}` })),
+    messages: ["text", "file", "text"].map((kind, n) => ({ kind, phone, text: `${name}, ${n}` })),
   };
-};
-
-type Scenario = ReturnType<typeof inventScenario>;
-type Message = Scenario["messages"][number];
-
-const encode = ({ kind, text }: Message, phone: string) => {
-  const json = JSON.stringify({ sender: "api:kill", kind, phone, text, idempotency_key: text });
-  if (kind === "text") return { headers: { "content-type": "application/json" }, body: json };
-  const submission = Buffer.from(json).toString("base64url");
-  return {
-    headers: { "content-type": "application/octet-stream", "x-submission": submission },
-    body: "the bytes of a file",
-  };
-};
-
-/** Repeats a submission with its key until it is accepted, by the tasks in turn. @param first of the tasks. */
-const submit = async (
-  { fleet, token, sql }: Scene,
-  phone: string,
-  message: Message,
-  first: number,
-): Promise<void> => {
-  const { headers, body } = encode(message, phone);
-  for (let attempt = first; ; attempt++) {
-    const urls = fleet.urls();
-    const url = urls[attempt % urls.length];
-    const signal = AbortSignal.timeout(requestTimeoutMs);
-    const all = { ...headers, authorization: `Bearer ${token}` };
-    const response =
-      url &&
-      (await fetch(`${url}/messages`, { method: "POST", headers: all, body, signal }).catch(() => undefined));
-    if (response && response.status === 201) return;
-    // the key of media that were never accepted is free after 2 min: here at once
-    if (response && response.status === 409)
-      await sql`update messaging.idempotency set created_at = created_at - interval '3 minutes' where message_id is null`;
-    else if (response && response.status < 500) throw new Error(`refused: ${await response.text()}`);
-    await setTimeout(repeatAfterMs);
-  }
 };
 
 /** Submits the scenario and awaits its end. @returns broken promises, in words. */
@@ -103,7 +64,7 @@ export const playScenario = async (scene: Scene): Promise<string[]> => {
   const { phone: number, messages, name } = inventScenario(scene);
   const phone = platform.phone(number);
   const unreadable = phone.failures.length;
-  for (const [index, message] of messages.entries()) await submit(scene, number, message, index);
+  for (const [index, message] of messages.entries()) await submit(scene, message, { first: index });
   const inbox = () => phone.inbox.filter(({ text }) => text.startsWith(`${name},`));
   await platform.until(() => inbox().length >= messages.length, timeoutMs).catch(() => {});
   const states = await settle(scene, timeoutMs);

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
-import { Accepted } from "#lib/messaging/submission.ts";
 import type { Scene } from "./scene.ts";
+import { submit } from "./submit.ts";
 
 /** An accepted message; listed once, even if the request was repeated. */
 export interface Sent {
@@ -16,9 +15,9 @@ export interface LoadOptions {
   readonly backlog?: number;
 }
 
-const requestTimeoutMs = 5_000;
-const repeatAfterMs = 50;
 const timeoutMs = 120_000;
+/** Every so many-th message to a phone is a file, which is uploaded before it is sent. */
+const fileEvery = 5;
 
 /** Clients that send to each phone one message after the other, and repeat what was not answered. */
 export class Load {
@@ -75,32 +74,18 @@ export class Load {
       while (this.accepted.length - this.arrived() >= this.#backlog)
         await platform.until(() => this.accepted.length - this.arrived() < this.#backlog, timeoutMs);
       const text = `${this.#name} ${phone} ${index}`;
-      const { id } = await this.#submit(phone, text);
+      const kind = index % fileEvery === fileEvery - 1 ? "file" : "text";
+      const { id } = await submit(
+        this.#scene,
+        { kind, phone, text },
+        {
+          first: this.accepted.length,
+          onRepeat: () => {
+            this.repeats += 1;
+          },
+        },
+      );
       this.accepted.push({ id, phone, text });
-    }
-  }
-
-  /** Retries at any running task with the same key. */
-  async #submit(phone: string, text: string): Promise<Accepted> {
-    const { fleet, token } = this.#scene;
-    const body = JSON.stringify({ sender: "api:load", kind: "text", phone, text, idempotency_key: text });
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    for (let attempt = 0; ; attempt++) {
-      const urls = fleet.urls();
-      const url = urls[(this.accepted.length + attempt) % urls.length];
-      const signal = AbortSignal.timeout(requestTimeoutMs);
-      const response =
-        url &&
-        (await fetch(`${url}/messages`, { method: "POST", headers, body, signal }).catch(() => undefined));
-      const answer = response && (await response.text().catch(() => undefined));
-      if (response && answer !== undefined) {
-        if (response.status === 201) return Accepted.parse(JSON.parse(answer));
-        // 409: the first request with this key may still be running
-        if (response.status < 500 && response.status !== 409)
-          throw new Error(`a message was refused with ${response.status}: ${answer}`);
-      }
-      this.repeats += 1;
-      await setTimeout(repeatAfterMs);
     }
   }
 }

@@ -1,10 +1,9 @@
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import postgres from "postgres";
-import { localSecretName } from "../../infra/local/secrets/store.ts";
+import type postgres from "postgres";
 import { Load } from "./load.ts";
-import type { Scene } from "./scene.ts";
+import { openSuperuser, type Scene } from "./scene.ts";
 import { judge, type Verdict } from "./verdict.ts";
 
 const timeoutMs = 90_000;
@@ -13,19 +12,6 @@ const timeoutMs = 90_000;
  * A power cut, without a disk that can lose what was not flushed: the database's processes are killed; of the log
  * (WAL) everything after its last flush becomes zeros; all other files become those of the last checkpoint.
  */
-
-/** Opens a superuser's connection: only that one may see and set all this. */
-const openSuperuser = ({ database, store }: Scene): postgres.Sql =>
-  postgres({
-    host: "127.0.0.1",
-    port: database.server.port,
-    username: "postgres",
-    password: store.find(localSecretName("database/superuser"))?.value ?? "",
-    database: "municipal",
-    max: 1,
-    fetch_types: false,
-    onnotice: () => {},
-  });
 
 /** The main process and those that it has started. */
 const listProcesses = (main: number): number[] => [
@@ -92,7 +78,7 @@ const cutPower = async ({ database: { server } }: Scene, sql: postgres.Sql, fold
 export const losePower = async (scene: Scene, messages: number): Promise<Verdict> => {
   const { platform, fleet } = scene;
   await fleet.grow(1);
-  const sql = openSuperuser(scene);
+  const sql = openSuperuser(scene.store, scene.database.server.port);
   const folder = await flushAll(sql);
   const load = new Load(scene, { messages, backlog: 30 });
   await platform.until(() => load.arrived() >= messages / 2, timeoutMs);
@@ -108,7 +94,7 @@ export const losePower = async (scene: Scene, messages: number): Promise<Verdict
  * @returns how many of the accepted messages are lost.
  */
 export const countLost = async (scene: Scene, messages: number, commit: "on" | "off"): Promise<number> => {
-  const sql = openSuperuser(scene);
+  const sql = openSuperuser(scene.store, scene.database.server.port);
   await sql`update messaging.control set paused = true`;
   await sql.unsafe(`alter system set synchronous_commit = ${commit}`);
   await sql`alter system set wal_writer_delay = '10s'`;

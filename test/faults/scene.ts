@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type postgres from "postgres";
+import postgres from "postgres";
 import { messengerSecrets } from "#lib/routes/internal.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts";
@@ -20,6 +20,8 @@ import { Fleet } from "./fleet.ts";
 
 /** Everything around the messenger's tasks, which are processes that can be killed. */
 export interface Scene {
+  /** The database is in `postgres`. */
+  readonly folder: string;
   readonly platform: Platform;
   readonly database: LocalDatabase;
   /** One connection of the messenger's role. */
@@ -30,6 +32,8 @@ export interface Scene {
   /** Numbers with a phone. */
   readonly numbers: readonly string[];
   readonly store: SecretStore;
+  /** Environment variables of the tasks. */
+  readonly variables: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
@@ -37,7 +41,18 @@ interface SceneOptions {
   readonly via?: Via;
   readonly viaBySeat?: readonly Via[];
   readonly variables?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, string>>;
 }
+
+/** Opens one connection of the superuser: only that one may see and set everything. */
+export const openSuperuser = (store: SecretStore, port: number): postgres.Sql =>
+  postgres({
+    ...{ host: "127.0.0.1", port, database: "municipal", username: "postgres" },
+    password: store.find(localSecretName("database/superuser"))?.value ?? "",
+    max: 1,
+    fetch_types: false,
+    onnotice: () => {},
+  });
 
 /** The messenger's secrets but its role's. @returns the variables that name them all. */
 const putSecrets = (store: SecretStore) => {
@@ -69,10 +84,11 @@ const pair = async ({ platform, fleet, token }: Omit<Scene, "stop">) => {
  * @param via the ports of wires to the database and the platform.
  * @param viaBySeat the same, for the task of each seat.
  * @param variables environment variables of the tasks besides those that connect them.
+ * @param settings of the database's server.
  */
 export const startScene = async (
   phones: number,
-  { via, viaBySeat = [], variables = {} }: SceneOptions = {},
+  { via, viaBySeat = [], variables = {}, settings }: SceneOptions = {},
 ): Promise<Scene> => {
   const stops: (() => unknown)[] = [];
   const stop = async () => {
@@ -85,7 +101,7 @@ export const startScene = async (
     const secretIds = putSecrets(store);
     const { token } = readLocalSecret("messenger-token", store);
     stops.push(() => destroyServer(`${folder}/postgres`));
-    const database = await startDatabase(`${folder}/postgres`, store, true, via);
+    const database = await startDatabase(`${folder}/postgres`, store, true, { via, settings });
     stops.push(() => database.server.stop());
     const sql = database.connectAs("messenger");
     stops.push(() => sql.end({ timeout: 1 }));
@@ -122,7 +138,7 @@ export const startScene = async (
     const fleet = new Fleet(all, variablesBySeat);
     stops.push(() => fleet.stop());
     await fleet.grow(1);
-    const scene = { platform, database, sql, fleet, token, numbers, store };
+    const scene = { folder, platform, database, sql, fleet, token, numbers, store, variables: all };
     await pair(scene);
     return { ...scene, stop };
   } catch (error) {

@@ -83,6 +83,13 @@ const moods: readonly Misbehaviour[] = [
   { dropBeforeAck: 1 },
   { dropUndelivered: 1 },
   { ackDelayMs: 200, receiptsBeforeAck: true },
+  { tokens: {} },
+  { askAgain: 2 },
+  { oneTimeKeys: false },
+  { mediaHosts: [503, 200] },
+  { mediaHosts: ["unreachable", 500, 200] },
+  { expireMediaAuth: 1 },
+  { failMediaConn: 1 },
 ];
 const closings = ["drop", 428, 500, 503, 515] as const;
 

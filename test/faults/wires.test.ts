@@ -7,14 +7,15 @@ import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
 import { employeeClient } from "../steps/employee.ts";
 import { download } from "../steps/loopback.ts";
-import { messagingClient } from "../steps/messaging.ts";
+import { formOf, messagingClient } from "../steps/messaging.ts";
 import { startWire, type Wire, type WireFault, wireFaults } from "../steps/wire.ts";
 import { type Ask, type WireRow, wireTable } from "./wires.ts";
 
-const wires = new Map<System | "media host", Wire>();
+/** The platform has several hosts for uploads, with a wire to each. */
+const wires = new Map<System | "media host", Wire[]>();
 const lay = async (system: System | "media host", port: number) => {
   const wire = await startWire(port);
-  wires.set(system, wire);
+  wires.set(system, [...(wires.get(system) ?? []), wire]);
   return wire.port;
 };
 const own = useOwnCity(() => ({ messenger: "fake", via: lay }));
@@ -24,7 +25,7 @@ const demo = () => own.city.upstreams.demo;
 const phone = `${demoPhone.slice(0, -1)}7`;
 const platform = () => own.city.messenger?.platform ?? expect.fail("the city has no platform");
 const session = { token: "", refresh: "", id: "", mediaUrl: "" };
-/** Texts that were accepted, or may have been. */
+/** Texts and captions of files that were accepted, or may have been. */
 const texts = { accepted: [] as string[], made: 0 };
 let media: Awaited<ReturnType<typeof serveHttp>>;
 
@@ -34,21 +35,24 @@ beforeAll(async () => {
   const { json } = await employees().login(demo().username, demo().password);
   Object.assign(session, { token: json.token, refresh: json.refresh_token });
   await platform().until(() => platform().sockets.loggedIn > 0, 15_000);
-  session.id = (await sendText()).id;
+  session.id = (await send("text")).id;
 });
 afterAll(async () => {
-  for (const wire of wires.values()) wire.stop();
+  for (const wire of [...wires.values()].flat()) wire.stop();
   await media.stop();
 });
 
 const say = ({ status, json }: { status: number; json: unknown }) =>
   status === 200 ? "200" : `${status} ${(json as { code?: string }).code}`;
 
-const sendText = async () => {
+const send = async (kind: "text" | "file") => {
   texts.made += 1;
-  const message = `text ${texts.made}`;
-  const answer = await messages().sendMessage({ phone, message });
-  if (answer.status === 200) texts.accepted.push(message);
+  const text = `${kind} ${texts.made}`;
+  const answer =
+    kind === "text"
+      ? await messages().sendMessage({ phone, message: text })
+      : await messages().sendForm("file", formOf({ phone, caption: text, file: Buffer.from("a letter") }));
+  if (answer.status === 200) texts.accepted.push(text);
   return { said: say(answer), id: answer.json.data?.id as string };
 };
 
@@ -72,7 +76,8 @@ const asks: Readonly<Record<Ask, () => Promise<string>>> = {
     return say(await employees().get("tiket", query, session.token));
   },
   employees: async () => say(await employees().get("pegawai", { nama: "siti" }, session.token)),
-  text: async () => (await sendText()).said,
+  text: async () => (await send("text")).said,
+  file: async () => (await send("file")).said,
   state: async () => say(await messages().read(session.id)),
   download: () =>
     download(session.mediaUrl, { timeoutMs: 3_000 }).then(
@@ -87,15 +92,25 @@ const within = (seconds: number, asked: Promise<string>): Promise<string> =>
     asked.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 
-const askAll = async (rows: readonly WireRow[]) => {
+/** What a row promises while its wire fails; without a fault, 200. */
+const promiseOf = (row: WireRow, fault?: WireFault) => {
+  const { outcome, stall = outcome, withinSeconds } = row;
+  if (!fault) return { outcome: "200", withinSeconds };
+  if (fault === "slow") return row.slow ?? { outcome: "200", withinSeconds };
+  return { outcome: fault === "stall" ? stall : outcome, withinSeconds };
+};
+
+const askAll = async (rows: readonly WireRow[], fault?: WireFault) => {
   const all = rows.flatMap((row) =>
-    row.asks.map(async (ask) => [ask, await within(row.withinSeconds, asks[ask]())] as const),
+    row.asks.map(
+      async (ask) => [ask, await within(promiseOf(row, fault).withinSeconds, asks[ask]())] as const,
+    ),
   );
   return Object.fromEntries(await Promise.all(all));
 };
 
-const expected = (rows: readonly WireRow[], outcomeOf: (row: WireRow) => string) =>
-  Object.fromEntries(rows.flatMap((row) => row.asks.map((ask) => [ask, outcomeOf(row)])));
+const expected = (rows: readonly WireRow[], fault?: WireFault) =>
+  Object.fromEntries(rows.flatMap((row) => row.asks.map((ask) => [ask, promiseOf(row, fault).outcome])));
 
 const cases = [...new Set(wireTable.map(({ wire }) => wire))].flatMap((wire) => {
   const rows = wireTable.filter((row) => row.wire === wire);
@@ -108,22 +123,21 @@ test.each(cases)(
     timeout: 90_000,
   },
   async (name, fault: WireFault, rows) => {
-    const wire = wires.get(name === "secrets, first use" ? "secrets" : name);
-    if (!wire) throw new Error(`there is no wire to ${name}`);
-    await expect.poll(() => askAll(rows)).toEqual(expected(rows, () => "200"));
+    const laid = wires.get(name === "secrets, first use" ? "secrets" : name);
+    if (!laid) throw new Error(`there is no wire to ${name}`);
+    await expect.poll(() => askAll(rows)).toEqual(expected(rows));
     if (name === "secrets, first use") own.city.reload();
-    wire.fail(fault);
+    for (const wire of laid) wire.fail(fault);
     try {
-      const wanted = (row: WireRow) => (fault === "stall" && row.stall) || row.outcome;
-      expect(await askAll(rows)).toEqual(expected(rows, wanted));
+      expect(await askAll(rows, fault)).toEqual(expected(rows, fault));
     } finally {
-      wire.well();
+      for (const wire of laid) wire.well();
     }
-    await expect.poll(() => askAll(rows)).toEqual(expected(rows, () => "200"));
+    await expect.poll(() => askAll(rows)).toEqual(expected(rows));
   },
 );
 
-test("after all faults, every accepted text has arrived once", async () => {
+test("after all faults, every accepted text and file has arrived once", async () => {
   const arrived = () =>
     platform()
       .phones.find(({ number }) => number === phone)

@@ -62,6 +62,11 @@ test("serves the console and the platform at the same ports after a restart", as
   expect([await restart(), await restart()]).toEqual([expected, expected]);
 });
 
+test("says in --help at which ports the console and the platform are, restart after restart", async () => {
+  const help = await text(start("--help").stdout as NodeJS.ReadableStream);
+  expect(help.replace(/\s+/g, " ")).toMatch(/the console \(default: 3002,.* the simulated.*\(default: 3003,/);
+});
+
 test("ends with one sentence when its folder is deleted while it runs", async () => {
   const child = await startReady();
   const database = serverPid();

@@ -69,11 +69,14 @@ export const ask = async (task: Task, path: string, init: RequestInit = {}) => {
   const response = await fetch(`${task.url}${path}`, { ...init, headers });
   return { status: response.status, json: (await response.json()) as never };
 };
-/** Returns how many sends had each outcome. */
-export const outcomesOf = async (task: Task): Promise<Record<string, number>> => {
-  const response = await fetch(`${task.url}/metrics`);
-  const lines = (await response.text()).matchAll(/^messenger_sends_total\{outcome="(\w+)"\} (\d+)/gm);
-  return Object.fromEntries([...lines].map(([, outcome, count]) => [outcome, Number(count)]));
+const counted =
+  /^messenger_(?:sends_total\{outcome="|new_contacts_)?(sent|failed|retried|limited|undecryptable|reconnects)\S* (\d+)$/gm;
+/** Reads the metrics that are not 0: how many sends had each outcome, and others. */
+export const metricsOf = async (task: Task): Promise<Record<string, number>> => {
+  const lines = (await (await fetch(`${task.url}/metrics`)).text()).matchAll(counted);
+  return Object.fromEntries(
+    [...lines].map(([, name, value]) => [name, Number(value)]).filter(([, value]) => value !== 0),
+  );
 };
 export const json = (body: unknown) => ({
   method: "POST",
@@ -110,6 +113,15 @@ const logIn = async ({ url }: Task): Promise<string> => {
   });
   return login.headers.get("set-cookie")?.split(";")[0] ?? "";
 };
+
+/** The text of a part of a page, as the operator reads it. */
+export const textOf = (page: string): string =>
+  page
+    .replace(/<[^>]+>/g, " ")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replace(/\s+/g, " ")
+    .trim();
 
 /** One for each task: the console checks one password per second. */
 const logins = new WeakMap<Task, string>();
@@ -149,13 +161,8 @@ export const openConsole = async (task: Task) => {
   const cookie = await logIn(task);
   const read = async () => {
     const page = await (await fetch(`${url}/console`, { headers: { cookie } })).text();
-    // as the operator reads it: without what is hidden
-    return page
-      .replace(/<(section|form)[^>]* hidden>[\s\S]*?<\/\1>/g, "")
-      .replace(/<[^>]+>/g, " ")
-      .replaceAll("&quot;", '"')
-      .replaceAll("&#39;", "'")
-      .replace(/\s+/g, " ");
+    // without what is hidden
+    return textOf(page.replace(/<(section|form)[^>]* hidden>[\s\S]*?<\/\1>/g, ""));
   };
   /** @returns the page after the action. */
   const press = async (action: string, fields: Record<string, string> = {}) => {

@@ -89,7 +89,7 @@ test.each<[string, Misbehaviour, Record<string, string>, string]>([
     "rejects a message",
     { nack: { code: 463, messages: 1 } },
     { "Send text": "failed", "Receipt for text": "skipped" },
-    "refused with code 463",
+    "rejected with code 463",
   ],
   [
     "does not answer",
@@ -211,7 +211,7 @@ test("the command links by pairing code, prints the table without numbers, and e
   await platform.write(own, "here I am");
   const { status, out, errors } = await running;
   expect([status, errors]).toEqual([3, ""]);
-  expect(out).toMatch(/✗ Send text +WhatsApp accepts it +refused with code 479\n/);
+  expect(out).toMatch(/✗ Send text +WhatsApp accepts it +rejected with code 479\n/);
   expect(out).toMatch(/✓ Send file +WhatsApp accepts it +accepted, \d+\.\d s\n/);
   expect(out).toMatch(/– Receipt for text +the phone has it +not checked\n/);
   expect(out).not.toMatch(/\d{8}/);

@@ -38,7 +38,8 @@ export class Alarms extends Construct {
     super(scope, id);
     const { stage } = config;
     const topic = this.#topic(config);
-    if (server.kind !== "existing") this.#subscribe(topic, stage, server.kind);
+    if (server.kind === "aurora") this.#subscribe(topic, "aurora", server.cluster.clusterIdentifier);
+    if (server.kind === "instance") this.#subscribe(topic, "instance", server.instance.instanceIdentifier);
     this.all = rows.map((row) => {
       const alarm = new Alarm(this, row.name, {
         alarmName: `municipal-${stage}-${row.name}`,
@@ -100,11 +101,11 @@ export class Alarms extends Construct {
     return topic;
   }
 
-  #subscribe(topic: Topic, stage: string, kind: keyof typeof eventsOf) {
+  #subscribe(topic: Topic, kind: keyof typeof eventsOf, identifier: string) {
     const subscription = new CfnEventSubscription(this, "DatabaseEvents", {
       ...eventsOf[kind],
       snsTopicArn: topic.topicArn,
-      sourceIds: [`municipal-${stage}`],
+      sourceIds: [identifier],
     });
     // RDS publishes a first message to check that it may
     subscription.node.addDependency(topic);

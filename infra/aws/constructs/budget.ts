@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { CfnBudget } from "aws-cdk-lib/aws-budgets";
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
@@ -15,9 +16,11 @@ const notices = [
 export class Budget extends Construct {
   constructor(scope: Construct, id: string, { stage, monthlyBudgetUsd, alarmEmail }: Config) {
     super(scope, id);
+    // another address replaces the budget, and the new one is created before the old one is deleted
+    const recipient = createHash("sha256").update(alarmEmail).digest("hex").slice(0, 8);
     new CfnBudget(this, "Monthly", {
       budget: {
-        budgetName: `municipal-${stage}`,
+        budgetName: `municipal-${stage}-${recipient}`,
         budgetType: "COST",
         timeUnit: "MONTHLY",
         budgetLimit: { amount: monthlyBudgetUsd, unit: "USD" },

@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { Duration, Validations } from "aws-cdk-lib";
 import * as ec2 from "aws-cdk-lib/aws-ec2";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import * as rds from "aws-cdk-lib/aws-rds";
 import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
-import { Construct } from "constructs";
+import { Construct, type IConstruct } from "constructs";
 import { logSettings } from "#lib/db/log-settings.ts";
 import { capacityOf } from "../capacity.ts";
 import type { DatabaseChoice } from "../config.ts";
@@ -15,17 +16,14 @@ type Choice<K extends DatabaseChoice["kind"]> = Extract<DatabaseChoice, { kind: 
 
 /** The server as a construct, for its metrics; undefined for an existing server. */
 export type Server =
-  | { readonly kind: "aurora"; readonly cluster: rds.DatabaseCluster }
-  | { readonly kind: "instance"; readonly instance: rds.DatabaseInstance }
+  | { readonly kind: "aurora"; readonly cluster: rds.DatabaseCluster | rds.DatabaseClusterFromSnapshot }
+  | { readonly kind: "instance"; readonly instance: rds.DatabaseInstance | rds.DatabaseInstanceFromSnapshot }
   | { readonly kind: "existing" };
 
 /** Not PostgreSQL's default port, which every scan tries first. */
 const ownPort = 5433;
 const ownName = "municipal";
 const adminName = "municipal_admin";
-
-export const databasePort = (choice: DatabaseChoice): number =>
-  choice.kind === "existing" ? choice.port : ownPort;
 
 const parameters = {
   "rds.force_ssl": "1",
@@ -36,8 +34,17 @@ const parameters = {
 const forgottenOnPurpose =
   "A stage that is not production holds invented data and is made to be deleted with its stacks";
 
+const encryptedBefore =
+  "A snapshot of a stage is encrypted, and so is what is restored from it; RDS rejects the property beside a snapshot";
+
+const passwordOfSnapshot =
+  "CloudFormation sets the administrator's password after the restore, as the CDK's own deployments of this construct show";
+
 const protectedLater =
   "The last stack protects it: a first deployment that fails before must be able to delete it";
+
+const isParameterGroup = (part: IConstruct) =>
+  part instanceof rds.CfnDBClusterParameterGroup || part instanceof rds.CfnDBParameterGroup;
 
 /** PostgreSQL of a stage: created here and encrypted, or an existing server. */
 export class Database extends Construct {
@@ -55,10 +62,12 @@ export class Database extends Construct {
     super(scope, id);
     this.#surroundings = surroundings;
     const choice = surroundings.config.database;
-    this.port = databasePort(choice);
+    this.port = choice.kind === "existing" ? choice.port : ownPort;
     if (choice.kind === "existing") {
       this.server = { kind: "existing" };
       this.host = choice.host;
+      if (choice.securityGroupId)
+        this.#open(ec2.SecurityGroup.fromSecurityGroupId(this, "Group", choice.securityGroupId));
       this.dbname = choice.dbname;
       this.adminSecretName = choice.adminSecret;
       this.adminSecret = Secret.fromSecretNameV2(this, "Admin", choice.adminSecret);
@@ -89,11 +98,35 @@ export class Database extends Construct {
     return secret as ISecret;
   }
 
+  /** A restored server has another name than the one before, beside which it is created. */
+  #identifier(): string {
+    const { stage, database } = this.#surroundings.config;
+    const { restoreFrom } = database;
+    const suffix = restoreFrom && createHash("sha256").update(restoreFrom).digest("hex").slice(0, 8);
+    return ["municipal", stage, ...(suffix ? [suffix] : [])].join("-");
+  }
+
+  /** The rules are of this stack: another kind of database changes nothing that other stacks use. */
+  #open(group: ec2.ISecurityGroup) {
+    const { functions, messenger } = this.#surroundings.network;
+    const port = ec2.Port.tcp(this.port);
+    for (const { securityGroup } of [functions, messenger]) {
+      securityGroup.addEgressRule(group, port, "to the database", true);
+      group.addIngressRule(securityGroup, port, "from functions and the messenger");
+    }
+  }
+
   /** The properties that both kinds of server share. */
   #shared(kind: "cluster" | "instance") {
     const { config, network } = this.#surroundings;
-    const identifier = `municipal-${config.stage}`;
-    const { securityGroup, ...place } = network.database;
+    const identifier = this.#identifier();
+    const group = new ec2.SecurityGroup(this, "Group", {
+      vpc: network.database.vpc,
+      description: "Database: only functions and the messenger may call it",
+      allowAllOutbound: false,
+    });
+    group.applyRemovalPolicy(keepOrDrop(config.keepsData));
+    this.#open(group);
     const logs = new LogGroup(this, "Logs", {
       logGroupName: `/aws/rds/${kind}/${identifier}/postgresql`,
       retention: config.logRetention,
@@ -103,30 +136,30 @@ export class Database extends Construct {
       identifier,
       logs,
       props: {
-        ...place,
-        ...(securityGroup && { securityGroups: [securityGroup] }),
+        ...network.database,
+        securityGroups: [group],
         port: ownPort,
-        credentials: rds.Credentials.fromSecret(this.adminSecret),
         // by default it follows the memory, less what RDS itself uses of it
         parameters: { ...parameters, max_connections: String(capacityOf(config).connections) },
-        storageEncrypted: true,
         iamAuthentication: true,
         copyTagsToSnapshot: true,
         cloudwatchLogsExports: ["postgresql"],
         removalPolicy: keepOrDrop(config.keepsData),
       },
+      empty: { credentials: rds.Credentials.fromSecret(this.adminSecret), storageEncrypted: true },
+      /** The administrator of the snapshot gets the password in the secret. */
+      restored: rds.SnapshotCredentials.fromSecret(this.adminSecret),
     };
   }
 
-  #makeCluster({ minCapacity, maxCapacity }: Choice<"aurora">) {
+  #makeCluster({ minCapacity, maxCapacity, restoreFrom }: Choice<"aurora">) {
     const { zones, capacity, backupDays } = this.#surroundings.config;
-    const { identifier, logs, props } = this.#shared("cluster");
+    const { identifier, logs, props, empty, restored } = this.#shared("cluster");
     const caCertificate = rds.CaCertificate.RDS_CA_RSA2048_G1;
-    const cluster = new rds.DatabaseCluster(this, "Cluster", {
+    const all = {
       ...props,
       clusterIdentifier: identifier,
       engine: rds.DatabaseClusterEngine.auroraPostgres({ version: rds.AuroraPostgresEngineVersion.VER_17_9 }),
-      defaultDatabaseName: ownName,
       serverlessV2MinCapacity: minCapacity ?? capacity.min,
       serverlessV2MaxCapacity: maxCapacity ?? capacity.max,
       writer: rds.ClusterInstance.serverlessV2("Writer", { caCertificate }),
@@ -135,19 +168,25 @@ export class Database extends Construct {
           ? [rds.ClusterInstance.serverlessV2("Standby", { caCertificate, scaleWithWriter: true })]
           : [],
       backup: { retention: Duration.days(backupDays) },
-    });
+    };
+    const cluster = restoreFrom
+      ? new rds.DatabaseClusterFromSnapshot(this, "Cluster", {
+          ...all,
+          snapshotIdentifier: restoreFrom,
+          snapshotCredentials: restored,
+        })
+      : new rds.DatabaseCluster(this, "Cluster", { ...all, ...empty, defaultDatabaseName: ownName });
     return this.#accept(cluster, logs);
   }
 
-  #makeInstance({ instanceClass, storageGb }: Choice<"instance">) {
+  #makeInstance({ instanceClass, storageGb, restoreFrom }: Choice<"instance">) {
     const { zones, backupDays, keepsData } = this.#surroundings.config;
-    const { identifier, logs, props } = this.#shared("instance");
-    const instance = new rds.DatabaseInstance(this, "Instance", {
+    const { identifier, logs, props, empty, restored } = this.#shared("instance");
+    const all = {
       ...props,
       instanceIdentifier: identifier,
       engine: rds.DatabaseInstanceEngine.postgres({ version: rds.PostgresEngineVersion.VER_17 }),
       instanceType: new ec2.InstanceType(instanceClass),
-      databaseName: ownName,
       allocatedStorage: storageGb,
       maxAllocatedStorage: storageGb * 5,
       storageType: rds.StorageType.GP3,
@@ -156,16 +195,32 @@ export class Database extends Construct {
       caCertificate: rds.CaCertificate.RDS_CA_RSA2048_G1,
       backupRetention: Duration.days(backupDays),
       deleteAutomatedBackups: !keepsData,
-    });
+    };
+    const instance = restoreFrom
+      ? new rds.DatabaseInstanceFromSnapshot(this, "Instance", {
+          ...all,
+          snapshotIdentifier: restoreFrom,
+          credentials: restored,
+        })
+      : new rds.DatabaseInstance(this, "Instance", { ...all, ...empty, databaseName: ownName });
     return this.#accept(instance, logs);
   }
 
   #accept<T extends Construct>(server: T, logs: LogGroup): T {
     server.node.addDependency(logs);
-    const { keepsData } = this.#surroundings.config;
-    const reasons = keepsData
-      ? { "AwsSolutions-RDS10": protectedLater }
-      : { "AwsSolutions-RDS3": forgottenOnPurpose, "AwsSolutions-RDS10": forgottenOnPurpose };
+    const { keepsData, database } = this.#surroundings.config;
+    // a server that is kept uses them, and its stack could not be deleted; the CDK passes on RETAIN only (its issue 37780)
+    for (const part of this.node.findAll())
+      if (part instanceof rds.CfnDBSubnetGroup || isParameterGroup(part))
+        part.applyRemovalPolicy(keepOrDrop(keepsData));
+    const reasons = {
+      "AwsSolutions-RDS10": keepsData ? protectedLater : forgottenOnPurpose,
+      ...(!keepsData && { "AwsSolutions-RDS3": forgottenOnPurpose }),
+      ...(database.restoreFrom && {
+        "AwsSolutions-RDS2": encryptedBefore,
+        "CloudFormation-Validate::F3021": passwordOfSnapshot,
+      }),
+    };
     for (const [id, reason] of Object.entries(reasons)) Validations.of(server).acknowledge({ id, reason });
     return server;
   }

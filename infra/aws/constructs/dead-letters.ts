@@ -1,9 +1,8 @@
-import { Duration } from "aws-cdk-lib";
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { keepOrDrop } from "../removal.ts";
 
 /**
  * Failed events, kept until an operator replays them: each body is the event as the function would have got it. Most
@@ -14,12 +13,13 @@ export class DeadLetters extends Construct {
   readonly queue: Queue;
   readonly #key: Key;
 
-  constructor(scope: Construct, id: string, { stage, keepsData }: { stage: string; keepsData: boolean }) {
+  constructor(scope: Construct, id: string, stage: string) {
     super(scope, id);
     this.#key = new Key(this, "Key", {
       description: `Dead letters of ${stage}`,
       enableKeyRotation: true,
-      removalPolicy: keepOrDrop(keepsData),
+      // it encrypts nothing else than the queue, which is deleted with it
+      removalPolicy: RemovalPolicy.DESTROY,
     });
     this.queue = new Queue(this, "Queue", {
       queueName: `municipal-${stage}-dead-letters`,

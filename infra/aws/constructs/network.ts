@@ -4,7 +4,6 @@ import { Construct } from "constructs";
 import type { Config } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
 import { messengerPort, upstreamPorts } from "../upstream-urls.ts";
-import { databasePort } from "./database.ts";
 
 /** The subnets and the security group of a workload. */
 export interface Placement {
@@ -18,7 +17,7 @@ type OwnNetwork = Exclude<Config["network"], { egress: "existing" }>;
 const https = 443;
 const http = 80;
 
-/** The network with all security groups, so that no two stacks depend on each other. */
+/** The network with the security groups of all callers, so that no two stacks depend on each other. */
 export class Network extends Construct {
   readonly vpc: ec2.IVpc;
   readonly functions: Placement & {
@@ -29,13 +28,11 @@ export class Network extends Construct {
     /** WhatsApp and file hosts need IPv4: without NAT, the task has its own public address. */
     readonly assignPublicIp: boolean;
   };
-  readonly database: Pick<Placement, "vpc" | "vpcSubnets"> & {
-    readonly securityGroup: ec2.ISecurityGroup | undefined;
-  };
+  readonly database: Pick<Placement, "vpc" | "vpcSubnets">;
 
   constructor(scope: Construct, id: string, config: Config) {
     super(scope, id);
-    const { network: choice, database } = config;
+    const { network: choice } = config;
     const isOwn = choice.egress !== "existing";
     this.vpc = (
       choice.egress === "existing"
@@ -59,15 +56,7 @@ export class Network extends Construct {
       securityGroup: group("Messenger", "Messenger: only functions may call it"),
       assignPublicIp: inPublic,
     };
-    this.database = {
-      vpc: this.vpc,
-      vpcSubnets: isOwn ? { subnetGroupName: "database" } : ofPrivate,
-      securityGroup:
-        database.kind !== "existing"
-          ? group("Database", "Database: only functions and the messenger may call it")
-          : database.securityGroupId &&
-            ec2.SecurityGroup.fromSecurityGroupId(this, "Database", database.securityGroupId),
-    } as Network["database"];
+    this.database = { vpc: this.vpc, vpcSubnets: isOwn ? { subnetGroupName: "database" } : ofPrivate };
     this.#open(config);
   }
 
@@ -96,20 +85,19 @@ export class Network extends Construct {
   }
 
   #open(config: Config) {
-    const databaseTcp = ec2.Port.tcp(databasePort(config.database));
     const functions = this.functions.securityGroup;
     const messenger = this.messenger.securityGroup;
-    const database = this.database.securityGroup;
+    const { database } = config;
     const anywhere = [ec2.Peer.anyIpv4(), ec2.Peer.anyIpv6()];
 
     functions.addEgressRule(messenger, ec2.Port.tcp(messengerPort), "to the messenger");
     messenger.addIngressRule(functions, ec2.Port.tcp(messengerPort), "from the functions");
-    for (const caller of [functions, messenger]) {
-      for (const peer of database ? [database] : anywhere)
-        caller.addEgressRule(peer, databaseTcp, "to the database");
-      database?.addIngressRule(caller, databaseTcp, "from functions and the messenger");
-    }
+    // a database with a group opens it, and the way to it, itself
+    const ports = database.kind === "existing" && !database.securityGroupId ? [database.port] : [];
     for (const peer of anywhere) {
+      for (const port of ports)
+        for (const caller of [functions, messenger])
+          caller.addEgressRule(peer, ec2.Port.tcp(port), "to the database");
       for (const port of new Set([https, ...upstreamPorts(config)]))
         functions.addEgressRule(peer, ec2.Port.tcp(port), "to Secrets Manager and the legacy systems");
       for (const port of [https, http])

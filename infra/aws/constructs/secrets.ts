@@ -1,4 +1,4 @@
-import { Stack, Validations } from "aws-cdk-lib";
+import { Aws, CfnCondition, Fn, type IResolvable, Stack, Validations } from "aws-cdk-lib";
 import { CfnSecret, type CfnSecretProps } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
@@ -17,9 +17,11 @@ export class Secrets extends Construct {
   readonly logins: ReadonlyMap<SecretName, string>;
   /** Empty until the deployment fills them. */
   readonly minted: ReadonlyMap<SecretName, string>;
+  readonly #replicas: IResolvable | undefined;
 
   constructor(scope: Construct, id: string, config: Config, database: Database) {
     super(scope, id);
+    this.#replicas = this.#findReplicas(config);
     const { host, port, dbname } = database;
     const generate = (username: string) => ({
       generateSecretString: {
@@ -36,14 +38,26 @@ export class Secrets extends Construct {
     this.minted = new Map(mintedSecrets.map((name) => this.#make(name, config)));
   }
 
+  /** The region of the vault for backups, unless that is the stage's own: there a secret cannot be replicated. */
+  #findReplicas({ backupVaultArn }: Config): IResolvable | undefined {
+    const region = backupVaultArn?.split(":")[3];
+    if (!region) return undefined;
+    const isElsewhere = new CfnCondition(this, "BackupElsewhere", {
+      expression: Fn.conditionNot(Fn.conditionEquals(Aws.REGION, region)),
+    });
+    return Fn.conditionIf(isElsewhere.logicalId, [{ Region: region }], Aws.NO_VALUE);
+  }
+
   #make(name: SecretName, { stage, keepsData }: Config, value: CfnSecretProps = {}) {
+    const { rotation } = secretTable[name];
     const secret = new CfnSecret(this, name, {
       name: secretName(stage, name),
       description: "Made by a deployment; afterwards only a rotation or an operator changes it",
+      // what is never rotated is needed to read a backup, or others have it: a new stage could not make it again
+      ...("never" in rotation && this.#replicas && { replicaRegions: this.#replicas }),
       ...value,
     });
     secret.applyRemovalPolicy(keepOrDrop(keepsData));
-    const { rotation } = secretTable[name];
     if ("never" in rotation)
       Validations.of(secret).acknowledge({ id: "AwsSolutions-SMG4", reason: rotation.never });
     return [name, secret.ref] as const;

@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { capacityOf, memoryOf } from "../capacity.ts";
 import type { Config } from "../config.ts";
+import { copiesMade } from "../constructs/backup-copy.ts";
 import type { Server } from "../constructs/database.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { databaseFailures, figureOf, missingConnections } from "./log-metric.ts";
@@ -99,6 +100,19 @@ const storage = (server: Server, { database }: Config): AlarmRow[] =>
       ]
     : [];
 
+const copies = (server: Server, { stage, backupVaultArn }: Config): AlarmRow[] =>
+  backupVaultArn && server.kind !== "existing"
+    ? [
+        {
+          name: "backup-copy",
+          says: "For a day no copy of the database has reached the vault outside of the stage.",
+          metric: copiesMade(stage),
+          rings: { below: 1 },
+          silence: "bad",
+        },
+      ]
+    : [];
+
 /** For an existing server, only what the functions notice. */
 export const databaseAlarms = (server: Server, config: Config): AlarmRow[] => {
   const watched = watch(server);
@@ -120,5 +134,6 @@ export const databaseAlarms = (server: Server, config: Config): AlarmRow[] => {
     ...(watched ? capacity(watched, capacityOf(config).connections) : []),
     ...resources(server, config),
     ...storage(server, config),
+    ...copies(server, config),
   ];
 };

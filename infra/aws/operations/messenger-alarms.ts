@@ -1,7 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import { MathExpression } from "aws-cdk-lib/aws-cloudwatch";
 import type { FargateService } from "aws-cdk-lib/aws-ecs";
-import { passkeyDemanded } from "#lib/messenger/channels/platform-codes.ts";
+import { passkeyRequired } from "#lib/messenger/channels/platform-codes.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
 import type { AlarmRow } from "./alarm.ts";
@@ -53,8 +53,8 @@ export const messengerAlarms = (stage: string, service: FargateService): AlarmRo
       rings: { atLeast: 1 },
     },
     {
-      name: "passkey-demanded",
-      says: passkeyDemanded.says.replace(/\.$/, ": no phone can be linked this way."),
+      name: "passkey-required",
+      says: passkeyRequired.says.replace(/\.$/, ": no phone can be linked this way."),
       metric: of("passkey", "Maximum"),
       rings: { atLeast: 1 },
     },

@@ -3,24 +3,23 @@ import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import type { SecretName } from "#lib/secrets/table/table.ts";
 import { capacityOf } from "../capacity.ts";
-import type { Config } from "../config.ts";
 import { Database } from "../constructs/database.ts";
 import { DeployStep } from "../constructs/deploy-step.ts";
-import { Network } from "../constructs/network.ts";
+import type { Surroundings } from "../constructs/node-function.ts";
 import { confineProviders } from "../constructs/providers.ts";
 import { Rotation } from "../constructs/rotation.ts";
 import { Secrets } from "../constructs/secrets.ts";
 
-/** The base of the other stacks: the network, the database with its schema, and the secrets. */
+/**
+ * What a stage cannot create again, the database and the secrets, with the schema. The migration is in the stack of the
+ * server: when it refuses an empty one, the rollback keeps the server that it was to replace.
+ */
 export class DataStack extends Stack {
-  readonly network: Network;
   readonly database: Database;
 
-  constructor(scope: Construct, id: string, config: Config) {
-    super(scope, id);
-    this.network = new Network(this, "Network", config);
-    this.#exportSubnets(config);
-    const surroundings = { config, network: this.network };
+  constructor(scope: Construct, id: string, surroundings: Surroundings) {
+    const { config } = surroundings;
+    super(scope, id, { terminationProtection: config.protected });
     this.database = new Database(this, "Database", surroundings);
     const { host, port, dbname, adminSecretName, adminSecret } = this.database;
     const secrets = new Secrets(this, "Secrets", config, this.database);
@@ -33,6 +32,7 @@ export class DataStack extends Stack {
         DATABASE_HOST: host,
         DATABASE_PORT: String(port),
         DATABASE_NAME: dbname,
+        ...(config.database.restoreFrom && { DATABASE_RESTORED_FROM: config.database.restoreFrom }),
         CONNECTION_LIMITS: JSON.stringify(capacityOf(config).roles),
       },
       actions: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
@@ -44,7 +44,7 @@ export class DataStack extends Stack {
     migration.lambda.addToRolePolicy(
       new PolicyStatement({ actions: ["secretsmanager:TagResource"], resources: marked }),
     );
-    migration.trigger.executeAfter(this.network, this.database, secrets);
+    migration.trigger.executeAfter(this.database, secrets);
     const filling = new DeployStep(this, "Filling", {
       ...surroundings,
       fn: "fill-secrets",
@@ -61,15 +61,5 @@ export class DataStack extends Stack {
       after: [migration.trigger, filling.trigger],
     });
     confineProviders(this, config.logRetention);
-  }
-
-  /**
-   * Exports all subnets: the route to the legacy systems decides which ones other stacks use, and CloudFormation refuses to
-   * remove an export that is still in use.
-   */
-  #exportSubnets({ network }: Config) {
-    if (network.egress === "existing") return;
-    const { publicSubnets, privateSubnets } = this.network.vpc;
-    for (const { subnetId } of [...publicSubnets, ...privateSubnets]) this.exportValue(subnetId);
   }
 }

@@ -27,7 +27,7 @@ export class JobsStack extends Stack {
     super(scope, id);
     this.#surroundings = surroundings;
     const { stage } = surroundings.config;
-    this.deadLetters = new DeadLetters(this, "DeadLetters", surroundings.config);
+    this.deadLetters = new DeadLetters(this, "DeadLetters", stage);
     const group = new ScheduleGroup(this, "Schedules", {
       scheduleGroupName: `municipal-${stage}`,
       // by default it is retained, and a stage that is created again finds its name taken

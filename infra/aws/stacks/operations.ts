@@ -5,11 +5,11 @@ import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct, IConstruct } from "constructs";
 import { maintain } from "#lib/routes/internal.ts";
 import { capacityOf } from "../capacity.ts";
-import type { Config } from "../config.ts";
 import { Alarms } from "../constructs/alarms.ts";
+import { BackupCopy } from "../constructs/backup-copy.ts";
 import { Budget } from "../constructs/budget.ts";
 import { addressNames } from "../constructs/gateway.ts";
-import { NodeFunction } from "../constructs/node-function.ts";
+import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
 import { Probe } from "../constructs/probe.ts";
 import { Protection } from "../constructs/protection.ts";
 import { doorAlarms, probeAlarm } from "../operations/api-alarms.ts";
@@ -25,8 +25,7 @@ import type { DataStack } from "./data.ts";
 import type { JobsStack } from "./jobs.ts";
 import type { MessagingStack } from "./messaging.ts";
 
-export interface OperationsStackProps {
-  readonly config: Config;
+export interface OperationsStackProps extends Surroundings {
   readonly data: DataStack;
   readonly messaging: MessagingStack;
   readonly apis: readonly ApiStack[];
@@ -71,7 +70,7 @@ export class OperationsStack extends Stack {
     if (!maintenance) throw new Error("no function does the upkeep");
     const deadLetters = jobs.deadLetters.queue;
     const probe = new Probe(this, "Probe", {
-      ...{ config, network: data.network },
+      ...{ config, network: props.network },
       addresses: Object.fromEntries(
         props.apis.map(({ api, gateway }) => [addressNames[api.name], gateway.baseUrl]),
       ),
@@ -94,6 +93,7 @@ export class OperationsStack extends Stack {
       }),
     });
     new Budget(this, "Budget", config);
+    new BackupCopy(this, "BackupCopy", config, server);
     if (config.keepsData) new Protection(this, "Protection", config, server);
   }
 

@@ -43,7 +43,7 @@ export const startMessenger = async ({
 }: LocalMessengerOptions) => {
   const platform =
     kind === "fake"
-      ? await startPlatform({ phones: [demoPhone], isRegistered, controlPort: ports?.platform })
+      ? await startPlatform({ phones: [demoPhone], isRegistered, controlPort: ports?.platform, via })
       : undefined;
   const ending = new AbortController();
   const all = {

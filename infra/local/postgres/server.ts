@@ -16,7 +16,9 @@ export interface ServerOptions {
   /** False is faster, but a crash may lose the data. */
   readonly durable: boolean;
   /** Additional parameters, such as `shared_buffers`. */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Receives each line of the server's log. */
+  readonly onLog?: ((line: string) => void) | undefined;
 }
 
 const env = { LC_ALL: "C", TZ: "UTC" };
@@ -70,7 +72,7 @@ const isServer = (pid: number, data: string): boolean => {
 const launch = async (
   place: Place,
   port: number,
-  { durable, settings: more }: ServerOptions,
+  { durable, settings: more, onLog = () => {} }: ServerOptions,
 ): Promise<ChildProcess> => {
   const settings = {
     listen_addresses: "127.0.0.1",
@@ -90,22 +92,23 @@ const launch = async (
     stdio: ["ignore", "ignore", "pipe"],
     env,
   });
-  await untilReady(child);
+  await untilReady(child, onLog);
   return child;
 };
 
 /** Resolves when the server logs that it is ready, which `log_min_messages` does not suppress. */
-const untilReady = async (child: ChildProcess) => {
-  const printed: string[] = [];
+const untilReady = async (child: ChildProcess, onLog: (line: string) => void) => {
   if (!child.stderr) throw new Error("postgres was started without a log");
-  for await (const line of createInterface(child.stderr)) {
-    if (printed.push(line) > 50) printed.shift();
-    if (line.includes("ready to accept connections")) {
-      child.stderr.resume();
-      return;
-    }
-  }
-  throw new Error(`postgres did not start: ${printed.join("\n")}`);
+  const printed: string[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  createInterface(child.stderr)
+    .on("line", (line) => {
+      onLog(line);
+      if (printed.push(line) > 50) printed.shift();
+      if (line.includes("ready to accept connections")) resolve();
+    })
+    .once("close", () => reject(new Error(`postgres did not start: ${printed.join("\n")}`)));
+  await promise;
 };
 
 /** Prevents a folder with other contents from being used or removed. */

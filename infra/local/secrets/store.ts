@@ -73,6 +73,8 @@ export const openStore = (file: string | undefined) => {
   return {
     /** Finds a version that has a value, by default the one with the stage AWSCURRENT. */
     find,
+    /** Lists the names of all secrets. */
+    names: (): string[] => Object.keys(contents),
     /** Lists the versions that have a stage. @returns undefined if there is no such secret. */
     list: (name: string): readonly Version[] | undefined => contents[name],
     put: (

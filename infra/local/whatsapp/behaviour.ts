@@ -21,7 +21,13 @@ export const Behaviour = z.strictObject({
   dropBeforeAck: z._default(count, 0),
   /** Drops the socket instead of delivering this many messages. */
   dropUndelivered: z._default(count, 0),
-  /** Rejects messages with this code: all, the next few, or only those to a number. */
+  /**
+   * Rejects messages with this code: all, the next few, or only those to a number. 400, 463, 475 and 479 have their threads
+   * in lib/messenger/channels/platform-codes.ts. 421 and 500 are in WhatsApp Web's `NackReason`
+   * (`WAWebCreateNackFromStanza`: StaleGroupAddressingMode, UnhandledError), other 5xx in `NACK_REASONS` of Baileys'
+   * lib/Utils/decode-wa-message.js. No thread describes 429 or 503 for a message: they are what queries get ("rate-overlimit",
+   * Baileys #797; "service-unavailable", whatsmeow #53).
+   */
   nack: z.optional(z.strictObject({ code, messages: z.optional(count), to: z.optional(z.string()) })),
   /**
    * Rejects messages to a number, or to all, until the client has queried its devices and keys after a rejection.
@@ -40,7 +46,7 @@ export const Behaviour = z.strictObject({
   receiptDelayMs: z._default(milliseconds, 0),
   /** True: receipts are sent before the ack. */
   receiptsBeforeAck: z._default(z.boolean(), false),
-  /** The phone treats this many messages as unreadable and requests them again. */
+  /** The phone treats this many messages as unreadable and requests them again, five at the most (whatsmeow #160). */
   askAgain: z._default(count, 0),
   /** Whether a phone requests a message again that it cannot decrypt. */
   askAgainOnFailure: z._default(z.boolean(), true),
@@ -52,7 +58,10 @@ export const Behaviour = z.strictObject({
   ),
   /** Rejects logins of clients with an older revision (Baileys #2733: "client_too_old"). */
   minRevision: z._default(count, 0),
-  /** The revision of the web client that `versionUrl` serves; nothing is served without one. */
+  /**
+   * The revision of the web client that `versionUrl` serves, in the form of WhatsApp's sw.js (Baileys #1234); nothing is
+   * served without one, as when WhatsApp rejects the request (Baileys #1929).
+   */
   webRevision: z.optional(count),
   /** Linking demands a passkey after the scan or the code (Baileys #2672, OpenWA #560). */
   passkey: z._default(z.boolean(), false),
@@ -68,9 +77,16 @@ export const Behaviour = z.strictObject({
   mediaHosts: z._default(z.array(mediaHost).check(z.minLength(1), z.maxLength(maxMediaHosts)), [200]),
   /** USync, the directory of numbers and devices, answers with an error (Baileys #1851 and others: "rate-overlimit", 503). */
   failDirectory: z._default(z.boolean(), false),
-  /** Answers this many queries for media_conn with an error. */
+  /**
+   * Answers this many queries for media_conn with an error, which no thread describes: whatsmeow's mediaconn.go
+   * (`queryMediaConn`) expects it, like one of any query (503: whatsmeow #53).
+   */
   failMediaConn: z._default(count, 0),
-  /** The auth of media_conn expires with this many uploads: 401 until it is queried again (Baileys' `refreshMediaConn`). */
+  /**
+   * The auth of media_conn expires with this many uploads: 401 until it is queried again. No thread describes it: media_conn
+   * has an `auth_ttl` (whatsmeow's mediaconn.go), and Baileys queries it again after a failed upload
+   * (lib/Utils/messages-media.js, `getWAUploadToServer`).
+   */
   expireMediaAuth: z._default(count, 0),
   /** Phones lose the session, as after a restored backup, before this many messages (zapo #262, ha-addons #145). */
   loseSession: z._default(count, 0),

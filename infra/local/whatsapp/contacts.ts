@@ -14,11 +14,20 @@ export const Contacts = z.strictObject({
    * migrated, messages by LID are answered 400 (whatsapp-rust #941, #943).
    */
   reachedBy: z.optional(z.enum(["lid", "number"])),
-  /** Numbers whose device list is empty, however they are addressed. */
+  /**
+   * Numbers whose device list is empty, however they are addressed. A client that sends nevertheless sends to its own
+   * devices alone, and is acknowledged (whatsapp-rust #1299, clawdi #956).
+   */
   withoutDevices: z._default(z.array(z.string()), []),
-  /** Numbers whose LID USync does not return. */
+  /**
+   * Numbers whose LID USync does not return, as for contacts that are not migrated (whatsmeow #1041, WAHA #1714, OpenWA
+   * #580).
+   */
   withoutLid: z._default(z.array(z.string()), []),
-  /** The numbers that USync returns for others, such as a Brazilian one without the ninth digit (Baileys #1997). */
+  /**
+   * The numbers that USync returns for others: a Brazilian one without the ninth digit (Baileys #1997), a Mexican one with
+   * a 1 after 52 (whatsmeow #874), an Argentine one with a 9 after 54 (yowsup #57 of Aragur, chatwoot #14264).
+   */
   canonical: z._default(z.record(z.string(), z.string()), {}),
   /** Receipts come from the address of the message or from the contact's other one (Baileys #1832). */
   receiptsFrom: z._default(z.enum(["same", "other"]), "same"),

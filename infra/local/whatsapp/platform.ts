@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { proto } from "baileys";
 import { WebSocketServer } from "ws";
 import { muteLibsignal } from "#lib/messenger/channels/whatsapp/library-log.ts";
-import { listenOnLoopback } from "../loopback.ts";
+import { listenOnLoopback, type Via } from "../loopback.ts";
 import { Account } from "./account.ts";
 import { type Behaviour, type Misbehaviour, type Receipt, spend } from "./behaviour.ts";
 import type { Reason } from "./closing.ts";
@@ -28,6 +28,8 @@ export interface PlatformOptions {
   readonly isRegistered?: (number: string) => boolean;
   /** Port of the control API. Default: any free one. */
   readonly controlPort?: number | undefined;
+  /** Returns the port at which clients reach a media host; by default its own. */
+  readonly via?: Via | undefined;
 }
 
 export type Platform = Awaited<ReturnType<typeof startPlatform>>;
@@ -51,6 +53,7 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     mediaHosts: () => exchange.behaviour.mediaHosts.map((status) => (away ? 503 : status)),
     delayMs: () => exchange.behaviour.mediaDelayMs,
     expireAuth: () => spend(exchange.behaviour, "expireMediaAuth"),
+    via: options.via,
   });
   const directory = new Directory(media, isRegistered);
   const account = new Account(directory.register(options.account ?? defaultAccount));

@@ -182,9 +182,28 @@ create table messaging.control (
   hold_code integer,
   hold_until timestamptz,
   -- the version of the web client to announce, if newer than the library's
-  web_version text
+  web_version text,
+  -- the backup from which this database was restored last
+  restored_from text
 );
 insert into messaging.control default values;
+
+-- Prepares a database that was restored from a backup, once for each backup. Sending is paused: messages that wait may have
+-- been sent after the backup. The sessions with phones are deleted: phones have seen later keys of each session and could
+-- not decrypt what is encrypted with these again; new ones begin with the next message. Returns whether anything was done.
+create function messaging.hold_restored(backup text) returns boolean
+language sql volatile
+begin atomic
+  with held as (
+    update messaging.control
+    set restored_from = backup, paused = true, paused_at = coalesce(paused_at, now())
+    where restored_from is distinct from backup
+    returning 1
+  ), sessions as (
+    delete from messaging.auth_key where type = 'session' and exists (select from held)
+  )
+  select exists (select from held);
+end;
 
 -- What operators did in the console: each action before it is performed, and its result. The messenger may add and read
 -- rows, not change or delete them.

@@ -9,8 +9,8 @@ import { type Download, openDownload } from "./download.ts";
 import { sanitizeFileName } from "./file-name.ts";
 import { withType } from "./media-type.ts";
 
-const maxImageBytes = 16 * 1024 * 1024;
-const maxFileBytes = 50 * 1024 * 1024;
+export const maxImageBytes = 16 * 1024 * 1024;
+export const maxFileBytes = 50 * 1024 * 1024;
 
 type Raw = Pick<Source, "body"> & Pick<Download, "contentType" | "fileName">;
 

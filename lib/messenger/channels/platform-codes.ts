@@ -56,7 +56,7 @@ export const refusals = {
     operator: "Stop bulk senders. Do not raise the sending rate.",
   },
   "463": {
-    says: "the account must not write to this contact now",
+    says: "the account may not message this contact at present",
     action: "pause",
     operator:
       "Stop bulk senders and ask people to write to the number first. Do not restart the task or unlink the phone.",
@@ -82,7 +82,7 @@ export const refusals = {
     operator: "Ask the sender to correct the number.",
   },
   other: {
-    says: "for a reason that it does not explain",
+    says: "no reason given",
     action: "fail",
     operator: "Report the code to the developers.",
   },
@@ -142,7 +142,7 @@ export const disconnections = {
     operator: 'In the console press "Try the old link again" once; if that fails, "Pair again".',
   },
   402: {
-    says: "WhatsApp has banned the account for a time.",
+    says: "WhatsApp has temporarily banned the account.",
     reaction: "wait",
     operator: "Wait until the time in the console. Find out what was sent to whom, and send less.",
   },
@@ -195,9 +195,9 @@ export const disconnections = {
   515: { says: "WhatsApp requests a restart of the connection.", reaction: "restart", operator: nothing },
 } as const satisfies Record<number, DisconnectionRow>;
 
-/** A phone has scanned the QR code, and the account's passkey is demanded too (Baileys #2672). */
-export const passkeyDemanded = {
-  says: "WhatsApp demands the account's passkey to link the messenger, which the messenger cannot use.",
+/** A phone has scanned the QR code, and the account's passkey is required too (Baileys #2672). */
+export const passkeyRequired = {
+  says: "WhatsApp requires the account's passkey to link the messenger, which the messenger cannot use.",
   operator:
     "Do not scan again and again. Try the old link again if it was removed by mistake, or link a number whose account is not asked for a passkey.",
 };

@@ -56,15 +56,15 @@ const renderWaiting = ({ obstacles, ahead, at }: Waiting, view: View): Html => {
 const renderMessage = (message: MessageSummary, view: View): Html => {
   const { id, kind, phone, sender, state, reason, code, attempts, acceptedAt, changedAt, waiting } = message;
   const { words, now } = view;
-  const { columns, advice } = words.messages;
+  const { columns, advice, kinds, states } = words.messages;
   // a message that is SENT has a reason only if the phone could not decrypt it
   const tone = reason && tones[state] === "good" ? "bad" : tones[state];
   const said = tones[state] === "good" && !reason ? "" : describeReason(words, reason, code);
   return html`<tr id="message-${id}" role="row">
-<td role="cell"><span class="state ${tone}">${state}</span>${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, code)}</span>`}${waiting && renderWaiting(waiting, view)}</td>
+<td role="cell"><span class="state ${tone}">${state}</span>${states && html` <span class="muted">${states[state]}</span>`}${said && html` <span class="reason">${said}</span>`}${said && code && html` <span class="reason">${advice} ${adviceOfRefusal(words, code)}</span>`}${waiting && renderWaiting(waiting, view)}</td>
 <td role="cell" data-label="${columns.to}" data-cell="to" class="phone">${phone}</td>
 <td role="cell" data-label="${columns.sender}" data-cell="sender" class="long">${sender}</td>
-<td role="cell" data-label="${columns.kind}">${kind}</td>
+<td role="cell" data-label="${columns.kind}">${kinds[kind]}</td>
 <td role="cell" data-label="${columns.sends}">${attempts}</td>
 <td role="cell" data-label="${columns.accepted}">${renderAge(acceptedAt, now, words)}</td>
 <td role="cell" data-label="${columns.changed}">${renderAge(changedAt, now, words)}</td>

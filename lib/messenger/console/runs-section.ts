@@ -20,8 +20,10 @@ const renderCounts = (counts: Readonly<Record<string, number>>, none: string): H
   return html`<ul class="counts">${present.map(([name, count]) => html`<li>${count} ${name}</li>`)}</ul>`;
 };
 
-const inOrder = (messages: RunSummary["messages"]) =>
-  Object.fromEntries(states.map((state) => [state, messages[state] ?? 0]));
+const inOrder = (messages: RunSummary["messages"], { messages: { states: meanings } }: View["words"]) =>
+  Object.fromEntries(
+    states.map((state) => [meanings ? `${state} (${meanings[state]})` : state, messages[state] ?? 0]),
+  );
 
 const hasMissed = ({ state, refused, expired }: RunSummary) => state === "failed" || refused + expired > 0;
 
@@ -35,7 +37,7 @@ const renderRun = (run: RunSummary, { words, now }: View): Html => {
 <td role="cell" data-label="${columns.job}">${job}</td>
 <td role="cell" data-label="${columns.scheduled}">${renderAge(scheduledAt, now, words)}</td>
 <td role="cell" data-label="${columns.recipients}">${renderCounts(recipients, noCounts)}${hasMissed(run) ? html`<code>${replayCommand(job, scheduledAt)}</code>` : undefined}</td>
-<td role="cell" data-label="${columns.messages}">${renderCounts(inOrder(messages), noCounts)}</td>
+<td role="cell" data-label="${columns.messages}">${renderCounts(inOrder(messages, words), noCounts)}</td>
 </tr>`;
 };
 

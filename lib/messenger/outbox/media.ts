@@ -5,7 +5,7 @@ import { overloaded } from "#lib/faults/table.ts";
 const chunkBytes = 1024 * 1024;
 
 /** Bytes of stored media: of one sender, and in all. */
-const maxBytesOfSender = 1024 ** 3;
+export const maxBytesOfSender = 1024 ** 3;
 const maxBytesInAll = 4 * 1024 ** 3;
 
 export interface MediaInfo {

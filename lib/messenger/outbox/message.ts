@@ -94,7 +94,7 @@ export interface Waiting {
 /** What the console shows of a message: never its text. */
 export interface MessageSummary {
   readonly id: string;
-  readonly kind: string;
+  readonly kind: Submission["kind"];
   /** Masked except for the first four and last two digits. */
   readonly phone: string;
   readonly state: State;

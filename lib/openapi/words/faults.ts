@@ -5,7 +5,7 @@ import type { Text } from "../text.ts";
 export const faultWords: Readonly<Record<FaultName, Text>> = {
   invalidRequest: {
     en: "A parameter or field is missing, repeated or invalid, a query parameter is unknown, or the body does not match its Content-Type. Correct what the message names, then send the request again.",
-    id: "Ada parameter atau field yang kurang, berulang, atau tidak valid, ada parameter query yang tidak dikenal, atau isi permintaan tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",
+    id: "Ada parameter atau field yang kurang, berulang, atau tidak valid, ada parameter query yang tidak dikenal, atau body tidak sesuai dengan Content-Type. Perbaiki yang disebut dalam pesan, lalu kirim ulang.",
   },
   spentToken: {
     en: "The refresh token is unknown, has expired, was used more than 30 seconds ago or by another client, or its account is closed. Log in again, and store only the newest refresh token.",
@@ -77,15 +77,15 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
   },
   bodyTooLarge: {
     en: "The body is over the limit that the message names. Send less data.",
-    id: "Isi permintaan melebihi batas yang disebut dalam pesan. Kirim lebih sedikit data.",
+    id: "Body melebihi batas yang disebut dalam pesan. Kirim lebih sedikit data.",
   },
   uploadTooLarge: {
-    en: "The uploaded file is over 4 MiB, the file at the given URL is over its limit, or the form has too many parts. Give a large file by URL, or make it smaller.",
-    id: "Berkas yang diunggah lebih dari 4 MiB, berkas di URL yang diberikan melebihi batasnya, atau formulir memiliki terlalu banyak bagian. Berikan berkas besar lewat URL, atau perkecil ukurannya.",
+    en: "The uploaded file is over 4 MiB, the file at the given URL is over its limit, or the form has too many parts. Send a large file by URL, or make it smaller.",
+    id: "Berkas yang diunggah lebih dari 4 MiB, berkas di URL yang diberikan melebihi batasnya, atau formulir memiliki terlalu banyak bagian. Kirim berkas besar lewat URL, atau perkecil ukurannya.",
   },
   requestTooLarge: {
     en: "The request is over the gateway's limit. Send less data; on the messaging API, send the URL of a large file in `file_url` or `image_url`.",
-    id: "Permintaan melebihi batas gateway. Kirim lebih sedikit data; di API pesan, kirim URL berkas besar di `file_url` atau `image_url`.",
+    id: "Permintaan melebihi batas gateway. Kirim lebih sedikit data; di API perpesanan, kirim URL berkas besar di `file_url` atau `image_url`.",
   },
   keyReused: {
     en: "The Idempotency-Key was used for another message within 24 hours. Use a new key for each message.",
@@ -124,8 +124,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Sistem lama tidak dapat dihubungi atau memberi respons yang tidak valid. Coba lagi nanti.",
   },
   serviceFailed: {
-    en: "The function behind the gateway failed, or too many requests arrived at once. Send the request again after `Retry-After` seconds, a message with the same `Idempotency-Key`; report the request ID if it happens again.",
-    id: "Fungsi di belakang gateway gagal, atau terlalu banyak permintaan masuk sekaligus. Kirim ulang setelah `Retry-After` detik, pesan dengan `Idempotency-Key` yang sama; laporkan ID permintaan jika terulang.",
+    en: "The function behind the gateway failed, or too many requests arrived at once. Send the request again after `Retry-After` seconds; when you resend a message, use the same `Idempotency-Key`. Report the request ID if it happens again.",
+    id: "Fungsi di belakang gateway gagal, atau terlalu banyak permintaan masuk sekaligus. Kirim ulang setelah `Retry-After` detik; bila mengirim ulang pesan, pakai `Idempotency-Key` yang sama. Laporkan ID permintaan jika terulang.",
   },
   busy: {
     en: "Every database connection is in use; nothing was done. Send the request again after `Retry-After` seconds.",
@@ -144,11 +144,11 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Layanan perpesanan tidak tersedia; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik.",
   },
   overloaded: {
-    en: "There are too many uploads at once, or too much media waits to be sent; the message was not accepted. Send it again after `Retry-After` seconds.",
+    en: "There are too many uploads at once, or too much media is waiting to be sent; the message was not accepted. Send it again after `Retry-After` seconds.",
     id: "Terlalu banyak unggahan sekaligus, atau terlalu banyak media menunggu dikirim; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik.",
   },
   tooManyWaiting: {
-    en: "Too many messages of this sender wait to be sent; this one was not accepted. Send it again after `Retry-After` seconds.",
+    en: "Too many messages of this sender are waiting to be sent; this one was not accepted. Send it again after `Retry-After` seconds.",
     id: "Terlalu banyak pesan dari pengirim ini menunggu dikirim; pesan ini tidak diterima. Kirim lagi setelah `Retry-After` detik.",
   },
   outcomeUnknown: {

@@ -17,8 +17,8 @@ const idempotencyKey: FieldWords = {
   example: "receipt-2025-000123",
 };
 const caption: FieldWords = {
-  en: "Text below it. A form made by a browser or by `fetch` sends its line ends as CRLF.",
-  id: "Teks di bawahnya. Formulir dari browser atau `fetch` mengirim akhir barisnya sebagai CRLF.",
+  en: "Text shown below the image or file. A form made by a browser or by `fetch` sends its line ends as CRLF.",
+  id: "Teks di bawah gambar atau berkas. Formulir dari browser atau `fetch` mengirim akhir barisnya sebagai CRLF.",
   example: "*Bukti* pembayaran",
 };
 const flag = (en: string, id: string): FieldWords => ({
@@ -33,8 +33,8 @@ const forwarding = {
 } as const;
 const isForwarded = flag(forwarding.en, forwarding.id);
 const duration: FieldWords = {
-  en: "Seconds until the message disappears from the chat; by default, or with 0, it stays. Rounded up to one that WhatsApp knows: 86,400, 604,800 or 7,776,000 (90 days, also for more).",
-  id: "Detik sampai pesan hilang dari percakapan; secara bawaan, atau dengan 0, pesan tetap ada. Dibulatkan ke atas ke nilai yang dikenal WhatsApp: 86.400, 604.800, atau 7.776.000 (90 hari, juga untuk yang lebih lama).",
+  en: "Seconds until the message disappears from the chat; by default, or with 0, it stays. Rounded up to a value that WhatsApp supports: 86,400, 604,800 or 7,776,000 (90 days, also for more).",
+  id: "Detik sampai pesan hilang dari percakapan; secara bawaan, atau dengan 0, pesan tetap ada. Dibulatkan ke atas ke nilai yang didukung WhatsApp: 86.400, 604.800, atau 7.776.000 (90 hari, juga untuk yang lebih lama).",
   example: 86_400,
   schema: { type: "integer", minimum: 0, maximum: 31_536_000 },
 };
@@ -75,7 +75,7 @@ const queued = (what: string): RouteWords["reply"] => ({
   fields: {
     ...messageFields,
     "data.status": { en: "Always `PENDING`.", id: "Selalu `PENDING`." },
-    "data.message": { en: "The result in words.", id: "Hasilnya dalam kata-kata." },
+    "data.message": { en: "Human-readable result.", id: "Keterangan hasil." },
   },
   examples: {
     queued: {
@@ -183,7 +183,7 @@ export const messagingWords: AreaWords<typeof rows> = {
       },
     },
     mistake: { where: "body", input: { phone: "6281234567890" } },
-    curl: `curl -s "{base}/send/file" -u "$AUTH" -H "Idempotency-Key: letter-$(date +%s%N)" \\
+    curl: `curl -s "{base}/send/file" -u "$AUTH" -H "Idempotency-Key: letter-2025-000123" \\
   -F phone=$PHONE -F file=@letter.txt -F duration=86400`,
     reply: {
       ...queued("file"),
@@ -192,8 +192,8 @@ export const messagingWords: AreaWords<typeof rows> = {
       fields: {
         code: { en: "Always `SUCCESS`.", id: "Selalu `SUCCESS`." },
         message: {
-          en: "The result, with the number and the server's time.",
-          id: "Hasilnya, dengan nomor dan waktu server.",
+          en: "Human-readable result, with the number and the server's time.",
+          id: "Keterangan hasil, dengan nomor dan waktu server.",
         },
         results: { en: "The message.", id: "Pesan." },
         "results.message_id": { en: "ID of the message.", id: "ID pesan." },

@@ -6,7 +6,7 @@ import { startCommand } from "../../steps/command.ts";
 import { startFunction } from "../../steps/function.ts";
 import { residentCsv } from "../../steps/residents/resident-csv.ts";
 import type { Work } from "../functions.ts";
-import { asAdmin, type Stage, urlOf } from "./stage.ts";
+import { answerOf, asAdmin, callEndpoint, type Stage, urlOf } from "./stage.ts";
 
 const rowsPerFile = 40;
 
@@ -62,6 +62,43 @@ export const maintenance = (stage: Stage): Work => {
         ...(code === 0 ? [] : [lines.join("; ")]),
         ...(await findMiscounts(stage)),
         ...(audit.status === 0 ? [] : [audit.out, audit.errors]),
+      ];
+    },
+  };
+};
+
+export const search = (stage: Stage): Work => {
+  const ask = () =>
+    callEndpoint(stage, "resident/search", {
+      contentType: "application/json",
+      body: JSON.stringify({ p_nama: "a" }),
+      authorizer: { partner_id: "killed", key_id: "killed", scopes: "resident:read" },
+    });
+  const countRows = () =>
+    asAdmin(stage, async (sql) => {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from audit.resident_read where partner_id = 'killed'`;
+      return row?.count ?? 0;
+    });
+  let before = 0;
+  let killed: ReturnType<typeof ask> | undefined;
+  return {
+    async prepare() {
+      before = await countRows();
+    },
+    start() {
+      killed = ask();
+      return killed;
+    },
+    async again() {
+      const rows = (await countRows()) - before;
+      const answered = killed && (await answerOf(killed)).status === 200;
+      const next = await answerOf(ask());
+      const added = (await countRows()) - before - rows;
+      return [
+        ...(rows > 1 || (answered && rows === 0) ? [`${rows} rows in the audit, answered: ${answered}`] : []),
+        ...(next.status === 200 && next.json.total > 0 ? [] : [`the next one: ${next.status}`]),
+        ...(added === 1 ? [] : [`the next one has ${added} rows in the audit`]),
       ];
     },
   };

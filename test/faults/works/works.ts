@@ -1,8 +1,8 @@
 import type { Work } from "../functions.ts";
 import { login, renewal, ticket } from "./employee.ts";
 import { migration } from "./migration.ts";
-import { notification } from "./notification.ts";
-import { importing, maintenance } from "./residents.ts";
+import { notification, singleNotification } from "./notification.ts";
+import { importing, maintenance, search } from "./residents.ts";
 import { filling, rotation } from "./secrets.ts";
 import type { Stage } from "./stage.ts";
 
@@ -29,6 +29,12 @@ export const works: readonly WorkRow[] = [
     create: ticket,
     fewest: 6,
   },
+  {
+    name: "resident search",
+    promise: "has given no answer without its row in the audit, and the next one has both",
+    create: search,
+    fewest: 2,
+  },
   { name: "import", promise: "is completed by the next one, with all totals", create: importing, fewest: 6 },
   {
     name: "rotation",
@@ -53,6 +59,12 @@ export const works: readonly WorkRow[] = [
     promise: "is completed by the next run, and everyone is notified once",
     create: notification,
     fewest: 10,
+  },
+  {
+    name: "single notification",
+    promise: "is completed when it is requested again, with one message",
+    create: singleNotification,
+    fewest: 4,
   },
   // last: it changes the passwords of the roles
   {

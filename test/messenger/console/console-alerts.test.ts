@@ -30,7 +30,7 @@ describe("what is wrong has its start and what to do", () => {
     [
       "passkey",
       with_({ kind: "pairing", passkey: true }),
-      "demands the account's passkey",
+      "requires the account's passkey",
       /Do not scan/,
       3_600,
     ],
@@ -111,7 +111,7 @@ test("a connection or a service that failed less than a minute ago is no alert: 
 test("when nothing is wrong the page says so, and a standby speaks only of the outbox", async () => {
   const { get, messenger } = await openLoggedIn();
   messenger.state = well();
-  expect((await get()).body).toContain("All is well: nothing needs you.");
+  expect((await get()).body).toContain("Everything is working; nothing to do.");
   messenger.state = { ...well(), leader: false };
   expect((await get()).body).toContain("This task stands by");
 });
@@ -147,5 +147,14 @@ describe("the language", () => {
     const { body } = await get("", { "accept-language": "id" });
     expect(body).toContain("ditolak platform, kode 479: perangkat atau kunci penerima sudah tidak aktual");
     expect(body).toContain("platform tidak menjawab");
+  });
+
+  test("of the API's names of states stays, and their meaning is beside them in the reader's", async () => {
+    const { get } = await openLoggedIn();
+    const { body } = await get("", { "accept-language": "id" });
+    expect(body).toMatch(/>PENDING<\/span> <span class="muted">menunggu</);
+    expect(body).toContain("40 SENT (terkirim)");
+    expect(body).toContain(">gambar</td>");
+    expect((await get("", { "accept-language": "en" })).body).not.toContain("menunggu");
   });
 });

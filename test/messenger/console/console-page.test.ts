@@ -35,6 +35,15 @@ test("the page has no inline script or style", async () => {
   }
 });
 
+test("each job has the commands to preview, run and repeat it", async () => {
+  const { get, messenger } = await openLoggedIn();
+  const { body } = await get();
+  expect(messenger.state.jobs?.length).toBeGreaterThan(0);
+  for (const job of messenger.state.jobs ?? [])
+    for (const line of [`run ${job} --dry-run`, `run ${job}`, `replay ${job}`])
+      expect(body).toContain(`<code>npm run notify -- ${line}</code>`);
+});
+
 test("untrusted values are escaped", async () => {
   const { get, messenger } = await openLoggedIn();
   const [message] = messenger.state.messages;

@@ -1,19 +1,17 @@
 import { expect, test } from "vitest";
-import { listMessages } from "#lib/messenger/console/messages.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import {
   eventually,
-  outcomesOf,
   phone,
   platform,
   sql,
   stageEachTest,
   start,
   startOpen,
-  stateOf,
   submit,
   untilOpen,
 } from "../running-task.ts";
+import { expectShown, isRead, isRejected } from "./expect-shown.ts";
 
 stageEachTest();
 
@@ -62,16 +60,15 @@ const rows: readonly [string, readonly [Misbehaviour, readonly string[]][]][] = 
 ];
 test.each(rows)("%s", async (_, messages) => {
   const task = await startOpen();
-  for (const [mood, addresses] of messages) {
+  for (const [index, [mood, addresses]] of messages.entries()) {
     platform.behave({ ...read, ...mood });
     const { id } = await submit(task, {});
-    await eventually(task, id, "READ");
+    await expectShown(task, id, isRead(addresses.length, { sent: index + 1 }));
     expect(kindsOf(id)).toEqual(addresses);
   }
   expect(platform.phone(phone).inbox).toHaveLength(messages.length);
   // the account's own phone shows what was sent
   expect([platform.account.inbox.length, platform.account.failures]).toEqual([messages.length, []]);
-  expect(await outcomesOf(task)).toEqual({ sent: messages.length });
 });
 
 test("463 by either address is final, with one frame to each", async () => {
@@ -81,8 +78,7 @@ test("463 by either address is final, with one frame to each", async () => {
   // 400 by LID says nothing that 463 by number does not
   platform.behave({ contacts: { reachedBy: "number" }, tokens: { theirs: true } });
   const { id } = await submit(task, {});
-  await platform.until(() => platform.arrivalsOf(id) === 2);
-  await expect.poll(() => stateOf(task, id)).toMatchObject({ status: "PENDING" });
+  await expectShown(task, id, isRejected(2));
   expect(kindsOf(id)).toEqual([number, lid]);
 });
 
@@ -99,6 +95,7 @@ test("463 by one address counts although the send to the other fails before it l
   platform.behave({ failDirectory: true });
   const stored = async () => (await sql`select state, refusals from messaging.message where id = ${id}`)[0];
   await expect.poll(stored).toEqual({ state: "PENDING", refusals: { pause: 1, code: 463 } });
+  await expectShown(task, id, isRejected(1));
   expect(kindsOf(id)).toEqual([number]);
 });
 
@@ -119,14 +116,26 @@ test("400 by LID does not fail a message when the platform does not answer for i
   expect([kindsOf(id)[0], kindsOf(id).at(-1)]).toEqual([lid, number]);
 });
 
-test("a number whose LID the platform does not give fails without a frame, as no keys can be had for it", async () => {
-  const task = await start();
-  platform.behave({ contacts: { withoutLid: [phone] } });
-  const { id } = await submit(task, {});
-  await sql`update messaging.message set attempts = 4, unsent = 4`;
-  await untilOpen(task);
-  await eventually(task, id, "FAILED");
-  expect(platform.arrivalsOf(id)).toBe(0);
+test("a number whose LID the platform does not give is sent to by number, also after its keys have changed", async () => {
+  const task = await startOpen();
+  const contacts = { withoutLid: [phone], reachedBy: "number" as const };
+  platform.behave({ ...read, contacts });
+  const first = await submit(task, {});
+  await eventually(task, first.id, "READ");
+  platform.behave({ ...read, contacts, stale: { code: 479 } });
+  const second = await submit(task, {});
+  await expectShown(task, second.id, isRead(2, { sent: 2, retried: 1 }));
+  expect([first, second].map(({ id }) => kindsOf(id))).toEqual([[number], [number, number]]);
+  expect(platform.phone(phone).inbox).toHaveLength(2);
+});
+
+test("a number without a LID is asked for it once, so that it is reached while the platform does not answer", async () => {
+  const task = await startOpen();
+  const contacts = { withoutLid: [phone], reachedBy: "number" as const };
+  platform.behave({ ...read, contacts });
+  await eventually(task, (await submit(task, {})).id, "READ");
+  platform.behave({ ...read, contacts, failDirectory: true });
+  await expectShown(task, (await submit(task, {})).id, isRead(1, { sent: 2 }));
 });
 
 test("a number without devices waits longer each time, then fails; others go ahead, and a code expires", async () => {
@@ -159,12 +168,11 @@ test("a number without devices waits longer each time, then fails; others go ahe
   await sql`update messaging.message set expires_at = now() where id = ${ids.code}`;
   await eventually(task, ids.code, "EXPIRED");
   expect(Object.values(ids).map((id) => platform.arrivalsOf(id))).toEqual([0, 0, 0, 1]);
-  expect(await outcomesOf(task)).toEqual({ sent: 1, failed: 1, retried: 2 });
-  const messages = await listMessages(sql, {});
-  expect(messages.find(({ id }) => id === ids.hopeless)).toMatchObject({
-    state: "FAILED",
-    reason: "the platform names no device of the number that can receive messages",
-    attempts: 5,
+  await expectShown(task, ids.hopeless, {
+    status: "FAILED",
+    frames: 0,
+    reason: /names no device of the number that can receive messages/,
+    metrics: { sent: 1, failed: 1, retried: 2 },
   });
 });
 
@@ -178,17 +186,16 @@ test.each([
     const [, asked, canonical] = row;
     platform.register(canonical);
     const task = await startOpen();
-    for (const [mood, addresses] of [
-      [{}, [lid]],
-      [{ reachedBy: "number" }, [lid, number]],
+    for (const [sent, mood, addresses] of [
+      [1, {}, [lid]],
+      [2, { reachedBy: "number" }, [lid, number]],
     ] as const) {
       platform.behave({ ...read, contacts: { ...mood, canonical: { [asked]: canonical } } });
       const { id } = await submit(task, { phone: asked });
-      await eventually(task, id, "READ");
+      await expectShown(task, id, isRead(addresses.length, { sent }));
       expect(kindsOf(id)).toEqual(addresses);
       expect(platform.phone(canonical).find(id)).toBeDefined();
     }
-    expect(await outcomesOf(task)).toEqual({ sent: 2 });
     expect(await sql`select phone, address from messaging.number_check`).toEqual([
       { phone: asked, address: `${canonical}@s.whatsapp.net` },
     ]);

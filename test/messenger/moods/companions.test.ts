@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
-import {
-  eventually,
-  outcomesOf,
-  phone,
-  platform,
-  stageEachTest,
-  startOpen,
-  submit,
-} from "../running-task.ts";
+import { eventually, metricsOf, phone, platform, stageEachTest, startOpen, submit } from "../running-task.ts";
+import { expectShown, isRead } from "./expect-shown.ts";
 
 stageEachTest();
 
@@ -37,7 +30,7 @@ test.each([
   const companion = platform.linkCompanion(isRecipients ? phone : platform.account.number);
   await platform.until(() => platform.unacknowledged === 0);
   await eventually(task, (await submit(task, {})).id, "READ");
-  await expect.poll(() => outcomesOf(task)).toEqual({ sent: 1 });
+  await expect.poll(() => metricsOf(task)).toEqual({ sent: 1 });
   platform.behave(read);
   const { id } = await submit(task, {});
   await eventually(task, id, "READ");
@@ -74,8 +67,6 @@ test.each(["the recipient's", "the account's"])(
     await eventually(task, first.id, "READ");
     expect(companion.find(first.id)).toBeDefined();
     platform.unlinkCompanion(companion, false);
-    const { id } = await submit(task, {});
-    await eventually(task, id, "READ");
-    expect(platform.arrivalsOf(id)).toBe(2);
+    await expectShown(task, (await submit(task, {})).id, isRead(2, { sent: 2, retried: 1 }));
   },
 );

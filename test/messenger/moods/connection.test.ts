@@ -7,18 +7,17 @@ import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import { failNextWrite } from "../next-write.ts";
 import {
   database,
-  eventually,
   openConsole,
   platform,
   sql,
   stageEachTest,
   start,
   startOpen,
-  stateOf,
   submit,
   untilKind,
   untilOpen,
 } from "../running-task.ts";
+import { expectShown, type Shown } from "./expect-shown.ts";
 import { figuresOf } from "./link-figures.ts";
 
 stageEachTest();
@@ -29,11 +28,16 @@ const newerText = `2.3000.${newer}`;
 const rejected = { connected: 0, unlinked: 0, rejected: 1, passkey: 0 };
 const unlinked = { connected: 0, unlinked: 1, rejected: 0, passkey: 0 };
 
+const waits: Shown = { status: "PENDING", frames: 0, console: /not connected to WhatsApp/, metrics: {} };
+const arrives: Shown = { status: "READ", frames: 1, metrics: { sent: 1 } };
+
 interface Row {
   readonly code: number;
   readonly mood: Misbehaviour;
   readonly kind: "closed" | "stopped";
   readonly says: string;
+  /** The console's alert. */
+  readonly alert: string;
   readonly figures: object;
   /** What the operator presses once the platform accepts logins again; undefined: its time is over. */
   readonly press?: readonly [action: string, fields?: Record<string, string>];
@@ -45,6 +49,7 @@ const rows: readonly Row[] = [
     mood: { loginFailure: { code: 401 } },
     kind: "stopped",
     says: "Unlinked WhatsApp has removed the link",
+    alert: "stopped",
     figures: unlinked,
     press: ["old-link"],
   },
@@ -53,7 +58,8 @@ const rows: readonly Row[] = [
     // other than the hour that a ban without an end lasts
     mood: { loginFailure: { code: 402, expireSeconds: 7_200 } },
     kind: "closed",
-    says: "Banned WhatsApp has banned the account for a time. No login is tried before",
+    says: "Banned WhatsApp has temporarily banned the account. The messenger does not try to log in before",
+    alert: "banned",
     figures: rejected,
   },
   {
@@ -61,6 +67,7 @@ const rows: readonly Row[] = [
     mood: { loginFailure: { code: 403 } },
     kind: "stopped",
     says: "Rejected WhatsApp has locked the account.",
+    alert: "stopped",
     figures: rejected,
     press: ["log-in"],
   },
@@ -69,6 +76,7 @@ const rows: readonly Row[] = [
     mood: { minRevision: newer },
     kind: "stopped",
     says: "Rejected WhatsApp rejects the version",
+    alert: "stopped",
     figures: rejected,
     press: ["version", { version: newerText }],
   },
@@ -77,6 +85,7 @@ const rows: readonly Row[] = [
     mood: { loginFailure: { code: 406 } },
     kind: "stopped",
     says: "Rejected WhatsApp has banned the account.",
+    alert: "stopped",
     figures: rejected,
     press: ["log-in"],
   },
@@ -84,7 +93,7 @@ const rows: readonly Row[] = [
 
 test.each(rows)(
   "$code stops logins, also after a restart, until its end or until an operator acts; then the message arrives once",
-  async ({ code, mood, kind, says, figures, press }) => {
+  async ({ code, mood, kind, says, alert, figures, press }) => {
     const first = await startOpen();
     platform.behave(mood);
     const { logins } = platform.sockets;
@@ -92,6 +101,7 @@ test.each(rows)(
     await expect.poll(() => first.findWhatsApp()?.state()).toMatchObject({ kind, code });
     const { id } = await submit(first, {});
     expect(await (await openConsole(first)).read()).toContain(says);
+    await expectShown(first, id, { ...waits, alerts: [alert] });
     const state = first.findWhatsApp()?.state();
     if (state?.kind === "closed")
       expect(state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(7_190_000);
@@ -101,22 +111,22 @@ test.each(rows)(
 
     const second = await start();
     await expect.poll(() => second.findWhatsApp()?.state()).toMatchObject({ kind, code });
-    expect((await stateOf(second, id)).status).toBe("PENDING");
-    expect([platform.sockets.logins - logins, platform.arrivalsOf(id)]).toEqual([1, 0]);
+    await expectShown(second, id, { ...waits, alerts: [alert] });
+    expect(platform.sockets.logins - logins).toBe(1);
 
     platform.behave({ receipts: ["read"], minRevision: mood.minRevision ?? 0 });
     if (press) {
       await (await openConsole(second)).press(...press);
       await untilKind(second, "open");
-      await eventually(second, id, "READ");
+      await expectShown(second, id, arrives);
     } else {
       await second.stop();
       await sql`update messaging.control set hold_until = now()`;
       const third = await start();
       await untilKind(third, "open");
-      await eventually(third, id, "READ");
+      await expectShown(third, id, arrives);
     }
-    expect([platform.sockets.logins - logins, platform.arrivalsOf(id)]).toEqual([2, 1]);
+    expect(platform.sockets.logins - logins).toBe(2);
     expect(platform.pageReads).toBe(code === 405 ? 1 : 0);
   },
 );
@@ -139,8 +149,8 @@ test.each([
   await expect.poll(() => platform.sockets.logins).toBeGreaterThan(logins);
   const { id } = await submit(task, {});
   await untilKind(task, "open");
-  await eventually(task, id, "READ");
-  expect([platform.arrivalsOf(id), platform.pageReads]).toEqual([1, 0]);
+  await expectShown(task, id, { ...arrives, metrics: { sent: 1, reconnects: 1 } });
+  expect(platform.pageReads).toBe(0);
 });
 
 test.each([
@@ -155,6 +165,8 @@ test.each([
     .toMatchObject({ kind: "closed", code: expect.any(Number) });
   const console = await openConsole(task);
   await expect.poll(console.read).toContain(says);
+  await expectShown(task, (await submit(task, {})).id, waits);
+  expect(await figuresOf(task)).toEqual({ connected: 0, unlinked: 0, rejected: 0, passkey: 0 });
   const state = task.findWhatsApp()?.state();
   expect(state?.kind === "closed" && state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(290_000);
 });

@@ -116,7 +116,7 @@ describe("a link that the platform has removed", () => {
 });
 
 describe("a passkey that is demanded while linking", () => {
-  const banner = "Passkey demanded WhatsApp demands the account's passkey";
+  const banner = "Passkey required WhatsApp requires the account's passkey";
   /** Scans the code of a task that pairs. */
   const scan = async (task: Task) => {
     await untilKind(task, "pairing");

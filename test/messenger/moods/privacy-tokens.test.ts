@@ -11,6 +11,7 @@ import {
   startOpen,
   submit,
 } from "../running-task.ts";
+import { expectShown, isRead, isRejected, type Shown } from "./expect-shown.ts";
 
 stageEachTest();
 
@@ -33,24 +34,33 @@ test("a contact is given the account's token before the first message, and again
   expect([platform.tokensGivenTo(phone), platform.arrivalsOf(id)]).toEqual([2, 1]);
 });
 
-test("new contacts are reached beyond the few that need no token", async () => {
+/** Which tokens the platform demands of new contacts, who has given theirs, what becomes of the last of the messages. */
+test.each<[string, Misbehaviour["tokens"], { contacts: number; gives?: true; stored: number } & Shown]>([
+  ["the account's own", {}, { contacts: 1, stored: 1, ...isRead(1, { sent: 1 }) }],
+  ["one after a few contacts", { free: 2 }, { contacts: 5, stored: 5, ...isRead(1, { sent: 5 }) }],
+  [
+    "the contact's, which it returns",
+    { theirs: true },
+    { contacts: 1, gives: true, stored: 1, ...isRead(1, { sent: 1 }) },
+  ],
+  [
+    "the contact's, which it does not return",
+    { theirs: true },
+    { contacts: 1, stored: 1, ...isRejected(1), metrics: { retried: 1 } },
+  ],
+])("when the platform demands a privacy token, %s, the message is sent or waits", async (_, tokens, row) => {
+  const { contacts, gives, stored, ...shown } = row;
   const task = await startOpen();
-  platform.behave({ ...read, tokens: { free: 2 } });
-  for (let n = 10; n < 15; n++) {
-    const { id } = await submit(task, { phone: platform.register(`62812000000${n}`).number });
-    await eventually(task, id, "READ");
-    expect(platform.arrivalsOf(id)).toBe(1);
+  platform.behave({ ...read, tokens });
+  let id = "";
+  for (let n = 10; n < 10 + contacts; n++) {
+    const to = platform.register(`62812000000${n}`).number;
+    if (gives) platform.tokenOf(to);
+    ({ id } = await submit(task, { phone: to }));
+    if (n < 9 + contacts) await eventually(task, id, "READ");
   }
-  expect(await storedTokens()).toBe(5);
-});
-
-test("a contact's own token is stored and used when the platform returns it for the account's", async () => {
-  const task = await startOpen();
-  platform.tokenOf(phone);
-  platform.behave({ ...read, tokens: { theirs: true } });
-  const { id } = await submit(task, {});
-  await eventually(task, id, "READ");
-  expect([platform.arrivalsOf(id), await storedTokens()]).toEqual([1, 1]);
+  await expectShown(task, id, shown);
+  expect(await storedTokens()).toBe(stored);
 });
 
 test("a contact's own token is stored when a notification or the recent history brings it, and nothing of its chat", async () => {

@@ -1,38 +1,22 @@
 import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import type { Accepted, State } from "#lib/messaging/submission.ts";
+import type { Accepted } from "#lib/messaging/submission.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
 import { pngChunk, pngEnd, pngHeader, pngSignature } from "../../steps/png.ts";
 import { photo, picture, pixelsOf } from "../channels/pictures.ts";
-import {
-  phone,
-  platform,
-  readConsole,
-  stageEachTest,
-  startOpen,
-  stateOf,
-  submit,
-  upload,
-} from "../running-task.ts";
+import { phone, platform, stageEachTest, startOpen, stateOf, submit, upload } from "../running-task.ts";
+import { expectShown, type Shown } from "./expect-shown.ts";
 
 stageEachTest();
 
 const unreadable = /could not decrypt the message.*"Waiting for this message"/;
 
-interface Outcome {
-  readonly state: State;
-  readonly reason?: RegExp;
-  /** Frames with the message that left. */
-  readonly frames: number;
-  readonly isReadable: boolean;
-}
-
-const arrives = (frames: number): Outcome => ({ state: "DELIVERED", frames, isReadable: true });
+const arrives = (frames: number): Shown => ({ status: "DELIVERED", frames, metrics: { sent: 1 } });
 
 /** Moods of a recipient's phone that cannot decrypt, and what becomes of a message to it. */
-const sessions: readonly [string, Misbehaviour, Outcome][] = [
-  ["has lost the session", { loseSession: 1 }, arrives(2)],
+const sessions: readonly [string, Misbehaviour, Shown][] = [
+  ["has lost the session", { loseSession: 1 }, { ...arrives(2), metrics: { sent: 2 } }],
   ["has used up the one-time key of the session", { usedPreKeys: 1 }, arrives(2)],
   ["has used up that of the next session too", { usedPreKeys: 2 }, arrives(3)],
   ["has no one-time key left", { oneTimeKeys: false }, arrives(1)],
@@ -40,12 +24,12 @@ const sessions: readonly [string, Misbehaviour, Outcome][] = [
   [
     "can never decrypt it",
     { askAgain: 9 },
-    { state: "SENT", reason: unreadable, frames: 3, isReadable: false },
+    { status: "SENT", reason: unreadable, frames: 3, metrics: { sent: 1, undecryptable: 1 } },
   ],
 ];
 
 test.each(sessions)("when the phone %s, the message's state is what the phone shows", async (...row) => {
-  const [, mood, { state, reason, frames, isReadable }] = row;
+  const [, mood, shown] = row;
   const task = await startOpen();
   if (mood.loseSession) {
     platform.behave({ receipts: ["delivered"] });
@@ -54,17 +38,8 @@ test.each(sessions)("when the phone %s, the message's state is what the phone sh
   }
   platform.behave({ receipts: ["delivered"], ...mood });
   const { id } = await submit(task, {});
-  const shown = async () => {
-    const { status, reason: why = "" } = await stateOf(task, id);
-    return { status, why, frames: platform.arrivalsOf(id) };
-  };
-  const why = reason ? expect.stringMatching(reason) : "";
-  await expect.poll(shown).toEqual({ status: state, why, frames });
-  expect(platform.phone(phone).find(id) !== undefined).toBe(isReadable);
-  const page = await readConsole(task);
-  expect(page.includes('<span class="state bad">SENT</span>')).toBe(!isReadable);
-  const metrics = await (await fetch(`${task.url}/metrics`)).text();
-  expect(metrics).toContain(`messenger_undecryptable_total ${isReadable ? 0 : 1}`);
+  await expectShown(task, id, shown);
+  expect(platform.phone(phone).find(id) !== undefined).toBe(shown.status === "DELIVERED");
 });
 
 /** Moods of the media hosts, and how each upload was answered: host and status. */
@@ -85,7 +60,7 @@ test.each(hosts)("when of the media hosts %s, the file arrives", async (_, mood,
   platform.behave({ receipts: ["delivered"], ...mood });
   const bytes = randomBytes(3 * 1024 * 1024);
   const { id } = (await upload(task, { kind: "file", file_name: "peta.bin" }, bytes)).json as Accepted;
-  await expect.poll(async () => (await stateOf(task, id)).status).toBe("DELIVERED");
+  await expectShown(task, id, arrives(1));
   expect(platform.uploads.map(({ host, status }) => [host, status])).toEqual(answers);
   expect(platform.phone(phone).find(id)?.media?.bytes.equals(bytes)).toBe(true);
 });

@@ -19,6 +19,14 @@ export const ofConsole: readonly Mutant[] = [
     only: "a request to another name",
   },
   {
+    breaks: "An operator who reads Indonesian is not told what the state of a message means",
+    file: "lib/messenger/console/outbox-section.ts",
+    find: '<span class="muted">${states[state]}</span>',
+    replace: "",
+    tests: ["test/messenger/console/console-alerts.test.ts"],
+    only: "their meaning is beside them",
+  },
+  {
     breaks: "The console's polling prolongs an idle login",
     file: "lib/messenger/console/login/operator-login.ts",
     find: "if (!isIdle) ",

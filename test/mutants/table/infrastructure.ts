@@ -4,6 +4,27 @@ const on = (name: string) => [`test/aws/${name}.test.ts`];
 
 export const infrastructure: readonly Mutant[] = [
   {
+    breaks: "The deployment after a restore creates an empty server in place of the restored one",
+    file: "infra/aws/constructs/database.ts",
+    find: "snapshotIdentifier: restoreFrom,\n          credentials: restored,",
+    replace: 'snapshotIdentifier: "",\n          credentials: restored,',
+    tests: ["test/aws/restore.test.ts"],
+  },
+  {
+    breaks: "A restored server takes the name of the one before, which still exists",
+    file: "infra/aws/constructs/database.ts",
+    find: "...(suffix ? [suffix] : [])",
+    replace: "...(suffix ? [] : [])",
+    tests: ["test/aws/restore.test.ts"],
+  },
+  {
+    breaks: "The secrets without which a backup cannot be read are lost with the region",
+    file: "infra/aws/constructs/secrets.ts",
+    find: '"never" in rotation && this.#replicas',
+    replace: '"everyDays" in rotation && this.#replicas',
+    tests: ["test/aws/restore.test.ts"],
+  },
+  {
     breaks: "Secrets Manager of any account may call the rotation",
     file: "infra/aws/constructs/rotation.ts",
     find: `      principal: new ServicePrincipal("secretsmanager.amazonaws.com"),
@@ -24,9 +45,9 @@ export const infrastructure: readonly Mutant[] = [
   },
   {
     breaks: "The messenger may reach any host by the database's port",
-    file: "infra/aws/constructs/network.ts",
-    find: "for (const peer of database ? [database] : anywhere)",
-    replace: "for (const peer of database && caller === functions ? [database] : anywhere)",
+    file: "infra/aws/constructs/database.ts",
+    find: `securityGroup.addEgressRule(group, port, "to the database", true);`,
+    replace: `securityGroup.addEgressRule(ec2.Peer.anyIpv4(), port, "to the database", true);`,
     tests: on("network"),
   },
   {
@@ -38,17 +59,16 @@ export const infrastructure: readonly Mutant[] = [
   },
   {
     breaks: "The database's group lets everything out",
-    file: "infra/aws/constructs/network.ts",
-    find: "new ec2.SecurityGroup(this, name, { vpc: this.vpc, description, allowAllOutbound: false });",
-    replace:
-      'new ec2.SecurityGroup(this, name, { vpc: this.vpc, description, allowAllOutbound: name === "Database" });',
+    file: "infra/aws/constructs/database.ts",
+    find: "allowAllOutbound: false,",
+    replace: "allowAllOutbound: true,",
     tests: on("network"),
   },
   {
     breaks: "The database stands in the subnets of the functions, which have a way out",
     file: "infra/aws/constructs/network.ts",
-    find: `isOwn ? { subnetGroupName: "database" } : ofPrivate,`,
-    replace: "ofPrivate,",
+    find: `isOwn ? { subnetGroupName: "database" } : ofPrivate }`,
+    replace: "ofPrivate }",
     tests: on("data-stack"),
   },
   {
@@ -105,6 +125,55 @@ export const infrastructure: readonly Mutant[] = [
     find: "if (config.keepsData) new Protection(",
     replace: "if (!config.isProduction) new Protection(",
     tests: on("protection"),
+  },
+  {
+    breaks: "A kept server stands on a subnet group that its stack deletes",
+    file: "infra/aws/constructs/database.ts",
+    find: "part instanceof rds.CfnDBSubnetGroup || isParameterGroup(part)",
+    replace: "isParameterGroup(part)",
+    tests: on("life-cycle"),
+    only: "takes over the data",
+  },
+  {
+    breaks: "Another alarm address needs a budget whose name is taken",
+    file: "infra/aws/constructs/budget.ts",
+    find: '.digest("hex").slice(0, 8)',
+    replace: '.digest("hex").slice(0, 0)',
+    tests: on("life-cycle"),
+    only: "can be changed, and changed back",
+  },
+  {
+    breaks: "The key of the dead letters outlives them",
+    file: "infra/aws/constructs/dead-letters.ts",
+    find: "removalPolicy: RemovalPolicy.DESTROY,",
+    replace: "removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,",
+    tests: on("life-cycle"),
+    only: "the stacks without data",
+  },
+  {
+    breaks:
+      "The route to the legacy systems cannot be changed, since other stacks use what it no longer exports",
+    file: "infra/aws/stacks/network.ts",
+    find: "[...publicSubnets, ...privateSubnets, ...isolatedSubnets]",
+    replace: "[...publicSubnets.slice(0, 0), ...isolatedSubnets]",
+    tests: on("life-cycle"),
+    only: "can be changed, and changed back",
+  },
+  {
+    breaks: "A custom domain cannot be added, since the other API uses what is no longer exported",
+    file: "infra/aws/stacks/api.ts",
+    find: "    this.exportValue(rest.restApiId);\n",
+    replace: "",
+    tests: on("life-cycle"),
+    only: "can be changed, and changed back",
+  },
+  {
+    breaks: "A protected stage can lose its data stack by one command",
+    file: "infra/aws/stacks/data.ts",
+    find: "terminationProtection: config.protected",
+    replace: "terminationProtection: config.protected && config.isProduction",
+    tests: on("life-cycle"),
+    only: "once it is protected",
   },
   {
     breaks: "The migration may not read the roles' secrets",

@@ -254,6 +254,22 @@ export const leader: readonly Mutant[] = [
     only: "440 is followed",
   },
   {
+    breaks: "Connections after the first are not counted",
+    file: taskFile,
+    find: "if (connections > 1) metrics.onReconnect();",
+    replace: "if (connections < 1) metrics.onReconnect();",
+    tests: ofMoods,
+    only: "428 is followed",
+  },
+  {
+    breaks: "Messages that are sent again are not counted",
+    file: taskFile,
+    find: "metrics.onOutcome(outcome, ms);",
+    replace: 'if (outcome !== "retried") metrics.onOutcome(outcome, ms);',
+    tests: ["test/messenger/moods/refusals.test.ts"],
+    only: "answers 421 once",
+  },
+  {
     breaks: "A receipt that says delivered makes its message read",
     file: taskFile,
     find: 'kind === "delivered" ? "DELIVERED" : "READ"',

@@ -41,6 +41,22 @@ export const pace: readonly Mutant[] = [
     only: "after code 429",
   },
   {
+    breaks: "The console does not say why a message that was rejected waits",
+    file: "lib/messenger/console/outbox-section.ts",
+    find: 'const said = tones[state] === "good" && !reason',
+    replace: 'const said = tones[state] !== "bad" && !reason',
+    tests: ofRefusals,
+    only: "463 for a known contact, without a lock",
+  },
+  {
+    breaks: "A cap of the platform that is used up is no alert",
+    file: "lib/messenger/console/alerts.ts",
+    find: "limited, pausedSeconds, state?.limitedSince",
+    replace: "limited, outages.at(0)?.seconds, state?.limitedSince",
+    tests: ofRefusals,
+    only: "475 at the end of the cap",
+  },
+  {
     breaks: "A cap ends with the task",
     file: "lib/messenger/send/history.ts",
     find: "cap: total === null ? null : ",

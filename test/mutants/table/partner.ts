@@ -8,6 +8,15 @@ const refusals = ["test/gateway/refusals.test.ts"];
 
 export const partner: readonly Mutant[] = [
   {
+    breaks: "The authorizer may read the digests of keys",
+    file: sql,
+    find: "grant execute on function partner.authenticate to municipal_gatekeeper;",
+    replace:
+      "grant execute on function partner.authenticate to municipal_gatekeeper;\ngrant select (digest) on partner.api_key to municipal_gatekeeper;",
+    tests: ["test/db/privileges/reach.test.ts"],
+    only: "municipal_gatekeeper has exactly",
+  },
+  {
     breaks: "A second rotation with a longer overlap prolongs the key of the first one",
     file: directory,
     find: "set retires_at = least(retires_at, now() + ",

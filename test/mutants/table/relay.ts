@@ -157,6 +157,22 @@ export const relay: readonly Mutant[] = [
     only: "without an account",
   },
   {
+    breaks: "A number without a LID is asked for it at every step of a send",
+    file: "lib/messenger/channels/whatsapp/message/signal-repository.ts",
+    find: "missingUntil.set(jid, steadyNow() + maxAgeMs)",
+    replace: "missingUntil.set(jid, steadyNow() - maxAgeMs)",
+    tests: ofAddressing,
+    only: "asked for it once",
+  },
+  {
+    breaks: "Nobody without a LID gets a message",
+    file: recipientFile,
+    find: "if (numbers.length > 0) await openWithoutLid(socket, numbers, isForced);",
+    replace: "if (numbers.length < 0) await openWithoutLid(socket, numbers, isForced);",
+    tests: ofAddressing,
+    only: "whose LID the platform does not give",
+  },
+  {
     breaks: "A companion without keys fails all messages of its owner",
     file: recipientFile,
     find: "else if (jids.some(isPhone)) throw error;",

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { listenOnLoopback } from "../../loopback.ts";
+import { listenOnLoopback, type Via } from "../../loopback.ts";
 import { type MediaHost, maxMediaHosts } from "../behaviour.ts";
 import { createCertificate } from "./certificate.ts";
 
@@ -28,12 +28,13 @@ export interface MediaBehaviour {
   readonly delayMs: () => number;
   /** Whether the auth expires with this upload. */
   readonly expireAuth: () => boolean;
+  readonly via?: Via | undefined;
 }
 
 const newToken = () => randomBytes(12).toString("hex");
 
 /** Starts the TLS servers to which clients upload encrypted media. They share their files. */
-export const startMediaStore = async ({ mediaHosts, delayMs, expireAuth }: MediaBehaviour) => {
+export const startMediaStore = async ({ mediaHosts, delayMs, expireAuth, via }: MediaBehaviour) => {
   const files = new Map<string, Buffer>();
   const uploads: Upload[] = [];
   let token = newToken();
@@ -56,7 +57,7 @@ export const startMediaStore = async ({ mediaHosts, delayMs, expireAuth }: Media
     return auth === token && typeof status === "number" ? status : 401;
   };
 
-  const startHost = (_: unknown, host: number) => {
+  const startHost = async (_: unknown, host: number) => {
     const server = createServer({ key, cert }, (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "https://media");
       const serve = async () => {
@@ -78,7 +79,8 @@ export const startMediaStore = async ({ mediaHosts, delayMs, expireAuth }: Media
       // the client may disconnect during its upload
       serve().catch(() => response.destroy());
     });
-    return listenOnLoopback(server);
+    const { port, stop } = await listenOnLoopback(server);
+    return { address: `127.0.0.1:${(await via?.("media upload", port)) ?? port}`, stop };
   };
   const servers = await Promise.all(Array.from({ length: maxMediaHosts }, startHost));
 

@@ -1,9 +1,10 @@
 import {
   disconnections,
-  passkeyDemanded,
+  passkeyRequired,
   refusals,
   unknownDisconnection,
 } from "../../channels/platform-codes.ts";
+import type { MessageSummary } from "../../outbox/message.ts";
 import { reasons } from "../../outbox/reason.ts";
 
 interface Advice {
@@ -35,7 +36,6 @@ export const en = {
     password: "Password",
     button: "Log in",
     elsewhere: "Log in with the city's account",
-    or: "or",
     continue: "Continue to the console",
     wrong: "Username or password is wrong.",
     tooMany: "Too many attempts; try again in 30 seconds.",
@@ -59,10 +59,11 @@ export const en = {
   },
   alerts: {
     heading: "What is wrong",
-    none: "All is well: nothing needs you.",
+    none: "Everything is working; nothing to do.",
     noneStandby:
-      "Nothing in the outbox needs you. This task stands by; the leader's console shows the connection.",
-    count: (count: number) => (count === 1 ? "1 thing needs you." : `${count} things need you.`),
+      "Nothing in the outbox needs attention. This task stands by; the leader's console shows the connection.",
+    count: (count: number) =>
+      count === 1 ? "1 problem needs attention." : `${count} problems need attention.`,
     columns: { what: "Problem", since: "Since", todo: "What to do" },
     unknownSince: "unknown",
     state: {
@@ -81,8 +82,8 @@ export const en = {
       what: "No phone is linked: nothing is sent.",
       todo: "Link a phone below; until then messages stay queued.",
     },
-    stopped: (says: string, code: number) => `${says} No login is tried (code ${code}).`,
-    banned: (says: string, until: string) => `${says} No login is tried before ${until}.`,
+    stopped: (says: string, code: number) => `${says} The messenger does not try to log in (code ${code}).`,
+    banned: (says: string, until: string) => `${says} The messenger does not try to log in before ${until}.`,
     replaced: {
       what: "Another program uses this WhatsApp link and has replaced this connection: nothing is sent.",
       todo: "Stop that program; the messenger reclaims the link by itself.",
@@ -136,7 +137,7 @@ export const en = {
       stopped: "Rejected",
       banned: "Banned",
       closed: "Not connected",
-      passkey: "Passkey demanded",
+      passkey: "Passkey required",
       standby: "Standby",
       unknown: "Unknown",
     },
@@ -146,9 +147,10 @@ export const en = {
     pairing: "No phone is linked. Link one below; until then messages stay queued.",
     replaced:
       "Another program uses this WhatsApp link and has replaced this connection. Stop that program; the messenger reclaims the link by itself.",
-    stopped: (says: string) => `${says} No login is tried until you act below; messages stay queued.`,
+    stopped: (says: string) =>
+      `${says} The messenger does not try to log in until you act below; messages stay queued.`,
     banned: (says: string, until: string, operator: string) =>
-      `${says} No login is tried before ${until}. ${operator} Messages stay queued.`,
+      `${says} The messenger does not try to log in before ${until}. ${operator} Messages stay queued.`,
     closed: (says: string, advice: string) =>
       `${says}${advice} The task reconnects automatically; messages stay queued.`,
     passkey: (says: string) => `${says} See below.`,
@@ -171,7 +173,7 @@ export const en = {
     },
     outage: (service: string, time: string) => `${service} stay queued, and are tried again in ${time}.`,
   },
-  passkey: passkeyDemanded as Advice,
+  passkey: passkeyRequired as Advice,
   disconnections: { ...disconnections, unknown: unknownDisconnection } as AdviceByCode<
     typeof disconnections & { unknown: unknown }
   >,
@@ -219,7 +221,7 @@ export const en = {
   },
   optOut: {
     heading: "Opt a number out",
-    text: "Stops reminders and bulk messages of the notification jobs to a number, or allows them again. One-time codes and messages that wait already are not affected.",
+    text: "Stops reminders and bulk messages of the notification jobs to a number, or allows them again. One-time codes and messages that are already waiting are not affected.",
     summary: "Opt out or in…",
     phone: "Number to opt out or in",
     confirm: "I have checked that the number's owner wants this",
@@ -260,6 +262,9 @@ export const en = {
       changed: "Changed",
       id: "Id",
     },
+    /** Meaning of a state in another language, beside the API's own name of it. */
+    states: undefined as Readonly<Record<MessageSummary["state"], string>> | undefined,
+    kinds: { text: "text", image: "image", file: "file" },
     unavailable: "Messages are unavailable.",
     none: "No messages yet.",
     noneFound: "No message matches.",
@@ -290,12 +295,12 @@ export const en = {
       "media-outage": "WhatsApp's media servers accept no uploads",
       "directory-outage": "WhatsApp does not answer for numbers and devices",
       "too-fast": "WhatsApp says that the account sends too fast",
-      recipient: "rest of the number between two messages",
-      gap: "pace: seconds between two messages",
+      recipient: "minimum gap between messages to this number",
+      gap: "pace: a few seconds between two messages",
       minute: "pace: messages per minute are used up",
       hour: "pace: messages per hour are used up",
       day: "pace: messages per day are used up",
-      "new-contacts": "the daily budget of new contacts is used up",
+      "new-contacts": "the daily limit of new contacts is used up",
       limited: "WhatsApp accepts no new contacts now",
       "cap-spread": "WhatsApp's cap on new contacts is nearly used up; the rest is spread over its cycle",
       "limits-unknown": "WhatsApp has not yet said how it limits new contacts",
@@ -320,10 +325,10 @@ export const en = {
     counts: { accepted: "accepted", opted_out: "opted out", refused: "rejected", expired: "expired" },
     noCounts: "none",
     commands: "Run, preview or replay a job…",
-    why: "These need the rights to read the recipients of a job, which this task does not have: who breaks into the task must not reach them. Run the command in a terminal; the guide for operators says with which settings on a stage.",
+    why: "These need the rights to read the recipients of a job, which this task does not have, so an intruder in the task cannot read them. Run the command in a terminal; the guide for operators lists the settings needed on a stage.",
     preview: "Shows what a run would send, and sends nothing",
     run: "Runs the job now",
-    replay: "Retries the recipients who were not reached",
+    replay: "Retries the recipients who have not been notified",
   },
   acts: {
     heading: "What operators did",

@@ -1,7 +1,7 @@
 import type { Words } from "./en.ts";
 
-const nothing = "Tidak ada, kecuali berlangsung satu jam: beri tahu developer.";
-const others = "Tidak ada, kecuali banyak pesan gagal; bila demikian laporkan ke developer.";
+const nothing = "Tidak perlu tindakan; bila berlangsung satu jam, beri tahu developer.";
+const others = "Tidak perlu tindakan; bila banyak pesan gagal, laporkan ke developer.";
 const correctNumber = "Minta pengirim memperbaiki nomornya.";
 
 /** The console's words in Indonesian. */
@@ -27,7 +27,6 @@ export const id: Words = {
     password: "Kata sandi",
     button: "Masuk",
     elsewhere: "Masuk dengan akun pemerintah kota",
-    or: "atau",
     continue: "Lanjut ke konsol",
     wrong: "Nama pengguna atau kata sandi salah.",
     tooMany: "Terlalu banyak percobaan; coba lagi dalam 30 detik.",
@@ -51,10 +50,10 @@ export const id: Words = {
   },
   alerts: {
     heading: "Yang bermasalah",
-    none: "Semua baik: tidak ada yang perlu ditangani.",
+    none: "Semua berfungsi; tidak ada yang perlu ditangani.",
     noneStandby:
       "Tidak ada yang perlu ditangani di outbox. Task ini bersiaga; konsol leader menampilkan koneksinya.",
-    count: (count) => `${count} hal perlu ditangani.`,
+    count: (count) => `${count} masalah perlu ditangani.`,
     columns: { what: "Masalah", since: "Sejak", todo: "Yang harus dilakukan" },
     unknownSince: "tidak diketahui",
     state: {
@@ -98,7 +97,7 @@ export const id: Words = {
     },
     outage: {
       what: (service) => `${service} tetap di antrean.`,
-      todo: "Tidak ada: messenger mencoba lagi paling lambat setiap 2 menit. Bila berlangsung satu jam, beri tahu developer.",
+      todo: "Tidak perlu tindakan: messenger mencoba lagi paling lambat setiap 2 menit. Bila berlangsung satu jam, beri tahu developer.",
     },
     urgentOld: {
       what: (age) => `Kode sekali pakai atau pesan transaksional sudah menunggu ${age}.`,
@@ -165,7 +164,7 @@ export const id: Words = {
     outage: (service, time) => `${service} tetap di antrean dan akan dicoba lagi dalam ${time}.`,
   },
   passkey: {
-    says: "WhatsApp meminta passkey akun untuk menautkan messenger, yang tidak dapat digunakan messenger.",
+    says: "WhatsApp meminta passkey akun untuk menautkan messenger, tetapi messenger tidak dapat memakai passkey.",
     operator:
       "Jangan memindai berulang-ulang. Coba lagi tautan lama bila terhapus karena kesalahan, atau tautkan nomor yang akunnya tidak diminta passkey.",
   },
@@ -242,7 +241,7 @@ export const id: Words = {
       operator: "Tunggu. Bila berlangsung berjam-jam, cari laporan gangguan WhatsApp.",
     },
     "no device": { says: "nomor tidak memiliki perangkat yang menerima pesan", operator: correctNumber },
-    other: { says: "dengan alasan yang tidak dijelaskannya", operator: "Laporkan kodenya ke developer." },
+    other: { says: "tanpa menyebutkan alasan", operator: "Laporkan kodenya ke developer." },
   },
   reasons: {
     unanswered: "platform tidak menjawab",
@@ -339,6 +338,17 @@ export const id: Words = {
       changed: "Berubah",
       id: "Id",
     },
+    states: {
+      PENDING: "menunggu",
+      SENDING: "sedang dikirim",
+      SENT: "terkirim",
+      DELIVERED: "sampai",
+      READ: "dibaca",
+      FAILED: "gagal",
+      EXPIRED: "kedaluwarsa",
+      UNCERTAIN: "tidak pasti",
+    },
+    kinds: { text: "teks", image: "gambar", file: "berkas" },
     unavailable: "Pesan tidak tersedia.",
     none: "Belum ada pesan.",
     noneFound: "Tidak ada pesan yang cocok.",
@@ -369,7 +379,7 @@ export const id: Words = {
       "media-outage": "server media WhatsApp tidak menerima unggahan",
       "directory-outage": "WhatsApp tidak merespons pengecekan nomor dan perangkat",
       "too-fast": "WhatsApp menyatakan akun mengirim terlalu cepat",
-      recipient: "jeda nomor ini di antara dua pesan",
+      recipient: "jeda minimum antarpesan ke nomor ini",
       gap: "laju: beberapa detik di antara dua pesan",
       minute: "laju: jatah pesan per menit habis",
       hour: "laju: jatah pesan per jam habis",
@@ -377,7 +387,7 @@ export const id: Words = {
       "new-contacts": "jatah harian kontak baru habis",
       limited: "WhatsApp sedang tidak menerima kontak baru",
       "cap-spread": "batas kontak baru dari WhatsApp hampir habis; sisanya dibagi sepanjang siklusnya",
-      "limits-unknown": "WhatsApp belum memberitahukan bagaimana ia membatasi kontak baru",
+      "limits-unknown": "WhatsApp belum memberitahukan batas untuk kontak baru",
       line: "pesan di depannya",
     },
     until: (time) => `sampai ${time}`,

@@ -172,6 +172,24 @@ export const reliances: readonly Reliance[] = [
       ),
   },
   {
+    that: "asks for the keys of LIDs alone, so the messenger asks for those of numbers without one",
+    file: "message/recipient.ts",
+    code: "await parseAndInjectE2ESessions(answer, socket.signalRepository)",
+    look: "If assertSessions asks for the keys of numbers now, delete openWithoutLid() in recipient.ts. Without either, nobody without a LID gets a message.",
+    holds: () =>
+      typeof baileys.parseAndInjectE2ESessions === "function" &&
+      inOrder(
+        "Socket/messages-send.js",
+        "const assertSessions = ",
+        "const wireJids = [",
+        "...jidsRequiringFetch.filter(jid => !!isLidUser(jid)",
+        ".map(a => a.lid)",
+        "content: wireJids.map(",
+      ) &&
+      // the session of a number without a LID is stored under the number
+      inOrder("Signal/libsignal.js", "const lidForPN = await lidMapping.getLIDForPN(pnJid)", "return id;"),
+  },
+  {
     that: "emits TAG: and CB: events for received stanzas",
     file: "message/relay.ts",
     code: "socket.ws.on(`TAG:",

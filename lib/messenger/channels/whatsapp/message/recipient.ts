@@ -1,9 +1,44 @@
-import { isLidUser, jidDecode, jidNormalizedUser, type WASocket } from "baileys";
+import {
+  isLidUser,
+  jidDecode,
+  jidNormalizedUser,
+  parseAndInjectE2ESessions,
+  S_WHATSAPP_NET,
+  type WASocket,
+} from "baileys";
 import { ChannelFailure } from "../../channel.ts";
 import { type Devices, userOf } from "./devices.ts";
 import { askDirectory } from "./directory.ts";
 
 const isPhone = (jid: string): boolean => !jidDecode(jid)?.device;
+
+/** Lists the devices of numbers without a LID. */
+const listWithoutLid = async ({ signalRepository }: WASocket, jids: readonly string[]) => {
+  const numbers = jids.filter((jid) => !isLidUser(jid));
+  const mapped = await signalRepository.lidMapping.getLIDsForPNs(numbers);
+  return numbers.filter((jid) => !mapped?.some(({ pn }) => pn === jid));
+};
+
+/** Queries keys by number. baileys does so by LID only: it would leave out a number without one. */
+const openWithoutLid = async (socket: WASocket, jids: readonly string[], isForced: boolean) => {
+  const users = jids.map((jid) => ({
+    tag: "user",
+    attrs: { jid, ...(isForced && { reason: "identity" }) },
+  }));
+  const answer = await socket.query({
+    tag: "iq",
+    attrs: { xmlns: "encrypt", type: "get", to: S_WHATSAPP_NET },
+    content: [{ tag: "key", attrs: {}, content: users }],
+  });
+  await parseAndInjectE2ESessions(answer, socket.signalRepository);
+};
+
+const assertSessions = async (socket: WASocket, jids: readonly string[], isForced: boolean) => {
+  const numbers = await listWithoutLid(socket, jids);
+  const others = jids.filter((jid) => !numbers.includes(jid));
+  if (others.length > 0) await socket.assertSessions(others, isForced);
+  if (numbers.length > 0) await openWithoutLid(socket, numbers, isForced);
+};
 
 /**
  * Queries the keys of devices and opens Signal sessions with them. A device without keys fails the query for all: then
@@ -11,7 +46,7 @@ const isPhone = (jid: string): boolean => !jidDecode(jid)?.device;
  */
 const queryKeys = async (socket: WASocket, jids: readonly string[], isForced: boolean): Promise<void> => {
   try {
-    await askDirectory(socket.assertSessions([...jids], isForced));
+    await askDirectory(assertSessions(socket, jids, isForced));
   } catch (error) {
     // without an answer for all there would be none for each, and each query takes its time
     const isAnswered = !(error instanceof ChannelFailure);
@@ -33,8 +68,7 @@ const listWithoutSession = async ({ signalRepository }: WASocket, jids: readonly
  * Companions without keys are left out of the cached devices, from which baileys takes those of the message.
  *
  * @returns the users whose devices the message needs, and what to call when baileys has taken them: the recipient's are
- *   queried again for the next message. Undefined without devices that baileys can encrypt for: it would send the message
- *   to nobody.
+ *   queried again for the next message. Undefined without devices: baileys would send the message to nobody.
  */
 export const openSessions = async (socket: WASocket, devices: Devices, address: string) => {
   const { id = "", lid = id } = socket.authState.creds.me ?? {};
@@ -43,9 +77,6 @@ export const openSessions = async (socket: WASocket, devices: Devices, address: 
   const found = await socket.getUSyncDevices([own, address], true, false);
   const [user, ownUser] = [userOf(address), userOf(own)];
   if (!found.some((device) => device.user === user)) return undefined;
-  // baileys opens sessions with LIDs only: for a number without one it gets no keys
-  const hasLid = isLidUser(address) || (await socket.signalRepository.lidMapping.getLIDForPN(address));
-  if (!hasLid) return undefined;
   // this device is listed with a LID
   const others = found.map(({ jid }) => jid).filter((jid) => jid !== id && jid !== lid);
   let left = await listWithoutSession(socket, others);

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStore, type SocketConfig } from "baileys";
+import { steadyNow } from "#lib/steady-clock.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
 /** How far the library has got with sending one message. */
@@ -12,6 +13,27 @@ export interface SendProgress {
 
 /** The send that the running code belongs to, if any. */
 export const sendProgress = new AsyncLocalStorage<SendProgress>();
+
+type FindLids = Parameters<SocketConfig["makeSignalRepository"]>[2];
+
+/** As long as devices are cached. */
+const maxAgeMs = 5 * 60_000;
+
+/** Remembers which numbers have no LID: baileys would ask for it at every step of a send, within the account's transaction. */
+const rememberMissing = (findLids: FindLids): FindLids => {
+  const missingUntil = new BoundedMap<number>();
+  return (
+    findLids &&
+    (async (jids) => {
+      const asked = jids.filter((jid) => steadyNow() >= (missingUntil.get(jid) ?? 0));
+      if (asked.length === 0) return [];
+      const found = await findLids(asked);
+      for (const jid of found ? asked : [])
+        if (!found?.some(({ pn }) => pn === jid)) missingUntil.set(jid, steadyNow() + maxAgeMs);
+      return found;
+    })
+  );
+};
 
 /**
  * A Signal repository that stores each Signal session before anything encrypted with it can leave.
@@ -35,7 +57,7 @@ export const writeThrough =
     const repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
       { ...auth, keys: written },
       logger,
-      findLids,
+      rememberMissing(findLids),
     );
     // baileys' own has no limit, and each entry has a timer of three days that holds all keys of its send: 60 KiB
     Object.assign(repository.lidMapping, { mappingCache: new BoundedMap<string>() });

@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process";
+import { resolve6 } from "node:dns/promises";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { App } from "aws-cdk-lib";
+import { findSetting } from "#lib/config.ts";
+import { readConfig } from "../aws/config.ts";
+import { checks, type Problem, Refused, type Surveyed } from "../aws/preflight.ts";
+import { CommandError, command, exitCodes, runCommand } from "./command.ts";
+
+const execute = promisify(execFile);
+
+/** Runs a program. @throws CommandError when it is not installed. */
+const runProgram = async (program: string, args: readonly string[]): Promise<string> => {
+  try {
+    const { stdout } = await execute(program, args, { timeout: 30_000 });
+    return stdout;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT")
+      throw new CommandError(`${program} is not installed; see infra/RUNBOOK.md#before-you-begin`);
+    throw error;
+  }
+};
+
+const runAws = async (...args: readonly string[]): Promise<unknown> => {
+  try {
+    return JSON.parse(await runProgram("aws", [...args, "--output", "json"]));
+  } catch (error) {
+    const { stderr = "" } = error as { stderr?: string };
+    const [, code] = /\((\w+)\) when calling/.exec(stderr) ?? [];
+    if (code) throw new Refused(code);
+    if (stderr) throw new CommandError(`AWS cannot be called: ${stderr.trim().split("\n").at(-1)}`);
+    throw error;
+  }
+};
+
+const readStage = (stage: string) => {
+  const { context } = JSON.parse(readFileSync("cdk.json", "utf8")) as { context: Record<string, unknown> };
+  return readConfig(new App({ context: { ...context, stage } }).node);
+};
+
+const findRegion = async (given: string | undefined): Promise<string> =>
+  given ?? findSetting("AWS_REGION") ?? (await runProgram("aws", ["configure", "get", "region"])).trim();
+
+interface Finding {
+  readonly check: string;
+  readonly problem: Problem | undefined;
+}
+
+/** Asks all checks that the stage needs. What AWS does not let the caller read is a problem, too. */
+export const survey = (stage: Surveyed): Promise<Finding[]> =>
+  Promise.all(
+    checks
+      .filter(({ isNeeded }) => isNeeded?.(stage.config) ?? true)
+      .map(async ({ name, find }) => {
+        const problem = await find(stage).catch((error: unknown): Problem => {
+          if (!(error instanceof Refused)) throw error;
+          return {
+            says: `It cannot be checked: AWS answered ${error.code}.`,
+            mend: "use credentials that may read it",
+          };
+        });
+        return { check: name, problem };
+      }),
+  );
+
+const show = ({ check, problem }: Finding): string =>
+  problem ? `fix  ${check}: ${problem.says}\n     ${problem.mend}` : `ok   ${check}`;
+
+export const run = command(
+  "preflight",
+  "Check what must be so before a stage is deployed, with the command that corrects it.",
+  (program, answer) => {
+    program
+      .requiredOption("--stage <stage>", "name of the stage, as in cdk.json")
+      .option("--region <region>", "region of AWS; by default that of the environment or the AWS CLI")
+      .action(
+        answer(async ({ stage, region: given }) => {
+          const config = readStage(stage);
+          const region = await findRegion(given);
+          const platforms = () => runProgram("docker", ["buildx", "inspect", "--bootstrap"]);
+          const findings = await survey({ config, region, aws: runAws, resolve6, platforms });
+          const wrong = findings.filter(({ problem }) => problem).length;
+          return {
+            text: [
+              ...findings.map(show),
+              wrong === 0 ? `Nothing to do: ${stage} can be deployed to ${region}.` : `To correct: ${wrong}.`,
+            ].join("\n"),
+            json: { stage, region, findings },
+            code: wrong === 0 ? exitCodes.done : exitCodes.failed,
+          };
+        }),
+      );
+  },
+);
+
+if (import.meta.main) await runCommand(run);

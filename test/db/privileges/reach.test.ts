@@ -1,0 +1,208 @@
+import { expect, test } from "vitest";
+import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
+import { connectFor } from "../../steps/connections.ts";
+
+/** Everything that a role may use. */
+interface Reach {
+  /** Functions that it may execute. */
+  readonly functions: readonly string[];
+  /** Its privileges on tables, views and sequences, or on single columns: `schema.table (column)`. */
+  readonly relations?: Readonly<Record<string, string>>;
+}
+
+const read = "SELECT";
+const append = "SELECT, INSERT";
+const write = "SELECT, INSERT, UPDATE";
+const all = "SELECT, INSERT, UPDATE, DELETE";
+
+const reaches: Readonly<Record<LoginRole, Reach>> = {
+  resident: {
+    functions: ["resident.list", "resident.search"],
+  },
+  tourism: {
+    functions: [],
+    relations: {
+      "tourism.category": read,
+      "tourism.photo": read,
+    },
+  },
+  gatekeeper: {
+    functions: ["partner.authenticate"],
+  },
+  messenger: {
+    functions: ["messaging.quiet_until", "notification.add_opt_out", "notification.remove_opt_out"],
+    relations: {
+      "messaging.account": all,
+      "messaging.auth_archive": all,
+      "messaging.auth_key": all,
+      "messaging.contact": all,
+      "messaging.control": all,
+      "messaging.idempotency": all,
+      "messaging.leadership": all,
+      "messaging.media": all,
+      "messaging.media_chunk": all,
+      "messaging.message": all,
+      "messaging.number_check": all,
+      "messaging.operator_act": append,
+      "messaging.operator_result": append,
+      "messaging.payload": all,
+      "notification.run": read,
+    },
+  },
+  employee: {
+    functions: [
+      "employee.close_account",
+      "employee.confirm_session",
+      "employee.fail_attempt",
+      "employee.limit_session",
+      "employee.pass_attempt",
+      "employee.release_attempt",
+      "employee.reserve_attempt",
+      "employee.spend_token",
+      "employee.start_session",
+    ],
+  },
+  "employee-ticket": {
+    functions: [
+      "employee.fail_attempt",
+      "employee.owns_ticket",
+      "employee.pass_attempt",
+      "employee.release_attempt",
+      "employee.reserve_attempt",
+      "employee.store_ticket",
+    ],
+  },
+  "employee-admin": {
+    functions: ["employee.end_sessions", "employee.list_sessions", "employee.unlock_account"],
+  },
+  importer: {
+    functions: ["resident.fold_changes"],
+    relations: {
+      "office.alert": all,
+      "office.appointment": all,
+      "office.document": all,
+      "office.on_call": all,
+      "office.queue_ticket": all,
+      "resident.resident": write,
+      "tourism.category": write,
+      "tourism.photo": write,
+    },
+  },
+  "partner-admin": {
+    functions: ["partner.is_active"],
+    relations: {
+      "partner.api_key": write,
+      "partner.partner": write,
+    },
+  },
+  maintenance: {
+    functions: [
+      "audit.expire_reads",
+      "audit.extend_partitions",
+      "audit.find_settled_id",
+      "audit.seal_reads",
+      "audit.verify_seals",
+      "employee.expire_attempts",
+      "employee.expire_sessions",
+      "messaging.expire_acts",
+      "notification.expire",
+      "resident.choose_blocks",
+      "resident.count_outdated_names",
+      "resident.fold_changes",
+      "resident.list_bypassable_triggers",
+      "resident.list_stale_blocks",
+      "resident.merge_trigrams",
+      "resident.read_names",
+      "resident.read_profile",
+      "resident.read_status",
+      "resident.read_vocabulary",
+      "resident.rebuild_blocks",
+      "resident.recount",
+      "resident.refresh_names",
+      "resident.restore_triggers",
+      "resident.sample_names",
+      "resident.split_block",
+      "resident.store_profiles",
+      "resident.store_vocabulary",
+    ],
+  },
+  notify: {
+    functions: [
+      "audience.moment",
+      "messaging.count_states",
+      "notification.add_opt_out",
+      "notification.remove_opt_out",
+    ],
+    relations: {
+      "audience.appointment_reminder": read,
+      "audience.document_status": read,
+      "audience.queue_ticket": read,
+      "audience.system_alert": read,
+      "notification.opt_out": read,
+      "notification.recipient": write,
+      "notification.request": write,
+      "notification.run": write,
+    },
+  },
+};
+const rows = (Object.keys(loginRoles) as LoginRole[]).map(
+  (name) => [loginRoles[name], reaches[name]] as const,
+);
+
+test.each(rows)(
+  "%s has exactly its privileges on tables, views, sequences and columns",
+  async (role, { relations = {} }) => {
+    const found = await connectFor("adminUrl")<{ name: string; privileges: string }[]>`
+    with relation as (
+      select c.oid, format('%I.%I', n.nspname, c.relname) as name, c.relkind
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast') and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+    ), held as (
+      select name, place, privilege from relation,
+        unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) with ordinality of (privilege, place)
+      where relkind <> 'S' and has_table_privilege(${role}, oid, privilege)
+      union all
+      select name, place, privilege from relation,
+        unnest('{USAGE,SELECT,UPDATE}'::text[]) with ordinality of (privilege, place)
+      where relkind = 'S' and has_sequence_privilege(${role}, oid, privilege)
+      union all
+      select format('%s (%s)', name, a.attname), place, privilege from relation
+        join pg_attribute a on a.attrelid = oid and a.attnum > 0 and not a.attisdropped,
+        unnest('{SELECT,INSERT,UPDATE,REFERENCES}'::text[]) with ordinality of (privilege, place)
+      where relkind <> 'S' and has_column_privilege(${role}, oid, a.attnum, privilege)
+        and not has_table_privilege(${role}, oid, privilege)
+    )
+    select name, string_agg(privilege, ', ' order by place) as privileges from held group by name`;
+    expect(Object.fromEntries(found.map(({ name, privileges }) => [name, privileges]))).toEqual(relations);
+  },
+);
+
+test.each(rows)("%s may execute exactly its functions", async (role, { functions }) => {
+  const found = await connectFor("adminUrl")<{ name: string }[]>`
+    select format('%I.%I', n.nspname, p.proname) as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where n.nspname not in ('pg_catalog', 'information_schema')
+      and has_schema_privilege(${role}, n.oid, 'USAGE') and has_function_privilege(${role}, p.oid, 'EXECUTE')
+    order by 1`;
+  expect(found.map(({ name }) => name)).toEqual(functions);
+});
+
+test.each(Object.values(loginRoles))(
+  "%s may not create temporary objects, schemas, or anything in a schema",
+  async (role) => {
+    const [row] = await connectFor("adminUrl")`
+      select has_database_privilege(${role}, current_database(), 'TEMP, CREATE') as database,
+        coalesce(bool_or(has_schema_privilege(${role}, oid, 'CREATE')), false) as schema
+      from pg_namespace where nspname not like 'pg_temp%' and nspname not like 'pg_toast_temp%'`;
+    expect(row).toEqual({ database: false, schema: false });
+  },
+);
+
+test("every function that runs as its owner has a search path that ends in pg_temp", async () => {
+  const functions = await connectFor("adminUrl")<{ name: string; path: string | null }[]>`
+    select p.oid::regprocedure::text as name,
+      (select setting from unnest(p.proconfig) setting where setting like 'search_path=%') as path
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where p.prosecdef and n.nspname not in ('pg_catalog', 'information_schema')`;
+  expect(functions.length).toBeGreaterThan(30);
+  expect(functions.filter(({ path }) => !path?.endsWith(", pg_temp"))).toEqual([]);
+});

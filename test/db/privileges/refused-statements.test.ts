@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { connectFor } from "../../steps/connections.ts";
+import { DENIED, refusal } from "./refusal.ts";
+
+test("the employee role cannot read sessions or attempts by any statement", async () => {
+  const sql = connectFor("employeeUrl");
+  for (const statement of [
+    "select * from employee.session",
+    "select digest from employee.refresh_token",
+    "select count(*) from employee.attempt",
+    "delete from employee.attempt",
+    "update employee.session set ended_at = null",
+    "select employee.tally('', '', '', now())",
+    "select employee.owns_ticket('', '')",
+    "select * from employee.ticket",
+    "select * from employee.known_network",
+    "select resident.list(1, 1, 'p', 'k', 'r')",
+    "select partner.authenticate('')",
+    "create temp table t (x int)",
+    "set role municipal_owner",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
+
+test("the importer cannot give a type of its own to the function that counts its rows", async () => {
+  const sql = connectFor("importerUrl");
+  for (const statement of [
+    "create domain pg_temp.text as pg_catalog.text check (current_user <> 'municipal_owner')",
+    "create temp table new_rows (created_at timestamp, id bigint)",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
+
+test("the importer may write residents but not the audit, keys or the schema", async () => {
+  const sql = connectFor("importerUrl");
+  for (const statement of [
+    "select * from audit.resident_read",
+    "select * from partner.api_key",
+    "delete from resident.resident",
+    "truncate resident.resident",
+    "alter table resident.resident add x int",
+    "drop table resident.resident",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
+
+test("the notify role reads all audiences, also later ones, but not the tables behind them", async () => {
+  const sql = connectFor("notifyUrl");
+  const views = await connectFor("adminUrl")<{ name: string }[]>`
+    select format('audience.%I', viewname) as name from pg_views where schemaname = 'audience'`;
+  expect(views.length).toBeGreaterThanOrEqual(4);
+  for (const { name } of views) expect(await refusal(sql, `select * from ${name}`)).toBeUndefined();
+  for (const statement of [
+    ...["appointment", "queue_ticket", "document", "on_call", "alert"].map(
+      (table) => `select * from office.${table}`,
+    ),
+    "update audience.appointment_reminder set phone = phone",
+    "create view audience.mine as select 1",
+    "select * from messaging.message",
+    "select phone from messaging.contact",
+    "select notification.expire(1)",
+    "delete from notification.run",
+    "update notification.opt_out set since = now()",
+    "delete from notification.opt_out",
+    "select * from resident.resident",
+    "set role municipal_owner",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
+
+test("the messenger's role reads only the runs of notifications, and opts single numbers out", async () => {
+  const sql = connectFor("messengerUrl");
+  for (const statement of ["select * from notification.run", "select notification.remove_opt_out('')"])
+    expect(await refusal(sql, statement)).toBeUndefined();
+  for (const statement of [
+    ...["recipient", "request", "opt_out"].map((table) => `select * from notification.${table}`),
+    "update notification.run set state = 'done'",
+    "update notification.opt_out set since = now()",
+    "select digest from notification.opt_out",
+    "delete from notification.opt_out",
+    "insert into notification.opt_out (digest, pepper_version) values ('', 1)",
+    "select * from audience.appointment_reminder",
+    "select * from office.appointment",
+  ])
+    expect([statement, await refusal(sql, statement)]).toEqual([statement, DENIED]);
+});
