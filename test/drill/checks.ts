@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { listOptedOut } from "#lib/notification/opt-out.ts";
 import { digestToken } from "#lib/opaque-token.ts";
