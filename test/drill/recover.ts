@@ -54,8 +54,12 @@ interface Recovery {
   readonly stops: (() => unknown)[];
 }
 
-/** Restores the database, deploys on it, starts the messenger, and checks at each step that nothing is missing. */
-export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<void> => {
+/**
+ * Restores the database, deploys on it, starts the messenger, and checks at each step that nothing is missing.
+ *
+ * @returns the port of the server.
+ */
+export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<number> => {
   const { scene, archive, as, take, log, folder, stops } = recovery;
   const { platform, fleet, store } = scene;
   const held = memory.waiting.filter((id) => platform.arrivalsOf(id) === 0);
@@ -161,4 +165,5 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<vo
       ],
     };
   });
+  return port;
 };
