@@ -7,7 +7,7 @@ import { localSecretName } from "../../infra/local/secrets/store.ts";
 import { openSuperuser, type Scene } from "../faults/scene.ts";
 import type { Archive } from "./backup.ts";
 import { checkAudit, checkKey, checkOptOuts, checkPairing, checkResidents } from "./checks.ts";
-import { type As, arrived, runFunction, submitRounds, untilArrived } from "./city.ts";
+import { type As, runFunction, submitRounds, untilArrived } from "./city.ts";
 import { compareFacts, readFacts } from "./facts.ts";
 import type { Memory } from "./lose.ts";
 import type { Take } from "./report.ts";
@@ -63,7 +63,7 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<nu
   const { scene, archive, as, take, log, folder, stops } = recovery;
   const { platform, fleet, store } = scene;
   const held = memory.waiting.filter((id) => platform.arrivalsOf(id) === 0);
-  const before = { shown: arrived(scene, memory.waiting).length, sent: 0 };
+  let sentBefore = 0;
   let port = 0;
 
   await take(
@@ -114,7 +114,7 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<nu
   await take(
     "start the messenger",
     async () => {
-      before.sent = count(scene, memory.waiting);
+      sentBefore = count(scene, memory.waiting);
       await fleet.grow(1);
       await platform.until(() => platform.sockets.loggedIn === 1, 30_000);
       return { seen: "it logs in without pairing" };
@@ -124,7 +124,7 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<nu
 
   await take("look whether messages are held", async () => {
     const { paused } = await as("messenger", findPause);
-    const sent = count(scene, memory.waiting) - before.sent;
+    const sent = count(scene, memory.waiting) - sentBefore;
     return {
       seen: `${memory.waiting.length} messages wait`,
       wrongs: [
