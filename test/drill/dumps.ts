@@ -35,9 +35,10 @@ export const explainMissingDump = async (sql: postgres.Sql): Promise<string | un
 
 /** Of the database itself, which pg_restore creates only with --create. */
 const isOfDatabase = (line: string) => /^(database|setting) /.test(line);
-const withoutDatabase = ({ schema, ...rest }: Facts): Facts => ({
+/** What a dump has. PostgreSQL prints a condition that it has read again with fewer parentheses. */
+const dumpable = ({ schema, ...rest }: Facts): Facts => ({
   ...rest,
-  schema: schema.filter((line) => !isOfDatabase(line)),
+  schema: schema.filter((line) => !isOfDatabase(line)).map((line) => line.replaceAll(/[()]/g, "")),
 });
 
 /** Deletes what the migrations have inserted, so that a dump of the data can be restored. */
@@ -74,8 +75,8 @@ export const dumpAndRestore = async ({ scene, take, port, folder }: Dumping): Pr
   const create = (database: string) =>
     within("municipal", (sql) => sql.unsafe(`create database ${database} owner municipal_admin`));
   const compare = async (database: string) => {
-    const dumped = withoutDatabase(await within("municipal", readFacts));
-    const restored = withoutDatabase(await within(database, readFacts));
+    const dumped = dumpable(await within("municipal", readFacts));
+    const restored = dumpable(await within(database, readFacts));
     return compareFacts(dumped, restored);
   };
   const file = join(folder, "municipal.dump");
