@@ -34,7 +34,12 @@ const rooms: Record<string, readonly string[]> = {
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],
-  "lib/messenger/channels/whatsapp": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/channels/whatsapp/link": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/channels/whatsapp/message": ["lib", "lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/channels/whatsapp": [
+    ...["lib", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...["lib/messenger/channels/whatsapp/link", "lib/messenger/channels/whatsapp/message"],
+  ],
   "lib/messenger/send": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
   "lib/messenger/console/words": ["lib/messenger/channels", "lib/messenger/outbox"],
@@ -45,9 +50,16 @@ const rooms: Record<string, readonly string[]> = {
   ],
   "lib/messenger": [
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/notification", "lib/secrets"],
-    ...["accept", "channels", "channels/whatsapp", "console", "console/login", "outbox", "send"].map(
-      (room) => `lib/messenger/${room}`,
-    ),
+    ...[
+      "accept",
+      "channels",
+      "channels/whatsapp",
+      "channels/whatsapp/link",
+      "console",
+      "console/login",
+      "outbox",
+      "send",
+    ].map((room) => `lib/messenger/${room}`),
   ],
 };
 

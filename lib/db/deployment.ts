@@ -26,8 +26,11 @@ export const findDeployment = async (secretId: string, backup: string | undefine
     /** Holds the messages of a restored database until an operator resumes sending. */
     async holdRestored(sql: postgres.Sql): Promise<void> {
       if (!backup) return;
-      const [row] = await sql<{ held: boolean }[]>`select messaging.hold_restored(${backup}) as held`;
-      if (row?.held) log.warn("the database was restored: sending is paused", { backup });
+      const [row] = await sql<{ held: boolean; seal: string }[]>`
+        select messaging.hold_restored(${backup}) as held, (select coalesce(max(id), 0)::text from audit.seal) as seal`;
+      // the audit is verified with it: later seals in the log were lost
+      if (row?.held)
+        log.warn("the database was restored: sending is paused", { backup, last_seal: row.seal });
     },
     /** Records that the stage has a schema. */
     async record(): Promise<void> {

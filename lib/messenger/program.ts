@@ -11,7 +11,7 @@ import { consoleSchema, messengerKeySchema, messengerTokenSchema } from "#lib/se
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import { errorCode, errorName } from "./channels/channel.ts";
-import type { WhatsAppSettings } from "./channels/whatsapp/whatsapp.ts";
+import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
 import type { IssuerSettings } from "./console/login/issuer.ts";
 import { carefulPace, noPace } from "./send/pace.ts";
 import { startTask } from "./task.ts";

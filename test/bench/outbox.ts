@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { takeNext } from "#lib/messenger/outbox/next.ts";
 import { markSent } from "#lib/messenger/outbox/outcome.ts";

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import postgres from "postgres";
 import { beforeAll, expect, test } from "vitest";
 import { Credentials } from "#lib/db/credentials.ts";
-import { createCertificate } from "../../infra/local/whatsapp/certificate.ts";
+import { createCertificate } from "../../infra/local/whatsapp/media/certificate.ts";
 import { useOwnCity } from "../steps/city/own-city.ts";
 
 const own = useOwnCity();

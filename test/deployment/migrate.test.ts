@@ -144,8 +144,10 @@ test("a database that was restored from a backup sends nothing until an operator
   const stage = await prepareStage();
   await migrate(stage);
   const sql = stage.connect();
+  const logged: { backup: string; last_seal: string }[] = [];
   const restore = async (backup: string) => {
-    await migrate({ variables: { ...stage.variables, DATABASE_RESTORED_FROM: backup } });
+    const lines = await migrate({ variables: { ...stage.variables, DATABASE_RESTORED_FROM: backup } });
+    logged.push(...lines.filter(({ last_seal }) => last_seal !== undefined));
     return (await sql`select paused, paused_at is not null as dated from messaging.control`)[0];
   };
   await sql`insert into messaging.auth_key (type, id, value) values ('session', '1', ''), ('creds', 'creds', '')`;
@@ -154,6 +156,10 @@ test("a database that was restored from a backup sends nothing until an operator
   await sql`update messaging.control set paused = false`;
   expect(await restore("the first backup")).toMatchObject({ paused: false });
   expect(await restore("the second backup")).toMatchObject({ paused: true });
+  expect(logged.map(({ backup, last_seal }) => [backup, last_seal])).toEqual([
+    ["the first backup", "0"],
+    ["the second backup", "0"],
+  ]);
 });
 
 describe("the deployment fails", () => {

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { listOptedOut } from "#lib/notification/opt-out.ts";
 import { digestToken } from "#lib/opaque-token.ts";
@@ -9,20 +9,35 @@ import { startCommand } from "../steps/command.ts";
 import { type As, pepperOf } from "./city.ts";
 import type { Found } from "./report.ts";
 
-/** Runs one of the operator's commands on the restored database. */
-const runCommand = async ({ store }: Scene, file: string, ...args: string[]): Promise<Found> => {
-  const { host, port, username, password, dbname } = readLocalSecret("database/maintenance", store);
-  const DATABASE_URL = `postgres://${username}:${password}@${host}:${port}/${dbname}`;
+/** Runs one of the operator's commands on a database of the restored server. */
+export const runOnDatabase = async (
+  { store }: Scene,
+  database: string,
+  file: string,
+  ...args: string[]
+): Promise<Found> => {
+  const { host, port, username, password } = readLocalSecret("database/maintenance", store);
+  const DATABASE_URL = `postgres://${username}:${password}@${host}:${port}/${database}`;
   const { status, out, errors } = await startCommand(file, { DATABASE_URL }, ...args).ended;
   return { seen: out.trim(), wrongs: status === 0 ? [] : errors.trim().split("\n") };
 };
 
 /** Verifies all seals, also against the log of maintenance, which has one more. @param seals in the backup. */
 export const checkAudit = (scene: Scene, log: string, seals: number) =>
-  runCommand(scene, "infra/commands/audit.ts", "verify", "--log", log, "--restored", String(seals));
+  runOnDatabase(
+    scene,
+    "municipal",
+    "infra/commands/audit.ts",
+    "verify",
+    "--log",
+    log,
+    "--restored",
+    String(seals),
+  );
 
 /** Recounts the residents, and looks for triggers that could be bypassed. */
-export const checkResidents = (scene: Scene) => runCommand(scene, "infra/commands/residents.ts", "verify");
+export const checkResidents = (scene: Scene) =>
+  runOnDatabase(scene, "municipal", "infra/commands/residents.ts", "verify");
 
 /** @param key a partner's, from before the loss. */
 export const checkKey = (as: As, key: string): Promise<Found> =>

@@ -7,8 +7,9 @@ const about = `Back up a database while it is used, lose it with its server, res
 
 The city, its residents and its phones are invented and exist only meanwhile, on this machine. The drill takes a physical
 backup by PostgreSQL's own functions, archives the log, deletes the data, replays the log elsewhere, deploys on it and
-starts the messenger. It prints each step with its time, the time to recover (RTO) and what was lost (RPO). The exit code
-is 1 if anything is missing.`;
+starts the messenger. It prints each step with its time, the time to recover (RTO) and what was lost (RPO). With
+pg_dump on the PATH, not older than the server, it also restores a dump and the data of one alone. The exit code is 1 if
+anything is missing.`;
 
 export const run = command("drill", about, (program, answer, print) => {
   program
@@ -22,7 +23,7 @@ export const run = command("drill", about, (program, answer, print) => {
         for (const signal of signals) process.on(signal, interrupt);
         await build();
         const report = await runDrill({
-          ...{ residents, phones, signal: interrupted.signal },
+          ...{ residents, phones, dumps: true, signal: interrupted.signal },
           onStep: ({ name }) => print(`${name} …`),
         });
         for (const signal of signals) process.off(signal, interrupt);

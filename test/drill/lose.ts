@@ -88,6 +88,8 @@ export const loseAll = async (
     await settle(scene, timeoutMs);
     await setPaused(scene.sql, true);
     memory.waiting = await submitRounds(scene, "api:waiting", 2);
+    // so that nothing changes between the facts and the end of the archived log
+    await fleet.grow(0);
     memory.facts = await readFacts(source);
     archived = performance.now();
     await archive.archiveLog(source);
@@ -95,6 +97,7 @@ export const loseAll = async (
   });
 
   await take("go on, lose everything", async () => {
+    await fleet.grow(1);
     await readResidents(as, readsPerSeal);
     await maintain(scene, log);
     memory.later.sent = await submitRounds(scene, "api:later", 1);

@@ -5,12 +5,15 @@ import { mintToken } from "#lib/opaque-token.ts";
 import { startServer } from "../../infra/local/postgres/server.ts";
 import { localSecretName } from "../../infra/local/secrets/store.ts";
 import { openSuperuser, type Scene } from "../faults/scene.ts";
+import { settle } from "../faults/verdict.ts";
 import type { Archive } from "./backup.ts";
 import { checkAudit, checkKey, checkOptOuts, checkPairing, checkResidents } from "./checks.ts";
-import { type As, arrived, runFunction, submitRounds, untilArrived } from "./city.ts";
+import { type As, runFunction, submitRounds, untilArrived } from "./city.ts";
 import { compareFacts, readFacts } from "./facts.ts";
 import type { Memory } from "./lose.ts";
 import type { Take } from "./report.ts";
+
+const timeoutMs = 30_000;
 
 const prefix = localSecretName("" as "database/admin");
 
@@ -54,12 +57,16 @@ interface Recovery {
   readonly stops: (() => unknown)[];
 }
 
-/** Restores the database, deploys on it, starts the messenger, and checks at each step that nothing is missing. */
-export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<void> => {
+/**
+ * Restores the database, deploys on it, starts the messenger, and checks at each step that nothing is missing.
+ *
+ * @returns the port of the server.
+ */
+export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<number> => {
   const { scene, archive, as, take, log, folder, stops } = recovery;
   const { platform, fleet, store } = scene;
   const held = memory.waiting.filter((id) => platform.arrivalsOf(id) === 0);
-  const before = { shown: arrived(scene, memory.waiting).length, sent: 0 };
+  let sentBefore = 0;
   let port = 0;
 
   await take(
@@ -110,9 +117,9 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<vo
   await take(
     "start the messenger",
     async () => {
-      before.sent = count(scene, memory.waiting);
+      sentBefore = count(scene, memory.waiting);
       await fleet.grow(1);
-      await platform.until(() => platform.sockets.loggedIn === 1, 30_000);
+      await platform.until(() => platform.sockets.loggedIn === 1, timeoutMs);
       return { seen: "it logs in without pairing" };
     },
     { recovers: true },
@@ -120,7 +127,7 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<vo
 
   await take("look whether messages are held", async () => {
     const { paused } = await as("messenger", findPause);
-    const sent = count(scene, memory.waiting) - before.sent;
+    const sent = count(scene, memory.waiting) - sentBefore;
     return {
       seen: `${memory.waiting.length} messages wait`,
       wrongs: [
@@ -133,16 +140,15 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<vo
   await take(
     "resume sending",
     async () => {
-      const ids = [...memory.waiting];
+      const ids = memory.waiting;
       await as("messenger", (sql) => setPaused(sql, false));
-      await platform.until(
-        () => ids.every((id) => platform.arrivalsOf(id) > (held.includes(id) ? 0 : 1)),
-        60_000,
-      );
       await untilArrived(scene, ids);
+      const { PENDING = 0, SENDING = 0 } = await as("messenger", (sql) => settle({ sql }, timeoutMs));
+      // of others, the messenger has got the receipt since
+      const again = ids.filter((id) => platform.arrivalsOf(id) > 1);
       return {
-        seen: `${held.length} were not sent before; ${ids.length - held.length} were, and went out again with the same id`,
-        wrongs: judge(scene, ids),
+        seen: `${held.length} were not sent before; of ${ids.length - held.length} that were, ${again.length} went out again, with the same id`,
+        wrongs: [...judge(scene, ids), ...(PENDING + SENDING > 0 ? [`${PENDING + SENDING} still wait`] : [])],
       };
     },
     { recovers: true },
@@ -161,4 +167,5 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<vo
       ],
     };
   });
+  return port;
 };

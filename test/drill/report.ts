@@ -24,6 +24,8 @@ export type Take = (
 
 export interface Report {
   readonly steps: readonly Step[];
+  /** Why no dumps were made, if none were. */
+  readonly withoutDumps?: string | undefined;
   /** From the last moment that the archived log has to the loss. */
   readonly lostSeconds: number;
   /** What was done in between. */
@@ -39,7 +41,7 @@ export const recoverySeconds = ({ steps }: Report): number =>
   steps.filter(({ recovers }) => recovers).reduce((sum, { seconds }) => sum + seconds, 0);
 
 export const renderReport = (report: Report): string => {
-  const { steps, lostSeconds, lost } = report;
+  const { steps, withoutDumps, lostSeconds, lost } = report;
   const rows = steps.map(({ name, seconds, recovers, seen, wrongs }) => [
     wrongs.length === 0 ? "✓" : "✗",
     name,
@@ -55,6 +57,7 @@ export const renderReport = (report: Report): string => {
     "",
     `Time to recover (RTO): ${recoverySeconds(report).toFixed(2)} s, the steps with *.`,
     `Lost (RPO): the last ${lostSeconds.toFixed(2)} s, with ${what.join(", ")}.`,
+    ...(withoutDumps === undefined ? [] : [withoutDumps]),
     ...wrongs,
   ].join("\n");
 };

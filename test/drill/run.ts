@@ -6,9 +6,10 @@ import { connectionTo } from "#lib/db/credentials.ts";
 import { removeData } from "../../infra/local/postgres/place.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { readLocalSecret } from "../../infra/local/secrets/store.ts";
-import { type Scene, startScene } from "../faults/scene.ts";
+import { openSuperuser, type Scene, startScene } from "../faults/scene.ts";
 import { openArchive } from "./backup.ts";
 import { type As, readsPerSeal } from "./city.ts";
+import { dumpAndRestore, explainMissingDump } from "./dumps.ts";
 import { type LossOptions, loseAll } from "./lose.ts";
 import { recoverAll } from "./recover.ts";
 import { hasPassed, type Report, type Step, type Take } from "./report.ts";
@@ -16,6 +17,8 @@ import { hasPassed, type Report, type Step, type Take } from "./report.ts";
 export interface DrillOptions extends LossOptions {
   /** Phones that get messages. */
   readonly phones: number;
+  /** Whether to dump and restore with pg_dump, too, if it is installed. */
+  readonly dumps?: boolean;
   readonly onStep?: (step: Step) => void;
   /** Ends the drill after the step in progress. */
   readonly signal?: AbortSignal;
@@ -46,6 +49,18 @@ const stepsWith = ({ onStep, signal }: DrillOptions) => {
   return { steps, take };
 };
 
+/** @returns why no dumps were made, if none were. */
+const tryDumps = async (parts: { scene: Scene; take: Take }, port: number, folder: string) => {
+  const { fleet, store } = parts.scene;
+  const sql = openSuperuser(store, port);
+  const missing = await explainMissingDump(sql).finally(() => sql.end());
+  if (missing) return missing;
+  // nothing must change between a dump and the comparison
+  await fleet.grow(0);
+  await dumpAndRestore({ ...parts, port, folder });
+  return undefined;
+};
+
 /**
  * Loses a city with its database, and restores it from a physical backup and the archived log. The bundles must have
  * been built.
@@ -62,14 +77,16 @@ export const runDrill = async (options: DrillOptions): Promise<Report> => {
     const { steps, take } = stepsWith(options);
     const parts = { scene, archive, as: asRoleOf(scene), take, log: join(folder, "maintenance.log") };
     const memory = await loseAll(parts, options);
-    await recoverAll({ ...parts, folder, stops }, memory);
+    const port = await recoverAll({ ...parts, folder, stops }, memory);
+    const withoutDumps =
+      options.dumps && hasPassed({ steps }) ? await tryDumps(parts, port, folder) : undefined;
     const { later, lostSeconds } = memory;
     const lost = {
       "reads with their seal": readsPerSeal,
       "messages that were sent, of which the product knows nothing": later.sent.length,
       "messages that were accepted and are never sent": later.waiting.length,
     };
-    return { steps, lostSeconds, lost };
+    return { steps, withoutDumps, lostSeconds, lost };
   } finally {
     for (const stop of stops.reverse()) await stop();
   }

@@ -45,9 +45,9 @@ interface SceneOptions {
 }
 
 /** Opens one connection of the superuser: only that one may see and set everything. */
-export const openSuperuser = (store: SecretStore, port: number): postgres.Sql =>
+export const openSuperuser = (store: SecretStore, port: number, database = "municipal"): postgres.Sql =>
   postgres({
-    ...{ host: "127.0.0.1", port, database: "municipal", username: "postgres" },
+    ...{ host: "127.0.0.1", port, database, username: "postgres" },
     password: store.find(localSecretName("database/superuser"))?.value ?? "",
     max: 1,
     fetch_types: false,

@@ -17,7 +17,10 @@ export interface Verdict {
 const pollMs = 100;
 
 /** Waits until nothing is under way any more. */
-export const settle = async ({ sql }: Scene, timeoutMs: number): Promise<Record<string, number>> => {
+export const settle = async (
+  { sql }: Pick<Scene, "sql">,
+  timeoutMs: number,
+): Promise<Record<string, number>> => {
   const until = Date.now() + timeoutMs;
   for (;;) {
     const rows = await sql<{ state: string; count: number }[]>`

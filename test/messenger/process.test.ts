@@ -8,8 +8,8 @@ import { generateMessageIDV2 } from "baileys";
 import * as esbuild from "esbuild";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod/mini";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
-import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
+import type { Composition } from "#lib/messenger/channels/whatsapp/message/composition.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { correctLibraries } from "../../infra/build/corrections.ts";
 import {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
-import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
 import { startTask, type Task } from "#lib/messenger/task.ts";

@@ -1,11 +1,12 @@
 import type postgres from "postgres";
 import sharp from "sharp";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import { newMessageId } from "#lib/messenger/channels/whatsapp/channel.ts";
-import type { Composition } from "#lib/messenger/channels/whatsapp/composition.ts";
-import type { ConnectionState } from "#lib/messenger/channels/whatsapp/connection-state.ts";
-import { openStanding } from "#lib/messenger/channels/whatsapp/standing.ts";
-import { WhatsApp, type WhatsAppSettings } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
+import type { ConnectionState } from "#lib/messenger/channels/whatsapp/link/connection-state.ts";
+import { openStanding } from "#lib/messenger/channels/whatsapp/link/standing.ts";
+import type { Composition } from "#lib/messenger/channels/whatsapp/message/composition.ts";
+import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
+import { WhatsApp } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { untilAborted } from "#lib/until-aborted.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
-import { ownVersion } from "#lib/messenger/channels/whatsapp/web-version.ts";
+import { ownVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts";
 import type { Misbehaviour } from "../../infra/local/whatsapp/behaviour.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { callCommand } from "../steps/command.ts";

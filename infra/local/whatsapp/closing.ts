@@ -1,5 +1,5 @@
 import type { BinaryNode } from "baileys";
-import { element } from "./stanza.ts";
+import { element } from "./wire/stanza.ts";
 
 /** Why the platform closes a connection: a code, or without a reason. */
 export type Reason = "drop" | number;

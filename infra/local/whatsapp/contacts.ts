@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import type { Account } from "./account.ts";
 import type { Directory } from "./directory.ts";
 import type { Phone } from "./phone.ts";
-import { bytesOf, element, secondsNow } from "./stanza.ts";
+import { bytesOf, element, secondsNow } from "./wire/stanza.ts";
 
 /** How contacts are found and addressed: each has a number and a LID, an id that does not reveal the number. */
 export const Contacts = z.strictObject({

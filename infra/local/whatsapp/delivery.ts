@@ -8,7 +8,7 @@ import type { NewChatLimits } from "./new-chats.ts";
 import type { Phone } from "./phone.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
 import type { Knowledge } from "./queries.ts";
-import { bytesOf, element, secondsNow, userOf } from "./stanza.ts";
+import { bytesOf, element, secondsNow, userOf } from "./wire/stanza.ts";
 
 /** As in the client. */
 const maxRetries = 5;

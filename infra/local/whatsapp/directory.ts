@@ -1,6 +1,6 @@
-import type { MediaStore } from "./media-store.ts";
+import type { MediaStore } from "./media/media-store.ts";
 import { Phone } from "./phone.ts";
-import { userOf } from "./stanza.ts";
+import { userOf } from "./wire/stanza.ts";
 
 /** All phones that have an account. */
 export class Directory {

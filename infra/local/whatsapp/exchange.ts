@@ -10,7 +10,7 @@ import { NewChatLimits } from "./new-chats.ts";
 import { Pairing } from "./pairing.ts";
 import type { Phone } from "./phone.ts";
 import { answer, type Knowledge } from "./queries.ts";
-import { element, secondsNow, serverJid } from "./stanza.ts";
+import { element, secondsNow, serverJid } from "./wire/stanza.ts";
 
 /** Numbers of sockets now, at most at the same time, and in total. */
 export interface Sockets {

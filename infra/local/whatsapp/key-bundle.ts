@@ -1,5 +1,5 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
-import { element } from "./stanza.ts";
+import { element } from "./wire/stanza.ts";
 
 /** The public keys of a linked device, with which phones start sessions. */
 export class KeyBundle {

@@ -9,7 +9,7 @@ import {
   getBinaryNodeChild,
   type KeyPair,
 } from "baileys";
-import { bytesOf, element } from "./stanza.ts";
+import { bytesOf, element } from "./wire/stanza.ts";
 
 const iterations = 131_072;
 const stretch = (code: string, salt: Buffer): Promise<Buffer> =>

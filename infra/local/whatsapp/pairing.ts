@@ -4,7 +4,7 @@ import { verifySignature } from "#lib/messenger/channels/whatsapp/signature.ts";
 import type { Account, Device } from "./account.ts";
 import type { Connection } from "./connection.ts";
 import { LinkCode } from "./link-code.ts";
-import { bytesOf, element, secondsNow, serverJid } from "./stanza.ts";
+import { bytesOf, element, secondsNow, serverJid } from "./wire/stanza.ts";
 
 const accountPrefix = Buffer.from([6, 0]);
 const devicePrefix = Buffer.from([6, 1]);

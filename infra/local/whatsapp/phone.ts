@@ -17,9 +17,9 @@ import {
 } from "baileys";
 import type { Device } from "./account.ts";
 import { createKeyStore, silent } from "./key-store.ts";
-import { decryptMedia, findMedia, type MediaReference } from "./media-file.ts";
-import type { MediaStore } from "./media-store.ts";
-import { element, secondsNow } from "./stanza.ts";
+import { decryptMedia, findMedia, type MediaReference } from "./media/media-file.ts";
+import type { MediaStore } from "./media/media-store.ts";
+import { element, secondsNow } from "./wire/stanza.ts";
 
 /** A message that a phone has decrypted. */
 export interface Received {

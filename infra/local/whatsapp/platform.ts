@@ -6,7 +6,6 @@ import { WebSocketServer } from "ws";
 import { muteLibsignal } from "#lib/messenger/channels/whatsapp/library-log.ts";
 import { listenOnLoopback, type Via } from "../loopback.ts";
 import { Account } from "./account.ts";
-import { createAuthority } from "./authority.ts";
 import { type Behaviour, type Misbehaviour, type Receipt, spend } from "./behaviour.ts";
 import type { Reason } from "./closing.ts";
 import { Connection } from "./connection.ts";
@@ -15,9 +14,10 @@ import { startControl } from "./control.ts";
 import { Directory } from "./directory.ts";
 import { Exchange, type Sockets } from "./exchange.ts";
 import { historySync } from "./history-sync.ts";
-import { startMediaStore } from "./media-store.ts";
+import { startMediaStore } from "./media/media-store.ts";
 import type { Phone } from "./phone.ts";
 import { PrivacyTokens } from "./privacy-tokens.ts";
+import { createAuthority } from "./wire/authority.ts";
 
 export interface PlatformOptions {
   /** The number that sends messages. */

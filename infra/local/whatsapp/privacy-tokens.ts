@@ -3,7 +3,7 @@ import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "bail
 import * as z from "zod/mini";
 import type { Directory } from "./directory.ts";
 import type { Phone } from "./phone.ts";
-import { bytesOf, element, secondsNow } from "./stanza.ts";
+import { bytesOf, element, secondsNow } from "./wire/stanza.ts";
 
 const weekSeconds = 604_800;
 const weekNow = () => Math.floor(Number(secondsNow()) / weekSeconds);

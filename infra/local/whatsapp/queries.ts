@@ -8,11 +8,11 @@ import type { Account, Device } from "./account.ts";
 import { type Behaviour, spend } from "./behaviour.ts";
 import { answerUsync } from "./contacts.ts";
 import type { Directory } from "./directory.ts";
-import type { MediaStore } from "./media-store.ts";
+import type { MediaStore } from "./media/media-store.ts";
 import type { NewChatLimits } from "./new-chats.ts";
 import type { Phone } from "./phone.ts";
 import type { PrivacyTokens } from "./privacy-tokens.ts";
-import { element } from "./stanza.ts";
+import { element } from "./wire/stanza.ts";
 
 /** The data that queries read. */
 export interface Knowledge {

@@ -151,7 +151,8 @@ export const serveLogin = (scope: FastifyInstance, options: LoginOptions, logins
     // another site could begin so many that those of the operators are forgotten
     if (isFromElsewhere(request.headers)) return reply.redirect("/console/login", 303);
     try {
-      const redirectUri = `${request.protocol}://${request.headers.host}/console/callback`;
+      const scheme = isOverTls(request) ? "https" : "http";
+      const redirectUri = `${scheme}://${request.headers.host}/console/callback`;
       const { url, attempt } = await reachIssuer(issuer.begin(redirectUri));
       const maxAgeSeconds = PendingLogins.lifetimeMs / 1_000;
       return reply

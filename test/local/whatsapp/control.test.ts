@@ -1,6 +1,6 @@
 import { randomBytes, X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createCertificate } from "../../../infra/local/whatsapp/certificate.ts";
+import { createCertificate } from "../../../infra/local/whatsapp/media/certificate.ts";
 import type { Platform } from "../../../infra/local/whatsapp/platform.ts";
 import {
   awaitClose,

@@ -8,7 +8,7 @@ import {
   type WASocket,
 } from "baileys";
 import { describe, expect, test } from "vitest";
-import { decryptMedia } from "../../../infra/local/whatsapp/media-file.ts";
+import { decryptMedia } from "../../../infra/local/whatsapp/media/media-file.ts";
 import { citizen, runPaired } from "./whatsapp-client.ts";
 
 const jid = `${citizen}@s.whatsapp.net`;

@@ -1,16 +1,13 @@
-import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
-import { accept, acceptBatch, type Source } from "#lib/messenger/accept/acceptance.ts";
+import { accept, type Source } from "#lib/messenger/accept/acceptance.ts";
 import { openIntake } from "#lib/messenger/accept/intake.ts";
 import { Quota } from "#lib/messenger/accept/quota.ts";
 import { deleteMedia, readMedia, releaseMedia } from "#lib/messenger/outbox/media.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { endBlocked, untilBlocked } from "../blocked-connections.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { endBlocked } from "../blocked-connections.ts";
+import { count, newId, seal, sql, text, useDatabase } from "./accept-steps.ts";
 
-const text = (more: Record<string, unknown> = {}): Submission =>
-  Submission.parse({ sender: "api:test", kind: "text", phone: "6281200000001", text: "hello", ...more });
 const file = (more: Record<string, unknown> = {}): Submission =>
   Submission.parse({ sender: "api:test", kind: "file", phone: "6281200000001", ...more });
 
@@ -21,19 +18,13 @@ async function* streamOf(...pieces: (Uint8Array | Error)[]): AsyncGenerator<Uint
   }
 }
 
-let database: Awaited<ReturnType<typeof createMessengerDatabase>>;
-let sql: postgres.Sql;
-let made = 0;
-const newId = () => `3EB0${++made}`;
 let store: ReturnType<typeof openIntake>;
 let notified: number;
 let source: Source;
 let quota: Quota;
-const seal = (id: string, text: string) => `sealed ${id} ${text.length}`;
 
-beforeEach(async () => {
-  database = await createMessengerDatabase();
-  sql = database.connect(10);
+useDatabase();
+beforeEach(() => {
   store = openIntake(sql);
   quota = new Quota(sql, 1_000);
   notified = 0;
@@ -57,8 +48,6 @@ const take = (submission: Submission, inline?: Uint8Array, signal?: AbortSignal)
     inline,
     signal,
   );
-const count = async (table: "message" | "media" | "idempotency") =>
-  Number((await sql`select count(*) as count from ${sql(`messaging.${table}`)}`)[0]?.count);
 
 test("an answered message is in the database, pending", async () => {
   const { id, status } = await take(text());
@@ -244,65 +233,6 @@ describe("an Idempotency-Key", () => {
     const [stored] = await sql<{ id: string }[]>`select id from messaging.message`;
     expect((await take(submission, Buffer.from("a"))).id).toBe(stored?.id);
     expect(await count("message")).toBe(1);
-  });
-});
-
-describe("a batch", () => {
-  const notify = () => {
-    notified += 1;
-  };
-  const batch = (from: number, to: number, words = "hello") =>
-    Array.from({ length: to - from }, (_, n) => text({ text: words, idempotency_key: `k${from + n}` }));
-  const takeBatch = (submissions: readonly Submission[]) =>
-    acceptBatch({ sql, newId, seal, notify }, submissions);
-
-  test("is stored in its order, and answered with an id for each text", async () => {
-    const ids = await takeBatch(batch(0, 300));
-    const rows = await sql<{ id: string }[]>`select id from messaging.message order by seq`;
-    expect(rows.map(({ id }) => id)).toEqual(ids);
-    expect([await count("idempotency"), notified]).toEqual([300, 1]);
-  });
-
-  test("that is partly known gets the first ids, whatever the content, and the rest is stored", async () => {
-    const first = await takeBatch(batch(2, 5));
-    const again = await takeBatch(batch(0, 6, "other words"));
-    expect(again.slice(2, 5)).toEqual(first);
-    expect([await count("message"), new Set(again).size]).toEqual([6, 6]);
-    expect(await takeBatch(batch(0, 6))).toEqual(again);
-    expect(notified).toBe(2);
-  });
-
-  test("sent to several tasks at once is stored once", async () => {
-    const answers = await Promise.allSettled(Array.from({ length: 6 }, () => takeBatch(batch(0, 50))));
-    const given = answers.filter(({ status }) => status === "fulfilled");
-    expect(new Set(given.map((answer) => JSON.stringify(answer))).size).toBe(1);
-    expect(await count("message")).toBe(50);
-  });
-
-  test("sent to two tasks at once in opposite orders is stored once, without a deadlock", async () => {
-    const holder = database.connect(1);
-    const claim = (key: string) => holder`
-      insert into messaging.idempotency (key_digest, payload_digest)
-      values (sha256(${`8 api:test${key.length} ${key}`}::text::bytea), sha256(''))`;
-    await holder`begin`;
-    await claim("k5"); // both wait for it with half of their own claims made
-    const answers = Promise.all([takeBatch(batch(0, 10)), takeBatch(batch(0, 10).toReversed())]);
-    await untilBlocked(sql, 2);
-    await holder`rollback`;
-    const [ids, reversed] = await answers;
-    expect(reversed.toReversed()).toEqual(ids);
-    expect(await count("message")).toBe(10);
-  });
-
-  test("is 409 while another request with one of its keys is in progress, and a retry loses nothing", async () => {
-    source = { contentType: "text/plain", fileName: undefined, body: streamOf(Buffer.from("a")) };
-    await sql`
-      insert into messaging.idempotency (key_digest, payload_digest)
-      select sha256('8 api:test2 k1'::bytea), sha256('')`;
-    await expect(takeBatch(batch(0, 3))).rejects.toMatchObject({ status: 409 });
-    await sql`update messaging.idempotency set created_at = now() - interval '3 minutes' where message_id is null`;
-    expect(new Set(await takeBatch(batch(0, 3))).size).toBe(3);
-    expect(await count("message")).toBe(3);
   });
 });
 

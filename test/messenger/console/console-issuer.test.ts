@@ -25,15 +25,19 @@ const cookieOf = (headers: Record<string, unknown>, name: string) =>
     | undefined;
 
 /** Logs in as a browser does. @returns the last answer and how to ask it again */
-const logIn = async (city: ReturnType<typeof open>, asOther = false) => {
-  const begun = await city.get("/sign-in");
+const logIn = async (
+  city: ReturnType<typeof open>,
+  asOther = false,
+  more: Readonly<Record<string, string>> = {},
+) => {
+  const begun = await city.get("/sign-in", more);
   expect(begun.statusCode).toBe(303);
   const cookie = cookieOf(begun.headers, "console-sign-in");
   const { headers } = await fetch(String(begun.headers.location), { redirect: "manual" });
   const back = new URL(headers.get("location") ?? "");
   const path = `${back.pathname.replace("/console", "")}${back.search}`;
   const [pair = ""] = cookie?.split(";") ?? [];
-  const answer = () => city.get(path, asOther ? {} : { cookie: pair });
+  const answer = () => city.get(path, asOther ? more : { ...more, cookie: pair });
   return { answered: await answer(), answer, cookie };
 };
 
@@ -116,6 +120,17 @@ describe("a login is rejected", () => {
     const late = await city.get(`/callback${new URL(headers.get("location") ?? "").search}`, { cookie });
     expect(late.statusCode).toBe(401);
   });
+});
+
+test("over TLS, which something in front of the task terminates, all cookies have Secure, and the issuer answers there", async () => {
+  const overTls = { "x-forwarded-proto": "https" };
+  const city = openConsole();
+  const { answered, cookie } = await logIn(city, false, overTls);
+  const { headers } = await city.get("/language/id", overTls);
+  const cookies = [cookie, ...[answered.headers["set-cookie"], headers["set-cookie"]].flat()];
+  // the attempt, its end, the login and the language
+  expect(cookies).toEqual(Array(4).fill(expect.stringMatching(/; Secure$/)));
+  expect(issuer.asked[0]?.get("redirect_uri")).toBe(`https://${host}/console/callback`);
 });
 
 test("an account is recorded by issuer and subject, whatever name it has chosen", async () => {

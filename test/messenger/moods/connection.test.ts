@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ownVersion } from "#lib/messenger/channels/whatsapp/web-version.ts";
+import { ownVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { listenOnLoopback } from "../../../infra/local/loopback.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";

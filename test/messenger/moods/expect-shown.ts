@@ -52,3 +52,16 @@ export const expectShown = (task: Task, id: string, row: Shown) => {
       metrics,
     });
 };
+
+export const isRead = (frames: number, metrics: Shown["metrics"]): Shown => ({
+  status: "READ",
+  frames,
+  metrics,
+});
+/** With 463, after another message was sent. */
+export const isRejected = (frames: number): Shown => ({
+  status: "PENDING",
+  frames,
+  console: /rejected before, code 463/,
+  metrics: { sent: 1, retried: 1 },
+});

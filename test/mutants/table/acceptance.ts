@@ -2,6 +2,7 @@
 import type { Mutant } from "../mutant.ts";
 
 const ofAcceptance = ["test/messenger/accept/acceptance.test.ts"];
+const ofBatch = ["test/messenger/accept/batch.test.ts"];
 const ofClaims = ["test/messenger/accept/idempotency-claim.test.ts"];
 
 export const acceptance: readonly Mutant[] = [
@@ -26,7 +27,7 @@ export const acceptance: readonly Mutant[] = [
     file: "lib/messenger/outbox/store.ts",
     find: "from ${from} order by n`;",
     replace: "from ${from} order by id`;",
-    tests: ofAcceptance,
+    tests: [...ofAcceptance, ...ofBatch],
     only: "in its order|in the order of arrival",
   },
   {
@@ -34,7 +35,7 @@ export const acceptance: readonly Mutant[] = [
     file: "lib/messenger/outbox/store.ts",
     find: "id from given order by key",
     replace: "id from given order by n",
-    tests: ofAcceptance,
+    tests: ofBatch,
     only: "a batch",
   },
   {
@@ -90,7 +91,7 @@ export const acceptance: readonly Mutant[] = [
     file: "lib/messenger/accept/acceptance.ts",
     find: "new Map(others.map(({ id }, index)",
     replace: "new Map(messages.map(({ id }, index)",
-    tests: ofAcceptance,
+    tests: ofBatch,
     only: "a batch",
   },
   {

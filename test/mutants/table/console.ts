@@ -67,6 +67,22 @@ export const ofConsole: readonly Mutant[] = [
     only: "adds to the record and reads it",
   },
   {
+    breaks: "What operators did is deleted at once",
+    file: "lib/db/migrations/0015.do.maintenance.sql",
+    find: "where at < now() - audit.age_limit() order by id limit most",
+    replace: "where at < now() order by id limit most",
+    tests: ["test/maintenance/maintain.test.ts"],
+    only: "five years ago",
+  },
+  {
+    breaks: "The cookie of a login at the issuer is sent without TLS too, although the console has it",
+    file: "lib/messenger/console/login/origin.ts",
+    find: `headers["x-forwarded-proto"] ?? headers.origin`,
+    replace: "headers.origin",
+    tests: ["test/messenger/console/console-issuer.test.ts"],
+    only: "over TLS",
+  },
+  {
     breaks: "Any password of an operator is right",
     file: "lib/messenger/console/login/local-users.ts",
     find: "user && isRight ?",

@@ -97,8 +97,8 @@ export const infrastructure: readonly Mutant[] = [
   {
     breaks: "The disk of the production database is not encrypted",
     file: "infra/aws/constructs/database.ts",
-    find: "storageEncrypted: true,",
-    replace: "storageEncrypted: false,",
+    find: "storageEncrypted: true }",
+    replace: "storageEncrypted: false }",
     tests: on("data-stack"),
   },
   {

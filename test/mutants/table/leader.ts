@@ -3,12 +3,12 @@ import type { Mutant } from "../mutant.ts";
 
 const leaderFile = "lib/messenger/leader.ts";
 const ofLeader = ["test/messenger/leader.test.ts"];
-const authFile = "lib/messenger/channels/whatsapp/auth-state.ts";
+const authFile = "lib/messenger/channels/whatsapp/link/auth-state.ts";
 const ofAuth = ["test/messenger/channels/whatsapp/auth-state.test.ts"];
-const loginsFile = "lib/messenger/channels/whatsapp/logins.ts";
+const loginsFile = "lib/messenger/channels/whatsapp/link/logins.ts";
 const ofMoods = ["test/messenger/moods/connection.test.ts"];
 const ofLink = ["test/messenger/moods/link.test.ts"];
-const linkFile = "lib/messenger/channels/whatsapp/link.ts";
+const linkFile = "lib/messenger/channels/whatsapp/link/link.ts";
 const whatsAppFile = "lib/messenger/channels/whatsapp/whatsapp.ts";
 const ofWhatsApp = ["test/messenger/channels/whatsapp/whatsapp.test.ts"];
 const taskFile = "lib/messenger/task.ts";
@@ -216,14 +216,14 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "Any version that an operator enters is announced",
-    file: "lib/messenger/channels/whatsapp/web-version.ts",
+    file: "lib/messenger/channels/whatsapp/link/web-version.ts",
     find: "prefix !== `${major}.${minor}` || ",
     replace: 'prefix === "" || ',
     tests: ["test/messenger/channels/whatsapp/web-version.test.ts"],
   },
   {
     breaks: "The page with the current version is read again and again",
-    file: "lib/messenger/channels/whatsapp/web-version.ts",
+    file: "lib/messenger/channels/whatsapp/link/web-version.ts",
     find: "    this.#hasLookedUp = true;\n",
     replace: "",
     tests: ofMoods,

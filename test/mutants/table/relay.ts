@@ -4,11 +4,13 @@ const senderFile = "lib/messenger/send/sender.ts";
 const ofRejections = ["test/messenger/send/rejections.test.ts"];
 const refusalFile = "lib/messenger/send/refusal.ts";
 const ofRefusals = ["test/messenger/moods/refusals.test.ts"];
-const recipientFile = "lib/messenger/channels/whatsapp/recipient.ts";
-const sendingFile = "lib/messenger/channels/whatsapp/relay.ts";
+const recipientFile = "lib/messenger/channels/whatsapp/message/recipient.ts";
+const sendingFile = "lib/messenger/channels/whatsapp/message/relay.ts";
 const ofSending = ["test/messenger/channels/whatsapp/relay.test.ts"];
-const addressFile = "lib/messenger/channels/whatsapp/address.ts";
+const addressFile = "lib/messenger/channels/whatsapp/message/address.ts";
 const ofAddressing = ["test/messenger/moods/addressing.test.ts"];
+const ofCompanions = ["test/messenger/moods/companions.test.ts"];
+const ofTokens = ["test/messenger/moods/privacy-tokens.test.ts"];
 
 export const relay: readonly Mutant[] = [
   {
@@ -29,7 +31,7 @@ export const relay: readonly Mutant[] = [
   },
   {
     breaks: "Logins are reported as resumed although the messenger stops",
-    file: "lib/messenger/channels/whatsapp/logins.ts",
+    file: "lib/messenger/channels/whatsapp/link/logins.ts",
     find: "if (isReleased) this",
     replace: "if (isReleased || signal.aborted) this",
     tests: ["test/messenger/channels/whatsapp/whatsapp.test.ts"],
@@ -53,10 +55,10 @@ export const relay: readonly Mutant[] = [
   },
   {
     breaks: "The account's privacy token is issued for each message",
-    file: "lib/messenger/channels/whatsapp/privacy-token.ts",
+    file: "lib/messenger/channels/whatsapp/message/privacy-token.ts",
     find: "  await keys.set({ tctoken: { [contact]: entry } });\n",
     replace: "  if (!entry) await keys.set({});\n",
-    tests: ofAddressing,
+    tests: ofTokens,
     only: "given the account's token",
   },
   {
@@ -64,7 +66,7 @@ export const relay: readonly Mutant[] = [
     file: "lib/messenger/channels/whatsapp/connection.ts",
     find: "({ syncType }) => syncType !== baileys.proto.Message.HistorySyncType.FULL,",
     replace: "() => false,",
-    tests: ofAddressing,
+    tests: ofTokens,
     only: "brings it",
   },
   {
@@ -85,7 +87,7 @@ export const relay: readonly Mutant[] = [
   },
   {
     breaks: "A number is sent to as it was asked for, not as the platform writes it",
-    file: "lib/messenger/channels/whatsapp/composition.ts",
+    file: "lib/messenger/channels/whatsapp/message/composition.ts",
     find: "const { jid = jidOf(phone) } = composition;",
     replace: "const jid = jidOf(phone);",
     tests: ofAddressing,
@@ -133,7 +135,7 @@ export const relay: readonly Mutant[] = [
   },
   {
     breaks: "Every contact stays in the caches until the task ends",
-    file: "lib/messenger/channels/whatsapp/bounded-map.ts",
+    file: "lib/messenger/channels/whatsapp/message/bounded-map.ts",
     find: "this.delete(oldest);",
     replace: "this.get(oldest);",
     tests: ["test/messenger/channels/whatsapp/bounded-map.test.ts"],
@@ -156,7 +158,7 @@ export const relay: readonly Mutant[] = [
   },
   {
     breaks: "A number without a LID is asked for it at every step of a send",
-    file: "lib/messenger/channels/whatsapp/signal-repository.ts",
+    file: "lib/messenger/channels/whatsapp/message/signal-repository.ts",
     find: "missingUntil.set(jid, steadyNow() + maxAgeMs)",
     replace: "missingUntil.set(jid, steadyNow() - maxAgeMs)",
     tests: ofAddressing,
@@ -175,7 +177,7 @@ export const relay: readonly Mutant[] = [
     file: recipientFile,
     find: "else if (jids.some(isPhone)) throw error;",
     replace: "else throw error;",
-    tests: ofAddressing,
+    tests: ofCompanions,
     only: "companion that has no keys",
   },
   {
@@ -183,7 +185,7 @@ export const relay: readonly Mutant[] = [
     file: recipientFile,
     find: "if (left.some(isPhone)) throw",
     replace: "if (left.length > 0) throw",
-    tests: ofAddressing,
+    tests: ofCompanions,
     only: "companion that has no keys",
   },
   {
@@ -191,7 +193,7 @@ export const relay: readonly Mutant[] = [
     file: recipientFile,
     find: "if (left.some((jid) => userOf(jid) === user)) devices.del(user);",
     replace: "if (left.length > 0 && !user) devices.del(user);",
-    tests: ofAddressing,
+    tests: ofCompanions,
     only: "recipient's companion that has no keys",
   },
   {
@@ -223,20 +225,20 @@ export const relay: readonly Mutant[] = [
     file: recipientFile,
     find: "for (const address of [me?.id, me?.lid]) if (address) await list(address);",
     replace: "for (const address of [me?.id, me?.lid]) if (!address) await list(jid);",
-    tests: ofAddressing,
+    tests: ofCompanions,
     only: "account's companion that was unlinked",
   },
   {
     breaks: "A companion that is linked receives nothing for five minutes",
-    file: "lib/messenger/channels/whatsapp/devices.ts",
+    file: "lib/messenger/channels/whatsapp/message/devices.ts",
     find: "    this.del(userOf(lid));\n",
     replace: "    if (!lid) this.flushAll();\n",
-    tests: ofAddressing,
+    tests: ofCompanions,
     only: "linked between two messages",
   },
   {
     breaks: "Media that a server has rejected count as an outage when another server is down",
-    file: "lib/messenger/channels/whatsapp/upload.ts",
+    file: "lib/messenger/channels/whatsapp/message/upload.ts",
     find: "if (!(cause instanceof MediaRejected)) cause = error;",
     replace: "cause = error;",
     tests: ["test/messenger/channels/whatsapp/composition.test.ts"],

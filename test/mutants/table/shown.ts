@@ -4,7 +4,7 @@ import type { Mutant } from "../mutant.ts";
 export const shown: readonly Mutant[] = [
   {
     breaks: "Media are offered to every host although their auth has expired",
-    file: "lib/messenger/channels/whatsapp/upload.ts",
+    file: "lib/messenger/channels/whatsapp/message/upload.ts",
     find: "if (error instanceof AuthExpired) break;",
     replace: "",
     tests: ["test/messenger/moods/shown.test.ts"],
@@ -12,7 +12,7 @@ export const shown: readonly Mutant[] = [
   },
   {
     breaks: "Expired auth is used until it would have expired anyway",
-    file: "lib/messenger/channels/whatsapp/upload.ts",
+    file: "lib/messenger/channels/whatsapp/message/upload.ts",
     find: "return tryConn(true);",
     replace: "return tryConn(false);",
     tests: ["test/messenger/moods/shown.test.ts"],
@@ -28,7 +28,7 @@ export const shown: readonly Mutant[] = [
   },
   {
     breaks: "An image that can be viewed once remains visible as a thumbnail",
-    file: "lib/messenger/channels/whatsapp/composition.ts",
+    file: "lib/messenger/channels/whatsapp/message/composition.ts",
     find: "if (viewOnce) return { imageMessage: { ...image, viewOnce } };",
     replace: "if (viewOnce) Object.assign(image, { viewOnce });",
     tests: ["test/messenger/moods/shown.test.ts"],

@@ -9,7 +9,7 @@ import type { Channel } from "../channel.ts";
 import { compressImage } from "../compress-image.ts";
 import { previewImage } from "../preview.ts";
 import { fetchLimits } from "./limits.ts";
-import { refreshRecipient } from "./recipient.ts";
+import { refreshRecipient } from "./message/recipient.ts";
 import type { WhatsApp } from "./whatsapp.ts";
 
 export const newMessageId = (): string => generateMessageIDV2();

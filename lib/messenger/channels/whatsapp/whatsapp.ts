@@ -4,35 +4,20 @@ import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { ChannelFailure, type Limits, type SendOutcome } from "../channel.ts";
 import { whileOpen, wrapErrors } from "./answer.ts";
-import type { AuthState } from "./auth-state.ts";
-import { type Composition, compose, jidOf } from "./composition.ts";
 import { type Connection, connect } from "./connection.ts";
-import type { ConnectionState, Stateless } from "./connection-state.ts";
-import type { Devices } from "./devices.ts";
-import { askDirectory } from "./directory.ts";
-import { Link } from "./link.ts";
-import { Logins } from "./logins.ts";
+import type { AuthState } from "./link/auth-state.ts";
+import type { ConnectionState, Stateless } from "./link/connection-state.ts";
+import { Link } from "./link/link.ts";
+import { Logins } from "./link/logins.ts";
+import { type Disconnection, Reconnection } from "./link/reconnection.ts";
+import type { Standing } from "./link/standing.ts";
 import { logOut } from "./logout.ts";
+import { type Composition, compose, jidOf } from "./message/composition.ts";
+import type { Devices } from "./message/devices.ts";
+import { askDirectory } from "./message/directory.ts";
+import { send } from "./message/relay.ts";
 import type { Receipt } from "./receipt.ts";
-import { type Disconnection, Reconnection, type ReconnectionOptions } from "./reconnection.ts";
-import { send } from "./relay.ts";
-import type { Standing } from "./standing.ts";
-
-/** How to reach the platform; by default the real WhatsApp. */
-export interface WhatsAppSettings {
-  /** Another WebSocket address, such as the fake platform's. */
-  readonly url?: string;
-  /** The key that signs that server's certificate, in place of WhatsApp's. Applies to the whole process. */
-  readonly rootKey?: Uint8Array;
-  /** PEM of the certificate authority of that platform's media servers. */
-  readonly mediaCa?: string;
-  /** The page that names the current version, read after a 405 only. */
-  readonly versionUrl?: string | undefined;
-  /** Whether pairing starts by itself after the platform has removed the link, as simulated platforms do. */
-  readonly pairsByItself?: boolean;
-  readonly answerTimeoutMs?: number;
-  readonly reconnection?: ReconnectionOptions;
-}
+import type { WhatsAppSettings } from "./settings.ts";
 
 interface Events {
   state: [ConnectionState];

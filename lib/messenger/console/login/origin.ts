@@ -26,11 +26,9 @@ export const isFromOwnPage = ({ origin, host, "sec-fetch-site": site }: Incoming
 export const isFromElsewhere = ({ "sec-fetch-site": site }: IncomingHttpHeaders): boolean =>
   site !== undefined && site !== "same-origin" && site !== "none";
 
-/** Whether the browser uses TLS, which something in front of the task may terminate: the task itself serves HTTP. */
-export const isOverTls = ({
-  headers,
-  protocol,
-}: {
-  headers: IncomingHttpHeaders;
-  protocol: string;
-}): boolean => (headers.origin ?? `${protocol}:`).startsWith("https:");
+/**
+ * Whether the browser uses TLS, which something in front of the task may terminate: the task itself serves HTTP. Browsers
+ * name the origin with forms only.
+ */
+export const isOverTls = ({ headers }: { readonly headers: IncomingHttpHeaders }): boolean =>
+  String(headers["x-forwarded-proto"] ?? headers.origin).startsWith("https");

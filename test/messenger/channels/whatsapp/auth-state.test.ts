@@ -1,7 +1,7 @@
 import { BufferJSON, type SignalDataSet } from "baileys";
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type AuthState, openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
+import { type AuthState, openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { messengerKeySchema } from "#lib/secrets/schemas.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BoundedMap } from "#lib/messenger/channels/whatsapp/bounded-map.ts";
+import { BoundedMap } from "#lib/messenger/channels/whatsapp/message/bounded-map.ts";
 
 const mapOf = (entries: number) => {
   const map = new BoundedMap<number>();

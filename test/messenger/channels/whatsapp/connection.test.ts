@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { openAuthState } from "#lib/messenger/channels/whatsapp/auth-state.ts";
 import { connect } from "#lib/messenger/channels/whatsapp/connection.ts";
-import { ownVersion } from "#lib/messenger/channels/whatsapp/web-version.ts";
+import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
+import { ownVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { serveHttp } from "../../../../infra/local/loopback.ts";
 import { createScene, encryptionKey, openPaired, settingsOf } from "./linked-whatsapp.ts";

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { basename } from "node:path";
+import { relative } from "node:path";
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import { expect, test, vi } from "vitest";
 import { Delivery } from "../../../../infra/local/whatsapp/delivery.ts";
@@ -32,11 +32,11 @@ const reaches =
 test("each reach into baileys is in the list", () => {
   const listed = ({ file, line }: { file: string; line: string }) =>
     reliances.some((one) => one.file === file && line.includes(one.code));
-  const found = globSync(`${folder}/*.ts`).flatMap((path) =>
+  const found = globSync(`${folder}/**/*.ts`).flatMap((path) =>
     readFileSync(path, "utf8")
       .split("\n")
       .filter((line) => reaches.test(line))
-      .map((line) => ({ file: basename(path), line: line.trim() })),
+      .map((line) => ({ file: relative(folder, path), line: line.trim() })),
   );
   expect(found.length).toBeGreaterThan(5);
   expect(

@@ -129,7 +129,7 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "caches LIDs in mappingCache, and calls only its get, set and clear",
-    file: "signal-repository.ts",
+    file: "message/signal-repository.ts",
     code: "Object.assign(repository.lidMapping, { mappingCache",
     look: "BoundedMap in bounded-map.ts must have every method that is called; without it memory grows by 60 KiB for each recipient: run npm run bench -- memory.",
     holds: async () => {
@@ -141,7 +141,7 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "gives the Signal repository a key store with transactions, whose members can be copied",
-    file: "signal-repository.ts",
+    file: "message/signal-repository.ts",
     code: "keys.isInTransaction()",
     look: "writeThrough() in signal-repository.ts stores each session before its message leaves. Without it a crash makes the next message unreadable.",
     holds: () =>
@@ -150,7 +150,7 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "encrypts for a recipient through the repository's encryptMessage",
-    file: "signal-repository.ts",
+    file: "message/signal-repository.ts",
     code: "async encryptMessage(message)",
     look: "sendProgress in signal-repository.ts: it would report that a message cannot have left although it has.",
     holds: () =>
@@ -159,7 +159,7 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "asks for the devices once, before it encrypts, and finds those of openSessions in its cache",
-    file: "recipient.ts",
+    file: "message/recipient.ts",
     code: "socket.getUSyncDevices([own, address], true, false)",
     look: "openSessions() in recipient.ts makes the same query first: a message to nobody would be reported as sent.",
     holds: () =>
@@ -173,7 +173,7 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "asks for the keys of LIDs alone, so the messenger asks for those of numbers without one",
-    file: "recipient.ts",
+    file: "message/recipient.ts",
     code: "await parseAndInjectE2ESessions(answer, socket.signalRepository)",
     look: "If assertSessions asks for the keys of numbers now, delete openWithoutLid() in recipient.ts. Without either, nobody without a LID gets a message.",
     holds: () =>
@@ -191,7 +191,7 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "emits TAG: and CB: events for received stanzas",
-    file: "relay.ts",
+    file: "message/relay.ts",
     code: "socket.ws.on(`TAG:",
     look: "listen() in relay.ts and the receipts in connection.ts: every message would end as UNCERTAIN.",
     holds: () =>
@@ -244,7 +244,7 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "issues privacy tokens in tc-token-utils.js, which is not exported",
-    file: "privacy-token.ts",
+    file: "message/privacy-token.ts",
     code: 'from "baileys/lib/Utils/tc-token-utils.js"',
     look: "givePrivacyToken() in privacy-token.ts: new contacts without a token may be refused with 463.",
     holds: () =>
@@ -254,7 +254,7 @@ export const reliances: readonly Reliance[] = [
   },
   {
     that: "stores the promise of its query for media servers, also of one that fails",
-    file: "media-conn.ts",
+    file: "message/media-conn.ts",
     code: "const cached = new WeakMap",
     look: "If refreshMediaConn repeats a query that failed, media-conn.ts can be deleted.",
     holds: () => inOrder("Socket/messages-send.js", "const refreshMediaConn = ", "mediaConn = (async"),

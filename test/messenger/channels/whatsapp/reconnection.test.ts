@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Reconnection } from "#lib/messenger/channels/whatsapp/reconnection.ts";
+import { Reconnection } from "#lib/messenger/channels/whatsapp/link/reconnection.ts";
 
 const least = () => 0;
 const most = () => 0.999_999;

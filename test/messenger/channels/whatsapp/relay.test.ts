@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { proto } from "baileys";
 import { beforeEach, describe, expect, test } from "vitest";
-import { decompose } from "#lib/messenger/channels/whatsapp/composition.ts";
+import { decompose } from "#lib/messenger/channels/whatsapp/message/composition.ts";
 import type { Receipt } from "#lib/messenger/channels/whatsapp/receipt.ts";
 import type { WhatsApp } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import {

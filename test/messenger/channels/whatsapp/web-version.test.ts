@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ownVersion, parseVersion } from "#lib/messenger/channels/whatsapp/web-version.ts";
+import { ownVersion, parseVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts";
 
 const [major, minor, own] = ownVersion;
 const withRevision = (revision: number) => `${major}.${minor}.${revision}`;

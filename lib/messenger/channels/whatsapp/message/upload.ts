@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { DEFAULT_ORIGIN, getMediaKeys, MEDIA_PATH_MAP, type WASocket } from "baileys";
 import * as z from "zod/mini";
-import { ChannelFailure } from "../channel.ts";
+import { ChannelFailure } from "../../channel.ts";
 import { getMediaConn, type MediaConn } from "./media-conn.ts";
 
 /** Media that can be read from the start more than once. */

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { listenOnLoopback, type Via } from "../loopback.ts";
-import { type MediaHost, maxMediaHosts } from "./behaviour.ts";
+import { listenOnLoopback, type Via } from "../../loopback.ts";
+import { type MediaHost, maxMediaHosts } from "../behaviour.ts";
 import { createCertificate } from "./certificate.ts";
 
 export type MediaStore = Awaited<ReturnType<typeof startMediaStore>>;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { generateWAMessageFromContent, proto, type WAMessage, type WASocket } from "baileys";
-import type { Content, Outgoing } from "../../outbox/message.ts";
-import type { Preview } from "../preview.ts";
+import type { Content, Outgoing } from "../../../outbox/message.ts";
+import type { Preview } from "../../preview.ts";
 import { type MediaSource, uploadMedia } from "./upload.ts";
 
 /**

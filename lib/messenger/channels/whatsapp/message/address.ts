@@ -1,5 +1,5 @@
 import { isLidUser, type WASocket } from "baileys";
-import type { SendOutcome } from "../channel.ts";
+import type { SendOutcome } from "../../channel.ts";
 import { askDirectory } from "./directory.ts";
 
 /*

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { examples } from "../../infra/aws/config.ts";
 import { Refused, type Surveyed } from "../../infra/aws/preflight.ts";
 import { run, survey } from "../../infra/commands/preflight.ts";
-import { composeWith } from "../aws/composed-stage.ts";
 import { callCommand } from "../steps/command.ts";
+import { composeWith } from "./composed-stage.ts";
 
 const [domain] = examples.domain as [{ integrationHost: string; certificateArn: string }];
 const region = "ap-southeast-3";

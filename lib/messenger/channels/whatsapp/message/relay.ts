@@ -1,7 +1,7 @@
 import type { BinaryNode, WASocket } from "baileys";
 import { deadline } from "#lib/deadline.ts";
 import { untilAborted } from "#lib/until-aborted.ts";
-import { ChannelFailure, type SendOutcome } from "../channel.ts";
+import { ChannelFailure, type SendOutcome } from "../../channel.ts";
 import { type Attempt, sendToEither } from "./address.ts";
 import { decompose } from "./composition.ts";
 import { type Devices, userOf } from "./devices.ts";

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { WAVersion } from "baileys";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { ChannelFailure } from "../channel.ts";
+import { ChannelFailure } from "../../channel.ts";
 import type { AuthState } from "./auth-state.ts";
 import type { Stateless } from "./connection-state.ts";
 import { insist } from "./insist.ts";

@@ -6,7 +6,7 @@ import {
   S_WHATSAPP_NET,
   type WASocket,
 } from "baileys";
-import { ChannelFailure } from "../channel.ts";
+import { ChannelFailure } from "../../channel.ts";
 import { type Devices, userOf } from "./devices.ts";
 import { askDirectory } from "./directory.ts";
 

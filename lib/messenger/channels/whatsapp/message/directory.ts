@@ -1,4 +1,4 @@
-import { ChannelFailure } from "../channel.ts";
+import { ChannelFailure } from "../../channel.ts";
 
 /** Whether the platform has failed, or was asked too much, rather than rejected a query for one user. */
 const isOutage = (error: unknown): boolean => {

@@ -1,5 +1,5 @@
 import { log } from "#lib/log.ts";
-import { ChannelFailure } from "../channel.ts";
+import { ChannelFailure } from "../../channel.ts";
 import type { AuthState } from "./auth-state.ts";
 import type { Stateless } from "./connection-state.ts";
 import { insist } from "./insist.ts";
