@@ -5,12 +5,14 @@ import {
   configurations,
   isOtherNetwork,
   isOtherServer,
+  leavesVault,
   lifeOf,
   usual,
   whenComplete,
 } from "./life/configurations.ts";
 
 const first = configurations.filter((name) => name !== whenComplete);
+const withoutVault = first.filter((name) => name !== leavesVault);
 const inNetwork = (from: string) => changesFrom(from).filter((to) => !isOtherNetwork(from, to));
 const onServer = (from: string) => inNetwork(from).filter((to) => !isOtherServer(from, to));
 const otherServers = (from: string) => inNetwork(from).filter((to) => isOtherServer(from, to));
@@ -18,27 +20,22 @@ const otherServers = (from: string) => inNetwork(from).filter((to) => isOtherSer
 describe.each(["dev", "prod"])("%s", (stage) => {
   const life = lifeOf(stage);
   const unexpected = () => listUnexpected(life.take());
+  const plain = configurations.filter((name) => name !== leavesVault);
 
   test.each(first)("with %s: a first deployment can fail at any resource, and be repeated", (name) => {
     life.failAndRetry(name);
     expect(unexpected()).toEqual([]);
   });
 
-  test.each(configurations)(
-    "with %s: the stacks without data can be destroyed, and created again",
-    (name) => {
-      life.destroyAndCreate(name, ["network", "data"]);
-      expect(unexpected()).toEqual([]);
-    },
-  );
+  test.each(plain)("with %s: the stacks without data can be destroyed, and created again", (name) => {
+    life.destroyAndCreate(name, ["network", "data"]);
+    expect(unexpected()).toEqual([]);
+  });
 
-  test.each(configurations)(
-    "with %s: every key but database and range can be changed, and changed back",
-    (from) => {
-      for (const to of onServer(from)) life.changeAndBack(from, to);
-      expect(unexpected()).toEqual([]);
-    },
-  );
+  test.each(plain)("with %s: every key but database and range can be changed, and changed back", (from) => {
+    for (const to of onServer(from)) life.changeAndBack(from, to);
+    expect(unexpected()).toEqual([]);
+  });
 
   test.each(onServer(usual))("the change to %s can fail at any resource, and be repeated", (to) => {
     life.failInChange(usual, to);
@@ -67,6 +64,14 @@ describe.each(["dev", "prod"])("%s", (stage) => {
     }
   });
 
+  test("a vault that holds backups is taken over by its name", () => {
+    const importing = lifeOf(stage, true);
+    importing.destroyAndCreate(leavesVault, ["network", "data"]);
+    importing.changeAndBack(leavesVault, usual);
+    importing.changeAndBack(usual, leavesVault);
+    expect(listUnexpected(importing.take())).toEqual([]);
+  });
+
   test("once it is protected, its network and its data cannot be destroyed", () => {
     life.destroyAndCreate(whenComplete);
     expect(unexpected()).toMatchObject([
@@ -87,13 +92,13 @@ describe.each(["dev", "prod"])("%s", (stage) => {
   });
 });
 
-test.each(first)("dev with %s can be destroyed, and created again", (name) => {
+test.each(withoutVault)("dev with %s can be destroyed, and created again", (name) => {
   const life = lifeOf("dev");
   life.destroyAndCreate(name);
   expect(listUnexpected(life.take())).toEqual([]);
 });
 
-test.each(first)("prod with %s takes over the data of a stack that was destroyed", (name) => {
+test.each(withoutVault)("prod with %s takes over the data of a stack that was destroyed", (name) => {
   const life = lifeOf("prod");
   life.destroyAndCreate(name, ["network"], ["data"]);
   expect(listUnexpected(life.take())).toEqual([]);

@@ -1,10 +1,9 @@
-import { Duration, Validations } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from "aws-cdk-lib/aws-backup";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { Schedule } from "aws-cdk-lib/aws-events";
 import { Construct } from "constructs";
 import type { Config } from "../config.ts";
-import { keepOrDrop } from "../removal.ts";
 import type { Server } from "./database.ts";
 
 const vaultName = (stage: string): string => `municipal-${stage}`;
@@ -31,12 +30,13 @@ export const copiesMade = (stage: string): Metric =>
 export class BackupCopy extends Construct {
   constructor(scope: Construct, id: string, config: Config, server: Server) {
     super(scope, id);
-    const { stage, backupVaultArn, backupDays, keepsData } = config;
+    const { stage, backupVaultArn, backupDays } = config;
     const arn = arnOf(server);
     if (!backupVaultArn || !arn) return;
     const backupVault = new BackupVault(this, "Vault", {
       backupVaultName: vaultName(stage),
-      removalPolicy: keepOrDrop(keepsData),
+      // AWS Backup deletes no vault that holds backups, and CloudFormation would fail
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     const plan = new BackupPlan(this, "Plan", {
       backupPlanName: vaultName(stage),

@@ -39,6 +39,11 @@ const allowed: readonly Allowed[] = [
     because: "Production keeps its data, and what a kept server stands on",
   },
   {
+    resource: /-operations\/BackupCopyVault/,
+    what: /^orphaned/,
+    because: "Documented: AWS Backup deletes no vault that holds backups; the next deployment takes it over",
+  },
+  {
     configuration: /^prod: /,
     step: /^change to/,
     resource: /-data\/Database/,

@@ -4,7 +4,7 @@ import { LifeCycle, type Stage } from "./stage.ts";
 
 type Context = Readonly<Record<string, unknown>>;
 
-const [aurora, instance, existingServer] = examples.database;
+const [aurora, instance, existingServer] = examples.database as [Context, Context, Context];
 const [ipv6, , existingNetwork] = examples.network as [Context, Context, Context];
 const [domain] = examples.domain as [Context];
 
@@ -41,6 +41,10 @@ const changedKeys: Readonly<Record<string, Context>> = {
   "messenger's image": { messagingImage: examples.messagingImage[0] },
   "other hosts": { domain: { ...domain, integrationHost: "new.city.example", basePath: "v2" } },
   "other range": { network: { egress: "ipv6", cidr: "172.20.16.0/20" } },
+  "second destination of alarms": { alarmUrl: examples.alarmUrl[0] },
+  "larger account": { accountConcurrency: 2_000 },
+  "copies of backups": { backupVaultArn: examples.backupVaultArn[0] },
+  restored: { database: { ...aurora, restoreFrom: "municipal-before" } },
   protected: { protected: true },
 };
 
@@ -53,6 +57,9 @@ const contexts = { ...combinations, ...variants };
 /** Every documented configuration. */
 export const configurations: readonly string[] = Object.keys(contexts);
 
+/** What leaves a named resource behind that is documented as one to import. */
+export const leavesVault = "copies of backups";
+
 /** What is documented as a key to set only later. */
 export const whenComplete = "protected";
 
@@ -64,9 +71,11 @@ const contextOf = (name: string): { database: Context; network: Context } =>
 export const changesFrom = (from: string): readonly string[] =>
   configurations.filter((to) => to !== from && !(isVariant(from) && isVariant(to)));
 
-/** Whether a change is to another database server, which has no schema. */
-export const isOtherServer = (from: string, to: string): boolean =>
-  contextOf(from).database.kind !== contextOf(to).database.kind;
+/** Whether a change is to another database server, which may have no schema. */
+export const isOtherServer = (from: string, to: string): boolean => {
+  const [before, after] = [contextOf(from).database, contextOf(to).database];
+  return before.kind !== after.kind || before.restoreFrom !== after.restoreFrom;
+};
 
 /** Whether a change is to another network or range. */
 export const isOtherNetwork = (from: string, to: string): boolean => {
@@ -87,6 +96,6 @@ export const stacksOf = (stage: string, configuration: string): Stage => {
   return found;
 };
 
-/** The life of a stage in all configurations. */
-export const lifeOf = (stage: string): LifeCycle =>
-  new LifeCycle(stage, (configuration) => stacksOf(stage, configuration));
+/** The life of a stage in all configurations. @param isImporting as of `LifeCycle`. */
+export const lifeOf = (stage: string, isImporting = false): LifeCycle =>
+  new LifeCycle(stage, (configuration) => stacksOf(stage, configuration), isImporting);

@@ -12,6 +12,12 @@ export interface ResourceType {
   readonly data?: string;
   /** Properties of other types that refer to it, as `Type.Property`. Its service rejects the deletion meanwhile. */
   readonly usedBy?: readonly string[];
+  /**
+   * Whether `--import-existing-resources` takes it over by its name, which must be its identifier.
+   *
+   * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/import-resources-automatically.html
+   */
+  readonly isImportedByName?: true;
 }
 
 /** "You cannot delete a security group that is associated with an instance or network interface" (API_DeleteSecurityGroup). */
@@ -58,6 +64,13 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
   "ApiGateway::RestApi": {},
   "ApiGateway::Stage": { replacedBy: ["StageName", "RestApiId"], unique: ["RestApiId", "StageName"] },
   "ApiGateway::UsagePlan": {},
+  "Backup::BackupPlan": {},
+  "Backup::BackupSelection": { replacedBy: ["BackupPlanId", "BackupSelection"] },
+  "Backup::BackupVault": {
+    replacedBy: ["BackupVaultName", "EncryptionKeyArn"],
+    unique: ["BackupVaultName"],
+    isImportedByName: true,
+  },
   "Budgets::Budget": {
     replacedBy: ["NotificationsWithSubscribers"],
     // DuplicateRecordException: "The budget name already exists" (API_budgets_CreateBudget)
@@ -181,6 +194,7 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
     // one of a cluster holds none, see `dataOf`
     data: "the database",
   },
+  "RDS::EventSubscription": { replacedBy: ["SnsTopicArn", "SubscriptionName"] },
   // "can't be associated with any DB instances" (API_DeleteDBParameterGroup)
   "RDS::DBParameterGroup": {
     replacedBy: ["Description", "Family", "DBParameterGroupName"],

@@ -11,6 +11,8 @@ export interface Operation {
   readonly report: Report;
   /** Logical id of the resource that fails. */
   readonly failsAt?: string | undefined;
+  /** Whether retained resources are taken over by their names: `--import-existing-resources`. */
+  readonly isImporting?: boolean | undefined;
 }
 
 /** The service or CloudFormation rejects a step, and the operation is rolled back. */
@@ -66,8 +68,8 @@ const release = ({ account, report }: Operation, thing: Thing, policy: string): 
 
 /** Creates, changes or replaces one resource. Returns the thing that is made, if one is. */
 const form = (operation: Operation, ids: Map<string, string>, id: string): Thing | undefined => {
-  const { account, stack } = operation;
-  const { Type: type, Properties = {} } = stack.template.Resources[id] as Resource;
+  const { account, stack, isImporting } = operation;
+  const { Type: type, Properties = {}, DeletionPolicy } = stack.template.Resources[id] as Resource;
   const properties = resolve(Properties, lookIn(account, ids)) as Thing["properties"];
   const current = account.things.get(ids.get(id) ?? "");
   if (current?.type === type) {
@@ -81,6 +83,12 @@ const form = (operation: Operation, ids: Map<string, string>, id: string): Thing
     }
   }
   const taken = account.findNamed(type, properties);
+  const isKept = taken?.isOrphan && DeletionPolicy?.startsWith("Retain");
+  if (isImporting && isKept && typeOf(type).isImportedByName) {
+    account.put({ ...taken, stack: stack.name, logicalId: id, properties, isOrphan: false });
+    ids.set(id, taken.id);
+    return undefined;
+  }
   if (taken)
     throw new Refusal(
       `${stack.name}/${id}`,

@@ -9,6 +9,7 @@ export type Stage = readonly StackTemplate[];
 interface Deployment {
   readonly account: Account;
   readonly report: Report;
+  readonly isImporting?: boolean;
 }
 
 /** Deploys one stack as the CDK does: it skips what is unchanged, and deletes a stack whose creation failed. */
@@ -72,13 +73,16 @@ const destroy = (deployment: Deployment, stage: Stage): boolean =>
 export class LifeCycle {
   readonly #name: string;
   readonly #getStage: (configuration: string) => Stage;
+  readonly #isImporting: boolean;
   /** Of each configuration: the account before each stack of its first deployment, and after the last. */
   readonly #created = new Map<string, readonly Account[]>();
   #findings: Finding[] = [];
 
-  constructor(name: string, getStage: (configuration: string) => Stage) {
+  /** @param isImporting whether what is deployed again takes over retained resources by their names. */
+  constructor(name: string, getStage: (configuration: string) => Stage, isImporting = false) {
     this.#name = name;
     this.#getStage = getStage;
+    this.#isImporting = isImporting;
   }
 
   /** Returns the findings since the last call. */
@@ -146,7 +150,7 @@ export class LifeCycle {
       names.some((name) => stack.name.endsWith(`-${name}`));
     const destroyed = stage.filter((stack) => !isOf(kept)(stack));
     destroy(this.#at(configuration, "destroy", account), destroyed);
-    const again = this.#at(configuration, "create again", account);
+    const again = { ...this.#at(configuration, "create again", account), isImporting: this.#isImporting };
     for (const stack of stage.filter(isOf(imported))) takeOver({ ...again, stack });
     deploy(again, stage);
   }
@@ -162,7 +166,8 @@ export class LifeCycle {
     for (const inOrder of [(stage: Stage) => stage, lastFirst]) {
       const account = this.#create(from).at(-1)?.copy() ?? new Account();
       if (!deploy(this.#at(from, `change to ${to}`, account), inOrder(this.#getStage(to)))) continue;
-      deploy(this.#at(from, `change to ${to} and back`, account), inOrder(this.#getStage(from)));
+      const back = this.#at(from, `change to ${to} and back`, account);
+      deploy({ ...back, isImporting: this.#isImporting }, inOrder(this.#getStage(from)));
     }
   }
 
