@@ -170,8 +170,10 @@ test("a schedule may call its function, and failed events go to the queue", () =
     NotificationsRole: ["lambda:InvokeFunction notifyFunction", ...setsAside].toSorted(),
   }));
 
-test("operations may protect the database, and change nothing else of it", () =>
+test("operations may protect the database and run the probe, and change nothing else", () =>
   expect(rolesOf("municipal-prod-operations")).toEqual({
+    ProbeprobeRole: logs("ProbeprobeLogs").toSorted(),
+    ProbeTimetableRole: ["lambda:InvokeFunction ProbeprobeFunction"],
     ProtectionRole: [...logs("ProtectionLogs"), "rds:ModifyDBCluster DatabaseCluster"].toSorted(),
   }));
 

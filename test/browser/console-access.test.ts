@@ -136,7 +136,7 @@ test("a waiting message says why and when, and a rejected one what to do", async
   const waiting = await rows.filter({ hasText: "PENDING" }).innerText();
   expect(waiting).toMatch(/Will be sent at about \d\d:\d\d \(Jakarta\):/);
   expect(waiting).toContain("3 messages are before it");
-  expect(waiting).toContain("pace: seconds between two messages, until");
+  expect(waiting).toContain("pace: a few seconds between two messages, until");
   expect(await rows.filter({ hasText: "code 479" }).innerText()).toContain("What to do: Nothing, unless");
 });
 

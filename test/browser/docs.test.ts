@@ -182,7 +182,7 @@ test("a guide has its contents, copy buttons, highlighted code and neighbours, a
   expect(await page.getByRole("button", { name: /^Copy/ }).count()).toBeGreaterThan(0);
   expect(await page.locator("pre code span[class^=s-]").count()).toBeGreaterThan(5);
   for (const rel of ["prev", "next"]) expect(await page.locator(`main a[rel=${rel}]`).count()).toBe(1);
-  const sidebar = page.getByRole("navigation", { name: "Main" });
+  const sidebar = page.locator("nav.sidebar a").first();
   expect(await sidebar.isVisible()).toBe(true);
   await page.emulateMedia({ media: "print" });
   expect(await sidebar.isVisible()).toBe(false);

@@ -23,7 +23,7 @@ export interface WireRow {
   readonly stall?: string;
   /** The answer arrives within this time. */
   readonly withinSeconds: number;
-  /** For `slow`, where each piece is late by half a second: 200 within the same time, unless it differs. */
+  /** For `slow`, where each piece is late by a fifth of a second: 200 within the same time, unless it differs. */
   readonly slow?: { readonly outcome: string; readonly withinSeconds: number };
 }
 

@@ -20,7 +20,7 @@ export type Wire = Awaited<ReturnType<typeof startWire>>;
 const rubbish = Buffer.from(Array.from({ length: 256 }, (_, n) => (n * 167 + 13) % 256));
 
 /** How late a slow wire delivers each piece, in each direction. */
-const latenessMs = 500;
+const latenessMs = 200;
 
 interface Pair {
   readonly near: Socket;
