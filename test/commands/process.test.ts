@@ -22,6 +22,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   seed: ["--residents x", {}, 2, /^--residents must be a whole number/],
   partner: ["list", { DATABASE_URL: city.partnerAdminUrl }, 0, /^partner +plan +key/],
   audit: ["verify --stage test --log none", {}, 2, /^--stage test needs the database of that stage/],
+  preflight: ["--region ap-southeast-3", {}, 2, /Required option '--stage <stage>' not specified/],
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^Residents: \d+ in \d+ blocks/],
   sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   notify: ["jobs", {}, 0, /^job +schedule/],
