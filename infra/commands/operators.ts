@@ -65,17 +65,35 @@ const change = async (edit: (users: Contents["users"]) => Contents["users"], att
   }
 };
 
+/** @throws CommandError when nobody would be left who may do everything. */
+const keepAdmin = (before: Contents["users"], after: Contents["users"]): Contents["users"] => {
+  const hasAdmin = (users: Contents["users"]) => users.some(({ role }) => role === "admin");
+  if (hasAdmin(before) && !hasAdmin(after))
+    throw new CommandError(
+      "This is the last admin. Add another one first: npm run operators -- add NAME --role admin",
+    );
+  return after;
+};
+
 const list = async () => {
   const { users } = (await read(findSecret())).contents;
   const operators = users.map(({ username, role }) => ({ username, role }));
   const text = formatTable(["name", "role"], operators.map(Object.values));
-  return { text: operators.length > 0 ? text : "No operators.", json: { operators } };
+  return {
+    text:
+      operators.length > 0
+        ? text
+        : "No operators: nobody can log in. Add one: npm run operators -- add NAME --role admin",
+    json: { operators },
+  };
 };
 
 const add = async (username: string, role: Role) => {
   const password = mintToken("");
   const hash = await hashPassword(password);
-  await change((users) => [...users.filter((user) => user.username !== username), { username, role, hash }]);
+  await change((users) =>
+    keepAdmin(users, [...users.filter((user) => user.username !== username), { username, role, hash }]),
+  );
   return {
     text: `${username} is ${role}. Password, shown only now: ${password}`,
     json: { username, role, password },
@@ -86,7 +104,7 @@ const remove = async (username: string) => {
   await change((users) => {
     const left = users.filter((user) => user.username !== username);
     if (left.length === users.length) throw new CommandError(`No operator ${username}.`);
-    return left;
+    return keepAdmin(users, left);
   });
   return { text: `${username} is no longer an operator.`, json: { removed: username } };
 };

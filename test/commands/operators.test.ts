@@ -60,6 +60,15 @@ test("a command that is overtaken five times changes nothing and says so", async
   expect(stored().users).toHaveLength(5);
 });
 
+test("the last admin is neither removed nor given another role", async () => {
+  const { call } = await openCommand(openStore(undefined));
+  await call("add sari --role admin");
+  for (const line of ["remove sari", "add sari --role viewer"])
+    expect(await call(line)).toMatchObject({ status: 1, errors: expect.stringContaining("the last admin") });
+  await call("add budi --role admin");
+  expect((await call("remove sari")).status).toBe(0);
+});
+
 test("an operator is added with a password that is printed once and stored as a digest, and is removed again", async () => {
   const { call, stored } = await openCommand(openStore(undefined));
   const added = await call("add sari --role operator");
