@@ -80,12 +80,15 @@ const lambdaConcurrency: Check = {
         says: `The account's quota is ${limit.ConcurrentExecutions}, accountConcurrency is ${config.accountConcurrency}.`,
         mend,
       };
+    const stack = `municipal-${config.stage}-integration-api`;
     // a stage that exists has reserved its part already
-    if (limit.ConcurrentExecutions === limit.UnreservedConcurrentExecutions && needed > 0)
-      return limit.UnreservedConcurrentExecutions - needed < unreservable
-        ? { says: `The stage reserves ${needed} of ${limit.UnreservedConcurrentExecutions}.`, mend }
-        : undefined;
-    return undefined;
+    const exists = await unless(
+      "ValidationError",
+      aws("cloudformation", "describe-stacks", "--stack-name", stack),
+    );
+    return !exists && needed > 0 && limit.UnreservedConcurrentExecutions - needed < unreservable
+      ? { says: `The stage reserves ${needed} of ${limit.UnreservedConcurrentExecutions}.`, mend }
+      : undefined;
   },
 };
 

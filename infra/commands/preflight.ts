@@ -53,7 +53,8 @@ export const survey = (stage: Surveyed): Promise<Finding[]> =>
     checks
       .filter(({ isNeeded }) => isNeeded?.(stage.config) ?? true)
       .map(async ({ name, find }) => {
-        const problem = await find(stage).catch((error: unknown): Problem => {
+        const aws = (...args: readonly string[]) => stage.aws(...args, "--region", stage.region);
+        const problem = await find({ ...stage, aws }).catch((error: unknown): Problem => {
           if (!(error instanceof Refused)) throw error;
           return {
             says: `It cannot be checked: AWS answered ${error.code}.`,

@@ -16,6 +16,7 @@ const ready: Readonly<Record<string, unknown>> = {
   "lambda get-account-settings": {
     AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 },
   },
+  "cloudformation describe-stacks": new Refused("ValidationError"),
   "apigateway get-account": { throttleSettings: { burstLimit: 5_000, rateLimit: 10_000 } },
   "secretsmanager list-secrets": { SecretList: [] },
   "acm describe-certificate": {
@@ -36,7 +37,8 @@ const ask = async ({ answers = {}, changed = {}, ...tools }: Recorded) => {
   const findings = await survey({
     config: composeWith({ stage: "prod", domain, ...changed }).config,
     region,
-    aws: async (service, action) => {
+    aws: async (service, action, ...rest) => {
+      expect(rest.slice(-2)).toEqual(["--region", region]);
       const answer = all[`${service} ${action}`];
       if (answer instanceof Error) throw answer;
       return answer;
@@ -163,8 +165,12 @@ test.each<[string, string, Recorded, string, string]>([
   expect(problem).toEqual({ says: expect.stringContaining(says), mend: expect.stringContaining(mend) });
 });
 
-test("an account of which stages use a part already is not counted again", async () =>
-  expect(await ask({ answers: { "lambda get-account-settings": others } })).toEqual({}));
+test("what a stage reserves is counted once: not again when it exists, and beside what others reserve", async () => {
+  const answers = { "lambda get-account-settings": others };
+  const existing = { ...answers, "cloudformation describe-stacks": { Stacks: [{}] } };
+  expect(await ask({ answers: existing })).toEqual({});
+  expect(Object.keys(await ask({ answers }))).toEqual(["concurrency of Lambda"]);
+});
 
 describe("what the stage does not use is not asked", () => {
   test.each<[string, Recorded]>([

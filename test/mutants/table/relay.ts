@@ -165,6 +165,13 @@ export const relay: readonly Mutant[] = [
     only: "asked for it once",
   },
   {
+    breaks: "A session is stored once more when a send ends, which may take back a later change",
+    file: "lib/messenger/channels/whatsapp/message/signal-repository.ts",
+    find: "if (Object.keys(others).length > 0) await keys.set(others);",
+    replace: "await keys.set(session ? { session, ...others } : others);",
+    tests: ["test/messenger/channels/whatsapp/signal-repository.test.ts"],
+  },
+  {
     breaks: "Nobody without a LID gets a message",
     file: recipientFile,
     find: "if (numbers.length > 0) await openWithoutLid(socket, numbers, isForced);",

@@ -142,10 +142,11 @@ export const reliances: readonly Reliance[] = [
   {
     that: "gives the Signal repository a key store with transactions, whose members can be copied",
     file: "message/signal-repository.ts",
-    code: "keys.isInTransaction()",
-    look: "writeThrough() in signal-repository.ts stores each session before its message leaves. Without it a crash makes the next message unreadable.",
+    code: '"isInTransaction" in keys',
+    look: "writeThrough() in signal-repository.ts stores each session before its message leaves, and nothing else may store it later. Without it a crash makes the next message unreadable.",
     holds: () =>
       inOrder("Utils/auth-utils.js", "isInTransaction,", "transaction:") &&
+      /queueJob\(this\.addr\.toString\(\)/.test(source("../../libsignal/src/session_cipher.js")) &&
       inOrder("Socket/socket.js", "makeSignalRepository({ creds, keys }, logger, "),
   },
   {

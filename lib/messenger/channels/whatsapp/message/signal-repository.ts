@@ -38,9 +38,10 @@ const rememberMissing = (findLids: FindLids): FindLids => {
 /**
  * A Signal repository that stores each Signal session before anything encrypted with it can leave.
  *
- * baileys collects the changes during a send and stores them after the frame has left. A crash in between
- * would reset the ratchet: the next message would be encrypted with a used key, and the recipient's phone
- * could not decrypt it. So a Signal session is written at once, within baileys' transaction.
+ * baileys collects the changes of a transaction and stores them at its end: of a send, after the frame has left. A crash in
+ * between, or another transaction that ends later with an earlier session, would reset the ratchet: the next message would be
+ * encrypted with a used key, and the recipient's phone could not decrypt it. So sessions are read and written at once,
+ * outside of baileys' transactions; libsignal changes one session at a time.
  */
 export const writeThrough =
   (store: SignalKeyStore): SocketConfig["makeSignalRepository"] =>
@@ -49,9 +50,10 @@ export const writeThrough =
     if (!("isInTransaction" in keys)) throw new Error("the key store has no transactions");
     const written: typeof keys = {
       ...keys,
-      async set(data) {
-        await keys.set(data);
-        if (data.session && keys.isInTransaction()) await store.set({ session: data.session });
+      get: async (type, ids) => (type === "session" ? store.get(type, ids) : keys.get(type, ids)),
+      async set({ session, ...others }) {
+        if (session) await store.set({ session });
+        if (Object.keys(others).length > 0) await keys.set(others);
       },
     };
     const repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
