@@ -38,8 +38,7 @@ export class Alarms extends Construct {
     super(scope, id);
     const { stage } = config;
     const topic = this.#topic(config);
-    if (server.kind === "aurora") this.#subscribe(topic, "aurora", server.cluster.clusterIdentifier);
-    if (server.kind === "instance") this.#subscribe(topic, "instance", server.instance.instanceIdentifier);
+    if (server.kind !== "existing") this.#subscribe(topic, server.kind, server.identifier);
     this.all = rows.map((row) => {
       const alarm = new Alarm(this, row.name, {
         alarmName: `municipal-${stage}-${row.name}`,

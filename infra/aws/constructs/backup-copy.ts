@@ -8,11 +8,6 @@ import type { Server } from "./database.ts";
 
 const vaultName = (stage: string): string => `municipal-${stage}`;
 
-const arnOf = (server: Server): string | undefined => {
-  if (server.kind === "aurora") return server.cluster.clusterArn;
-  return server.kind === "instance" ? server.instance.instanceArn : undefined;
-};
-
 /** Copies that reached the vault outside of the stage; AWS Backup reports them by the vault that they come from. */
 export const copiesMade = (stage: string): Metric =>
   new Metric({
@@ -31,8 +26,7 @@ export class BackupCopy extends Construct {
   constructor(scope: Construct, id: string, config: Config, server: Server) {
     super(scope, id);
     const { stage, backupVaultArn, backupDays } = config;
-    const arn = arnOf(server);
-    if (!backupVaultArn || !arn) return;
+    if (!backupVaultArn || server.kind === "existing") return;
     const backupVault = new BackupVault(this, "Vault", {
       backupVaultName: vaultName(stage),
       // AWS Backup deletes no vault that holds backups, and CloudFormation would fail
@@ -56,7 +50,7 @@ export class BackupCopy extends Construct {
         }),
       ],
     });
-    const selection = plan.addSelection("Database", { resources: [BackupResource.fromArn(arn)] });
+    const selection = plan.addSelection("Database", { resources: [BackupResource.fromArn(server.arn)] });
     Validations.of(selection).acknowledge({
       id: "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]",
       reason:

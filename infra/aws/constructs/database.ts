@@ -14,10 +14,21 @@ import type { Surroundings } from "./node-function.ts";
 
 type Choice<K extends DatabaseChoice["kind"]> = Extract<DatabaseChoice, { kind: K }>;
 
-/** The server as a construct, for its metrics; undefined for an existing server. */
+interface Created {
+  readonly identifier: string;
+  readonly arn: string;
+}
+
+/** The server, with its construct for its metrics, unless it exists outside of the stage. */
 export type Server =
-  | { readonly kind: "aurora"; readonly cluster: rds.DatabaseCluster | rds.DatabaseClusterFromSnapshot }
-  | { readonly kind: "instance"; readonly instance: rds.DatabaseInstance | rds.DatabaseInstanceFromSnapshot }
+  | (Created & {
+      readonly kind: "aurora";
+      readonly cluster: rds.DatabaseCluster | rds.DatabaseClusterFromSnapshot;
+    })
+  | (Created & {
+      readonly kind: "instance";
+      readonly instance: rds.DatabaseInstance | rds.DatabaseInstanceFromSnapshot;
+    })
   | { readonly kind: "existing" };
 
 /** Not PostgreSQL's default port, which every scan tries first. */
@@ -78,11 +89,13 @@ export class Database extends Construct {
     this.adminSecret = this.#makeAdmin();
     if (choice.kind === "aurora") {
       const cluster = this.#makeCluster(choice);
-      this.server = { kind: "aurora", cluster };
+      const { clusterIdentifier: identifier, clusterArn: arn } = cluster;
+      this.server = { kind: "aurora", cluster, identifier, arn };
       this.host = cluster.clusterEndpoint.hostname;
     } else {
       const instance = this.#makeInstance(choice);
-      this.server = { kind: "instance", instance };
+      const { instanceIdentifier: identifier, instanceArn: arn } = instance;
+      this.server = { kind: "instance", instance, identifier, arn };
       this.host = instance.dbInstanceEndpointAddress;
     }
   }

@@ -6,30 +6,10 @@ import type { Config } from "../config.ts";
 import { keepOrDrop } from "../removal.ts";
 import type { Server } from "./database.ts";
 
-interface Call {
-  readonly action: string;
-  readonly parameters: object;
-  /** What it may change. */
-  readonly arn: string;
-  readonly permission: string;
-}
-
-const settings = { DeletionProtection: true, ApplyImmediately: true };
-
-const callFor = (server: Server): Call | undefined => {
-  if (server.kind === "aurora")
-    return {
-      ...{ action: "modifyDBCluster", permission: "rds:ModifyDBCluster" },
-      parameters: { DBClusterIdentifier: server.cluster.clusterIdentifier, ...settings },
-      arn: server.cluster.clusterArn,
-    };
-  if (server.kind === "instance")
-    return {
-      ...{ action: "modifyDBInstance", permission: "rds:ModifyDBInstance" },
-      parameters: { DBInstanceIdentifier: server.instance.instanceIdentifier, ...settings },
-      arn: server.instance.instanceArn,
-    };
-  return undefined;
+/** What protects each kind of server. */
+const calls = {
+  aurora: { action: "modifyDBCluster", permission: "rds:ModifyDBCluster", key: "DBClusterIdentifier" },
+  instance: { action: "modifyDBInstance", permission: "rds:ModifyDBInstance", key: "DBInstanceIdentifier" },
 };
 
 /**
@@ -40,15 +20,14 @@ const callFor = (server: Server): Call | undefined => {
 export class Protection extends Construct {
   constructor(scope: Construct, id: string, { logRetention }: Config, server: Server) {
     super(scope, id);
-    const call = callFor(server);
-    if (!call) return;
+    if (server.kind === "existing") return;
+    const { action, permission, key } = calls[server.kind];
     const logGroup = new LogGroup(this, "Logs", {
       retention: logRetention,
       removalPolicy: keepOrDrop(false),
     });
-    const { action, parameters, permission, arn } = call;
     const statements = [
-      new PolicyStatement({ actions: [permission], resources: [arn] }),
+      new PolicyStatement({ actions: [permission], resources: [server.arn] }),
       new PolicyStatement({
         actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
         resources: [logGroup.logGroupArn],
@@ -61,7 +40,10 @@ export class Protection extends Construct {
     });
     new AwsCustomResource(this, "Call", {
       resourceType: "Custom::Protection",
-      onUpdate: { service: "RDS", action, parameters, physicalResourceId: PhysicalResourceId.of(action) },
+      onUpdate: {
+        ...{ service: "RDS", action, physicalResourceId: PhysicalResourceId.of(action) },
+        parameters: { [key]: server.identifier, DeletionProtection: true, ApplyImmediately: true },
+      },
       installLatestAwsSdk: false,
       ...{ role, logGroup },
     });
