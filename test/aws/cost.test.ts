@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { loginRoles } from "#lib/db/roles.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { billTable } from "../../infra/aws/cost/bill-table.ts";
 import { costDocument, replaceCost } from "../../infra/aws/cost/cost-text.ts";
@@ -50,4 +51,16 @@ test("a NAT gateway costs what the guide says in each zone, and replaces the mes
       expect(guide).toContain(`$${(hourly * hoursPerMonth).toFixed(2)}`);
     expect(guide).toContain(`$${prices.natGatewayGb} `);
   }
+});
+
+test("what the guide says is paid for on purpose has the price of the templates", () => {
+  const total = (kind: "aurora" | "instance", stage: string) =>
+    idleLines(kind, takeInventory(composeWith({ stage, database: { kind } }).app))
+      .filter(({ what }) => what.startsWith("Database"))
+      .reduce((sum, line) => sum + costOf(line), 0);
+  const standbys = (["aurora", "instance"] as const).map((kind) => total(kind, "prod") - total(kind, "dev"));
+  const roles = Object.keys(loginRoles).length * prices.secretMonth;
+  for (const guide of languages.map((language) => readGuideText(language, "cost")))
+    for (const price of [...standbys.map((standby) => standby.toFixed(2)), roles.toFixed(0)])
+      expect(guide).toContain(`$${price}`);
 });

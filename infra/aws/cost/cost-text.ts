@@ -2,7 +2,7 @@ import { App } from "aws-cdk-lib";
 import { type DatabaseChoice, examples, readConfig } from "../config.ts";
 import { composeStage } from "../stage.ts";
 import { billTable } from "./bill-table.ts";
-import { idleLines, requestLines, totalOf } from "./estimate.ts";
+import { idleLines, type Line, requestLines, totalOf } from "./estimate.ts";
 import { takeInventory } from "./inventory.ts";
 
 const databases: Readonly<Record<DatabaseChoice["kind"], unknown>> = {
@@ -27,15 +27,20 @@ const idle = (context: Record<string, unknown>, stage: string, kind: DatabaseCho
 const byKind = <T>(make: (kind: DatabaseChoice["kind"]) => T) =>
   Object.fromEntries(kinds.map((kind) => [kind, make(kind)]));
 
+const totalRow = (what: string, bills: Readonly<Record<string, readonly Line[]>>, factor: number): string => {
+  const totals = kinds.map((kind) => `**${(factor * totalOf(bills[kind] ?? [])).toFixed(2)}**`);
+  return `\n| ${what} |  | ${totals.join(" | ")} |`;
+};
+
 /** The tables of the guide `cost`, calculated from the stage's templates. The bundles must have been built. */
 export const costDocument = (context: Record<string, unknown>): string => {
-  const others = kinds.map((kind) => `**${totalOf(idle(context, "dev", kind)).toFixed(2)}**`);
+  const production = byKind((kind) => idle(context, "prod", kind));
+  const other = byKind((kind) => idle(context, "dev", kind));
   return [
-    billTable(
-      "Month of production without requests",
-      byKind((kind) => idle(context, "prod", kind)),
-    ),
-    `\n| **Total of any other stage**, in one zone |  | ${others.join(" | ")} |\n\n`,
+    billTable("Month of production without requests", production),
+    totalRow("**Total in a region that costs a third more**", production, 4 / 3),
+    totalRow("**Total of any other stage**, in one zone", other, 1),
+    "\n\n",
     billTable("Million requests to the resident list", byKind(requestLines)),
   ].join("");
 };

@@ -1,5 +1,5 @@
 /**
- * AWS's list prices in US dollars, without free tiers and discounts. Other regions cost up to a third more.
+ * AWS's list prices in US dollars, without free tiers and discounts.
  * @see https://calculator.aws
  */
 export const source = { region: "us-east-1 (N. Virginia)", asOf: "2026-03" };
