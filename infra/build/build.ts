@@ -1,4 +1,5 @@
 import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { builtinModules } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import * as esbuild from "esbuild";
@@ -30,18 +31,33 @@ export const functionName = (fn: string): string => fn.replaceAll("/", "-");
 /** The folder of a function's bundle: `index.mjs` with the export `handler`, as Lambda starts it. */
 export const bundleFolder = (fn: string): string => `${root}dist/${functionName(fn)}`;
 
+const builtinFilter = new RegExp(`^(node:)?(${builtinModules.join("|")})$`);
+
+const isName = (key: string) => /^[A-Za-z_$][\w$]*$/.test(key) && key !== "default";
+
+/** A module of Node's with the names that are used: each is read by itself. */
+const builtinSource = (name: string): string =>
+  [
+    `const builtin = /* @__PURE__ */ process.getBuiltinModule("node:${name}");`,
+    "export default builtin;",
+    ...Object.keys(process.getBuiltinModule(`node:${name}`) ?? {})
+      .filter(isName)
+      .map((key) => `export const ${key} = /* @__PURE__ */ (() => builtin.${key})();`),
+  ].join("\n");
+
 /**
- * `import "node:http"` in ESM costs about 25 ms of cold start: its facade evaluates lazy getters that load undici.
- * The AWS SDK and middy import it; `process.getBuiltinModule` avoids the cost.
+ * An `import` of a module of Node's evaluates all its lazy getters: 25 ms of a cold start for `node:http`, which then loads undici,
+ * 5 for `node:process`, 1 to 3 for `node:fs`. `process.getBuiltinModule` evaluates none.
  */
-const builtinHttp: esbuild.Plugin = {
-  name: "builtin-http",
+const builtins: esbuild.Plugin = {
+  name: "builtins",
   setup(build) {
-    build.onResolve({ filter: /^(node:)?https?$/ }, ({ path }) => ({
+    build.onResolve({ filter: builtinFilter }, ({ path, kind }) => ({
       path: path.replace(/^node:/, ""),
-      namespace: "builtin-http",
+      namespace: kind === "import-statement" ? "builtin" : "whole-builtin",
     }));
-    build.onLoad({ filter: /.*/, namespace: "builtin-http" }, ({ path }) => ({
+    build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({ contents: builtinSource(path) }));
+    build.onLoad({ filter: /.*/, namespace: "whole-builtin" }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule("node:${path}")`,
     }));
   },
@@ -105,7 +121,6 @@ const shared: esbuild.BuildOptions = {
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
-  banner: { js: requireBanner },
   logLevel: "silent",
 };
 
@@ -126,7 +141,7 @@ const functions = (): esbuild.BuildOptions => ({
     in: `functions/${fn}.ts`,
     out: `${functionName(fn)}/index`,
   })),
-  plugins: [builtinHttp, leaveOut, correctLibraries, documentation],
+  plugins: [builtins, leaveOut, correctLibraries, documentation],
 });
 
 /** Optional packages that Baileys would load for features that are not used. */
@@ -137,6 +152,7 @@ const messenger = (): esbuild.BuildOptions => ({
   entryPoints: [{ in: `functions/${messengerEntry}.ts`, out: "messenger/messenger" }],
   // native code: installed separately for the image's and the developer's platform
   external: ["sharp", ...optionalOfLibrary],
+  banner: { js: requireBanner },
   plugins: [leaveOut, correctLibraries, inlineConsole],
 });
 

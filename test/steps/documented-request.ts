@@ -33,7 +33,7 @@ export const documentedRequest = ({ fn, params, query, body }: Route): Documente
 
 /** @returns the path with its values, and the query. */
 export const pathOf = ({ path }: Route, { params, query }: DocumentedRequest): string => {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(params[name])));
+  const filled = path.replace(/\{(\w+)\+?\}/g, (_, name) => encodeURIComponent(String(params[name])));
   const search = new URLSearchParams(query as Record<string, string>).toString();
   return search ? `${filled}?${search}` : filled;
 };
