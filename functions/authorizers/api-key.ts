@@ -5,10 +5,9 @@ import { findPartnerByKey } from "#lib/partner/authenticate.ts";
 
 prepareDatabase();
 
-/** Authorizes a partner agency by the key in `apikey` or `x-api-key`, never in the URL. */
+/** Authorizes a partner agency by the key in `apikey`, never in the URL. */
 export const handler = authorizer(async (headers) => {
-  const key = headers.apikey || headers["x-api-key"];
-  const partner = key ? await findPartnerByKey(key) : undefined;
+  const partner = headers.apikey ? await findPartnerByKey(headers.apikey) : undefined;
   return (
     partner && {
       principalId: partner.partnerId,

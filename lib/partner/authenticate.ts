@@ -8,33 +8,25 @@ import { digestToken, isToken } from "#lib/opaque-token.ts";
 export interface AuthenticatedPartner extends Partner {
   /** Identifies the partner's usage plan to API Gateway, for throttling and quota. */
   readonly usageIdentifier: string;
-  /** Null for a key that does not expire. */
-  readonly expiresAt: Date | null;
 }
 
 type Row = Omit<AuthenticatedPartner, "scopes"> & { scopes: string };
 
 export const keyPrefix = "mia_";
 
-/** How long a warm environment may still accept a revoked key. */
-const cacheMs = 30_000;
-/** How long it may still reject a key that was sent before it was active. */
+/** How long a warm environment may still reject a key that was sent before it was active. */
 const rejectedMs = 10_000;
-/** Of each cache: 1,000 entries take less than 1 MB. */
-const maxCached = 1_000;
+/** 1,000 entries take less than 1 MB. */
+const maxRejected = 1_000;
 
-const cache = new Map<string, { partner: AuthenticatedPartner; at: number }>();
-/** Apart from the active keys, which a flood of others would push out. */
+/** API Gateway caches the policies of active keys only. */
 const rejected = new Map<string, number>();
 
-const hasExpired = ({ expiresAt }: AuthenticatedPartner): boolean =>
-  expiresAt !== null && expiresAt.getTime() <= Date.now();
-
-/** Adds an entry in place of the oldest one. */
-const remember = <T>(entries: Map<string, T>, id: string, entry: T) => {
-  const [oldest] = entries.keys();
-  if (entries.size >= maxCached && oldest !== undefined) entries.delete(oldest);
-  entries.set(id, entry);
+/** Adds a key in place of the oldest one. */
+const reject = (id: string) => {
+  const [oldest] = rejected.keys();
+  if (rejected.size >= maxRejected && oldest !== undefined) rejected.delete(oldest);
+  rejected.set(id, Date.now());
 };
 
 /** API Gateway has no other response than 500 for an authorizer that fails, so it waits: others return theirs soon. */
@@ -47,7 +39,7 @@ const look = async (digest: Buffer): Promise<Row | undefined> => {
       const [row] = await withDatabase(
         (sql) => sql<Row[]>`
           select partner_id as "partnerId", key_id as "keyId", scopes,
-            usage_identifier as "usageIdentifier", expires_at as "expiresAt"
+            usage_identifier as "usageIdentifier"
           from partner.authenticate(${digest})`,
       );
       return row;
@@ -61,26 +53,18 @@ const look = async (digest: Buffer): Promise<Row | undefined> => {
 /**
  * Finds the partner with this active key. Returns undefined for an unknown, revoked or expired key.
  *
- * Active keys are cached for 30 s, but not beyond their expiry, and rejected ones for 10 s. A text that cannot be a key
- * costs no query.
+ * Rejected keys are cached for 10 s. A text that cannot be a key costs no query.
  */
 export const findPartnerByKey = async (key: string): Promise<AuthenticatedPartner | undefined> => {
   if (!isToken(keyPrefix, key)) return undefined;
   const digest = digestToken(key);
   const id = digest.toString("base64");
-  const entry = cache.get(id);
-  if (entry && isYounger(entry.at, cacheMs) && !hasExpired(entry.partner)) return entry.partner;
-  cache.delete(id);
   if (isYounger(rejected.get(id) ?? 0, rejectedMs)) return undefined;
   rejected.delete(id);
   const row = await look(digest);
   // it is not needed soon, and other environments may wait for one
   await releaseConnection();
-  if (!row) {
-    remember(rejected, id, Date.now());
-    return undefined;
-  }
-  const partner = { ...row, scopes: row.scopes.split(" ") };
-  remember(cache, id, { partner, at: Date.now() });
-  return partner;
+  if (row) return { ...row, scopes: row.scopes.split(" ") };
+  reject(id);
+  return undefined;
 };

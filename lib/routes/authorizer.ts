@@ -18,15 +18,12 @@ export interface Authorizer {
   readonly memoryMb: number;
 }
 
-/**
- * Partner keys come in `apikey` or `x-api-key`. The gateway's cache would require both headers, so the function has
- * its own cache of valid keys instead.
- */
+/** Partner keys come in `apikey`. The gateway caches the policy for 30 seconds: so long a revoked key may still work. */
 export const apiKeyAuthorizer: Authorizer = {
   fn: "authorizers/api-key",
   kind: "apiKey",
-  identityHeaders: [],
-  cacheSeconds: 0,
+  identityHeaders: ["apikey"],
+  cacheSeconds: 30,
   secrets: { DATABASE_SECRET_ID: "database/gatekeeper" },
   timeoutSeconds: 5,
   memoryMb: 256,

@@ -51,7 +51,7 @@ test("cache time and identity header of each authorizer", () =>
       row.identityHeaders,
     ]),
   ).toEqual([
-    ["apiKey", 0, []],
+    ["apiKey", 30, ["apikey"]],
     ["bearer", 300, ["authorization"]],
     ["basic", 60, ["authorization"]],
   ]));

@@ -28,7 +28,8 @@ test("answers HEAD with 404 and no body", async () =>
 
 describe("a caller without an active key", () => {
   test.each([
-    ["two empty keys", "/v1/penduduk", { apikey: "", "x-api-key": "" }],
+    ["an empty key", "/v1/penduduk", { apikey: "" }],
+    ["a key in another header", "/v1/penduduk", { "x-api-key": apiKey }],
     ["a key in the query", `/v1/penduduk?apikey=${apiKey}`, {}],
     ["a bearer token", "/v1/penduduk/search", { authorization: `Bearer ${apiKey}` }],
     ["a key with something added", "/v1/penduduk", { apikey: `${apiKey}x` }],
@@ -49,15 +50,8 @@ describe("a caller without an active key", () => {
   });
 });
 
-test.each(["apikey", "APIKEY", "x-api-key", "X-Api-Key"])("accepts a key in the header %s", async (name) =>
+test.each(["apikey", "APIKEY"])("accepts a key in the header %s", async (name) =>
   expect((await post("/v1/penduduk", { [name]: apiKey })).status).toBe(200),
-);
-
-test.each([
-  ["apikey", "x-api-key"],
-  ["x-api-key", "apikey"],
-])("accepts a key in the header %s beside an empty %s", async (name, empty) =>
-  expect((await post("/v1/penduduk", { [name]: apiKey, [empty]: "" })).status).toBe(200),
 );
 
 test("answers 403 to a key without the scope, before it reads the body", async () => {

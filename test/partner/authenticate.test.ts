@@ -16,37 +16,12 @@ const open = async (changed: Readonly<Record<string, string>> = {}) => {
   return (await import("#lib/partner/authenticate.ts")).findPartnerByKey;
 };
 
-test("a revoked key is rejected within 30 s in a warm environment", async () => {
+test("a revoked key is rejected at once: only the gateway caches the policies of active keys", async () => {
   const find = await open();
   const directory = partnerDirectory(connectFor("partnerAdminUrl"));
-  const { key, keyId } = await directory.add("cache-revoked", "standard", { scopes: ["resident:read"] });
+  const { key, keyId } = await directory.add("revoked", "standard", { scopes: ["resident:read"] });
   expect((await find(key))?.keyId).toBe(keyId);
   await directory.revoke(keyId);
-  expect((await find(key))?.keyId).toBe(keyId);
-  vi.setSystemTime(Date.now() + 31_000);
-  expect(await find(key)).toBeUndefined();
-});
-
-test("a revoked key is rejected in a warm environment whose clock was set back", async () => {
-  const find = await open();
-  const directory = partnerDirectory(connectFor("partnerAdminUrl"));
-  const { key, keyId } = await directory.add("cache-clock", "standard", { scopes: ["resident:read"] });
-  expect((await find(key))?.keyId).toBe(keyId);
-  await directory.revoke(keyId);
-  vi.setSystemTime(Date.now() - 3_600_000);
-  expect(await find(key)).toBeUndefined();
-});
-
-test("a key is not cached beyond its expiry", async () => {
-  const find = await open();
-  const directory = partnerDirectory(connectFor("partnerAdminUrl"));
-  const expiresAt = new Date(Date.now() + 5_000);
-  const { key } = await directory.add("cache-expiring", "standard", { scopes: ["resident:read"], expiresAt });
-  expect(await find(key)).toBeDefined();
-  await connectFor(
-    "adminUrl",
-  )`update partner.api_key set expires_at = now() where partner_id = 'cache-expiring'`;
-  vi.setSystemTime(expiresAt.getTime() + 1);
   expect(await find(key)).toBeUndefined();
 });
 
@@ -68,18 +43,13 @@ test("a key that was rejected before it was issued is accepted within 10 s in a 
   expect((await find(key))?.partnerId).toBe("cache-new");
 });
 
-test("a flood of unknown keys leaves the active ones cached, and only the newest thousand of its own", async () => {
+test("after a flood of unknown keys, only the newest thousand are cached", async () => {
   const find = await open();
-  const [active, first] = [mintKey(), mintKey()];
-  await issue("cache-flood", active);
-  expect(await find(active)).toBeDefined();
+  const first = mintKey();
   expect(await find(first)).toBeUndefined();
   await issue("cache-flooded", first);
   for (let count = 0; count < 1_000; count++) await find(mintKey());
   expect((await find(first))?.partnerId).toBe("cache-flooded");
-  await partnerDirectory(connectFor("partnerAdminUrl")).revoke("cache-flood");
-  // from the cache: in the database it is revoked
-  expect(await find(active)).toBeDefined();
 });
 
 test("a text that cannot be a key is rejected without a database", async () => {

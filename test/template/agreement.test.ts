@@ -170,7 +170,7 @@ describe.each(apis)("the $name API", (api) => {
     };
     const fresh = () => {
       count += 1;
-      return { authorization: `a${count}`, apikey: "a" };
+      return { authorization: `a${count}`, apikey: `k${count}` };
     };
 
     test.each([...new Set(api.routes.map(pathOf))])("%s, by any method", async (path) => {

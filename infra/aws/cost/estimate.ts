@@ -1,4 +1,3 @@
-import { apiKeyAuthorizer } from "#lib/routes/authorizer.ts";
 import { listResidents } from "#lib/routes/resident.ts";
 import type { DatabaseChoice } from "../config.ts";
 import type { Inventory } from "./inventory.ts";
@@ -33,8 +32,7 @@ const assumed = {
   idleSeconds: 0.5,
   idleGb: 0.5,
   functionSeconds: 0.03,
-  authorizerSeconds: 0.02,
-  /** Bytes of the access log, the log lines of both functions and Lambda, and of a response. */
+  /** Bytes of the access log, the log lines of the function and Lambda, and of a response. */
   logBytes: 2_000,
   answerBytes: 4_000,
   /** Bytes of the audit row, its index and the transaction. */
@@ -96,18 +94,18 @@ export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
 
 /** Estimates the extra cost of a million resident lists, the most expensive everyday request. */
 export const requestLines = (kind: Kind): Line[] => {
-  const { functionSeconds, authorizerSeconds, logBytes, answerBytes, storageAccesses } = assumed;
-  const gbSeconds = (memoryMb: number, seconds: number) => 1_000_000 * (memoryMb / 1_024) * seconds;
-  const seconds =
-    gbSeconds(listResidents.memoryMb, functionSeconds) +
-    gbSeconds(apiKeyAuthorizer.memoryMb, authorizerSeconds);
+  const { functionSeconds, logBytes, answerBytes, storageAccesses } = assumed;
   return [
     line("API Gateway (REST)", term(1, "million", prices.restMillion)),
     line("Firewall (WAF)", term(1, "million", prices.firewallMillion)),
     line(
-      "Function and authorizer (Lambda, arm64)",
-      term(2, "million invocations", prices.lambdaMillion),
-      term(seconds, "GB-seconds", prices.lambdaArmGbSecond),
+      "Function (Lambda, arm64)",
+      term(1, "million invocations", prices.lambdaMillion),
+      term(
+        1_000_000 * (listResidents.memoryMb / 1_024) * functionSeconds,
+        "GB-seconds",
+        prices.lambdaArmGbSecond,
+      ),
     ),
     line("Logs", term(logBytes / 1_000, "GB", prices.logGb)),
     line("Outbound traffic", term(answerBytes / 1_000, "GB", prices.trafficGb)),

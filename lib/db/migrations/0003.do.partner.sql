@@ -31,7 +31,7 @@ return (key).revoked_at is null and now() < coalesce(least((key).expires_at, (ke
 
 -- Finds the partner with an active key. Records its use once a minute; concurrent calls do not wait.
 create function partner.authenticate(presented bytea)
-returns table (partner_id text, key_id text, scopes text, usage_identifier text, expires_at timestamptz)
+returns table (partner_id text, key_id text, scopes text, usage_identifier text)
 language plpgsql volatile security definer
 set search_path = partner, pg_temp as $$
 #variable_conflict use_column
@@ -44,8 +44,7 @@ begin
     for update skip locked
   );
   return query
-    select k.partner_id, k.id, array_to_string(k.scopes, ' '), p.usage_identifier,
-      least(k.expires_at, k.retires_at)
+    select k.partner_id, k.id, array_to_string(k.scopes, ' '), p.usage_identifier
     from partner.api_key k join partner.partner p on p.id = k.partner_id
     where k.digest = presented and partner.is_active(k);
 end

@@ -84,8 +84,8 @@ export const residentWords: AreaWords<typeof rows> = {
   "resident/list": {
     operationId: "listResidents",
     summaryInIndonesian: "Menampilkan penduduk, dari yang terbaru",
-    en: `With an empty body, the defaults apply. ${masked.en} The key can also be sent in \`x-api-key\`.`,
-    id: `Bila body kosong, nilai bawaan berlaku. ${masked.id} Kunci juga dapat dikirim di \`x-api-key\`.`,
+    en: `With an empty body, the defaults apply. ${masked.en}`,
+    id: `Bila body kosong, nilai bawaan berlaku. ${masked.id}`,
     fields: paging,
     examples: { page: { page_number: 1, page_size: 10 } },
     mistake: { where: "body", input: { page_number: 1, page_size: "10" } },

@@ -110,6 +110,13 @@ export const gateway: readonly Mutant[] = [
     tests: on("limits"),
   },
   {
+    breaks: "The gateway admits a revoked key for five minutes",
+    file: "lib/routes/authorizer.ts",
+    find: "cacheSeconds: 30,",
+    replace: "cacheSeconds: 300 + 0,",
+    tests: on("limits"),
+  },
+  {
     breaks: "The gateway keeps an access token's answer for an hour",
     file: "lib/routes/authorizer.ts",
     find: "cacheSeconds: 300,",

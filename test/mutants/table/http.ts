@@ -33,14 +33,6 @@ export const http: readonly Mutant[] = [
     only: "of one API",
   },
   {
-    breaks: "An empty header hides the key in the other one",
-    file: "functions/authorizers/api-key.ts",
-    find: 'headers.apikey || headers["x-api-key"]',
-    replace: 'headers.apikey ?? headers["x-api-key"]',
-    tests: ["test/gateway/refusals.test.ts"],
-    only: "beside an empty",
-  },
-  {
     breaks: "An authorizer that cannot tell who is calling says Unauthorized",
     file: "lib/http/authorizer.ts",
     find: 'throw new Error("The authorizer failed");',
