@@ -48,7 +48,8 @@ test("after a flood of unknown keys, only the newest thousand are cached", async
   const first = mintKey();
   expect(await find(first)).toBeUndefined();
   await issue("cache-flooded", first);
-  for (let count = 0; count < 1_000; count++) await find(mintKey());
+  for (let count = 0; count < 20; count++)
+    await Promise.all(Array.from({ length: 50 }, () => find(mintKey())));
   expect((await find(first))?.partnerId).toBe("cache-flooded");
 });
 

@@ -25,7 +25,8 @@ class Refusal extends Error {
   }
 }
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);
 
 const lookIn = (account: Account, ids: ReadonlyMap<string, string>): Lookups => ({
   refer: (id) => ids.get(id) ?? `<${id}>`,

@@ -24,11 +24,27 @@ export const listReferences = (value: unknown): Set<string> => {
   return found;
 };
 
-/** Returns a value with its references as physical ids. Functions that only combine values stay as they are, with these. */
+const reading = ["Ref", "Fn::GetAtt", "Fn::ImportValue", "Fn::GetStackOutput", "Fn::Sub"];
+const known = new WeakMap<object, boolean>();
+
+/** Whether nothing of a value depends on other resources; templates do not change. */
+const isConstant = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return true;
+  const found = known.get(value);
+  if (found !== undefined) return found;
+  const isKnown = Object.entries(value).every(([name, item]) => !reading.includes(name) && isConstant(item));
+  known.set(value, isKnown);
+  return isKnown;
+};
+
+/**
+ * Returns a value with its references as physical ids, and a part without any as it is. Functions that only combine values
+ * stay as they are, with these.
+ */
 export const resolve = (value: unknown, lookups: Lookups): unknown => {
   const visit = (part: unknown): unknown => {
+    if (typeof part !== "object" || part === null || isConstant(part)) return part;
     if (Array.isArray(part)) return part.map(visit);
-    if (typeof part !== "object" || part === null) return part;
     const [[name, argument] = ["", undefined], ...more] = Object.entries(part);
     if (more.length === 0) {
       if (name === "Ref") return lookups.refer(argument);
