@@ -43,6 +43,17 @@ const guardWrites = (source: string) =>
         .replace(stale, stale.replace("\n", "\n    chunk = nextWriteTimer = errorResponse = null\n"))
     : undefined;
 
+const describes = "q.onlyDescribe || (parameters.length && !q.prepared)";
+
+/**
+ * A statement that is not kept waits twice for the server: for the types of its parameters, then for its rows. The functions
+ * pass texts, numbers and bytes, whose types the server finds by itself.
+ */
+const sendAtOnce = (source: string) =>
+  source.split(describes).length === 2
+    ? source.replace(describes, describes.replace("&&", "&& q.prepare &&"))
+    : undefined;
+
 const cancels = "this.canceller(this), this.canceller = null";
 
 /** A query that is cancelled while the server is gone rejects a promise that nobody has, which ends the process. */
@@ -53,7 +64,10 @@ const catchCancels = (source: string) =>
 
 const corrections: readonly Correction[] = [
   { file: /[\\/]libsignal[\\/].*\.js$/, correct: silence },
-  { file: /[\\/]postgres[\\/]src[\\/]connection\.js$/, correct: guardWrites },
+  {
+    file: /[\\/]postgres[\\/]src[\\/]connection\.js$/,
+    correct: (source) => sendAtOnce(guardWrites(source) ?? ""),
+  },
   { file: /[\\/]postgres[\\/]src[\\/]query\.js$/, correct: catchCancels },
 ];
 
