@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { Pool } from "undici";
-import { build } from "../../infra/build/build.ts";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { median, printTable, type Result } from "./result.ts";
@@ -9,7 +8,6 @@ import { median, printTable, type Result } from "./result.ts";
 const atOnce = 32;
 /** As many connections as the task has. */
 const taskConnections = 10;
-const rounds = 5;
 
 type Round = Record<
   "insertsPerSecond" | "pipelinedPerSecond" | "acceptsPerSecond" | "ratio" | "ratioToPipelined",
@@ -38,8 +36,13 @@ const rate = async (count: number, work: (index: number) => Promise<unknown>): P
  *
  * @param options `sends`: messages in each round.
  */
-export const benchAccept = async ({ sends }: { sends: number }): Promise<Result> => {
-  await build();
+export const benchAccept = async ({
+  sends,
+  rounds = 5,
+}: {
+  sends: number;
+  rounds?: number;
+}): Promise<Result> => {
   const rows = await withCity(
     1,
     async ({ database, messengerUrl, secrets }, _, signal) => {

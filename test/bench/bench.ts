@@ -1,4 +1,6 @@
+import { build } from "../../infra/build/build.ts";
 import { command, type Reply, readWhole, runCommand } from "../../infra/commands/command.ts";
+import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
@@ -37,6 +39,10 @@ const run = command(
       "write the figures to test/bench/results, which is under version control",
     );
     const finish = (result: Result) => reply([result], all.opts().store);
+    all.hook("preAction", async () => {
+      compileRuntimeClient();
+      await build();
+    });
     all.action(
       answer(async ({ store }) => {
         const results = [

@@ -3,9 +3,8 @@ import type { APIGatewayAuthorizerResult, APIGatewayProxyResult } from "aws-lamb
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import { authorizers, routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
-import { build, bundleFolder } from "../../infra/build/build.ts";
+import { bundleFolder } from "../../infra/build/build.ts";
 import type { City } from "../../infra/local/city.ts";
-import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
 import { median, printTable, type Result } from "./result.ts";
@@ -39,7 +38,7 @@ const writeEmptyHandler = (folder: string) => {
 };
 
 /** Whether a route's or an authorizer's result shows that it did its work. */
-const isOk = (result: APIGatewayProxyResult | null) => result?.statusCode === 200;
+const isOk = (result: APIGatewayProxyResult | null) => [200, 308].includes(result?.statusCode ?? 0);
 const isPolicy = (result: APIGatewayAuthorizerResult | null) =>
   result?.policyDocument?.Statement[0]?.Effect === "Allow";
 
@@ -120,8 +119,6 @@ const measureAll = async (city: City, folder: string, pairs: number, signal: Abo
  * @param options `pairs`: the starts of each function.
  */
 export const benchColdStart = async ({ pairs }: { pairs: number }): Promise<Result> => {
-  compileRuntimeClient();
-  await build();
   const functions = await withCity(residents, (city, folder, signal) =>
     measureAll(city, folder, pairs, signal),
   );

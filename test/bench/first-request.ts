@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
+import type * as docs from "#lib/routes/docs.ts";
+import type * as employee from "#lib/routes/employee.ts";
 import { routes } from "#lib/routes/index.ts";
-import type { Route } from "#lib/routes/route.ts";
+import type * as messaging from "#lib/routes/messaging.ts";
+import type * as resident from "#lib/routes/resident.ts";
+import type { FunctionIn, Route } from "#lib/routes/route.ts";
+import type * as tourism from "#lib/routes/tourism.ts";
 import type { City } from "../../infra/local/city.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
 import { documentedRequest, pathOf } from "../steps/documented-request.ts";
@@ -14,6 +19,8 @@ interface Sample {
   /** Sent as JSON, or as the kind of form that the route takes; a Buffer is a file. */
   readonly body?: Readonly<Record<string, unknown>> | undefined;
 }
+
+type Rows = typeof docs & typeof employee & typeof messaging & typeof resident & typeof tourism;
 
 const credentialsOf = ({ upstreams: { demo } }: City) => ({
   username: demo.username,
@@ -49,23 +56,32 @@ const sendMessage = async ({ messagingBaseUrl, basic }: City): Promise<string> =
 };
 
 /**
- * Requests with credentials, files or ids that the city knows; the others are the documented ones. Each takes the
- * whole way to its database or old system and back.
+ * A request to each function: the documented one, or one with credentials, files or ids that the city knows. Each takes
+ * the whole way to its database or old system and back.
  */
-const samples: Readonly<Record<string, (city: City) => Sample | Promise<Sample>>> = {
-  "employee/login": (city) => ({ body: credentialsOf(city) }),
-  "employee/refresh": async (city) => ({
-    body: { grant_type: "refresh_token", refresh_token: (await login(city)).refresh_token },
-  }),
-  "employee/ticket": ({ upstreams: { demo } }) => ({
-    query: { user: "servicelogin", username: demo.nip, pass: demo.passphrase },
-  }),
-  "messaging/send-message": () => ({ body: message }),
-  "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
-  "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
-  "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
-  "docs/file": () => ({ params: { path: "paging" } }),
-};
+const samples: Readonly<Record<FunctionIn<Rows>, "documented" | ((city: City) => Sample | Promise<Sample>)>> =
+  {
+    "employee/login": (city) => ({ body: credentialsOf(city) }),
+    "employee/refresh": async (city) => ({
+      body: { grant_type: "refresh_token", refresh_token: (await login(city)).refresh_token },
+    }),
+    "employee/ticket": ({ upstreams: { demo } }) => ({
+      query: { user: "servicelogin", username: demo.nip, pass: demo.passphrase },
+    }),
+    "employee/employees": "documented",
+    "resident/list": "documented",
+    "resident/search": "documented",
+    "tourism/categories": "documented",
+    "tourism/gallery": "documented",
+    "messaging/send-message": () => ({ body: message }),
+    "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
+    "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
+    "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
+    "docs/root": "documented",
+    "docs/page": "documented",
+    "docs/openapi": "documented",
+    "docs/file": () => ({ params: { path: "paging" } }),
+  };
 
 const encode = async ({ encoding }: Route, body: Readonly<Record<string, unknown>>) => {
   if (encoding === "multipart") {
@@ -87,7 +103,12 @@ const authorizationOf = async ({ auth }: Route, city: City): Promise<string | un
 };
 
 const getRequest = async (route: Route, city: City) => {
-  const { params = {}, query, body } = (await samples[route.fn]?.(city)) ?? documentedRequest(route);
+  const sample = samples[route.fn as keyof typeof samples];
+  const {
+    params = {},
+    query,
+    body,
+  } = sample === "documented" ? documentedRequest(route) : await sample(city);
   const encoded = body && (await encode(route, body));
   const authorization = await authorizationOf(route, city);
   const request: Request = {

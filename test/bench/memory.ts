@@ -1,4 +1,3 @@
-import { build } from "../../infra/build/build.ts";
 import { measureMemory } from "../faults/memory.ts";
 import { printTable, type Result } from "./result.ts";
 
@@ -8,14 +7,20 @@ import { printTable, type Result } from "./result.ts";
 export const benchMemory = async ({
   messages,
   recipients,
+  uploads = { compressed: 30, plain: 120 },
 }: {
   messages: number;
   recipients: number;
+  uploads?: { compressed: number; plain: number };
 }): Promise<Result> => {
-  await build();
-  const uploads = { compressed: 30, plain: 120 };
   const onSample = (sample: object) => console.error(JSON.stringify(sample));
-  const { samples, ...peaks } = await measureMemory({ messages, recipients, steps: 10, uploads, onSample });
+  const { samples, ...peaks } = await measureMemory({
+    messages,
+    recipients,
+    steps: Math.min(10, messages),
+    uploads,
+    onSample,
+  });
   printTable(samples.map((sample) => ({ ...sample })));
   console.error(JSON.stringify(peaks));
   return { bench: `memory-${recipients}`, figures: { messages, recipients, ...peaks, samples } };

@@ -17,14 +17,25 @@ import { median, printTable, type Result } from "./result.ts";
 const pageSize = 10;
 /** Rows that are loaded on top begin here: none of them is there yet. */
 const loadedFrom = 20_000_001;
-/** Our query runs this often, the plain query as often as the time allows. */
-const samples = 200;
-const plainMs = 6_000;
-const leastPlain = 3;
-
 const writers = 8;
-const writeMs = 2_000;
-const writeRounds = 9;
+
+/** How much is measured. */
+export interface Effort {
+  /** How often our query runs; the plain query runs as often as the time allows. */
+  readonly samples: number;
+  readonly plainMs: number;
+  readonly writeMs: number;
+  readonly writeRounds: number;
+  readonly loadRows: number;
+  readonly loadRounds: number;
+}
+
+const leastPlain = 3;
+const full: Effort = {
+  ...{ samples: 200, plainMs: 6_000 },
+  ...{ writeMs: 2_000, writeRounds: 9 },
+  ...{ loadRows: 1_000_000, loadRounds: 3 },
+};
 
 const round = (value: number): number => Number(value.toFixed(2));
 
@@ -80,7 +91,7 @@ const plain = async (sql: postgres.Sql, term: string | undefined, page: number) 
   return row?.total;
 };
 
-const measureCase = async (sql: postgres.Sql, { name, term, page }: Case) => {
+const measureCase = async (sql: postgres.Sql, { name, term, page }: Case, { samples, plainMs }: Effort) => {
   const [first] = await ours(sql, term, 1);
   const total = first?.total ?? 0;
   const pages = Math.max(1, Math.ceil(total / pageSize));
@@ -115,7 +126,7 @@ const measureCase = async (sql: postgres.Sql, { name, term, page }: Case) => {
 const pagesOfBoth = [1, 1_000, 50_000, 100_000];
 
 /** How much slower the same page of the list is with more residents, in turn. */
-const measureGrowth = async (few: postgres.Sql, many: postgres.Sql) => {
+const measureGrowth = async (few: postgres.Sql, many: postgres.Sql, { samples }: Effort) => {
   const rows = [];
   for (const page of pagesOfBoth) {
     const [fewMs, manyMs]: [number[], number[]] = [[], []];
@@ -149,7 +160,7 @@ const compare = (measured: readonly number[], base: readonly number[]) => {
 };
 
 /** Rows a second of eight writers with the triggers and without, in turn, and the median of their ratios. */
-const measureWriters = async ({ connect }: ResidentDatabase) => {
+const measureWriters = async ({ connect }: ResidentDatabase, { writeMs, writeRounds }: Effort) => {
   const admin = connect();
   const sql = connect(writers);
   let next = 0;
@@ -192,8 +203,6 @@ const measureWriters = async ({ connect }: ResidentDatabase) => {
   return rows;
 };
 
-const loadRows = 1_000_000;
-const loadRounds = 3;
 const bytesPerRead = 65_536;
 
 /** As a file is read. */
@@ -209,7 +218,10 @@ const pieces = (csv: Buffer): Readable =>
  * table of all residents, with its indexes and triggers, and an import into that, with all its checks, over two
  * connections as the command has them. In turn, round by round; rows are invented beforehand.
  */
-const measureLoad = async ({ connect, connectAsImporter }: ResidentDatabase) => {
+const measureLoad = async (
+  { connect, connectAsImporter }: ResidentDatabase,
+  { loadRows, loadRounds }: Effort,
+) => {
   const sql = connect();
   const importers = [connectAsImporter(), connectAsImporter()];
   await sql`create table bare (like resident.resident including generated including identity
@@ -246,9 +258,11 @@ const measureLoad = async ({ connect, connectAsImporter }: ResidentDatabase) => 
 export const benchResidents = async ({
   rows,
   beside,
+  effort = full,
 }: {
   rows: number;
   beside?: number | undefined;
+  effort?: Effort;
 }): Promise<Result> => {
   const onStep = (step: string) => console.error(`${step} …`);
   return withResidentDatabase(async (database) => {
@@ -259,7 +273,7 @@ export const benchResidents = async ({
       (await withResidentDatabase(async (other) => {
         const few = other.connect();
         await fillResidents(few, beside, onStep);
-        return measureGrowth(few, sql);
+        return measureGrowth(few, sql, effort);
       }));
     if (growth) printTable(growth);
     onStep("profiles");
@@ -269,11 +283,11 @@ export const benchResidents = async ({
     });
     await sql`vacuum (analyze) resident.name_profile`;
     const reads = [];
-    for (const one of cases) reads.push(await measureCase(sql, one));
+    for (const one of cases) reads.push(await measureCase(sql, one, effort));
     printTable(reads);
-    const writes = await measureWriters(database);
+    const writes = await measureWriters(database, effort);
     printTable(writes);
-    const load = await measureLoad(database);
+    const load = await measureLoad(database, effort);
     printTable(load);
     const figures = {
       rows,

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { functionName } from "../../infra/build/build.ts";
-import { startEnvironment } from "../runtime-client/environment.ts";
+import { startEnvironment, withoutCompiledClient } from "../runtime-client/environment.ts";
+import { isCompiled } from "../runtime-client/install.ts";
 
 /** A function and its first event. */
 export interface Invocation {
@@ -38,7 +39,7 @@ export const startCold = async (invocation: Invocation): Promise<ColdStart> => {
     arn: "arn:aws:lambda:local:000000000000:function:bench",
     handler: "index.handler",
     logFormat: "Text",
-    preloads: [],
+    preloads: isCompiled() ? [] : [withoutCompiledClient],
     onLine: (line) => printed.push(line),
   });
   const giveUp = new AbortController();

@@ -8,7 +8,7 @@ const client = `${folder}node_modules/aws-lambda-ric`;
 /** AWS's own runtime client for Node: what starts a function in Lambda. */
 export const runtimeClient = `${client}/index.mjs`;
 /** The part of it that its install script compiles. */
-const isCompiled = () => existsSync(`${client}/rapid-client.node`);
+export const isCompiled = () => existsSync(`${client}/rapid-client.node`);
 
 const npm = (...command: string[]) =>
   spawnSync("npm", [...command, "--prefix", folder], { stdio: "inherit" }).status === 0;

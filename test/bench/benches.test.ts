@@ -1,0 +1,34 @@
+import { expect, test, vi } from "vitest";
+import { routes } from "#lib/routes/index.ts";
+import { benchAccept } from "./accept.ts";
+import { benchColdStart } from "./cold-start.ts";
+import { benchMemory } from "./memory.ts";
+import { benchOutbox } from "./outbox.ts";
+import { benchResidents } from "./residents.ts";
+
+// with one sample of each: what is measured means nothing here
+
+const effort = { samples: 1, plainMs: 0, writeMs: 50, writeRounds: 1, loadRows: 1_000, loadRounds: 1 };
+
+const quiet = () => {
+  for (const method of ["error", "log"] as const) vi.spyOn(console, method).mockReturnValue();
+};
+
+test.each([
+  ["accept", () => benchAccept({ sends: 1, rounds: 1 })],
+  ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
+  ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
+  ["residents", () => benchResidents({ rows: 1_000, beside: 1_000, effort })],
+])("the bench %s runs", async (name, run) => {
+  quiet();
+  const { bench, figures } = await run();
+  expect(bench.startsWith(name)).toBe(true);
+  expect(JSON.parse(JSON.stringify(figures))).not.toEqual({});
+});
+
+test("the bench of cold starts measures every route", async () => {
+  quiet();
+  const { figures } = await benchColdStart({ pairs: 1 });
+  const measured = (figures as { functions: { function: string }[] }).functions.map(({ function: fn }) => fn);
+  expect(measured).toEqual(expect.arrayContaining(routes.map(({ fn }) => fn)));
+});
