@@ -116,6 +116,24 @@ test("finds that an alarm watches a queue that has been replaced, when its own t
   );
 });
 
+/** The life of a stage whose templates are changed from one name to another. */
+const lifeOfChange = (changeIt: (text: string, name: string) => string) =>
+  new LifeCycle("prod", (name) => JSON.parse(changeIt(JSON.stringify(stacksOf("prod", usual)), name)));
+
+test("finds that callers keep the code before, when the version does not change with its function", () => {
+  const life = lifeOfChange((text, name) => text.replaceAll('"Timeout":10', `"Timeout":${name.length}`));
+  life.changeAndBack("code", "other code");
+  expect(found(life, "-api/Gateway", "stale: its function has changed")).toContain("change to other code");
+});
+
+test("finds that Lambda publishes no version of a function that has not changed", () => {
+  const life = lifeOfChange((text, name) =>
+    text.replaceAll(/(FunctionCurrentVersion\w{8})\w+/g, `$1${name}`),
+  );
+  life.changeAndBack("one", "another");
+  expect(found(life, "CurrentVersion", "refused: a version with this code")).toContain("change to another");
+});
+
 test("finds that the update of a budget with a fixed name collides with itself", () => {
   const life = brokenLife(
     "dev",

@@ -94,6 +94,8 @@ describe("the runbook", () => {
     "budget",
     "postgresql-upgrade",
     "employee-locked-out",
+    // of the APIs' own stacks
+    "deployment-rolled-back",
     "the-database-is-empty",
     "restore-the-database",
     // of stages with a vault

@@ -8,7 +8,7 @@ import { readAssembly } from "./assembly.ts";
 import type { Invoke } from "./authorization.ts";
 import { type Formation, formStacks } from "./formation.ts";
 import { startGateway } from "./gateway.ts";
-import { type LambdaFunction, mayInvoke, readFunctions } from "./lambda-function.ts";
+import { findInvocable, type LambdaFunction, readFunctions } from "./lambda-function.ts";
 import { type RunningFunction, startFunction } from "./lambda-service.ts";
 import { readRestApis } from "./rest-api.ts";
 import { guardSecrets } from "./secrets.ts";
@@ -89,9 +89,8 @@ export const deploy = async (
   const running = new Map(functions.map((fn) => [fn.arn, start(fn)]));
 
   const invoke: Invoke = async (arn, sourceArn, event, requestId) => {
-    const fn = functions.find((candidate) => candidate.arn === arn);
-    if (!fn || !mayInvoke(fn, "apigateway.amazonaws.com", sourceArn)) return "not permitted";
-    return running.get(arn)?.invoke(event, requestId) ?? "not permitted";
+    const fn = findInvocable(functions, arn, "apigateway.amazonaws.com", sourceArn);
+    return running.get(fn?.arn ?? "")?.invoke(event, requestId) ?? "not permitted";
   };
   const plans = city.database.connectAs("partner-admin");
   const findPlan = async (key: string) => {

@@ -6,7 +6,7 @@ import type { Outcome } from "../../infra/local/lambda/environment.ts";
 import type { Invoke } from "../interpreter/authorization.ts";
 import { startGateway } from "../interpreter/gateway.ts";
 import type { Place } from "../interpreter/identity.ts";
-import { type LambdaFunction, mayInvoke } from "../interpreter/lambda-function.ts";
+import { findInvocable, type LambdaFunction } from "../interpreter/lambda-function.ts";
 import type { RestApi } from "../interpreter/rest-api.ts";
 
 /** Prepared answers instead of the functions, for both gateways. */
@@ -83,9 +83,8 @@ export const startTwins = async (
     return fn.startsWith("authorizers/") ? script.authorize(fn) : script.integrate(fn);
   };
   const invoke: Invoke = async (arn, sourceArn, event) => {
-    const fn = functions.find((candidate) => candidate.arn === arn);
-    if (!fn || !mayInvoke(fn, "apigateway.amazonaws.com", sourceArn)) return "not permitted";
-    return perform(fn.module, event);
+    const fn = findInvocable(functions, arn, "apigateway.amazonaws.com", sourceArn);
+    return fn ? perform(fn.module, event) : "not permitted";
   };
   const local = await startLocalGateway({
     ...{ api, port: 0 },

@@ -14,21 +14,27 @@ import { figuresOf, isExplained, oldSystems } from "./function-figures.ts";
 import { authorizerFailures, figureOf, tooManyMisses, upstreamFailures } from "./log-metric.ts";
 
 /** Long enough to ignore a single failing caller, short enough to notice an outage. */
-const minutes = 5;
-const period = Duration.minutes(minutes);
+const usualMinutes = 5;
+const period = Duration.minutes(usualMinutes);
 
 /** A metric of an API's stage. API Gateway publishes none while there are no requests. */
-export const gatewayMetric = (stage: string, { name }: Api, metricName: string, statistic: string): Metric =>
+export const gatewayMetric = (
+  stage: string,
+  { name }: Api,
+  metricName: string,
+  statistic: string,
+  minutes = usualMinutes,
+): Metric =>
   new Metric({
     namespace: "AWS/ApiGateway",
     metricName,
     dimensionsMap: { ApiName: `municipal-${stage}-${name}`, Stage: stage },
     statistic,
-    period,
+    period: Duration.minutes(minutes),
   });
 
 /** All 5xx, including the gateway's own, except those with another explanation. */
-export const unexplained = (stage: string, api: Api): MathExpression => {
+export const unexplained = (stage: string, api: Api, minutes = usualMinutes): MathExpression => {
   const explained = new Map(
     api.routes.flatMap(({ fn }) => figuresOf(fn).filter(isExplained)).map((figure) => [figure.name, figure]),
   );
@@ -37,10 +43,10 @@ export const unexplained = (stage: string, api: Api): MathExpression => {
     label: "5xx that is our fault",
     expression: ["FILL(all, 0)", ...known.map(([id]) => `FILL(${id}, 0)`)].join(" - "),
     usingMetrics: {
-      all: gatewayMetric(stage, api, "5XXError", "Sum"),
+      all: gatewayMetric(stage, api, "5XXError", "Sum", minutes),
       ...Object.fromEntries(known.map(([id, figure]) => [id, figureOf(stage, figure, "Sum", minutes)])),
     },
-    period,
+    period: Duration.minutes(minutes),
   });
 };
 
@@ -72,7 +78,7 @@ const upstreamDown = (stage: string, system: OldSystem): AlarmRow => ({
   name: `${oldSystems[system].replaceAll(" ", "-")}-down`,
   section: "legacy-system-down",
   says: `The ${oldSystems[system]} is unavailable or returns invalid responses: employee endpoints that need it fail.`,
-  metric: figureOf(stage, upstreamFailures(system), "Sum", minutes),
+  metric: figureOf(stage, upstreamFailures(system), "Sum", usualMinutes),
   rings: { atLeast: 5 },
   periods: 2,
 });
@@ -147,7 +153,7 @@ const manyBlocked = (stage: string, { name }: Api): AlarmRow => ({
     statistic: "Sum",
     period,
   }),
-  rings: { atLeast: minutes * 1_000 },
+  rings: { atLeast: usualMinutes * 1_000 },
   periods: 2,
 });
 
@@ -155,7 +161,7 @@ const manyBlocked = (stage: string, { name }: Api): AlarmRow => ({
  * Metrics in one alarm.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDataQuery.html
  */
-const maxMetrics = 10;
+export const maxMetrics = 10;
 
 /** The share of its reserved concurrency that the busiest function uses; beyond it, Lambda rejects its requests. */
 const functionsFull = (functions: readonly NodeFunction[], { reserved }: Capacity): AlarmRow[] => {
@@ -197,13 +203,13 @@ export const doorAlarms = (
   {
     name: "authorizers-fail",
     says: "Callers with valid credentials are rejected, because the credentials cannot be checked.",
-    metric: figureOf(stage, authorizerFailures, "Sum", minutes),
+    metric: figureOf(stage, authorizerFailures, "Sum", usualMinutes),
     rings: { atLeast: 3 },
   },
   {
     name: "numbers-guessed",
     says: "A partner has searched for 200 numbers within a day that no resident has, and may be guessing masked digits.",
-    metric: figureOf(stage, tooManyMisses, "Sum", minutes),
+    metric: figureOf(stage, tooManyMisses, "Sum", usualMinutes),
     rings: { atLeast: 1 },
   },
   ...(Object.keys(oldSystems) as OldSystem[]).map((system) => upstreamDown(stage, system)),

@@ -67,12 +67,48 @@ const release = ({ account, report }: Operation, thing: Thing, policy: string): 
   return true;
 };
 
+/** Not of a version, but of the function as a whole. */
+const ofFunction = ["ReservedConcurrentExecutions", "Tags"];
+
+/** What a version holds for ever: the code and settings of its function at that moment. */
+const publishedOf = (account: Account, functionId: unknown): string => {
+  const { properties = {} } = account.things.get(String(functionId)) ?? {};
+  return JSON.stringify(Object.entries(properties).filter(([key]) => !ofFunction.includes(key)));
+};
+
+/**
+ * Adds to a version what it publishes. "Lambda doesn't publish a version if the function's configuration and code haven't
+ * changed since the last version" (API_PublishVersion), and CloudFormation then fails.
+ */
+const publish = (
+  { account, stack, report }: Operation,
+  id: string,
+  properties: Thing["properties"],
+  current: Thing | undefined,
+): Thing["properties"] => {
+  const published = publishedOf(account, properties.FunctionName);
+  if (current) {
+    if (current.properties.published !== published)
+      report(`${stack.name}/${id}`, "stale: its function has changed, and it is still the version before");
+    return current.properties;
+  }
+  for (const other of account.things.values())
+    if (
+      other.type === "AWS::Lambda::Version" &&
+      other.properties.FunctionName === properties.FunctionName &&
+      other.properties.published === published
+    )
+      throw new Refusal(`${stack.name}/${id}`, "refused: a version with this code and these settings exists");
+  return { ...properties, published };
+};
+
 /** Creates, changes or replaces one resource. Returns the thing that is made, if one is. */
 const form = (operation: Operation, ids: Map<string, string>, id: string): Thing | undefined => {
   const { account, stack, isImporting } = operation;
   const { Type: type, Properties = {}, DeletionPolicy } = stack.template.Resources[id] as Resource;
-  const properties = resolve(Properties, lookIn(account, ids)) as Thing["properties"];
+  const given = resolve(Properties, lookIn(account, ids)) as Thing["properties"];
   const current = account.things.get(ids.get(id) ?? "");
+  const properties = type === "AWS::Lambda::Version" ? publish(operation, id, given, current) : given;
   if (current?.type === type) {
     if (isSame(current.properties, properties)) return undefined;
     const isReplaced = typeOf(type).replacedBy?.some(

@@ -13,9 +13,9 @@ export const gateway: readonly Mutant[] = [
   {
     breaks: "The gateway gives up on a slow send before the endpoint answers 504",
     file: "infra/aws/constructs/gateway.ts",
-    find: "new apigateway.LambdaIntegration(lambda, { allowTestInvoke: false });",
+    find: "new apigateway.LambdaIntegration(live, { allowTestInvoke: false });",
     replace:
-      "new apigateway.LambdaIntegration(lambda, { allowTestInvoke: false, timeout: Duration.seconds(25) });",
+      "new apigateway.LambdaIntegration(live, { allowTestInvoke: false, timeout: Duration.seconds(25) });",
     tests: on("api-stack"),
   },
   {
