@@ -37,6 +37,8 @@ const Environment = z.object({
   /** Public addresses of the two APIs, without a trailing slash. */
   INTEGRATION_ADDRESS: z.optional(z.url()),
   MESSAGING_ADDRESS: z.optional(z.url()),
+  /** URL of the bucket with the anchors of the audit's seals, in its region. */
+  AUDIT_ANCHORS_URL: z.optional(z.url()),
   /** URL of the messenger. */
   MESSENGER_URL: z.optional(z.url()),
   /** Secret with the bearer `{token}` of the messenger. */

@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 export interface Question {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   /** The system's URL, with its path and query. */
   readonly url: string;
   /** Below the address. */
@@ -104,19 +104,21 @@ const describe = (error: unknown) =>
 
 /**
  * Creates an HTTP client of another system. It sends values unchanged, does not follow redirects, and retries
- * once, within the same time, a GET whose connection failed; a POST is sent once.
+ * once, within the same time, a GET whose connection failed; others are sent once.
  *
  * @returns a function that sends one request. @throws NoAnswer
  */
 export const httpClient = ({ connectTimeoutMs, maxAnswerBytes }: Limits) => {
   /** Only requests that may be repeated share connections: an idle one may turn out to be closed. */
+  const once = new NodeHttpHandler({
+    connectionTimeout: connectTimeoutMs,
+    httpAgent: { keepAlive: false },
+    httpsAgent: { keepAlive: false },
+  });
   const handlers = {
     GET: new NodeHttpHandler({ connectionTimeout: connectTimeoutMs }),
-    POST: new NodeHttpHandler({
-      connectionTimeout: connectTimeoutMs,
-      httpAgent: { keepAlive: false },
-      httpsAgent: { keepAlive: false },
-    }),
+    POST: once,
+    PUT: once,
   };
 
   return async (question: Question, totalTimeoutMs: number): Promise<Answer> => {

@@ -33,7 +33,7 @@ export const composeStage = (app: App, config: Config) => {
   // its documentation gives the addresses of both
   const integrationStack = open(integrationApi, { MESSAGING_ADDRESS: messagingStack.gateway.baseUrl });
   const apis = [integrationStack, messagingStack];
-  const jobs = new JobsStack(app, name("jobs"), surroundings);
+  const jobs = new JobsStack(app, name("jobs"), { ...surroundings, anchors: data.anchors });
   for (const stack of [...apis, jobs]) for (const base of [data, messaging]) stack.addStackDependency(base);
   const operations = new OperationsStack(app, name("operations"), {
     ...surroundings,

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import type postgres from "postgres";
-import { findLoggedSeals, type LoggedSeal, readLoggedSeals } from "./audit-log.ts";
+import { findBucket, readAnchors, type StoredAnchor } from "./audit-anchors.ts";
 import { CommandError, command, readWhole, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
 
@@ -9,42 +8,64 @@ const sealsPerQuery = 200;
 interface Verdict {
   id: string;
   digest: string;
+  has_anchor: boolean;
   problem: string | null;
 }
 
 const whatToDo =
-  "The audit was changed outside the product. Do not delete anything; copy the database and the log, find out who had " +
+  "The audit was changed outside the product. Do not delete anything; copy the database, find out who had " +
   "access (lib/docs/guides/en/personal-data.md), and inform the person responsible for data protection.";
 
 /**
- * Leaves out the seals that were lost when the database was restored: those after the last seal of the backup which the
- * log has before the first one that was made after the restore.
+ * Leaves out the anchors of seals that were lost when the database was restored: those after the last seal of the backup
+ * which were stored before the first seal that was made after the restore.
  */
 const withoutLost = async (
   sql: postgres.Sql,
-  logged: readonly LoggedSeal[],
+  anchors: readonly StoredAnchor[],
   lastOfBackup: number,
-): Promise<LoggedSeal[]> => {
+): Promise<StoredAnchor[]> => {
   const [next] = await sql<
     { id: string }[]
   >`select id::text from audit.verify_seals(${lastOfBackup}::bigint, 1)`;
-  const again = next ? logged.findLastIndex(({ seal }) => seal === next.id) : logged.length;
-  return logged.filter(({ seal }, index) => Number(seal) <= lastOfBackup || index >= again);
+  const again = next ? anchors.findLastIndex(({ seal }) => seal === next.id) : anchors.length;
+  return anchors.filter(({ seal }, index) => Number(seal) <= lastOfBackup || index >= again);
 };
 
-/** @param logged seals in the log. */
-const verify = async (sql: postgres.Sql, logged: readonly LoggedSeal[]): Promise<Verdict | undefined> => {
+const sayWhen = ({ at }: StoredAnchor): string => `${at.toISOString().slice(0, 19)}Z`;
+
+/** What the anchors say of one seal: the first one is the truth, and there must be no other. */
+const compare = (
+  { id, digest, has_anchor }: Verdict,
+  [first, ...more]: readonly StoredAnchor[] = [],
+): string[] => {
+  if (!first) return has_anchor ? [`seal ${id}: it has no anchor`] : [];
+  return [
+    ...(first.digest === digest
+      ? []
+      : [`seal ${id}: its digest differs from its anchor of ${sayWhen(first)}`]),
+    ...more.map(
+      (other) => `seal ${id}: an anchor was ${other.isMarker ? "hidden" : "added"} ${sayWhen(other)}`,
+    ),
+  ];
+};
+
+/** @param anchors undefined to verify the seals alone. */
+const verify = async (
+  sql: postgres.Sql,
+  anchors: readonly StoredAnchor[] | undefined,
+): Promise<Verdict | undefined> => {
   const problems: string[] = [];
-  const expected = Map.groupBy(logged, ({ seal }) => seal);
+  const expected = Map.groupBy(anchors ?? [], ({ seal }) => seal);
   let newest: Verdict | undefined;
   for (let more = true; more; ) {
     const verdicts = await sql<Verdict[]>`
-      select id::text, digest, problem from audit.verify_seals(${newest?.id ?? "0"}::bigint, ${sealsPerQuery})`;
+      select id::text, digest, has_anchor, problem
+      from audit.verify_seals(${newest?.id ?? "0"}::bigint, ${sealsPerQuery})`;
     for (const verdict of verdicts) {
-      const { id, digest, problem } = verdict;
+      const { id, problem } = verdict;
       if (problem) problems.push(`seal ${id}: ${problem}`);
-      if (expected.get(id)?.some((entry) => entry.digest !== digest))
-        problems.push(`seal ${id}: its digest differs from the log`);
+      if (anchors) problems.push(...compare(verdict, expected.get(id)));
       expected.delete(id);
       newest = verdict;
     }
@@ -55,25 +76,20 @@ const verify = async (sql: postgres.Sql, logged: readonly LoggedSeal[]): Promise
   return newest;
 };
 
-const readLines = (file: string): string[] => {
-  try {
-    return readFileSync(file, "utf8").split("\n");
-  } catch {
-    throw new CommandError(`The file ${file} cannot be read`);
-  }
+/** @returns undefined without a stage and a bucket. */
+const readAll = async (
+  stage: string | undefined,
+  given: string | undefined,
+): Promise<readonly StoredAnchor[] | undefined> => {
+  if (stage !== undefined && given !== undefined) throw new WrongCall("Give either --stage or --bucket");
+  const bucket = stage === undefined ? given : await findBucket(stage);
+  return bucket === undefined ? undefined : readAnchors(bucket);
 };
 
-const readLog = async (stage: string | undefined, file: string | undefined): Promise<LoggedSeal[]> => {
-  if (stage !== undefined && file !== undefined) throw new WrongCall("Give either --stage or --log");
-  const logged = stage ? await readLoggedSeals(stage) : file && findLoggedSeals(readLines(file));
-  if (logged && logged.length === 0) throw new CommandError('The log has no line "audit sealed".');
-  return logged || [];
-};
-
-const describe = (newest: Verdict | undefined, compared: number): string => {
+const describe = (newest: Verdict | undefined, compared: number | undefined): string => {
   if (!newest) return "There are no seals yet. Nothing to do: maintenance seals reads within 15 minutes.";
-  const valid = `All ${newest.id} seals are valid${compared > 0 ? `, ${compared} of them by the log` : ""}.`;
-  if (compared > 0) return `${valid} Nothing to do.`;
+  const valid = `All ${newest.id} seals are valid${compared === undefined ? "" : `, ${compared} of them by their anchors`}.`;
+  if (compared !== undefined) return `${valid} Nothing to do.`;
   return `${valid}\nThis check cannot detect recreated seals. On a stage, run: npm run audit -- verify --stage STAGE`;
 };
 
@@ -82,15 +98,17 @@ export const run = command("audit", "Verify the audit of resident reads.", (prog
     .command("verify")
     .description(
       "verify the audit against its seals: no row was removed, changed or inserted\n\n" +
-        "With the log of maintenance, which somebody who changes the database cannot reach, it also detects removed " +
-        "and recreated seals.",
+        "With the anchors of the seals, which nobody can change or delete, it also detects removed and recreated seals.",
     )
     .summary("verify the audit against its seals")
     .option(
       "--stage <stage>",
-      "read the log of the stage from CloudWatch Logs; needs AWS_REGION and credentials",
+      "read the anchors from the bucket of the stage; needs AWS_REGION and credentials",
     )
-    .option("--log <file>", "read the lines of a log from a file")
+    .option(
+      "--bucket <name>",
+      "read the anchors from a bucket, such as that of a stage that no longer exists",
+    )
     .option(
       "--restored <seal>",
       "the database was restored: the last seal of the backup; repeat it for each restore, in their order",
@@ -98,15 +116,15 @@ export const run = command("audit", "Verify the audit of resident reads.", (prog
       [] as readonly number[],
     )
     .action(
-      answer(async ({ stage, log, restored }) => {
+      answer(async ({ stage, bucket, restored }) => {
         requireStageDatabase(stage, "maintenance");
-        let logged = await readLog(stage, log);
+        let anchors = await readAll(stage, bucket);
         const newest = await withConnection("maintenance", async (sql) => {
-          for (const last of restored) logged = await withoutLost(sql, logged, last);
-          return verify(sql, logged);
+          for (const last of restored) anchors &&= await withoutLost(sql, anchors, last);
+          return verify(sql, anchors);
         });
-        const compared = new Set(logged.map(({ seal }) => seal)).size;
-        const json = { seals: Number(newest?.id ?? 0), comparedWithLog: compared, valid: true };
+        const compared = anchors && new Set(anchors.map(({ seal }) => seal)).size;
+        const json = { seals: Number(newest?.id ?? 0), comparedWithAnchors: compared ?? 0, valid: true };
         return { text: describe(newest, compared), json };
       }),
     );

@@ -7,8 +7,14 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { CommandError, command, exitCodes, explainAwsError, type Reply, runCommand } from "./command.ts";
-import { findJobsStack, type JobsStack } from "./jobs-stack.ts";
 import { formatTable, formatTime } from "./listing.ts";
+import { readOutputs } from "./stack-outputs.ts";
+
+/** The parts of a stage's jobs stack that the command uses; empty when the stack lacks the output. */
+interface JobsStack {
+  readonly queueUrl: string;
+  readonly functionName: string;
+}
 
 /** The longest run of a function, so that no one else receives a message while it is retried. */
 const visibilityTimeoutSeconds = 900;
@@ -102,7 +108,8 @@ const drop = async (stack: JobsStack, id: string, stage: string): Promise<Reply>
 /** Runs work on the jobs stack of a stage, and explains errors of AWS. */
 const withStack = async (stage: string, work: (stack: JobsStack) => Promise<Reply>): Promise<Reply> => {
   try {
-    return await work(await findJobsStack(stage));
+    const output = await readOutputs(stage, "jobs");
+    return await work({ queueUrl: output("DeadLetterQueue"), functionName: output("NotifyFunction") });
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new CommandError(`The AWS request failed: ${explainAwsError(error)}`);

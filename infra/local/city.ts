@@ -23,6 +23,7 @@ import { type Lambda, startLambda } from "./lambda/lambda.ts";
 import { atPort, type Via } from "./loopback.ts";
 import { startMessenger } from "./messenger/messenger.ts";
 import { cachePlans } from "./plan-lookup.ts";
+import { startBucket } from "./s3/bucket.ts";
 import { startSecretsServer } from "./secrets/server.ts";
 import { localSecretName, openStore, readLocalSecret, type SecretStore } from "./secrets/store.ts";
 import { storeOffice } from "./seed/office.ts";
@@ -174,6 +175,8 @@ export const startCity = async (options: CityOptions) => {
     stops.push(() => upstreams.stop());
     const secretsServer = await startSecretsServer(secrets, (step) => invokeInternal("rotate", step));
     stops.push(() => secretsServer.stop());
+    const bucket = await startBucket(`${folder}/audit-anchors.json`);
+    stops.push(() => bucket.stop());
     const common = {
       AWS_REGION: "ap-southeast-3",
       AWS_ACCESS_KEY_ID: "local",
@@ -227,6 +230,7 @@ export const startCity = async (options: CityOptions) => {
       MESSENGER_URL: await atPort(messengerUrl, "messenger", via),
       INTEGRATION_ADDRESS: baseUrl,
       MESSAGING_ADDRESS: messagingBaseUrl,
+      AUDIT_ANCHORS_URL: await atPort(bucket.url, "audit anchors", via),
     };
     const variables = ({
       secrets: needed,
@@ -274,6 +278,8 @@ export const startCity = async (options: CityOptions) => {
       database,
       secrets,
       upstreams,
+      /** The anchors of the audit's seals. */
+      bucket,
       /** Returns the environment variables of a function. */
       variables,
       /** Invokes an internal function. */

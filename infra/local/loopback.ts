@@ -54,6 +54,7 @@ export const findPort = (): Promise<number> =>
 export type System =
   | "database"
   | "secrets"
+  | "audit anchors"
   | "legacy login"
   | "employee system"
   | "messenger"

@@ -17,6 +17,7 @@ export interface InternalFunction {
 export const maintain: InternalFunction = {
   fn: "maintain",
   secrets: { DATABASE_SECRET_ID: "database/maintenance" },
+  addresses: ["AUDIT_ANCHORS_URL"],
   everyMinutes: 5,
   timeoutSeconds: 240,
   memoryMb: 512,

@@ -27,7 +27,7 @@ export type OldSystem = "LEGACY_AUTH_URL" | "EMPLOYEE_SYSTEM_URL";
 export type Upstream = OldSystem | "MESSENGER_URL";
 
 /** Environment variables with the public addresses of the stage's APIs. */
-export type Address = "INTEGRATION_ADDRESS" | "MESSAGING_ADDRESS";
+export type Address = "INTEGRATION_ADDRESS" | "MESSAGING_ADDRESS" | "AUDIT_ANCHORS_URL";
 
 export interface Rate {
   readonly requestsPerSecond: number;

@@ -13,7 +13,8 @@ export const takeCredentialsFrom = (provider: CredentialSource): void => {
   source = provider;
 };
 
-const readEnvironment = () => {
+/** The credentials of the function's role. */
+export const readCredentials = () => {
   const sessionToken = findSetting("AWS_SESSION_TOKEN");
   return {
     accessKeyId: getSetting("AWS_ACCESS_KEY_ID"),
@@ -35,7 +36,7 @@ export const secretsManager = lazy(async () => {
   const endpoint = findSetting("AWS_ENDPOINT_URL_SECRETS_MANAGER");
   return new SecretsManagerClient({
     region: getSetting("AWS_REGION"),
-    credentials: source ?? readEnvironment(),
+    credentials: source ?? readCredentials(),
     ...(endpoint && { endpoint }),
     maxAttempts: 2,
     retryMode: "standard",

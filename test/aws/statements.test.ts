@@ -24,6 +24,7 @@ const shown = (resource: unknown, resources: Readonly<Record<string, Resource>>)
   const secret = /secret:([\w/-]+?)-\?{6}"/.exec(text)?.[1] ?? resources[id]?.Properties?.Name;
   const repository = /cdk-\w+-container-assets/.exec(text)?.[0];
   if (repository) return repository;
+  if (text.includes("-audit-anchors")) return "audit-anchors";
   const published = /PublishOutput(?:Ref|FnGetAtt)(\w+?)[\dA-F]{8}\w*"/.exec(text)?.[1];
   if (published) return published;
   if (secret) return secret.replace("municipal/prod/", "");
@@ -164,7 +165,7 @@ test("the messenger may read its secrets and open the operator's connection; its
 
 test("a schedule may call its function, and failed events go to the queue", () =>
   expect(rolesOf("municipal-prod-jobs")).toEqual({
-    maintainRole: ofRow("", maintain).toSorted(),
+    maintainRole: [...ofRow("", maintain), "s3:PutObject audit-anchors"].toSorted(),
     notifyRole: [...ofRow("", notify), ...setsAside].toSorted(),
     MaintenanceRole: ["lambda:InvokeFunction maintainFunction"],
     NotificationsRole: ["lambda:InvokeFunction notifyFunction", ...setsAside].toSorted(),

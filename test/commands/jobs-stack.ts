@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { serve } from "../steps/http-server.ts";
+import { describeStack } from "./stack.ts";
 
 interface Letter {
   readonly id: string;
@@ -16,38 +17,13 @@ export interface JobsStack {
   readonly invoked: readonly string[];
 }
 
-/** The name of the only stack. */
-const stackName = "municipal-test-jobs";
-
 /**
- * Starts the parts of four AWS services that `npm run dead-letters` and `npm run audit` use, on loopback, until the test ends.
+ * Starts the parts of three AWS services that `npm run dead-letters` uses, on loopback, until the test ends.
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/
  */
-export const startJobsStack = async (
-  content: readonly Letter[] = [],
-  maintenanceLog: readonly string[] = [],
-): Promise<JobsStack> => {
+export const startJobsStack = async (content: readonly Letter[] = []): Promise<JobsStack> => {
   const letters = content.map(({ id, body }) => ({ id, body: JSON.stringify(body), hidden: false }));
   const invoked: string[] = [];
-
-  const describeStacks = (form: URLSearchParams): { status: number; body: string } => {
-    if (form.get("StackName") !== stackName) {
-      const error = `<Code>ValidationError</Code><Message>Stack with id ${form.get("StackName")} does not exist</Message>`;
-      return { status: 400, body: `<ErrorResponse><Error>${error}</Error></ErrorResponse>` };
-    }
-    const outputs = Object.entries({
-      DeadLetterQueue: `${url}/1/dead`,
-      NotifyFunction: "notify-function",
-      MaintenanceLog: "maintenance-log",
-    })
-      .map(
-        ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-      )
-      .join("");
-    const stacks = `<Stacks><member><Outputs>${outputs}</Outputs></member></Stacks>`;
-    const result = `<DescribeStacksResult>${stacks}</DescribeStacksResult>`;
-    return { status: 200, body: `<DescribeStacksResponse>${result}</DescribeStacksResponse>` };
-  };
 
   const find = (handle: unknown) => {
     const letter = letters.find(({ id }) => `handle-${id}` === handle);
@@ -57,15 +33,6 @@ export const startJobsStack = async (
 
   // biome-ignore lint/suspicious/noExplicitAny: JSON as the SDK's own client writes it
   const operations: Readonly<Record<string, (input: any) => object>> = {
-    // one line a page, as a page may have few lines or none
-    "Logs_20140328.FilterLogEvents": ({ logGroupName, nextToken = "0" }) => {
-      if (logGroupName !== "maintenance-log") throw new Error(`unknown log group ${logGroupName}`);
-      const at = Number(nextToken);
-      return {
-        events: maintenanceLog.slice(at, at + 1).map((message) => ({ message })),
-        ...(at + 1 < maintenanceLog.length && { nextToken: String(at + 1) }),
-      };
-    },
     "AmazonSQS.ReceiveMessage": () => {
       const next = letters.find(({ hidden }) => !hidden);
       if (!next) return {};
@@ -96,7 +63,8 @@ export const startJobsStack = async (
         .writeHead(200, body.includes("fails") ? { "x-amz-function-error": "Unhandled" } : {})
         .end("null");
     } else {
-      const reply = describeStacks(new URLSearchParams(body));
+      const outputs = { DeadLetterQueue: `${url}/1/dead`, NotifyFunction: "notify-function" };
+      const reply = describeStack("municipal-test-jobs", outputs, body);
       response.writeHead(reply.status, { "content-type": "text/xml" }).end(reply.body);
     }
   });

@@ -11,29 +11,23 @@ import type { Found } from "./report.ts";
 
 /** Runs one of the operator's commands on a database of the restored server. */
 export const runOnDatabase = async (
-  { store }: Scene,
+  { store, bucket }: Scene,
   database: string,
   file: string,
   ...args: string[]
 ): Promise<Found> => {
   const { host, port, username, password } = readLocalSecret("database/maintenance", store);
   const DATABASE_URL = `postgres://${username}:${password}@${host}:${port}/${database}`;
-  const { status, out, errors } = await startCommand(file, { DATABASE_URL }, ...args).ended;
+  const settings = { DATABASE_URL, ...bucket.settings };
+  const { status, out, errors } = await startCommand(file, settings, ...args).ended;
   return { seen: out.trim(), wrongs: status === 0 ? [] : errors.trim().split("\n") };
 };
 
-/** Verifies all seals, also against the log of maintenance, which has one more. @param seals in the backup. */
-export const checkAudit = (scene: Scene, log: string, seals: number) =>
-  runOnDatabase(
-    scene,
-    "municipal",
-    "infra/commands/audit.ts",
-    "verify",
-    "--log",
-    log,
-    "--restored",
-    String(seals),
-  );
+/** Verifies all seals, also against their anchors, of which there is one more. @param seals in the backup. */
+export const checkAudit = (scene: Scene, seals: number) => {
+  const args = ["verify", "--bucket", scene.bucket.name, "--restored", String(seals)];
+  return runOnDatabase(scene, "municipal", "infra/commands/audit.ts", ...args);
+};
 
 /** Recounts the residents, and looks for triggers that could be bypassed. */
 export const checkResidents = (scene: Scene) =>

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import type postgres from "postgres";
 import { Accepted } from "#lib/messaging/submission.ts";
 import { optOut } from "#lib/notification/opt-out.ts";
@@ -55,13 +54,9 @@ export const readResidents = (as: As, reads: number): Promise<unknown> =>
       from generate_series(1, ${reads}::int) n`,
   );
 
-/** Runs maintenance, which seals the audit. @param log gets its lines, as CloudWatch does. */
-export const maintain = async (scene: Scene, log: string): Promise<void> => {
-  const lines = await runFunction(scene, "maintain", {
-    DATABASE_SECRET_ID: localSecretName("database/maintenance"),
-  });
-  writeFileSync(log, `${lines.join("\n")}\n`, { flag: "a" });
-};
+/** Runs maintenance, which seals the audit and stores the anchors. */
+export const maintain = (scene: Scene): Promise<unknown> =>
+  runFunction(scene, "maintain", { DATABASE_SECRET_ID: localSecretName("database/maintenance") });
 
 /** Sends a text through the messenger. @returns its id. */
 const submit = async (

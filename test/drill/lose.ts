@@ -44,11 +44,9 @@ const secondsSince = (moment: number): number => (performance.now() - moment) / 
 /**
  * Fills a city, backs its database up while it is in use, uses it until a part of its log is not archived, and loses
  * the server with its data.
- *
- * @param log gets the lines of maintenance, which outlive the database.
  */
 export const loseAll = async (
-  { scene, archive, as, take, log }: { scene: Scene; archive: Archive; as: As; take: Take; log: string },
+  { scene, archive, as, take }: { scene: Scene; archive: Archive; as: As; take: Take },
   { residents, tamper }: LossOptions,
 ): Promise<Memory> => {
   const { platform, fleet, numbers, store, database } = scene;
@@ -66,7 +64,7 @@ export const loseAll = async (
   await take("fill the city", async () => {
     memory.key = (await fillCity(scene, as, residents, memory.optedOut)).key;
     await readResidents(as, readsPerSeal);
-    await maintain(scene, log);
+    await maintain(scene);
     await tamper?.(source);
     const ids = await submitRounds(scene, "api:before", 2);
     await untilArrived(scene, ids);
@@ -82,7 +80,7 @@ export const loseAll = async (
 
   await take("go on, archive the log", async () => {
     await readResidents(as, readsPerSeal);
-    await maintain(scene, log);
+    await maintain(scene);
     const ids = await submitRounds(scene, "api:after", 1);
     await untilArrived(scene, ids);
     await settle(scene, timeoutMs);
@@ -99,7 +97,7 @@ export const loseAll = async (
   await take("go on, lose everything", async () => {
     await fleet.grow(1);
     await readResidents(as, readsPerSeal);
-    await maintain(scene, log);
+    await maintain(scene);
     memory.later.sent = await submitRounds(scene, "api:later", 1);
     // slowly, so that some of the messages that wait are sent, and some are not
     platform.behave({ receipts: ["delivered"], ackDelayMs: 50 });

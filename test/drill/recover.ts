@@ -50,7 +50,6 @@ interface Recovery {
   readonly archive: Archive;
   readonly as: As;
   readonly take: Take;
-  readonly log: string;
   /** Where the restored database is. */
   readonly folder: string;
   /** Ends what it starts, last first. */
@@ -63,7 +62,7 @@ interface Recovery {
  * @returns the port of the server.
  */
 export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<number> => {
-  const { scene, archive, as, take, log, folder, stops } = recovery;
+  const { scene, archive, as, take, folder, stops } = recovery;
   const { platform, fleet, store } = scene;
   const held = memory.waiting.filter((id) => platform.arrivalsOf(id) === 0);
   let sentBefore = 0;
@@ -108,7 +107,7 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<nu
     { recovers: true },
   );
 
-  await take("verify the audit", () => checkAudit(scene, log, memory.facts.counts.get("audit.seal") ?? 0));
+  await take("verify the audit", () => checkAudit(scene, memory.facts.counts.get("audit.seal") ?? 0));
   await take("verify the residents", () => checkResidents(scene));
   await take("try a partner's key", () => checkKey(as, memory.key));
   await take("look for opt-outs", () => checkOptOuts(scene, as, memory.optedOut));

@@ -75,7 +75,7 @@ export const runDrill = async (options: DrillOptions): Promise<Report> => {
     const scene = await startScene(options.phones, { settings: archive.archiving });
     stops.push(() => scene.stop());
     const { steps, take } = stepsWith(options);
-    const parts = { scene, archive, as: asRoleOf(scene), take, log: join(folder, "maintenance.log") };
+    const parts = { scene, archive, as: asRoleOf(scene), take };
     const memory = await loseAll(parts, options);
     const port = await recoverAll({ ...parts, folder, stops }, memory);
     const withoutDumps =

@@ -8,6 +8,7 @@ import { type LocalDatabase, startDatabase } from "../../infra/local/database.ts
 import { atPort, type Via } from "../../infra/local/loopback.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
+import { type Bucket, startBucket } from "../../infra/local/s3/bucket.ts";
 import { startSecretsServer } from "../../infra/local/secrets/server.ts";
 import {
   localSecretName,
@@ -24,6 +25,8 @@ export interface Scene {
   readonly folder: string;
   readonly platform: Platform;
   readonly database: LocalDatabase;
+  /** The anchors of the audit's seals. */
+  readonly bucket: Bucket;
   /** One connection of the messenger's role. */
   readonly sql: postgres.Sql;
   readonly fleet: Fleet;
@@ -107,6 +110,8 @@ export const startScene = async (
     stops.push(() => sql.end({ timeout: 1 }));
     const secrets = await startSecretsServer(store);
     stops.push(() => secrets.stop());
+    const bucket = await startBucket();
+    stops.push(() => bucket.stop());
     const numbers = Array.from({ length: phones }, (_, index) => numberOf(index));
     const platform = await startPlatform({ phones: numbers });
     platform.behave({ receipts: ["delivered"] });
@@ -126,6 +131,7 @@ export const startScene = async (
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "local",
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
+      AUDIT_ANCHORS_URL: bucket.url,
       DATABASE_TLS: "disable",
       PLATFORM_URL: await atPort(platform.url, "platform", via),
       PLATFORM_ROOT_KEY: platform.rootKey.toString("base64"),
@@ -138,7 +144,7 @@ export const startScene = async (
     const fleet = new Fleet(all, variablesBySeat);
     stops.push(() => fleet.stop());
     await fleet.grow(1);
-    const scene = { folder, platform, database, sql, fleet, token, numbers, store, variables: all };
+    const scene = { folder, platform, database, bucket, sql, fleet, token, numbers, store, variables: all };
     await pair(scene);
     return { ...scene, stop };
   } catch (error) {

@@ -25,6 +25,8 @@ const monthly = (amount: number, unit: string, hourly: number) =>
 /** Assumptions that are not counted from templates. */
 const assumed = {
   databaseGb: 20,
+  /** Of the audit, with a read in every ten minutes. */
+  sealsPerMonth: 4_400,
   /** Logs of the messenger, maintenance and jobs, and of rejected connections. */
   idleLogGb: 1,
   /** Maintenance every five minutes, the jobs of `lib/notification/jobs.ts`, and the probe every minute. */
@@ -60,7 +62,7 @@ const server = (kind: Kind, { databaseServers, isMultiZone }: Inventory): Line[]
 /** Estimates the monthly cost of a stage without requests. */
 export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
   const { natGateways, figures } = inventory;
-  const { idleStarts, idleSeconds, idleGb, idleLogGb } = assumed;
+  const { idleStarts, idleSeconds, idleGb, idleLogGb, sealsPerMonth } = assumed;
   return [
     ...server(kind, inventory),
     line(
@@ -83,6 +85,7 @@ export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
     line("Metrics", term(figures, "metrics", prices.figureMonth)),
     line("Dashboard", term(inventory.dashboards, "dashboard", prices.dashboardMonth)),
     line("Logs", term(idleLogGb, "GB", prices.logGb)),
+    line("Anchors of the audit (S3)", term(sealsPerMonth / 1_000, "thousand objects", prices.putThousand)),
     line("Service discovery (Cloud Map)", term(inventory.zones, "zone", prices.zoneMonth)),
     line(
       "Maintenance, jobs and probe (Lambda, Scheduler)",

@@ -29,6 +29,8 @@ export const prices = {
   firewallRuleMonth: 1,
   firewallMillion: 0.6,
   zoneMonth: 0.5,
+  /** Objects that are added; storing a million of them costs a cent. */
+  putThousand: 0.005,
   restMillion: 3.5,
   lambdaMillion: 0.2,
   lambdaArmGbSecond: 0.0000133334,

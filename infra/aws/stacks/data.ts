@@ -3,6 +3,7 @@ import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import type { SecretName } from "#lib/secrets/table/table.ts";
 import { capacityOf } from "../capacity.ts";
+import { AuditAnchors } from "../constructs/audit-anchors.ts";
 import { Database } from "../constructs/database.ts";
 import { DeployStep } from "../constructs/deploy-step.ts";
 import type { Surroundings } from "../constructs/node-function.ts";
@@ -11,11 +12,12 @@ import { Rotation } from "../constructs/rotation.ts";
 import { Secrets } from "../constructs/secrets.ts";
 
 /**
- * What a stage cannot create again, the database and the secrets, with the schema. The migration is in the stack of the
+ * What a stage cannot create again, the database, the secrets and the anchors of the audit, with the schema. The migration is in the stack of the
  * server: when it refuses an empty one, the rollback keeps the server that it was to replace.
  */
 export class DataStack extends Stack {
   readonly database: Database;
+  readonly anchors: AuditAnchors;
 
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     const { config } = surroundings;
@@ -60,6 +62,7 @@ export class DataStack extends Stack {
       ]),
       after: [migration.trigger, filling.trigger],
     });
+    this.anchors = new AuditAnchors(this, "Anchors", config);
     confineProviders(this, config.logRetention);
   }
 }

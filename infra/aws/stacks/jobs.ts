@@ -2,20 +2,23 @@ import { CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { EventBus, Rule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { ContextAttribute, ScheduleGroup, ScheduleTargetInput } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
 import { requestedType, type ScheduleInput } from "#lib/notification/event.ts";
 import { jobs } from "#lib/notification/jobs.ts";
 import { maintain, notify } from "#lib/routes/internal.ts";
+import type { AuditAnchors } from "../constructs/audit-anchors.ts";
 import { DeadLetters } from "../constructs/dead-letters.ts";
 import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
 import { Timetable } from "../constructs/timetable.ts";
-import { keepOrDrop } from "../removal.ts";
 
 /** Retries of a function that failed for an event. */
 const retryAttempts = 2;
 const maxEventAge = Duration.hours(1);
+
+interface JobsProps extends Surroundings {
+  readonly anchors: AuditAnchors;
+}
 
 /** Everything that runs on a schedule or an event: database maintenance, notification jobs, requested notifications. */
 export class JobsStack extends Stack {
@@ -23,7 +26,7 @@ export class JobsStack extends Stack {
 
   readonly #surroundings: Surroundings;
 
-  constructor(scope: Construct, id: string, surroundings: Surroundings) {
+  constructor(scope: Construct, id: string, { anchors, ...surroundings }: JobsProps) {
     super(scope, id);
     this.#surroundings = surroundings;
     const { stage } = surroundings.config;
@@ -33,7 +36,7 @@ export class JobsStack extends Stack {
       // by default it is retained, and a stage that is created again finds its name taken
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    this.#maintain(group);
+    this.#maintain(group, anchors);
     const lambda = this.#notify(group);
     // `npm run dead-letters` reads these outputs
     new CfnOutput(this, "NotifyFunction", { value: lambda.functionName });
@@ -41,16 +44,13 @@ export class JobsStack extends Stack {
   }
 
   /** The next run makes up for a failed one, so there are no retries and no dead letters. */
-  #maintain(group: ScheduleGroup) {
-    const { config } = this.#surroundings;
+  #maintain(group: ScheduleGroup, anchors: AuditAnchors) {
     const { lambda } = new NodeFunction(this, {
       ...this.#surroundings,
       ...maintain,
-      // as long as the audit itself: it holds the digests of the seals
-      config: { ...config, logRetention: RetentionDays.FIVE_YEARS },
+      environment: { AUDIT_ANCHORS_URL: anchors.url },
     });
-    lambda.logGroup.applyRemovalPolicy(keepOrDrop(config.keepsData));
-    new CfnOutput(this, "MaintenanceLog", { value: lambda.logGroup.logGroupName });
+    anchors.grantAdd(lambda);
     lambda.configureAsyncInvoke({ retryAttempts: 0 });
     new Timetable(this, "Maintenance", { group, lambda }).add("Schedule", {
       description: "Database maintenance",

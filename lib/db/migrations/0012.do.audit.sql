@@ -2,8 +2,8 @@
 --
 -- The rows are sealed in batches: each seal is a hash over its rows and over the previous seal, so that a row that is
 -- removed, changed or inserted later is detected. A chain of single rows would make readers wait for each other. An
--- administrator of the database could recompute the seals; therefore maintenance also logs each digest outside the
--- database, for `npm run audit -- verify`.
+-- administrator of the database could recompute the seals; therefore maintenance also stores each digest outside the
+-- database, as an anchor that nobody can change, for `npm run audit -- verify`.
 set role municipal_owner;
 
 -- not an identity column, which partitions support from PostgreSQL 17 on
@@ -75,8 +75,11 @@ create table audit.seal (
   digest bytea not null,
   sealed_at timestamptz not null default now(),
   -- when its rows were deleted because of their age
-  expired_at timestamptz
+  expired_at timestamptz,
+  -- when its digest was stored outside the database
+  anchored_at timestamptz
 );
+create index seal_to_anchor on audit.seal (id) where anchored_at is null;
 
 create function audit.age_limit() returns interval language sql immutable return interval '5 years';
 
@@ -91,7 +94,8 @@ begin atomic
   from audit.resident_read r where id between digest_rows.first_id and digest_rows.last_id;
 end;
 
--- Covers everything that verify_seals believes; only whether the rows have expired is stored beside it.
+-- Covers everything that verify_seals believes; only whether the rows have expired and the seal is anchored is stored
+-- beside it.
 create function audit.digest_seal(previous bytea, seal audit.seal) returns bytea
 language sql immutable
 return sha256(coalesce(previous, '') || (seal).rows_digest || convert_to(
@@ -125,7 +129,7 @@ $$;
 -- Seals the next rows, at most `most`; fewer than `least_rows` only if the oldest is older than ten minutes. Of
 -- two concurrent runs, one fails on the primary key of seals.
 create function audit.seal_reads(settled_id bigint, most integer, least_rows integer)
-returns table (id bigint, row_count integer, digest text)
+returns table (id bigint, row_count integer)
 language plpgsql volatile security definer
 set search_path = audit, pg_temp
 as $$
@@ -152,9 +156,25 @@ begin
   from audit.digest_rows(fresh.first_id, fresh.last_id) d;
   fresh.digest := audit.digest_seal(previous.digest, fresh);
   insert into audit.seal select fresh.*;
-  return query select s.id, s.row_count, encode(s.digest, 'base64') from audit.seal s where s.id = fresh.id;
+  return query select fresh.id, fresh.row_count;
 end
 $$;
+
+-- Returns the next seals that have no anchor yet.
+create function audit.list_unanchored(most integer) returns table (id bigint, digest text)
+language sql stable security definer
+set search_path = audit, pg_temp
+begin atomic
+  select s.id, encode(s.digest, 'hex') from audit.seal s where s.anchored_at is null order by s.id limit most;
+end;
+
+-- Records that the anchor of a seal is stored.
+create function audit.record_anchor(seal_id bigint) returns void
+language sql volatile security definer
+set search_path = audit, pg_temp
+begin atomic
+  update audit.seal set anchored_at = now() where id = seal_id;
+end;
 
 -- Drops the oldest partition once all its seals are older than five years. The seals stay, for the chain. The last one
 -- may extend into the next partition; its rows there stay until that partition is dropped. DROP blocks new readers
@@ -191,9 +211,10 @@ exception when lock_not_available then
 end
 $$;
 
--- Verifies the next `most` seals after the given one; `problem` is null for a valid seal.
+-- Verifies the next `most` seals after the given one; `problem` is null for a valid seal. `has_anchor` says whether the
+-- seal must have an anchor: an administrator of the database can pretend that one is still to come, but not for long.
 create function audit.verify_seals(after_id bigint, most integer)
-returns table (id bigint, digest text, problem text)
+returns table (id bigint, digest text, has_anchor boolean, problem text)
 language sql stable security definer
 set search_path = audit, pg_temp
 begin atomic
@@ -203,7 +224,8 @@ begin atomic
     from audit.seal s where s.id >= after_id
     window w as (order by s.id)
   )
-  select (c.seal).id, encode((c.seal).digest, 'base64'), case
+  select (c.seal).id, encode((c.seal).digest, 'hex'),
+    (c.seal).anchored_at is not null or (c.seal).sealed_at < now() - interval '1 hour', case
     when (c.seal).id <> c.next_id or (c.seal).first_id <> c.next_first_id then 'the seal before it is missing'
     when (c.seal).digest <> audit.digest_seal(c.previous, c.seal) then 'the seal was changed'
     when (c.seal).expired_at is not null and now() < (c.seal).sealed_at + audit.age_limit()

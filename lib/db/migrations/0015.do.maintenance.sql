@@ -81,7 +81,8 @@ grant execute on function employee.expire_attempts, employee.expire_sessions, me
   resident.sample_names, resident.store_vocabulary, resident.read_profile, resident.read_status,
   resident.choose_blocks, resident.merge_trigrams, resident.list_bypassable_triggers, resident.restore_triggers,
   resident.count_outdated_names, resident.refresh_names,
-  audit.extend_partitions, audit.find_settled_id, audit.seal_reads, audit.expire_reads, audit.verify_seals
+  audit.extend_partitions, audit.find_settled_id, audit.seal_reads, audit.list_unanchored, audit.record_anchor,
+  audit.expire_reads, audit.verify_seals
 to municipal_maintenance;
 
 -- an import folds its own changes

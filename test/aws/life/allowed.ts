@@ -19,8 +19,8 @@ const allowed: readonly Allowed[] = [
   {
     configuration: /^prod: /,
     step: /^(destroy$|change to)/,
-    // database, maintenance and network keep theirs
-    resource: /^(?!.*(Database|maintain|NetworkFlow)Logs)/,
+    // database and network keep theirs
+    resource: /^(?!.*(Database|NetworkFlow)Logs)/,
     what: /^lost: log lines$/,
     because: "The log of a function or an API is kept for 90 days, and not without it",
   },
@@ -34,7 +34,7 @@ const allowed: readonly Allowed[] = [
   {
     configuration: /^prod: /,
     step: /^destroy$/,
-    resource: /-(data\/(Database|Secrets)|jobs\/maintainLogs)/,
+    resource: /-data\/(Database|Secrets|Anchors)/,
     what: /^orphaned/,
     because: "Production keeps its data, and what a kept server stands on",
   },

@@ -220,6 +220,8 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
     replacedBy: ["DBSubnetGroupName"],
     usedBy: ["RDS::DBCluster.DBSubnetGroupName", "RDS::DBInstance.DBSubnetGroupName"],
   },
+  "S3::Bucket": { replacedBy: ["BucketName"], unique: ["BucketName"], data: "anchors of the audit" },
+  "S3::BucketPolicy": { replacedBy: ["Bucket"] },
   "SNS::Subscription": { replacedBy: ["Endpoint", "Protocol", "TopicArn"] },
   "SNS::Topic": { replacedBy: ["TopicName"], unique: ["TopicName"] },
   "SNS::TopicPolicy": {},
@@ -257,6 +259,7 @@ const resourceTypes: Readonly<Record<string, ResourceType>> = {
   "WAFv2::WebACLAssociation": { replacedBy: ["ResourceArn", "WebACLArn"] },
   // "ServiceToken: updates are not supported" (AWS::CloudFormation::CustomResource)
   "Custom::Protection": {},
+  "Custom::S3AutoDeleteObjects": {},
   "Custom::Trigger": {},
   "Custom::VpcRestrictDefaultSG": {},
 };

@@ -100,6 +100,8 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "audit.expire_reads",
       "audit.extend_partitions",
       "audit.find_settled_id",
+      "audit.list_unanchored",
+      "audit.record_anchor",
       "audit.seal_reads",
       "audit.verify_seals",
       "employee.expire_attempts",

@@ -225,6 +225,20 @@ export const infrastructure: readonly Mutant[] = [
     tests: on("statements"),
   },
   {
+    breaks: "An administrator can delete the anchors of production",
+    file: "infra/aws/constructs/audit-anchors.ts",
+    find: "s3.ObjectLockRetention.compliance(retention)",
+    replace: "s3.ObjectLockRetention.governance(retention)",
+    tests: on("audit-anchors"),
+  },
+  {
+    breaks: "Maintenance may delete the anchors that it has stored",
+    file: "infra/aws/constructs/audit-anchors.ts",
+    find: 'actions: ["s3:PutObject"]',
+    replace: 'actions: ["s3:PutObject", "s3:DeleteObject"]',
+    tests: on("audit-anchors"),
+  },
+  {
     breaks: "A schedule that fails is not tried again",
     file: "infra/aws/constructs/timetable.ts",
     find: "retryAttempts: deadLetters ? 10 : 0,",
