@@ -227,4 +227,18 @@ export const commands: readonly Mutant[] = [
     tests: ["test/smoke/smoke.test.ts"],
     only: "a stage that hangs",
   },
+  {
+    breaks: "The pipeline goes on after a step that failed",
+    file: "infra/commands/pipeline.ts",
+    find: "return code === 0 ? undefined",
+    replace: "return code !== null ? undefined",
+    tests: ["test/commands/pipeline.test.ts"],
+  },
+  {
+    breaks: "The pipeline deploys production without an approval",
+    file: "infra/commands/pipeline.ts",
+    find: 'name !== "approve" || stage === "prod"',
+    replace: 'name !== "approve"',
+    tests: ["test/commands/pipeline.test.ts"],
+  },
 ];
