@@ -7,7 +7,7 @@ import { CommandError, command, runCommand, WrongCall } from "./command.ts";
 
 const about = `Check the release, and bring it to the stages one after the other. What is deployed is what was synthesized once.
 
-Without STEP, all steps run: check and synth, then for each stage preflight, diff, deploy and smoke; production is approved
+Without STEP, all steps run: check, release-check and synth, then for each stage preflight, diff, deploy and smoke; production is approved
 before it is deployed. After a step that fails, no later one runs. The credentials for smoke are in SMOKE_CREDENTIALS.`;
 
 /** What `npm run synth` has written for a stage. */
@@ -72,6 +72,10 @@ const releaseSteps: Readonly<Record<string, Step>> = {
   check: {
     work: runProgram("npm", () => ["test"]),
     fix: "Correct what the tests report. Nothing was deployed.",
+  },
+  "release-check": {
+    work: runProgram("npm", () => ["run", "release-check"]),
+    fix: "Change the new migrations so that the release before works on them. Nothing was deployed.",
   },
   synth: {
     work: runProgram("npm", () => ["run", "synth"]),

@@ -47,12 +47,12 @@ const deployed = (stage: string) => [
   `cdk deploy --all --require-approval never --progress events --outputs-file cdk.out/${stage}.outputs.json --app cdk.out/${stage}`,
   `npm run smoke -- --base-url https://${stage}.example/api --messaging-base-url https://messages.${stage}.example`,
 ];
-const all = ["npm test", "npm run synth", ...deployed("dev")];
+const all = ["npm test", "npm run release-check", "npm run synth", ...deployed("dev")];
 
 test("dev is checked, synthesized, surveyed, compared, deployed and tried, in this order", async () => {
   const { status, calls, out } = await startPipeline(["--stage", "dev"]);
   expect([status, calls]).toEqual([0, all]);
-  expect(out).toContain("Done: check, synth, preflight dev, diff dev, deploy dev, smoke dev.");
+  expect(out).toContain("Done: check, release-check, synth, preflight dev, diff dev, deploy dev, smoke dev.");
 });
 
 test("production is not deployed when nobody can approve it", async () => {
