@@ -18,7 +18,7 @@ const guardian = spawn(process.execPath, ["test/steps/guardian.ts", temporary], 
 guardian.unref();
 
 /** Files that mostly wait are short: the default, which starts long ones first, would have all wait for them. */
-const slow = /test\/(faults|drill|local\/dev|smoke|browser|resident\/exactness)/;
+const slow = /test\/(faults|drill|release|local\/dev|smoke|browser|resident\/exactness)/;
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -133,6 +133,9 @@ export class Workshop {
     const passed = testResults.flatMap(({ assertionResults }) =>
       assertionResults.filter((one) => one.status === "passed").map((one) => one.fullName),
     );
+    // no test has begun: the set-up of all has failed
+    if (failed.length + passed.length === 0 && failure instanceof Error)
+      return { failed: [`the run itself: ${failure.stderr?.trim().slice(0, 600)}`], passed };
     return { failed, passed };
   }
 
