@@ -227,15 +227,17 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((found, key) => (found as Record<PropertyKey, unknown> | undefined)?.[key], value);
 
 /**
- * Reads a stage's configuration from the context of `cdk.json` and `-c key=value`.
+ * Reads a stage's configuration from the context of `cdk.json` and `-c key=value`. What `stages` has for the stage takes
+ * precedence.
  *
  * @throws Error that names each missing or invalid key, with examples of valid values.
  */
 export const readConfig = (node: Node): Config => {
   const keys = Object.keys(examples) as (keyof Context)[];
+  const { [node.tryGetContext("stage")]: own = {} } = node.tryGetContext("stages") ?? {};
   const found = Object.fromEntries(
     keys.flatMap((key) => {
-      const value = readJson(node.tryGetContext(key));
+      const value = readJson(own[key] ?? node.tryGetContext(key));
       return value === undefined ? [] : [[key, value]];
     }),
   );

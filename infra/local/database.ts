@@ -44,6 +44,8 @@ interface DatabaseOptions {
   readonly capacity?: { readonly connections: number; readonly roles: ConnectionLimits } | undefined;
   /** Other settings of the server. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Folder with the programs of another version of PostgreSQL. */
+  readonly programs?: string | undefined;
   /** Receives each line of the server's log. */
   readonly onLog?: ((line: string) => void) | undefined;
 }
@@ -53,11 +55,11 @@ export const startDatabase = async (
   folder: string,
   store: SecretStore,
   durable: boolean,
-  { via, capacity, settings = {}, onLog }: DatabaseOptions = {},
+  { via, capacity, settings = {}, programs, onLog }: DatabaseOptions = {},
 ) => {
   const superuserPassword = store.getOrCreate(localSecretName("database/superuser"), () => mintToken(""));
   const server = await startServer({
-    ...{ folder, durable, superuserPassword, onLog },
+    ...{ folder, durable, superuserPassword, programs, onLog },
     settings: { ...settings, ...(capacity && { max_connections: String(capacity.connections) }) },
   });
   const address = { host: "127.0.0.1", port: (await via?.("database", server.port)) ?? server.port, dbname };

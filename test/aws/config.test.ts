@@ -56,6 +56,14 @@ describe("the error for a wrong value names its key and valid examples", () => {
   });
 });
 
+test("a key of one stage takes precedence in that stage alone", () => {
+  const stages = { prod: { protected: true, monthlyBudgetUsd: 900 } };
+  const common = { protected: false, monthlyBudgetUsd: 150, stages };
+  expect(read({ ...common, stage: "prod" })).toMatchObject({ protected: true, monthlyBudgetUsd: 900 });
+  expect(read({ ...common, stage: "dev" })).toMatchObject({ protected: false, monthlyBudgetUsd: 150 });
+  expect(() => read({ stage: "prod", stages: { prod: { alarmEmail: "-" } } })).toThrow('key "alarmEmail"');
+});
+
 test.each(Object.entries(examples).flatMap(([key, values]) => values.map((value) => [key, value] as const)))(
   "the example for %s in an error is valid: %o",
   (key, value) => expect(read({ [key]: value })).toMatchObject({ [key]: value }),

@@ -41,8 +41,8 @@ const dumpable = ({ schema, ...rest }: Facts): Facts => ({
   schema: schema.filter((line) => !isOfDatabase(line)).map((line) => line.replaceAll(/[()]/g, "")),
 });
 
-/** Deletes what the migrations have inserted, so that a dump of the data can be restored. */
-const empty = async (sql: postgres.Sql): Promise<void> => {
+/** Deletes what the migrations have inserted, so that the data of another database can be copied. */
+export const empty = async (sql: postgres.Sql): Promise<void> => {
   const { counts } = await readFacts(sql);
   await sql`set session_replication_role = replica`;
   for (const [table, rows] of counts)

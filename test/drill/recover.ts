@@ -18,7 +18,7 @@ const timeoutMs = 30_000;
 const prefix = localSecretName("" as "database/admin");
 
 /** Gives the secrets the address of another server and new passwords of the roles, as a template does. */
-const moveSecrets = ({ store }: Scene, port: number): void => {
+export const moveSecrets = ({ store }: Scene, port: number): void => {
   for (const role of ["admin", ...Object.keys(loginRoles)]) {
     const name = `${prefix}database/${role}`;
     const held = JSON.parse(store.find(name)?.value ?? "{}");

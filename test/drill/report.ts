@@ -37,11 +37,11 @@ const shownWrongs = 20;
 export const hasPassed = ({ steps }: Pick<Report, "steps">): boolean =>
   steps.every(({ wrongs }) => wrongs.length === 0);
 
-export const recoverySeconds = ({ steps }: Report): number =>
+export const recoverySeconds = ({ steps }: Pick<Report, "steps">): number =>
   steps.filter(({ recovers }) => recovers).reduce((sum, { seconds }) => sum + seconds, 0);
 
-export const renderReport = (report: Report): string => {
-  const { steps, withoutDumps, lostSeconds, lost } = report;
+/** The steps as a table, and what is wrong with them. */
+const renderSteps = (steps: readonly Step[]) => {
   const rows = steps.map(({ name, seconds, recovers, seen, wrongs }) => [
     wrongs.length === 0 ? "✓" : "✗",
     name,
@@ -51,13 +51,29 @@ export const renderReport = (report: Report): string => {
   const wrongs = steps.flatMap((step) =>
     step.wrongs.slice(0, shownWrongs).map((wrong) => `✗ ${step.name}: ${wrong}`),
   );
+  return { table: formatTable(["", "Step", "Time", "Seen"], rows), wrongs };
+};
+
+export const renderReport = ({ steps, withoutDumps, lostSeconds, lost }: Report): string => {
+  const { table, wrongs } = renderSteps(steps);
   const what = Object.entries(lost).map(([name, count]) => `${count} ${name}`);
   return [
-    formatTable(["", "Step", "Time", "Seen"], rows),
+    table,
     "",
-    `Time to recover (RTO): ${recoverySeconds(report).toFixed(2)} s, the steps with *.`,
+    `Time to recover (RTO): ${recoverySeconds({ steps }).toFixed(2)} s, the steps with *.`,
     `Lost (RPO): the last ${lostSeconds.toFixed(2)} s, with ${what.join(", ")}.`,
     ...(withoutDumps === undefined ? [] : [withoutDumps]),
+    ...wrongs,
+  ].join("\n");
+};
+
+/** Of an upgrade: nothing is lost, but nobody can write meanwhile. */
+export const renderUpgrade = ({ steps }: Pick<Report, "steps">): string => {
+  const { table, wrongs } = renderSteps(steps);
+  return [
+    table,
+    "",
+    `Nothing could be written for ${recoverySeconds({ steps }).toFixed(2)} s, the steps with *.`,
     ...wrongs,
   ].join("\n");
 };

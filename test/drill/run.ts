@@ -25,7 +25,7 @@ export interface DrillOptions extends LossOptions {
 }
 
 /** Runs work as a role, with the credentials that its secret has then. */
-const asRoleOf =
+export const asRoleOf =
   ({ store }: Scene): As =>
   async (role, work) => {
     const sql = postgres({
@@ -35,7 +35,7 @@ const asRoleOf =
     return work(sql).finally(() => sql.end());
   };
 
-const stepsWith = ({ onStep, signal }: DrillOptions) => {
+export const stepsWith = ({ onStep, signal }: Pick<DrillOptions, "onStep" | "signal">) => {
   const steps: Step[] = [];
   const take: Take = async (name, work, { recovers = false } = {}) => {
     if (signal?.aborted || !hasPassed({ steps })) return;

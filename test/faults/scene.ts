@@ -45,6 +45,7 @@ interface SceneOptions {
   readonly viaBySeat?: readonly Via[];
   readonly variables?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, string>>;
+  readonly programs?: string | undefined;
 }
 
 /** Opens one connection of the superuser: only that one may see and set everything. */
@@ -88,10 +89,11 @@ const pair = async ({ platform, fleet, token }: Omit<Scene, "stop">) => {
  * @param viaBySeat the same, for the task of each seat.
  * @param variables environment variables of the tasks besides those that connect them.
  * @param settings of the database's server.
+ * @param programs folder of another version of PostgreSQL.
  */
 export const startScene = async (
   phones: number,
-  { via, viaBySeat = [], variables = {}, settings }: SceneOptions = {},
+  { via, viaBySeat = [], variables = {}, settings, programs }: SceneOptions = {},
 ): Promise<Scene> => {
   const stops: (() => unknown)[] = [];
   const stop = async () => {
@@ -104,7 +106,7 @@ export const startScene = async (
     const secretIds = putSecrets(store);
     const { token } = readLocalSecret("messenger-token", store);
     stops.push(() => destroyServer(`${folder}/postgres`));
-    const database = await startDatabase(`${folder}/postgres`, store, true, { via, settings });
+    const database = await startDatabase(`${folder}/postgres`, store, true, { via, settings, programs });
     stops.push(() => database.server.stop());
     const sql = database.connectAs("messenger");
     stops.push(() => sql.end({ timeout: 1 }));

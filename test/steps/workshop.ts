@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -40,12 +41,26 @@ const listFiles = (): string[] =>
     .split("\0")
     .filter((file) => file !== "" && existsSync(file));
 
-/** A copy of the working tree, whose files may be changed. node_modules is shared. */
+/** A copy of a tree, by default the working tree, whose files may be changed. node_modules is shared. */
 export class Workshop {
   readonly folder = mkdtempSync(join(tmpdir(), "tree-"));
 
-  constructor() {
-    for (const file of listFiles()) cpSync(file, this.#at(file), { recursive: true });
+  constructor(files = listFiles()) {
+    for (const file of files) cpSync(file, this.#at(file), { recursive: true });
+    if (files.length > 0) this.#install();
+  }
+
+  /** The tree of a tag. Packages are installed if they are others than here, which needs their registry. */
+  static of(tag: string): Workshop {
+    const tree = new Workshop([]);
+    const archive = execFileSync("git", ["archive", "--format=tar", tag], { maxBuffer: 2 ** 30 });
+    execFileSync("tar", ["-x", "-C", tree.folder], { input: archive });
+    if (tree.read("package-lock.json") === readFileSync("package-lock.json", "utf8")) tree.#install();
+    else execFileSync("npm", ["ci"], { cwd: tree.folder, stdio: ["ignore", 2, "inherit"] });
+    return tree;
+  }
+
+  #install(): void {
     for (const name of installed)
       if (existsSync(name) && existsSync(dirname(this.#at(name)))) symlinkSync(resolve(name), this.#at(name));
   }
@@ -60,6 +75,10 @@ export class Workshop {
 
   read(file: string): string {
     return readFileSync(this.#at(file), "utf8");
+  }
+
+  list(folder: string): readonly string[] {
+    return readdirSync(this.#at(folder));
   }
 
   write(file: string, text: string): void {
@@ -114,6 +133,9 @@ export class Workshop {
     const passed = testResults.flatMap(({ assertionResults }) =>
       assertionResults.filter((one) => one.status === "passed").map((one) => one.fullName),
     );
+    // no test has begun: the set-up of all has failed
+    if (failed.length + passed.length === 0 && failure instanceof Error)
+      return { failed: [`the run itself: ${failure.stderr?.trim().slice(0, 600)}`], passed };
     return { failed, passed };
   }
 

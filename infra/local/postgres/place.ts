@@ -84,10 +84,12 @@ const outsideFolder = (parent: string, name: string): string => {
 /**
  * Chooses the place of a server. If its account cannot reach `folder`, the data is in
  * `/var/lib/municipal-integration-api/`, and `folder` is a link to it.
+ *
+ * @param programs of another version of PostgreSQL than the one from npm.
  */
-export const choosePlace = (folder: string): Place => {
+export const choosePlace = (folder: string, programs?: string): Place => {
   const account = serverAccount();
-  return { programs: programsFor(account), data: dataFor(folder, account), account };
+  return { programs: programs ?? programsFor(account), data: dataFor(folder, account), account };
 };
 
 /** Removes the data of a stopped server, also if `folder` is a link. */

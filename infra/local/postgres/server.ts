@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly durable: boolean;
   /** Additional parameters, such as `shared_buffers`. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Folder with the programs of another version. Default: those from npm. */
+  readonly programs?: string | undefined;
   /** Receives each line of the server's log. */
   readonly onLog?: ((line: string) => void) | undefined;
 }
@@ -133,7 +135,7 @@ export const destroyServer = async (folder: string): Promise<void> => {
 /** Starts PostgreSQL on loopback. Creates its data if necessary and stops a server that is still running on it. */
 export const startServer = async (options: ServerOptions) => {
   requireDatabase(options.folder);
-  const place = choosePlace(options.folder);
+  const place = choosePlace(options.folder, options.programs);
   if (fs.existsSync(join(place.data, "PG_VERSION"))) await endLeftover(place);
   else await initialize(place, options.superuserPassword);
   const port = await findPort();

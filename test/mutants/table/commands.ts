@@ -243,4 +243,26 @@ export const commands: readonly Mutant[] = [
     tests: ["test/smoke/smoke.test.ts"],
     only: "a stage that hangs",
   },
+  {
+    breaks: "The pipeline goes on after a step that failed",
+    file: "infra/commands/pipeline.ts",
+    find: "return code === 0 ? undefined",
+    replace: "return code !== null ? undefined",
+    tests: ["test/commands/pipeline.test.ts"],
+  },
+  {
+    breaks: "The pipeline deploys production without an approval",
+    file: "infra/commands/pipeline.ts",
+    find: 'name !== "approve" || stage === "prod"',
+    replace: 'name !== "approve"',
+    tests: ["test/commands/pipeline.test.ts"],
+  },
+  {
+    breaks: "A migration that was released may be edited",
+    file: "test/release/compare.ts",
+    find: "if (changed.length > 0) return",
+    replace: "if (changed.length > 99) return",
+    tests: ["test/release/release.test.ts"],
+    only: "before anything runs",
+  },
 ];

@@ -4,6 +4,20 @@ const on = (name: string) => [`test/aws/${name}.test.ts`];
 
 export const infrastructure: readonly Mutant[] = [
   {
+    breaks: "The role of the pipeline compares the subject of a token as a pattern",
+    file: "infra/aws/pipeline-roles.ts",
+    find: "StringEquals: {",
+    replace: "StringLike: {",
+    tests: on("pipeline-roles"),
+  },
+  {
+    breaks: "What differs between stages is ignored",
+    file: "infra/aws/config.ts",
+    find: "own[key] ?? node",
+    replace: "own.nothing ?? node",
+    tests: on("config"),
+  },
+  {
     breaks: "The deployment after a restore creates an empty server in place of the restored one",
     file: "infra/aws/constructs/database.ts",
     find: "snapshotIdentifier: restoreFrom,\n          credentials: restored,",

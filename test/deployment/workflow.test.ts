@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { prepareFile, readWorkflow, workflowFile } from "../steps/workflow.ts";
+
+const workflow = readWorkflow();
+const { jobs } = workflow;
+const texts = [workflowFile, prepareFile].map((file) => readFileSync(file, "utf8")).join("\n");
+
+test("GitHub's own parser finds nothing wrong with the workflow, but finds a key that is misspelt", () => {
+  expect(workflow.errors).toEqual([]);
+  const misspelt = readFileSync(workflowFile, "utf8").replace("timeout-minutes", "timeout-minute");
+  expect(readWorkflow(misspelt).errors.join()).toContain("timeout-minute");
+});
+
+test("a job that logs in to AWS may get a token and read the code; no other permission is given", () => {
+  expect(workflow.permissions).toEqual({});
+  for (const { environment, permissions } of jobs)
+    expect(permissions).toEqual({ contents: "read", ...(environment && { "id-token": "write" }) });
+});
+
+test("each action of others is named by its commit, with the version as a comment", () => {
+  const used = [...texts.matchAll(/uses: (\S+)(.*)/g)].filter(([, name = ""]) => !name.startsWith("./"));
+  expect(used.length).toBeGreaterThan(5);
+  for (const [, name, comment] of used) {
+    expect(name).toMatch(/^[\w-]+\/[\w-]+@[\da-f]{40}$/);
+    expect(comment).toMatch(/^ # v\d+\.\d+\.\d+$/);
+  }
+});
+
+test("production is deployed after dev, behind the difference and the approval of its environment", () =>
+  expect(jobs.map(({ name, needs, environment }) => [name, needs, environment])).toEqual([
+    ["check", undefined, undefined],
+    ["dev", "check", "dev"],
+    ["review", "dev", "prod-review"],
+    ["prod", "review", "prod"],
+  ]));
+
+test("the review shows the difference, and changes nothing", () => {
+  const lines = jobs.find(({ name }) => name === "review")?.steps.flatMap(({ run }) => run ?? []) ?? [];
+  expect(lines.join("\n")).toMatch(/pipeline -- diff --stage prod[\s\S]*GITHUB_STEP_SUMMARY/);
+  expect(lines.join("\n")).not.toContain("deploy");
+});
+
+test("what is deployed was synthesized once, for all stages", () => {
+  expect(texts.match(/\bsynth\b/g)).toHaveLength(1);
+  expect(texts.match(/actions\/upload-artifact@/g)).toHaveLength(1);
+  for (const { steps, environment } of jobs)
+    expect(steps.filter(({ uses }) => uses === "./.github/actions/prepare" && environment)).toHaveLength(
+      environment ? 1 : 0,
+    );
+});
+
+test("a deployment is neither cancelled by the next one nor endless", () => {
+  for (const { concurrency } of jobs.filter(({ environment }) => /^(dev|prod)$/.test(environment ?? "")))
+    expect(concurrency).toEqual({ group: expect.any(String), "cancel-in-progress": false });
+  for (const job of jobs) expect(job["timeout-minutes"]).toBeGreaterThan(0);
+});
+
+test("jobs call only scripts that exist", () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const named = [...texts.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
+  expect(named.length).toBeGreaterThan(4);
+  expect(named.filter((name = "") => !scripts[name])).toEqual([]);
+});
