@@ -81,7 +81,6 @@ interface Upgrade {
 const upgradeAll = async ({ scene, as, take, folder, stops }: Upgrade, options: UpgradeOptions) => {
   const { residents, without } = options;
   const { fleet, numbers, store, platform } = scene;
-  const log = join(folder, "maintenance.log");
   const optedOut = numbers.map((number) => `${number}9`);
   const source = openSuperuser(store, scene.database.server.port);
   stops.push(() => source.end({ timeout: 0 }));
@@ -93,7 +92,7 @@ const upgradeAll = async ({ scene, as, take, folder, stops }: Upgrade, options: 
   await take("fill the city", async () => {
     key = (await fillCity(scene, as, residents, optedOut)).key;
     await readResidents(as, readsPerSeal);
-    await maintain(scene, log);
+    await maintain(scene);
     return { seen: `PostgreSQL ${await versionOf(source)}, ${residents} residents, ${readsPerSeal} reads` };
   });
 
@@ -128,7 +127,7 @@ const upgradeAll = async ({ scene, as, take, folder, stops }: Upgrade, options: 
     );
     await Promise.all([using, load.done]);
     loads.push(load);
-    await maintain(scene, log);
+    await maintain(scene);
     return { seen: `${readsPerSeal} reads and a seventh of the residents changed meanwhile` };
   });
 
@@ -226,8 +225,8 @@ const upgradeAll = async ({ scene, as, take, folder, stops }: Upgrade, options: 
   await take("decrypt the pairing", () => checkPairing(scene, as));
   await take("go on, verify the audit", async () => {
     await changeResidents(as);
-    await maintain(scene, log);
-    return checkAudit(scene, log, seals);
+    await maintain(scene);
+    return checkAudit(scene, seals);
   });
 };
 
