@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import { transformSync } from "esbuild";
 import { deadline } from "#lib/deadline.ts";
 import type { Invocation, Outcome, Settings } from "./environment.ts";
 
@@ -20,6 +23,24 @@ export interface LambdaOptions {
 }
 
 const maxEnvironments = 20;
+
+/** Without types, which each thread would take out anew, in 40 ms. */
+const program = new URL(
+  `data:text/javascript,${encodeURIComponent(
+    transformSync(readFileSync(new URL("./environment.ts", import.meta.url), "utf8"), { loader: "ts" }).code,
+  )}`,
+);
+
+/** Environments that load at once, of all functions: more would only make each slower. */
+const maxLoading = availableParallelism();
+let loading = 0;
+/** Invocations that wait until they may have a new environment. */
+const growing = new Set<() => void>();
+
+const endLoading = () => {
+  loading -= 1;
+  for (const wake of [...growing]) wake();
+};
 
 /** Formats a failure, which Lambda would log, like the functions' own lines. */
 const failureLine = (message: string, fn: string, outcome: Outcome, requestId?: string) =>
@@ -66,14 +87,14 @@ const nextMessage = <T>(worker: Worker): Promise<T | Outcome> =>
 export const startLambda = ({ name, folder, variables, timeoutSeconds, reserved, onLine }: LambdaOptions) => {
   const idle: Environment[] = [];
   const all = new Set<Environment>();
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
   let running = 0;
   let generation = 0;
   let stopped = false;
 
   const create = (): Environment => {
     const bundle = `${pathToFileURL(`${folder}/index.mjs`).href}?generation=${generation}`;
-    const worker = new Worker(new URL("./environment.ts", import.meta.url), {
+    const worker = new Worker(program, {
       workerData: { bundle, functionName: name } satisfies Settings,
       env: { ...variables },
       stdout: true,
@@ -81,6 +102,8 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, reserved,
     });
     for (const stream of [worker.stdout, worker.stderr]) createInterface(stream).on("line", onLine);
     const loaded = nextMessage<"loaded">(worker).then((first) => (first === "loaded" ? undefined : first));
+    loading += 1;
+    void loaded.then(endLoading);
     const environment = { worker, generation, loaded };
     all.add(environment);
     // an idle environment may crash too
@@ -104,14 +127,28 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, reserved,
       const free = idle.pop();
       if (free?.generation === generation) return free;
       if (free) await discard(free);
-      else if (all.size < Math.min(reserved ?? maxEnvironments, maxEnvironments)) return create();
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+      else {
+        const mayGrow = all.size < Math.min(reserved ?? maxEnvironments, maxEnvironments);
+        if (mayGrow && loading < maxLoading) return create();
+        await wait(mayGrow);
+      }
     }
   };
 
+  const wait = (mayGrow: boolean) =>
+    new Promise<void>((resolve) => {
+      const wake = () => {
+        for (const set of [waiting, growing]) set.delete(wake);
+        resolve();
+      };
+      waiting.add(wake);
+      if (mayGrow) growing.add(wake);
+    });
+
   const release = (environment: Environment) => {
     if (all.has(environment)) idle.push(environment);
-    waiting.shift()?.();
+    const [wake] = waiting;
+    wake?.();
   };
 
   const run = async (environment: Environment, event: unknown, requestId: string): Promise<Outcome> => {
