@@ -1,5 +1,6 @@
 import { HttpRequest } from "@smithy/core/protocols";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
+import { waiting } from "./waits.ts";
 
 /** The response of another system. */
 export interface Answer {
@@ -130,11 +131,13 @@ export const httpClient = ({ connectTimeoutMs, maxAnswerBytes }: Limits) => {
       const text = await readText(response.body as AsyncIterable<Buffer>, maxAnswerBytes);
       return { status: response.statusCode, json: parse(text) };
     };
-    try {
-      return await attempt().catch((error: unknown) => {
+    const attempts = () =>
+      attempt().catch((error: unknown) => {
         if (method !== "GET" || isTimeout(error, signal) || !isConnectionFailure(error)) throw error;
         return attempt();
       });
+    try {
+      return await waiting("http_ms", attempts());
     } catch (error) {
       // not the error itself: it may contain the URL with its query
       throw new NoAnswer(describe(error), { timedOut: isTimeout(error, signal), unsent: isUnsent(error) });

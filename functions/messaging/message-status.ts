@@ -7,8 +7,8 @@ import { readMessage as route } from "#lib/routes/messaging.ts";
 prepareMessenger();
 
 /** Returns the state of a message. */
-export const handler = endpoint(route).handler(async ({ params }) => {
-  const data = await findMessage(params.id);
+export const handler = endpoint(route).handler(async ({ params, requestId }) => {
+  const data = await findMessage(params.id, requestId);
   if (!data) throw new Fault(messageNotFound);
   return { status: true, data };
 });

@@ -5,7 +5,7 @@ import { sendFile as route } from "#lib/routes/messaging.ts";
 prepareMessenger();
 
 /** Queues a file, uploaded or from a URL that the messenger downloads. */
-export const handler = multipartEndpoint(route).handler(async ({ body, headers, sender }) => {
+export const handler = multipartEndpoint(route).handler(async ({ body, headers, sender, requestId }) => {
   const { id, accepted_at } = await submit(
     {
       sender: `api:${sender().username}`,
@@ -20,7 +20,7 @@ export const handler = multipartEndpoint(route).handler(async ({ body, headers, 
       duration_seconds: body.duration,
       idempotency_key: headers["idempotency-key"],
     },
-    body.file?.content,
+    { content: body.file?.content, requestId },
   );
   const message = `The file is queued for sending to ${body.phone} (server timestamp: ${accepted_at})`;
   return { code: "SUCCESS", message, results: { message_id: id, status: message } };

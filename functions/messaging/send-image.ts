@@ -5,7 +5,7 @@ import { sendImage as route } from "#lib/routes/messaging.ts";
 prepareMessenger();
 
 /** Queues an image, uploaded or from a URL that the messenger downloads. */
-export const handler = multipartEndpoint(route).handler(async ({ body, headers, sender }) => {
+export const handler = multipartEndpoint(route).handler(async ({ body, headers, sender, requestId }) => {
   const { id } = await submit(
     {
       sender: `api:${sender().username}`,
@@ -19,7 +19,7 @@ export const handler = multipartEndpoint(route).handler(async ({ body, headers, 
       duration_seconds: body.duration,
       idempotency_key: headers["idempotency-key"],
     },
-    body.image?.content,
+    { content: body.image?.content, requestId },
   );
   return { status: true, data: { id, status: "PENDING", message: "The image is queued for sending" } };
 });

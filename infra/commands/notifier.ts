@@ -43,7 +43,7 @@ export const withNotifier = <T>(work: (context: NotifyContext) => Promise<T>): P
     async (sql) =>
       work({
         sql,
-        submit: (draft) => submit(draft, undefined, findAccess),
+        submit: (draft) => submit(draft, { findTarget: findAccess }),
         submitBatch: (drafts) => submitBatch(drafts, findAccess),
         pepper: await findPepper(),
         until: Number.POSITIVE_INFINITY,

@@ -5,6 +5,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { busy, tookTooLong } from "#lib/faults/table.ts";
 import { lazy } from "#lib/lazy.ts";
 import { log } from "#lib/log.ts";
+import { waiting } from "#lib/waits.ts";
 import { driverOptions, types } from "./credentials.ts";
 import { isLostConnection, tooManyConnections } from "./lost-connection.ts";
 import { readCredentials } from "./role-login.ts";
@@ -103,11 +104,12 @@ export const withDatabase = async <T>(work: Work<T>): Promise<T> => {
     return new Error(`database did not answer within ${deadlineMs} ms`);
   };
   try {
-    return await deadline(
+    const answered = deadline(
       attempt(work, () => expired),
       deadlineMs,
       expire,
     );
+    return await waiting("database_ms", answered);
   } catch (cause) {
     // after any other failure than a failed statement the connection's state is unknown
     if (!(cause instanceof postgres.PostgresError && cause.severity === "ERROR")) disconnect();

@@ -5,6 +5,7 @@ import { internal, tookTooLong } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
 import type { Encoding, Route } from "#lib/routes/route.ts";
 import { PlainReply } from "#lib/routes/route.ts";
+import { takeWaits } from "#lib/waits.ts";
 import { bodyLimit, formBody, jsonBody } from "./body.ts";
 import { entityTag, matches } from "./cache.ts";
 import {
@@ -73,7 +74,7 @@ const respond = (
   body,
 });
 
-/** Logs status, duration and error of each request; never the input. */
+/** Logs status, duration, waits and error of each request; never the input. */
 const accessLog = ({ fn }: Route): Middleware => {
   const started = new WeakMap<object, number>();
   const write: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({
@@ -87,12 +88,17 @@ const accessLog = ({ fn }: Route): Middleware => {
       request_id: event.requestContext.requestId,
       status,
       ms: Math.round(performance.now() - (started.get(event) ?? performance.now())),
+      ...takeWaits(),
     };
     if (status >= 500) log.error("request failed", { ...fields, error });
     else log.info("request", error instanceof Fault ? { ...fields, fault: error.code } : fields);
   };
   return {
-    before: ({ event }) => void started.set(event, performance.now()),
+    before: ({ event }) => {
+      started.set(event, performance.now());
+      // of a request before that ended early
+      takeWaits();
+    },
     after: write,
     onError: write,
   };

@@ -27,7 +27,8 @@ const token = cached("the messenger's token", tokenMaxAgeMs, async () =>
 export type Draft = z.input<typeof Submission>;
 
 /** Logs why a request to the task failed, never its content. */
-const logFailure = (reason: string) => log.warn("messenger request failed", { reason });
+const logFailure = (reason: string, requestId: string | undefined) =>
+  log.warn("messenger request failed", { request_id: requestId, reason });
 
 /** Not passed on: 401 and 403 concern our credentials, 500 carries no useful message. */
 const internal = [401, 403, 500];
@@ -52,7 +53,11 @@ const findConfigured: FindAccess = async () => ({
   token: (await token.get()).token,
 });
 
-const bearer = ({ token: text }: MessengerAccess) => ({ authorization: `Bearer ${text}` });
+/** The task logs the id, so that one id finds the lines of a request on its whole way. */
+const identify = ({ token: text }: MessengerAccess, requestId?: string) => ({
+  authorization: `Bearer ${text}`,
+  ...(requestId !== undefined && { "x-request-id": requestId }),
+});
 
 const encode = (draft: Draft, content: Buffer | undefined) => {
   const json = JSON.stringify(draft);
@@ -64,37 +69,44 @@ const encode = (draft: Draft, content: Buffer | undefined) => {
   };
 };
 
+/** What belongs to a submission, but is not part of the message. */
+interface Handover {
+  /** The bytes of an uploaded image or file. */
+  readonly content?: Buffer | undefined;
+  /** Id of the caller's request. */
+  readonly requestId?: string | undefined;
+  readonly findTarget?: FindAccess;
+}
+
 /** Sends a request once, without retry. @throws Fault as `submit` does. */
 const submitOnce = async <T>(
   question: Question,
   timeoutMs: number,
   reply: z.ZodMiniType<T>,
-  { idempotency_key }: Pick<Draft, "idempotency_key">,
+  { idempotency_key, requestId }: Pick<Draft, "idempotency_key"> & Pick<Handover, "requestId">,
 ): Promise<T> => {
   const unknown = outcomeUnknown(idempotency_key !== undefined);
   const answer = await send(question, timeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
-    logFailure(error.message);
+    logFailure(error.message, requestId);
     throw new Fault(error.unsent ? notAccepted : unknown);
   });
   const accepted = reply.safeParse(answer.json);
   if (answer.status === 201 && accepted.success) return accepted.data;
   const rejection = findRejection(answer);
   if (rejection) throw rejection;
-  logFailure(`status ${answer.status}, neither accepted nor rejected`);
+  logFailure(`status ${answer.status}, neither accepted nor rejected`, requestId);
   throw new Fault(answer.status >= 400 && answer.status < 500 ? notAccepted : unknown);
 };
 
 /**
  * Submits a message to the messenger once, without retry.
  *
- * @param content the bytes of an uploaded image or file.
  * @throws Fault 503 that says whether the message may have been accepted, or the error with which the task rejected it.
  */
 export const submit = async (
   draft: Draft,
-  content?: Buffer,
-  findTarget: FindAccess = findConfigured,
+  { content, requestId, findTarget = findConfigured }: Handover = {},
 ): Promise<Accepted> => {
   const { headers, body } = encode(draft, content);
   const access = await findTarget();
@@ -102,11 +114,11 @@ export const submit = async (
     method: "POST",
     url: access.url,
     path: "/messages",
-    headers: { ...headers, ...bearer(access) },
+    headers: { ...headers, ...identify(access, requestId) },
     body,
   };
   const timeoutMs = draft.url === undefined ? totalTimeoutMs : downloadTimeoutMs;
-  return submitOnce(question, timeoutMs, Accepted, draft);
+  return submitOnce(question, timeoutMs, Accepted, { ...draft, requestId });
 };
 
 /**
@@ -125,7 +137,7 @@ export const submitBatch = async (
     method: "POST",
     url: access.url,
     path: "/messages/batch",
-    headers: { "content-type": "application/json", ...bearer(access) },
+    headers: { "content-type": "application/json", ...identify(access) },
     body: JSON.stringify({ submissions }),
   };
   const { ids } = await submitOnce(question, totalTimeoutMs, AcceptedBatch, { idempotency_key: "each" });
@@ -133,17 +145,17 @@ export const submitBatch = async (
 };
 
 /** Returns the state of a message, or undefined for an unknown id. @throws Fault 503 */
-export const findMessage = async (id: string): Promise<MessageState | undefined> => {
+export const findMessage = async (id: string, requestId?: string): Promise<MessageState | undefined> => {
   const access = await findConfigured();
   const question: Question = {
     method: "GET",
     url: access.url,
     path: `/messages/${encodeURIComponent(id)}`,
-    headers: bearer(access),
+    headers: identify(access, requestId),
   };
   const answer = await send(question, totalTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
-    logFailure(error.message);
+    logFailure(error.message, requestId);
     throw new Fault(messengerAway);
   });
   const state = MessageState.safeParse(answer.json);
@@ -151,7 +163,7 @@ export const findMessage = async (id: string): Promise<MessageState | undefined>
   const rejection = findRejection(answer);
   if (rejection?.status === 404) return undefined;
   if (rejection) throw rejection;
-  logFailure(`status ${answer.status} without the state of a message`);
+  logFailure(`status ${answer.status} without the state of a message`, requestId);
   throw new Fault(messengerAway);
 };
 

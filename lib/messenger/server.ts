@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type * as z from "zod/mini";
 import { Fault } from "#lib/faults/fault.ts";
@@ -85,11 +86,15 @@ const decode = (text: string): unknown => {
   }
 };
 
-const sendFault = (error: unknown, reply: FastifyReply) => {
+/** The id of the caller's request, as the gateway made it; our own for other callers. */
+const identify = ({ headers }: { headers: Record<string, string | string[] | undefined> }): string =>
+  /^[\w-]{1,64}$/.exec(String(headers["x-request-id"] ?? ""))?.[0] ?? randomUUID();
+
+const sendFault = (error: unknown, { id }: FastifyRequest, reply: FastifyReply) => {
   const fault = toFault(error);
   // an abort: the caller has gone, and nothing was stored
   if (fault.status >= 500 && (error as Error).name !== "AbortError")
-    log.error("request failed", { status: fault.status, error });
+    log.error("request failed", { request_id: id, status: fault.status, error });
   const { status, code, message, retryAfterSeconds } = fault;
   return reply
     .code(status)
@@ -112,6 +117,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     bodyLimit: maxBodyBytes,
     forceCloseConnections: "idle",
     requestTimeout: receiveMs,
+    genReqId: identify,
     keepAliveTimeout: idleMs,
     // Node exchanges the two if that of the headers, 60 s by default, is longer
     http: { headersTimeout: receiveMs, connectionsCheckingInterval: 1_000 },
@@ -119,9 +125,13 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
   server.addContentTypeParser("application/octet-stream", { parseAs: "buffer" }, (_, body, done) =>
     done(null, body),
   );
-  server.setErrorHandler((error, _, reply) => sendFault(error, reply));
-  server.setNotFoundHandler((_, reply) =>
-    sendFault(new Fault({ status: 404, code: "not_found", message: "This path does not exist" }), reply),
+  server.setErrorHandler(sendFault);
+  server.setNotFoundHandler((request, reply) =>
+    sendFault(
+      new Fault({ status: 404, code: "not_found", message: "This path does not exist" }),
+      request,
+      reply,
+    ),
   );
 
   server.register(async (internal) => {
@@ -133,7 +143,18 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     };
     /** Gives a body's bytes back when its caller goes, or later when its handler has ended. */
     const held = new WeakMap<FastifyRequest, () => void>();
+    /** Ids of the messages that requests are about, once they are known to be ids. */
+    const found = new WeakMap<FastifyRequest, string>();
     internal.addHook("onRequest", (request) => requireToken(options, request));
+    internal.addHook("onResponse", async (request, reply) =>
+      log.info("request", {
+        request_id: request.id,
+        route: `${request.method} ${request.routeOptions.url}`,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        message_id: found.get(request),
+      }),
+    );
     internal.addHook("onRequest", async (request, reply) => {
       const { "content-length": length = 0, "transfer-encoding": encoding } = request.headers;
       // a longer one is rejected with 413 before it is read
@@ -150,6 +171,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
         const { kind, url } = submission;
         const giveDownload = take(kind === "image" && url !== undefined ? maxImageDownloadBytes : 0);
         const accepted = await options.accept(submission, inline, caller.signal).finally(giveDownload);
+        found.set(request, accepted.id);
         return reply.code(201).send(accepted);
       } finally {
         giveBody?.();
@@ -159,9 +181,10 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       const { submissions } = read(Batch, body);
       return reply.code(201).send({ ids: await options.acceptBatch(submissions) });
     });
-    internal.get<{ Params: { id: string } }>("/messages/:id", async ({ params }) => {
-      const state = await options.findState(params.id);
+    internal.get<{ Params: { id: string } }>("/messages/:id", async (request) => {
+      const state = await options.findState(request.params.id);
       if (!state) throw new Fault(messageNotFound);
+      found.set(request as FastifyRequest, state.id);
       return state;
     });
     internal.get("/connection", async () => options.findConnection());

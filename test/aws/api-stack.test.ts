@@ -196,6 +196,13 @@ describe.each(apis)("the $api.name API", (stack) => {
       expect([LoggingLevel, DataTraceEnabled]).toEqual(["OFF", false]);
   });
 
+  // "url": "https://example.com/dev?username=demo&message=hellofromdemo/"
+  // https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-understanding-xray-traces.html
+  test("no trace is recorded, because that of a gateway contains the query", () => {
+    expect(only("ApiGateway::Stage").TracingEnabled ?? false).toBe(false);
+    for (const { TracingConfig } of all("Lambda::Function")) expect(TracingConfig).toBeUndefined();
+  });
+
   test("the access log describes a request without its content and sender", () => {
     const { Format, DestinationArn } = only("ApiGateway::Stage").AccessLogSetting;
     const noted = Object.values(JSON.parse(Format)) as string[];

@@ -89,6 +89,7 @@ describe("the runbook", () => {
   const others = [
     "before-you-begin",
     "reach-the-console-and-the-database",
+    "follow-one-request",
     "before-a-release",
     "check-whatsapp-with-a-real-phone",
     "budget",

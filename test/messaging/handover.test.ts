@@ -66,7 +66,7 @@ test("the largest upload arrives unchanged, with the longest description", async
     content_type: "x".repeat(161),
     reply_to: "あ".repeat(128),
   } as const;
-  expect(await submit(described, bytes)).toEqual(accepted);
+  expect(await submit(described, { content: bytes })).toEqual(accepted);
   expect(taken[0]?.submission).toMatchObject(described);
   expect(taken[0]?.bytes?.equals(bytes)).toBe(true);
 });

@@ -61,7 +61,7 @@ describe("a message", () => {
       content_type: "text/plain",
       reply_to: "あ".repeat(128),
     } as const;
-    expect(await submit(described, bytes)).toEqual(accepted);
+    expect(await submit(described, { content: bytes })).toEqual(accepted);
     const [{ submission, content } = {}] = task.handed;
     expect(content?.equals(bytes)).toBe(true);
     expect(submission).toMatchObject(described);
@@ -197,7 +197,7 @@ test("a submission with a URL times out after 25 s, others after 8 s", async () 
     phone: "6281234567890",
     url: "https://example.com/a.png",
   });
-  await submit({ sender: "api:test", kind: "image", phone: "6281234567890" }, Buffer.from("x"));
+  await submit({ sender: "api:test", kind: "image", phone: "6281234567890" }, { content: Buffer.from("x") });
   await submit(text);
   expect(timeout.mock.calls).toEqual([[25_000], [8_000], [8_000]]);
 });

@@ -1,5 +1,6 @@
 import type { Mutant } from "../mutant.ts";
 
+const ofOneRequest = ["test/system/one-request.test.ts"];
 const senderFile = "lib/messenger/send/sender.ts";
 const ofRejections = ["test/messenger/send/rejections.test.ts"];
 const refusalFile = "lib/messenger/send/refusal.ts";
@@ -274,5 +275,33 @@ export const relay: readonly Mutant[] = [
     replace: "const mayBeLimited = ",
     tests: ofRejections,
     only: "code 475",
+  },
+  {
+    breaks: "A caller's request cannot be found in the messenger's log",
+    file: "lib/messaging/messenger-client.ts",
+    find: `...(requestId !== undefined && { "x-request-id": requestId }),`,
+    replace: "",
+    tests: ofOneRequest,
+  },
+  {
+    breaks: "The messenger's line names no message",
+    file: "lib/messenger/server.ts",
+    find: "        found.set(request, accepted.id);\n",
+    replace: "",
+    tests: ofOneRequest,
+  },
+  {
+    breaks: "The messenger logs any text as an id",
+    file: "lib/messenger/server.ts",
+    find: "/^[\\w-]{1,64}$/",
+    replace: "/^.+$/",
+    tests: ["test/messenger/request-id.test.ts"],
+  },
+  {
+    breaks: "A function's line does not say how long it waited",
+    file: "lib/http/endpoint.ts",
+    find: "      ...takeWaits(),\n",
+    replace: "",
+    tests: ofOneRequest,
   },
 ];

@@ -1,0 +1,35 @@
+import { expect, onTestFinished, test } from "vitest";
+import { buildServer } from "#lib/messenger/server.ts";
+import { captureLog } from "./console/console-browser.ts";
+
+const own = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+test.each([
+  ["3b6a2fcb-0699-4783-a84b-839426f34251", /^3b6a2fcb-0699-4783-a84b-839426f34251$/],
+  ["Siti Aminah", own],
+  ["x".repeat(65), own],
+  [undefined, own],
+])(
+  "the messenger logs the id of a request, and its own one instead of any other text: %s",
+  async (id, logged) => {
+    const server = buildServer({
+      findTokens: async () => ["token"],
+      accept: async () => expect.fail("it was taken"),
+      acceptBatch: async () => [],
+      findState: async () => undefined,
+      findConnection: () => ({}),
+      checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
+      renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
+    });
+    onTestFinished(() => server.close());
+    const lines = captureLog();
+    const headers = { authorization: "Bearer token", ...(id && { "x-request-id": id }) };
+    await server.inject({ method: "GET", url: "/messages/planted", headers });
+    // a line follows its answer
+    await expect.poll(() => lines.length).toBe(1);
+    expect(JSON.parse(lines[0] ?? "{}")).toEqual({
+      ...{ time: expect.any(String), level: "info", message: "request", ms: expect.any(Number) },
+      ...{ request_id: expect.stringMatching(logged), route: "GET /messages/:id", status: 404 },
+    });
+  },
+);
