@@ -55,10 +55,16 @@ export const subscribe = async (target: postgres.Sql, address: string): Promise<
   await target`select resident.restore_triggers()`;
 };
 
-/** Waits until a change could not be applied. */
-export const untilRefused = async (target: postgres.Sql): Promise<void> => {
-  while ((await target`select from pg_stat_subscription_stats where apply_error_count > 0`).length === 0)
-    await setTimeout(pollMs);
+/** Makes a change on the source, and waits until it could not be applied. */
+export const untilRefused = async (target: postgres.Sql, change: () => Promise<unknown>): Promise<void> => {
+  const count = async () => {
+    const [row] = await target<{ count: string }[]>`
+      select apply_error_count::text as count from pg_stat_subscription_stats`;
+    return row?.count;
+  };
+  const before = await count();
+  await change();
+  while ((await count()) === before) await setTimeout(pollMs);
 };
 
 /** Waits until all that is written has been applied. */

@@ -1,8 +1,11 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 import { listObstacles } from "./replicate.ts";
 import { runUpgrade, type UpgradeOptions } from "./upgrade.ts";
+
+/** It starts two servers, and waits for each change to arrive. */
+vi.setConfig({ testTimeout: 120_000 });
 
 // the short form of `npm run drill -- upgrade`, between two servers of one version
 const upgrade = (options: Partial<UpgradeOptions> = {}) =>

@@ -60,13 +60,26 @@ const changeResidents = async (as: As): Promise<void> => {
 /** Changes the schema of the old server alone, then of the new one, and back: DDL is not replicated. */
 const changeSchema = async (source: postgres.Sql, target: postgres.Sql): Promise<void> => {
   const alter = (sql: postgres.Sql, what: string) => sql.unsafe(`alter table tourism.category ${what}`);
-  await alter(source, "add note text");
-  await source`insert into tourism.category (id, name, active, note) values ('drill', 'Drill', '1', 'new')`;
-  await replication.untilRefused(target);
+  await replication.untilRefused(target, async () => {
+    await alter(source, "add note text");
+    await source`insert into tourism.category (id, name, active, note) values ('drill', 'Drill', '1', 'new')`;
+  });
   await alter(target, "add note text");
   await replication.untilApplied(source);
   await source`delete from tourism.category where id = 'drill'`;
   for (const sql of [source, target]) await alter(sql, "drop note");
+};
+
+/** Lets maintenance begin a partition of the audit, as it does at least once a month: the new server has none for its rows. */
+const extendAudit = async (source: postgres.Sql, target: postgres.Sql, as: As): Promise<void> => {
+  await replication.untilRefused(target, async () => {
+    await source`select setval('audit.resident_read_id', 2 * audit.partition_width())`;
+    await source`select audit.extend_partitions()`;
+    await readResidents(as, readsPerSeal);
+  });
+  await replication.copySequences(source, target);
+  await target`select audit.extend_partitions()`;
+  await replication.untilApplied(source);
 };
 
 interface Upgrade {
@@ -134,6 +147,11 @@ const upgradeAll = async ({ scene, as, take, folder, stops }: Upgrade, options: 
   await take("change the schema meanwhile", async () => {
     await changeSchema(source, target);
     return { seen: "replication stops until the new server has the same change" };
+  });
+
+  await take("begin a partition of the audit meanwhile", async () => {
+    await extendAudit(source, target, as);
+    return { seen: "replication stops until the new server has it, too" };
   });
 
   await take(
