@@ -29,7 +29,7 @@ const rooms: Record<string, readonly string[]> = {
   "lib/resident": ["lib", "lib/db", "lib/faults", "lib/http", "lib/import", "lib/routes", "lib/secrets"],
   "lib/tourism": ["lib/db", "lib/import", "lib/routes"],
   "lib/notification": ["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
-  "lib/maintenance": ["lib", "lib/db", "lib/resident"],
+  "lib/maintenance": ["lib", "lib/db", "lib/resident", "lib/secrets"],
   "lib/openapi": ["lib/faults", "lib/http", "lib/routes"],
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
