@@ -17,23 +17,26 @@ export interface Size {
   readonly connections: number;
   /** Most environments that one function of each role may have, when the roles share this number; 0 reserves none. */
   readonly functionConcurrency: number;
+  /** Messengers that run at the same time; one by default. */
+  readonly messengerTasks?: number;
 }
 
-/** Slots that no client gets: 3 for superusers, 2 for RDS, and the connections of its monitoring. */
+/**
+ * Slots that no client gets: 3 for superusers, 2 for RDS, and the connections of its monitoring.
+ * @see https://www.postgresql.org/docs/current/runtime-config-connection.html#GUC-SUPERUSER-RESERVED-CONNECTIONS
+ */
 const serverConnections = 8;
 
 /** Slots that nobody else can take: for `psql`, the migration and a rotation as the administrator. */
 export const operatorConnections = 4;
 
-/** During a deployment there are two. */
-const messengerConnections = 2 * (messengerPools.sender + messengerPools.console + messengerPools.election);
+const messengerConnections = messengerPools.sender + messengerPools.console + messengerPools.election;
 
 /** Runs of jobs, which may take minutes, and events, each with two connections. More of them wait in Lambda's queue. */
 const notifyConcurrency = 6;
 
-/** Roles of which the number of clients is known. */
-const fixed = {
-  messenger: messengerConnections,
+/** Other roles of which the number of clients is known. */
+const others = {
   notify: 2 * notifyConcurrency,
   // the run, and one that was interrupted within the last minute
   maintenance: 2,
@@ -41,6 +44,12 @@ const fixed = {
   "employee-admin": 2,
   "partner-admin": 2,
 } as const satisfies Partial<Record<LoginRole, number>>;
+
+/** Roles of which the number of clients is known. A deployment replaces messengers one by one. */
+const countFixed = (messengerTasks: number) => ({
+  ...others,
+  messenger: (messengerTasks + 1) * messengerConnections,
+});
 
 /**
  * Shares of the other connections. The authorizer of keys returns its connection after each lookup, of which it makes one in
@@ -67,12 +76,13 @@ const roleOf = ({ secrets }: Route): SharedRole | undefined =>
   sharedRoles.find((role) => secrets.DATABASE_SECRET_ID === `database/${role}`);
 
 /** @throws Error when the server has too few connections for the stage. */
-export const planCapacity = ({ connections, functionConcurrency }: Size) => {
-  const others = serverConnections + operatorConnections + sum(Object.values(fixed));
-  const shared = connections - others;
+export const planCapacity = ({ connections, functionConcurrency, messengerTasks = 1 }: Size) => {
+  const fixed = countFixed(messengerTasks);
+  const taken = serverConnections + operatorConnections + sum(Object.values(fixed));
+  const shared = connections - taken;
   const part = (role: SharedRole, of: number) => Math.floor(of * shares[role]);
   if (part("tourism", shared) < 1)
-    throw new Error(`the database needs at least ${others + Math.ceil(1 / shares.tourism)} connections`);
+    throw new Error(`the database needs at least ${taken + Math.ceil(1 / shares.tourism)} connections`);
   /** `CONNECTION LIMIT` of each role. */
   const roles: Readonly<Record<LoginRole, number>> = {
     ...fixed,
@@ -133,7 +143,10 @@ const largestGib = 32;
 export const memoryOf = (instanceClass: string): number =>
   gibOfSize[instanceClass.split(".")[1] ?? ""] ?? largestGib;
 
-/** Aurora Serverless's limits, with a minimum of up to half a unit of about 2 GiB and with more. */
+/**
+ * Aurora Serverless's limits, with a minimum of up to half a unit of about 2 GiB and with more.
+ * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-serverless-v2.setting-capacity.html#aurora-serverless-v2.max-connections
+ */
 const auroraLimit = { low: 2_000, high: 5_000 };
 
 const connectionsOf = ({ database, capacity }: Config): number => {
@@ -145,7 +158,7 @@ const connectionsOf = ({ database, capacity }: Config): number => {
 
 /** Plans a stage of AWS. */
 export const capacityOf = (config: Config): Capacity =>
-  planCapacity({ connections: connectionsOf(config), functionConcurrency: config.functionConcurrency });
+  planCapacity({ ...config, connections: connectionsOf(config) });
 
 /** One address may have a fifth of what the callers of the busiest route share. */
 const addressShare = 0.2;

@@ -125,6 +125,8 @@ const Context = z.object({
   functionConcurrency: z.optional(amount(0)),
   /** The account's quota of concurrent Lambda executions. */
   accountConcurrency: z._default(amount(10), 1_000),
+  /** Messengers that run at the same time: one leads, the others accept messages and take over. */
+  messengerTasks: z.optional(z.pipe(amount(1), z.number().check(z.lte(3)))),
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
   network: z._default(NetworkChoice, { egress: "ipv6", cidr: defaultRange }),
   /** When absent, the console checks the passwords of the secret `messenger-console`. */
@@ -146,14 +148,19 @@ const byPurpose = (isProduction: boolean) => ({
   /** Number of availability zones for what does not survive the loss of its zone: NAT gateways, database servers. */
   zones: isProduction ? 2 : 1,
   gradual: isProduction,
-  /** Two stages fit in the 900 that an account with the default quota of 1,000 may reserve. */
+  /**
+   * Two stages fit in the 900 that an account with the default quota of 1,000 may reserve.
+   * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+   */
   functionConcurrency: isProduction ? 300 : 100,
+  messengerTasks: isProduction ? 2 : 1,
   /** Aurora capacity, in units of about 2 GiB. */
   capacity: { min: 0.5, max: isProduction ? 8 : 2 },
 });
 
 /** The configuration of one stage. */
-export type Config = Omit<Context, "functionConcurrency" | "gradual"> & ReturnType<typeof byPurpose>;
+export type Config = Omit<Context, "functionConcurrency" | "gradual" | "messengerTasks"> &
+  ReturnType<typeof byPurpose>;
 
 /** Valid values of each key, shown in the error for an invalid one. */
 export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
@@ -180,6 +187,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   backupVaultArn: ["arn:aws:backup:ap-southeast-1:111122223333:backup-vault:municipal"],
   functionConcurrency: [300, 0],
   accountConcurrency: [1_000],
+  messengerTasks: [2, 1],
   upstream: [
     {
       legacyAuthUrl: "https://legacy.city.example/auth/login.php",
@@ -244,8 +252,12 @@ export const readConfig = (node: Node): Config => {
   const result = Context.safeParse(found);
   if (result.success) {
     const purpose = byPurpose(result.data.stage === "prod");
-    const { functionConcurrency = purpose.functionConcurrency, gradual = purpose.gradual } = result.data;
-    return { ...result.data, ...purpose, functionConcurrency, gradual };
+    const {
+      functionConcurrency = purpose.functionConcurrency,
+      gradual = purpose.gradual,
+      messengerTasks = purpose.messengerTasks,
+    } = result.data;
+    return { ...result.data, ...purpose, functionConcurrency, gradual, messengerTasks };
   }
   const problems = result.error.issues.map(({ path }) =>
     explain(path.join("."), valueAt(found, path), examples[path[0] as keyof Context]),

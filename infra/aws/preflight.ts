@@ -12,6 +12,8 @@ export interface Surveyed {
   readonly aws: (...args: readonly string[]) => Promise<unknown>;
   /** IPv6 addresses of a host. */
   readonly resolve6: (host: string) => Promise<readonly string[]>;
+  /** What the messenger's image is built from, as `messenger.Dockerfile` says. */
+  readonly baseImage: string;
   /** Platforms for which Docker can build here. @throws Error when it does not run. */
   readonly platforms: () => Promise<string>;
 }
@@ -61,9 +63,13 @@ const serviceRole = (service: string, role: string): Check => ({
         },
 });
 
-/** Lambda keeps this many for functions without a reserved concurrency. */
+/**
+ * Lambda keeps this many for functions without a reserved concurrency.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html
+ */
 const unreservable = 100;
 
+/** Quotas have codes in every region. @see https://docs.aws.amazon.com/general/latest/gr/lambda-service.html, apigateway.html */
 const quota = (service: string, code: string, least: number, region: string) =>
   `aws service-quotas request-service-quota-increase --region ${region} --service-code ${service} --quota-code ${code} --desired-value ${least}`;
 
@@ -228,6 +234,37 @@ const docker: Check = {
   },
 };
 
+/** A tag moves: without a digest, two builds of one commit may differ. */
+const pinnedBase: Check = {
+  name: "base image of the messenger",
+  isNeeded: ({ isProduction, messagingImage }) => isProduction && messagingImage === undefined,
+  find: async ({ baseImage }) =>
+    /@sha256:[\da-f]{64}$/.test(baseImage)
+      ? undefined
+      : {
+          says: `${baseImage} is a tag, which moves: production pins it by its digest.`,
+          mend: `DIGEST=$(docker buildx imagetools inspect ${baseImage} --format '{{.Manifest.Digest}}') && sed -i.old "s|^FROM ${baseImage}$|&@$DIGEST|" infra/aws/messenger.Dockerfile, then commit the file`,
+        },
+};
+
+/**
+ * The database is encrypted with the key of RDS itself, which no other account can use.
+ * @see https://aws.amazon.com/blogs/storage/protecting-encrypted-amazon-rds-instances-with-cross-account-and-cross-region-backups/
+ */
+const vaultAccount: Check = {
+  name: "account of the backup vault",
+  isNeeded: ({ backupVaultArn, database }) => backupVaultArn !== undefined && database.kind !== "existing",
+  find: async ({ aws, config: { backupVaultArn = "" } }) => {
+    const { Account: own } = (await aws("sts", "get-caller-identity")) as { Account: string };
+    const [, , , vaultRegion, account] = backupVaultArn.split(":");
+    if (account === own) return undefined;
+    return {
+      says: `The vault is in account ${account}, which cannot read a copy that is encrypted with RDS's own key of ${own}.`,
+      mend: `aws backup create-backup-vault --region ${vaultRegion} --backup-vault-name municipal in account ${own}, and set backupVaultArn to it`,
+    };
+  },
+};
+
 /** What must be so before a stage is deployed for the first time. */
 export const checks: readonly Check[] = [
   regionEnabled,
@@ -240,4 +277,6 @@ export const checks: readonly Check[] = [
   addresses,
   certificate,
   docker,
+  pinnedBase,
+  vaultAccount,
 ];

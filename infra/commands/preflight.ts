@@ -39,6 +39,9 @@ const readStage = (stage: string) => {
   return readConfig(new App({ context: { ...context, stage } }).node);
 };
 
+const readBaseImage = (): string =>
+  /^FROM (\S+)$/m.exec(readFileSync("infra/aws/messenger.Dockerfile", "utf8"))?.[1] ?? "";
+
 const findRegion = async (given: string | undefined): Promise<string> =>
   given ?? findSetting("AWS_REGION") ?? (await runProgram("aws", ["configure", "get", "region"])).trim();
 
@@ -80,7 +83,8 @@ export const run = command(
           const config = readStage(stage);
           const region = await findRegion(given);
           const platforms = () => runProgram("docker", ["buildx", "inspect", "--bootstrap"]);
-          const findings = await survey({ config, region, aws: runAws, resolve6, platforms });
+          const baseImage = readBaseImage();
+          const findings = await survey({ config, region, aws: runAws, resolve6, platforms, baseImage });
           const wrong = findings.filter(({ problem }) => problem).length;
           return {
             text: [

@@ -110,7 +110,7 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
   try {
     if (options.fresh) {
       await destroyServer(`${folder}/postgres`);
-      rmSync(`${folder}/secrets.json`, { force: true });
+      for (const file of ["secrets.json", "audit-anchors.json"]) rmSync(`${folder}/${file}`, { force: true });
     }
     const ports = await choosePorts(options);
     let city: City | undefined;

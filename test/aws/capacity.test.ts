@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
+import { messengerPools } from "#lib/messenger/pools.ts";
 import { routes } from "#lib/routes/index.ts";
 import { operatorConnections, planCapacity, withCapacity } from "../../infra/aws/capacity.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
@@ -10,6 +11,7 @@ import { readTemplate } from "./template.ts";
 /** Of a db.t4g.micro, a stage of Aurora with two units, and one with eight. */
 const sizes = [
   { connections: 94, functionConcurrency: 300 },
+  { connections: 94, functionConcurrency: 300, messengerTasks: 2 },
   { connections: 376, functionConcurrency: 100 },
   { connections: 1_504, functionConcurrency: 300 },
 ];
@@ -56,6 +58,14 @@ describe.each(sizes)("of $connections connections", (size) => {
   });
 });
 
+test("each messenger has all connections of its pools, also while a deployment replaces them one by one", () => {
+  const own = messengerPools.sender + messengerPools.console + messengerPools.election;
+  for (const messengerTasks of [1, 2, 3]) {
+    const { roles } = planCapacity({ connections: 188, functionConcurrency: 300, messengerTasks });
+    expect(roles.messenger).toBe((messengerTasks + 1) * own);
+  }
+});
+
 test("a server with fewer connections than a stage needs is rejected", () => {
   expect(() => planCapacity({ connections: 60, functionConcurrency: 100 })).toThrow(
     "at least 75 connections",
@@ -80,14 +90,14 @@ const reservedIn = (changed: Readonly<Record<string, unknown>>) =>
 test("the templates reserve the concurrency of the functions with a database connection, and of no other", () => {
   const micro = { stage: "prod", database: { kind: "instance", instanceClass: "t4g.micro" } };
   expect(Object.fromEntries(reservedIn(micro))).toEqual({
-    residentlist: 13,
-    residentsearch: 13,
-    employeelogin: 6,
-    employeerefresh: 6,
-    employeeticket: 6,
-    employeeemployees: 6,
-    tourismcategories: 2,
-    tourismgallery: 2,
+    residentlist: 8,
+    residentsearch: 8,
+    employeelogin: 3,
+    employeerefresh: 3,
+    employeeticket: 4,
+    employeeemployees: 4,
+    tourismcategories: 1,
+    tourismgallery: 1,
     notify: 6,
   });
   expect(listFunctions().length).toBeGreaterThan(10);

@@ -15,14 +15,24 @@ const [container] = definition.ContainerDefinitions;
 const service = only("ECS::Service");
 const address = only("ServiceDiscovery::Service");
 
-test("one task runs; during a deployment the old one is stopped only after the new one runs", () => {
-  const { DesiredCount, DeploymentConfiguration } = service;
-  expect(DesiredCount).toBe(1);
+test.each([
+  ["two tasks in two zones run in production", { stage: "prod" }, 2, 150, "ENABLED"],
+  ["one task runs in any other stage", { stage: "dev" }, 1, 200, "DISABLED"],
+  ["as many tasks run as the context says", { stage: "dev", messengerTasks: "3" }, 3, 134, "ENABLED"],
+])("%s; a deployment starts a new one before it stops an old one", (_, context, count, most, rebalancing) => {
+  const { DesiredCount, DeploymentConfiguration, AvailabilityZoneRebalancing, NetworkConfiguration } = only(
+    "ECS::Service",
+    synthesizeWith(context),
+  );
+  expect([DesiredCount, AvailabilityZoneRebalancing]).toEqual([count, rebalancing]);
+  expect(NetworkConfiguration.AwsvpcConfiguration.Subnets).toHaveLength(2);
   expect(DeploymentConfiguration).toEqual({
     MinimumHealthyPercent: 100,
-    MaximumPercent: 200,
+    MaximumPercent: most,
     DeploymentCircuitBreaker: { Enable: true, Rollback: true },
   });
+  // ECS rounds down: one task more than there should be
+  expect(Math.floor((count * most) / 100)).toBe(count + 1);
 });
 
 test("the console is reached through the task's agent, without logging of the session", () => {

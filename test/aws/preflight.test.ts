@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { examples } from "../../infra/aws/config.ts";
 import { Refused, type Surveyed } from "../../infra/aws/preflight.ts";
@@ -19,6 +21,7 @@ const ready: Readonly<Record<string, unknown>> = {
   "cloudformation describe-stacks": new Refused("ValidationError"),
   "apigateway get-account": { throttleSettings: { burstLimit: 5_000, rateLimit: 10_000 } },
   "secretsmanager list-secrets": { SecretList: [] },
+  "sts get-caller-identity": { Account: "111122223333" },
   "acm describe-certificate": {
     Certificate: { Status: "ISSUED", SubjectAlternativeNames: ["*.city.example"] },
   },
@@ -29,7 +32,10 @@ interface Recorded {
   readonly changed?: Readonly<Record<string, unknown>>;
   readonly resolve6?: Surveyed["resolve6"];
   readonly platforms?: Surveyed["platforms"];
+  readonly baseImage?: string;
 }
+
+const pinned = `node:24-slim@sha256:${"0".repeat(64)}`;
 
 /** Asks a stage's checks with recorded answers. @returns the problems by check. */
 const ask = async ({ answers = {}, changed = {}, ...tools }: Recorded) => {
@@ -45,12 +51,26 @@ const ask = async ({ answers = {}, changed = {}, ...tools }: Recorded) => {
     },
     resolve6: async () => ["2001:db8::1"],
     platforms: async () => "Platforms: linux/amd64, linux/arm64",
+    baseImage: pinned,
     ...tools,
   });
   return Object.fromEntries(findings.flatMap(({ check, problem }) => (problem ? [[check, problem]] : [])));
 };
 
 test("an account that lacks nothing needs nothing", async () => expect(await ask({})).toEqual({}));
+
+test("a vault of the same account is right, in any region", async () =>
+  expect(await ask({ changed: { backupVaultArn: examples.backupVaultArn[0] } })).toEqual({}));
+
+test("the command that pins the base image changes the line of the Dockerfile that says it", async () => {
+  const { "base image of the messenger": problem } = await ask({ baseImage: "node:24-slim" });
+  const [, script = ""] = /sed -i.old "(.+)" infra/.exec(problem?.mend ?? "") ?? [];
+  const dockerfile = readFileSync("infra/aws/messenger.Dockerfile", "utf8");
+  const written = script.replace("$DIGEST", `sha256:${"0".repeat(64)}`);
+  const changed = execFileSync("sed", [written], { input: dockerfile }).toString();
+  expect(changed).toBe(dockerfile.replace(/^FROM node:24-slim$/m, `FROM ${pinned}`));
+  expect(changed).not.toBe(dockerfile);
+});
 
 const jakarta = { throttleSettings: { burstLimit: 1_250, rateLimit: 2_500 } };
 const small = { AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } };
@@ -154,6 +174,20 @@ test.each<[string, string, Recorded, string, string]>([
     "binfmt --install arm64",
   ],
   [
+    "a base image that may change",
+    "base image of the messenger",
+    { baseImage: "node:24-slim" },
+    "node:24-slim is a tag",
+    "docker buildx imagetools inspect node:24-slim",
+  ],
+  [
+    "a vault of another account",
+    "account of the backup vault",
+    { changed: { backupVaultArn: "arn:aws:backup:ap-southeast-1:444455556666:backup-vault:municipal" } },
+    "in account 444455556666",
+    "aws backup create-backup-vault --region ap-southeast-1",
+  ],
+  [
     "credentials that may not look",
     "concurrency of Lambda",
     { answers: { "lambda get-account-settings": new Refused("AccessDeniedException") } },
@@ -183,8 +217,10 @@ describe("what the stage does not use is not asked", () => {
       {
         changed: { messagingImage: examples.messagingImage[0] },
         platforms: () => Promise.reject(new Error("ENOENT")),
+        baseImage: "node:24-slim",
       },
     ],
+    ["a digest, outside of production", { changed: { stage: "dev" }, baseImage: "node:24-slim" }],
   ])("%s", async (_, recorded) => expect(await ask(recorded)).toEqual({}));
 });
 

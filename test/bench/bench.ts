@@ -4,6 +4,7 @@ import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchEnvironments } from "./environments.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
@@ -26,6 +27,7 @@ const run = command(
     const defaults = {
       accept: 10_000,
       burst: 2_000,
+      environments: 500,
       pairs: 15,
       messages: 50_000,
       recipients: 20_000,
@@ -48,6 +50,7 @@ const run = command(
         const results = [
           await benchAccept({ sends: defaults.accept }),
           await benchBurst({ requests: defaults.burst }),
+          await benchEnvironments({ requests: defaults.burst, environments: defaults.environments }),
           await benchColdStart({ pairs: defaults.pairs }),
           await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           await benchOutbox({ sends: defaults.outbox }),
@@ -71,6 +74,12 @@ const run = command(
       .description("cold starts of each function")
       .option(...size("pairs", "starts of each function"), defaults.pairs)
       .action(answer(async (options) => finish(await benchColdStart(options))));
+    program
+      .command("environments")
+      .description("a burst through many environments that nothing limits, on the smallest server")
+      .option(...size("requests", "requests of the burst"), defaults.burst)
+      .option(...size("environments", "environments"), defaults.environments)
+      .action(answer(async (options) => finish(await benchEnvironments(options))));
     program
       .command("memory")
       .description("memory of the messenger; 50,000 texts take half an hour")

@@ -5,6 +5,7 @@ import { build } from "../../infra/build/build.ts";
 import type { City } from "../../infra/local/city.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { curveOf } from "./burst-picture.ts";
+import { type Answer, recover, sendAt, summarize } from "./load.ts";
 import { printTable, type Result } from "./result.ts";
 
 /** Of a db.t4g.micro, the smallest stage. */
@@ -12,49 +13,6 @@ const size = { connections: 94, functionConcurrency: 300 };
 /** Requests a second, from what the throttle lets through to twenty times as many. */
 const offered = [50, 100, 200, 500, 1_000, 2_000];
 const seconds = 3;
-
-interface Answer {
-  readonly status: number;
-  readonly ms: number;
-}
-
-const percentile = (sorted: readonly number[], share: number): number =>
-  Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1));
-
-const summarize = (answers: readonly Answer[]) => {
-  const count = (statuses: readonly number[]) =>
-    answers.filter(({ status }) => statuses.includes(status)).length;
-  const served = answers.filter(({ status }) => status === 200).map(({ ms }) => ms);
-  const sorted = served.toSorted((a, b) => a - b);
-  return {
-    served: sorted.length,
-    "429": count([429]),
-    "502": count([502]),
-    "503": count([503]),
-    "500": count([500]),
-    "p50 ms": percentile(sorted, 0.5),
-    "p99 ms": percentile(sorted, 0.99),
-  };
-};
-
-/** Sends requests at a rate whether or not the earlier ones are answered. */
-const sendAt = async (ask: () => Promise<Answer>, rate: number): Promise<Answer[]> => {
-  const answers: Promise<Answer>[] = [];
-  const started = performance.now();
-  while (answers.length < rate * seconds) {
-    const due = Math.min(rate * seconds, Math.floor(((performance.now() - started) / 1_000) * rate) + 1);
-    while (answers.length < due) answers.push(ask());
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return Promise.all(answers);
-};
-
-/** Milliseconds until ten requests in a row are served. */
-const recover = async (ask: () => Promise<Answer>): Promise<number> => {
-  const started = performance.now();
-  for (let served = 0; served < 10; ) served = (await ask()).status === 200 ? served + 1 : 0;
-  return Math.round(performance.now() - started);
-};
 
 const measure = async (city: City, requests: number, signal: AbortSignal) => {
   const dispatcher = new Agent({ connections: requests });
@@ -71,12 +29,12 @@ const measure = async (city: City, requests: number, signal: AbortSignal) => {
     return { status: response.statusCode, ms: performance.now() - started };
   };
   // not counted: environments that are still cold
-  await sendAt(ask, 100);
+  await sendAt(ask, 100, seconds);
   await recover(ask);
   const rows = [];
   for (const rate of offered) {
     signal.throwIfAborted();
-    rows.push({ "offered per s": rate, ...summarize(await sendAt(ask, rate)) });
+    rows.push({ "offered per s": rate, ...summarize(await sendAt(ask, rate, seconds)) });
     await recover(ask);
   }
   const operator = postgres(city.database.adminUrl, { max: 1, fetch_types: false });
@@ -105,7 +63,13 @@ export const benchBurst = async ({ requests }: { requests: number }): Promise<Re
   printTable(rows);
   printTable([burst]);
   const picture = curveOf(
-    rows.map((row) => ({ offered: row["offered per s"], served: row.served / seconds, p99: row["p99 ms"] })),
+    "Resident list of a stage with 94 connections",
+    rows.map((row) => ({
+      offered: row["offered per s"],
+      served: row.served / seconds,
+      p50: row["p50 ms"],
+      p99: row["p99 ms"],
+    })),
   );
   return { bench: "burst", figures: { ...size, seconds, rows, burst }, picture };
 };

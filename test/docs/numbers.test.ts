@@ -99,18 +99,19 @@ describe.each(languages)("the guide to limits in %s", (language) => {
   });
 });
 
-/** Database, connections and the concurrency that its functions share. */
+/** Connections, the concurrency that the functions share, and messengers. */
 const stages = [
-  [94, 300],
-  [188, 300],
-  [376, 100],
-  [1_504, 300],
+  [94, 100, 1],
+  [94, 300, 2],
+  [188, 300, 2],
+  [376, 100, 1],
+  [1_504, 300, 2],
 ] as const;
 
 test.each(languages)("the guide to growing has the capacity of each database, in %s", (language) => {
   const guide = readGuideText(language, "growing");
-  for (const [connections, functionConcurrency] of stages) {
-    const capacity = planCapacity({ connections, functionConcurrency });
+  for (const [connections, functionConcurrency, messengerTasks] of stages) {
+    const capacity = planCapacity({ connections, functionConcurrency, messengerTasks });
     const { burst, requestsPerSecond } = capacity.throttleOf(listResidents, integrationApi);
     const numbers = [connections, capacity.reserved.get(listResidents.fn) ?? 0, burst, requestsPerSecond];
     expect(guide).toContain(` | ${numbers.map((value) => value.toLocaleString(language)).join(" | ")} |`);

@@ -120,3 +120,18 @@ test("uses a password that was rotated between two runs", async () => {
   await own.city.database.rotatePassword("maintenance");
   expect(await run()).toEqual({ payload: "null" });
 });
+
+test("a seal whose anchor S3 rejects fails the run after all steps, and the next run stores it", async () => {
+  const { bucket } = own.city;
+  await admin(
+    (sql) =>
+      sql`select (resident.list(1, 1, 'p', 'k', 'request ' || n)).total from generate_series(1, 1000) n`,
+  );
+  bucket.behave("SlowDown");
+  expect(await run()).toMatchObject({ errorMessage: "maintenance failed at audit-anchors" });
+  expect(reports()[0].steps).toHaveLength(steps.length);
+  const stored = bucket.versions.length;
+  bucket.behave("well");
+  expect(await run()).toEqual({ payload: "null" });
+  expect(bucket.versions.length).toBe(stored + 1);
+});

@@ -1,5 +1,6 @@
+import dns from "node:dns";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { acceptedAt, type FakeMessenger, reply, startFakeMessenger } from "../steps/fake-messenger.ts";
 import { listen, startDeafServer } from "../steps/http-server.ts";
@@ -245,5 +246,38 @@ describe("the state of a message", () => {
   ])("is 503 when the task %s", async (_, behave) => {
     task.behave(behave);
     await expect((await load()).findMessage("x")).rejects.toMatchObject(nothing);
+  });
+});
+
+describe("when the name of the messenger has the addresses of two tasks", () => {
+  /** The name leads to these addresses on loopback, in this order. */
+  const resolveTo = (...addresses: readonly string[]) => {
+    const found = addresses.map((address) => ({ address, family: 4 }));
+    const lookup = vi
+      .spyOn(dns, "lookup")
+      .mockImplementation(((_name, _options, done) =>
+        process.nextTick(done, null, found)) as typeof dns.lookup);
+    onTestFinished(() => lookup.mockRestore());
+  };
+
+  test("and the first one refuses connections, the second one accepts the message", async () => {
+    resolveTo("127.0.0.2", "127.0.0.1");
+    const { submit } = await load(`http://messenger.internal:${new URL(task.url).port}`);
+    expect(await submit(text)).toEqual(accepted);
+    expect(task.handed).toHaveLength(1);
+  });
+
+  test("and the first one has vanished without a word, the second one accepts the message", async () => {
+    const { port } = new URL(await startDeafServer());
+    const other = createServer((socket) =>
+      socket.pipe(connect(Number(new URL(task.url).port), "127.0.0.1")).pipe(socket),
+    );
+    other.listen(Number(port), "127.0.0.2");
+    await once(other, "listening");
+    onTestFinished(() => void other.close());
+    resolveTo("127.0.0.1", "127.0.0.2");
+    const { submit } = await load(`http://messenger.internal:${port}`);
+    expect(await submit(text)).toEqual(accepted);
+    expect(task.handed).toHaveLength(1);
   });
 });

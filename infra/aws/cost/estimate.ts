@@ -61,14 +61,14 @@ const server = (kind: Kind, { databaseServers, isMultiZone }: Inventory): Line[]
 
 /** Estimates the monthly cost of a stage without requests. */
 export const idleLines = (kind: Kind, inventory: Inventory): Line[] => {
-  const { natGateways, figures } = inventory;
+  const { natGateways, figures, messengers } = inventory;
   const { idleStarts, idleSeconds, idleGb, idleLogGb, sealsPerMonth } = assumed;
   return [
     ...server(kind, inventory),
     line(
       "Messenger (Fargate, ARM)",
-      monthly(0.25, "vCPU", prices.fargateArmCpuHour),
-      monthly(0.5, "GB", prices.fargateArmGbHour),
+      monthly(0.25 * messengers, "vCPU", prices.fargateArmCpuHour),
+      monthly(0.5 * messengers, "GB", prices.fargateArmGbHour),
     ),
     line("Public IPv4 addresses", monthly(inventory.publicAddresses, "address", prices.publicAddressHour)),
     ...(natGateways > 0

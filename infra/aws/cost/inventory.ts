@@ -16,11 +16,14 @@ export const takeInventory = (app: App) => {
   const all = (type: string) =>
     resources.filter(({ Type }) => Type === `AWS::${type}`).map(({ Properties: found = {} }) => found);
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+  const countTasks = (services: readonly Properties[]) =>
+    sum(services.map(({ DesiredCount }) => DesiredCount));
   const instances = all("RDS::DBInstance");
   return {
     databaseServers: instances.length,
     isMultiZone: instances.some(({ MultiAZ }) => MultiAZ === true),
-    publicAddresses: all("EC2::EIP").length + all("ECS::Service").filter(isPublic).length,
+    messengers: countTasks(all("ECS::Service")),
+    publicAddresses: all("EC2::EIP").length + countTasks(all("ECS::Service").filter(isPublic)),
     natGateways: all("EC2::NatGateway").length,
     secrets: all("SecretsManager::Secret").length,
     keys: all("KMS::Key").length,

@@ -34,11 +34,15 @@ export class MessagingStack extends Stack {
       vpcSubnets,
       securityGroups: [securityGroup],
       assignPublicIp,
-      desiredCount: 1,
-      // a new task accepts messages while the old one still leads, and leads once the old one has released the lock
+      desiredCount: config.messengerTasks,
+      // one by one: a new task accepts messages while the old one still leads, and leads once that has released the lock
       minHealthyPercent: 100,
-      maxHealthyPercent: 200,
-      availabilityZoneRebalancing: ecs.AvailabilityZoneRebalancing.DISABLED,
+      maxHealthyPercent: Math.ceil((100 * (config.messengerTasks + 1)) / config.messengerTasks),
+      // after the loss of a zone both tasks are in the other one
+      availabilityZoneRebalancing:
+        config.messengerTasks > 1
+          ? ecs.AvailabilityZoneRebalancing.ENABLED
+          : ecs.AvailabilityZoneRebalancing.DISABLED,
       circuitBreaker: { enable: true, rollback: true },
       enableExecuteCommand: true,
       propagateTags: ecs.PropagatedTagSource.SERVICE,

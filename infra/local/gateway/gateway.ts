@@ -37,7 +37,14 @@ interface Answer {
   readonly body: string | Buffer;
 }
 
-/** API Gateway's statuses of gateway responses that do not set one. */
+/**
+ * API Gateway's statuses of gateway responses that do not set one.
+ *
+ * A function without a free environment is INTEGRATION_FAILURE, too (AWS's forum, thread 309901). For a proxy integration
+ * callers report a status of 500 with API Gateway's own response; both APIs define that response, with 502.
+ * @see https://stackoverflow.com/questions/36363280/map-aws-lambda-429-errors-to-api-gateway-2xx-response
+ * @see https://repost.aws/questions/QUfI6bsdd0SOiPeyimzxSkfQ/
+ */
 const defaultStatus: Readonly<Record<string, number>> = { BAD_REQUEST_BODY: 400, MALFORMED_RESULT: 502 };
 
 const answerOf = (response: GatewayResponse | undefined, status: number, requestId: string): Answer => {

@@ -40,7 +40,8 @@ export type Bucket = Awaited<ReturnType<typeof startBucket>>;
 /**
  * Serves what the product uses of one S3 bucket with versions and Object Lock in compliance mode, on loopback:
  *
- * - A PUT needs a checksum ("required for any request to upload an object with a retention period", API_PutObject) and with
+ * - A PUT needs a checksum ("required for any request to upload an object with a retention period", API_PutObject;
+ *   by default retention, too: kopia/kopia#711) and with
  *   `If-None-Match: *` a free key; it adds a version, and changes none.
  * - DELETE of a key adds a marker; that of a version is denied as long as it is retained, "by any user, including the root
  *   user" (S3 user guide, "Locking objects with Object Lock").

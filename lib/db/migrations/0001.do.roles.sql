@@ -75,12 +75,13 @@ $$;
 alter role municipal_maintenance set idle_session_timeout = '1min';
 
 -- A Lambda environment stays for hours after its last request, frozen, so that only the server can end its connection. The
--- next request opens another one.
-alter role municipal_resident set idle_session_timeout = '10s';
-alter role municipal_tourism set idle_session_timeout = '10s';
-alter role municipal_gatekeeper set idle_session_timeout = '10s';
-alter role municipal_employee set idle_session_timeout = '10s';
-alter role municipal_employee_ticket set idle_session_timeout = '10s';
+-- next request opens another one. After a burst through more environments than the role has connections, the others get
+-- 503 for as long.
+alter role municipal_resident set idle_session_timeout = '4s';
+alter role municipal_tourism set idle_session_timeout = '4s';
+alter role municipal_gatekeeper set idle_session_timeout = '4s';
+alter role municipal_employee set idle_session_timeout = '4s';
+alter role municipal_employee_ticket set idle_session_timeout = '4s';
 
 -- Without statistics, as after a restore or a major upgrade, the planner would sort all pending messages instead of
 -- reading an index: 235 ms instead of 2 with 60,000. PostgreSQL 17 and earlier would compile the remaining sorts.

@@ -37,6 +37,7 @@ const changedKeys: Readonly<Record<string, Context>> = {
   },
   "larger database": { database: { kind: "aurora", minCapacity: 1, maxCapacity: 16 } },
   "no reserved concurrency": { functionConcurrency: 0 },
+  "another number of messengers": { messengerTasks: 3 },
   "console login": { consoleLogin: examples.consoleLogin[0] },
   "messenger's image": { messagingImage: examples.messagingImage[0] },
   "other hosts": { domain: { ...domain, integrationHost: "new.city.example", basePath: "v2" } },

@@ -149,6 +149,15 @@ export const functions: readonly Mutant[] = [
     only: "without a key",
   },
   {
+    breaks: "A message is rejected when the first of two messengers has vanished",
+    file: "lib/http-client.ts",
+    find: "connectionTimeout: connectTimeoutMs,\n    httpAgent: { keepAlive: false },",
+    replace:
+      "connectionTimeout: connectTimeoutMs,\n    httpAgent: { keepAlive: false, autoSelectFamily: false },",
+    tests: ["test/messaging/messenger-client.test.ts"],
+    only: "addresses of two tasks",
+  },
+  {
     breaks: "The drill does not notice that an audit row in the backup was changed",
     file: "test/drill/checks.ts",
     find: "status === 0 ? []",

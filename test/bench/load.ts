@@ -1,0 +1,46 @@
+export interface Answer {
+  readonly status: number;
+  readonly ms: number;
+}
+
+export type Ask = () => Promise<Answer>;
+
+const percentile = (sorted: readonly number[], share: number): number =>
+  Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1));
+
+/** Counts answers by status. Percentiles are of those that were served. */
+export const summarize = (answers: readonly Answer[]) => {
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  const sorted = answers
+    .filter(({ status }) => status === 200)
+    .map(({ ms }) => ms)
+    .toSorted((a, b) => a - b);
+  return {
+    served: sorted.length,
+    "429": count(429),
+    "502": count(502),
+    "503": count(503),
+    "500": count(500),
+    "p50 ms": percentile(sorted, 0.5),
+    "p99 ms": percentile(sorted, 0.99),
+  };
+};
+
+/** Sends requests at a rate whether or not the earlier ones are answered. */
+export const sendAt = async (ask: Ask, rate: number, seconds: number): Promise<Answer[]> => {
+  const answers: Promise<Answer>[] = [];
+  const started = performance.now();
+  while (answers.length < rate * seconds) {
+    const due = Math.min(rate * seconds, Math.floor(((performance.now() - started) / 1_000) * rate) + 1);
+    while (answers.length < due) answers.push(ask());
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return Promise.all(answers);
+};
+
+/** Milliseconds until ten requests in a row are served. */
+export const recover = async (ask: Ask): Promise<number> => {
+  const started = performance.now();
+  for (let served = 0; served < 10; ) served = (await ask()).status === 200 ? served + 1 : 0;
+  return Math.round(performance.now() - started);
+};
