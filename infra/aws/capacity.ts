@@ -110,7 +110,7 @@ export const planCapacity = ({ connections, functionConcurrency, messengerTasks 
     /**
      * Reserved concurrency by function; others are not limited, as they need no connection. It is the function's, shared by its
      * versions: while traffic shifts, the old and the new one together need no more connections. Idle environments of the
-     * old one lose theirs after 10 s (`idle_session_timeout`).
+     * old one lose theirs after 4 s (`idle_session_timeout`).
      * @see https://docs.aws.amazon.com/lambda/latest/api/API_PutFunctionConcurrency.html
      */
     reserved: reserved as ReadonlyMap<string, number>,

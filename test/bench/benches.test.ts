@@ -1,7 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { routes } from "#lib/routes/index.ts";
 import { benchAccept } from "./accept.ts";
+import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchEnvironments } from "./environments.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
@@ -16,6 +18,8 @@ const quiet = () => {
 
 test.each([
   ["accept", () => benchAccept({ sends: 1, rounds: 1 })],
+  ["burst", () => benchBurst({ requests: 2, offered: [2] })],
+  ["environments", () => benchEnvironments({ requests: 2, environments: 2, offered: [2] })],
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
   ["residents", () => benchResidents({ rows: 1_000, beside: 1_000, effort })],

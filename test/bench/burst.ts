@@ -1,7 +1,6 @@
 import postgres from "postgres";
 import { Agent } from "undici";
 import { planCapacity } from "../../infra/aws/capacity.ts";
-import { build } from "../../infra/build/build.ts";
 import type { City } from "../../infra/local/city.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { curveOf } from "./burst-picture.ts";
@@ -10,11 +9,19 @@ import { printTable, type Result } from "./result.ts";
 
 /** Of a db.t4g.micro, the smallest stage. */
 const size = { connections: 94, functionConcurrency: 300 };
-/** Requests a second, from what the throttle lets through to twenty times as many. */
-const offered = [50, 100, 200, 500, 1_000, 2_000];
 const seconds = 3;
 
-const measure = async (city: City, requests: number, signal: AbortSignal) => {
+interface BurstOptions {
+  readonly requests: number;
+  /** Requests a second, from what the throttle lets through to twenty times as many. */
+  readonly offered?: readonly number[];
+}
+
+const measure = async (
+  city: City,
+  { requests, offered = [50, 100, 200, 500, 1_000, 2_000] }: BurstOptions,
+  signal: AbortSignal,
+) => {
   const dispatcher = new Agent({ connections: requests });
   const ask = async (): Promise<Answer> => {
     const started = performance.now();
@@ -54,9 +61,8 @@ const measure = async (city: City, requests: number, signal: AbortSignal) => {
  *
  * @param options `requests`: of the burst.
  */
-export const benchBurst = async ({ requests }: { requests: number }): Promise<Result> => {
-  await build();
-  const { rows, burst } = await withCity(10_000, (city, _, signal) => measure(city, requests, signal), {
+export const benchBurst = async (options: BurstOptions): Promise<Result> => {
+  const { rows, burst } = await withCity(10_000, (city, _, signal) => measure(city, options, signal), {
     capacity: planCapacity(size),
     messenger: { url: "http://127.0.0.1:1" },
   });

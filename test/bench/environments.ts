@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { partnerToContext } from "#lib/http/caller.ts";
 import { listResidents } from "#lib/routes/resident.ts";
 import { planCapacity } from "../../infra/aws/capacity.ts";
-import { build, bundleFolder } from "../../infra/build/build.ts";
+import { bundleFolder } from "../../infra/build/build.ts";
 import type { City } from "../../infra/local/city.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { curveOf } from "./burst-picture.ts";
@@ -15,8 +15,6 @@ import { printTable, type Result } from "./result.ts";
 
 /** Of a db.t4g.micro. Without reserved concurrency, all environments try to connect. */
 const size = { connections: 94, functionConcurrency: 0 };
-/** Requests a second. */
-const offered = [50, 100, 200, 500, 1_000];
 const seconds = 3;
 
 /** Starts a process with environments of the resident list. */
@@ -54,9 +52,16 @@ const startPool = async (city: City, count: number) => {
   };
 };
 
+interface EnvironmentsOptions {
+  readonly requests: number;
+  readonly environments: number;
+  /** Requests a second. */
+  readonly offered?: readonly number[];
+}
+
 const measure = async (
   city: City,
-  { requests, environments }: { requests: number; environments: number },
+  { requests, environments, offered = [50, 100, 200, 500, 1_000] }: EnvironmentsOptions,
   signal: AbortSignal,
 ) => {
   const caller = partnerToContext({ partnerId: "demo", keyId: "key", scopes: ["resident:read"] });
@@ -97,11 +102,7 @@ const measure = async (
  *
  * @param options `requests`: of the burst.
  */
-export const benchEnvironments = async (options: {
-  requests: number;
-  environments: number;
-}): Promise<Result> => {
-  await build();
+export const benchEnvironments = async (options: EnvironmentsOptions): Promise<Result> => {
   const figures = await withCity(10_000, (city, _, signal) => measure(city, options, signal), {
     capacity: planCapacity(size),
     messenger: { url: "http://127.0.0.1:1" },

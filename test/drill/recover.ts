@@ -71,9 +71,9 @@ export const recoverAll = async (recovery: Recovery, memory: Memory): Promise<nu
   await take(
     "restore",
     async () => {
-      archive.restore(join(folder, "restored"));
+      archive.restore(join(folder, "restored/postgres"));
       const server = await startServer({
-        ...{ folder: join(folder, "restored"), durable: true, settings: archive.recovering },
+        ...{ folder: join(folder, "restored/postgres"), durable: true, settings: archive.recovering },
         superuserPassword: store.find(localSecretName("database/superuser"))?.value ?? "",
       });
       stops.push(() => server.stop());

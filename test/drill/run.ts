@@ -71,7 +71,7 @@ export const runDrill = async (options: DrillOptions): Promise<Report> => {
   try {
     const archive = openArchive(folder);
     for (const name of ["base", "log"]) stops.push(() => removeData(join(folder, name)));
-    stops.push(() => destroyServer(join(folder, "restored")));
+    stops.push(() => destroyServer(join(folder, "restored/postgres")));
     const scene = await startScene(options.phones, { settings: archive.archiving });
     stops.push(() => scene.stop());
     const { steps, take } = stepsWith(options);

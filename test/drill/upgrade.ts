@@ -115,8 +115,8 @@ const upgradeAll = async ({ scene, as, take, folder, stops }: Upgrade, options: 
   }));
 
   await take("start the new server", async () => {
-    stops.push(() => destroyServer(join(folder, "new")));
-    const { server } = await startNewDatabase(scene, join(folder, "new"));
+    stops.push(() => destroyServer(join(folder, "new/postgres")));
+    const { server } = await startNewDatabase(scene, join(folder, "new/postgres"));
     stops.push(() => server.stop());
     port = server.port;
     target = openSuperuser(store, port);

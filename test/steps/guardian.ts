@@ -35,7 +35,7 @@ const pidIn = (file: string): number => Number(readFileSync(join(folder, file), 
 const clean = async (): Promise<void> => {
   // `npm run dev` in a test's checkout stops in order
   for (const file of globSync("*/.local/dev.pid", { cwd: folder })) signal(pidIn(file), "SIGTERM");
-  for (const file of globSync("{*,*/.local}/postgres/postmaster.pid", { cwd: folder })) {
+  for (const file of globSync("{*,*/.local,*/*}/postgres/postmaster.pid", { cwd: folder })) {
     wake(pidIn(file));
     await destroyServer(join(folder, dirname(file)));
   }
