@@ -7,15 +7,23 @@ import { bundleFolder } from "../../infra/build/build.ts";
 import type { City } from "../../infra/local/city.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
-import { median, printTable, type Result } from "./result.ts";
+import {
+  compareMeasure,
+  findResult,
+  type Measure,
+  measureOf,
+  median,
+  printTable,
+  type Result,
+} from "./result.ts";
 import { type Invocation, startCold } from "./start-cold.ts";
 
 const residents = 200;
 
 type Figures = {
   readonly function: string;
-  /** Median, over the pairs, of the function's time divided by the empty handler's. */
-  readonly ratio: number;
+  /** Over the pairs, of the function's time divided by the empty handler's. */
+  readonly ratio: Measure;
   /** Median. */
   readonly ms: number;
   /** Median of the empty handler in the same pairs. */
@@ -75,13 +83,13 @@ const measure = async <T>(
   while (times.length < pairs) times.push(await startPair());
   const figures: Figures = {
     function: fn,
-    ratio: round(median(times.map(({ ms, emptyMs }) => ms / emptyMs)), 2),
+    ratio: measureOf(times.map(({ ms, emptyMs }) => ms / emptyMs)),
     ms: round(median(times.map(({ ms }) => ms)), 1),
     emptyMs: round(median(times.map(({ emptyMs }) => emptyMs)), 1),
     extraMs: round(median(times.map(({ ms, emptyMs }) => ms - emptyMs)), 1),
     bundleKb: Math.round(statSync(`${folder}/index.mjs`).size / 1024),
   };
-  console.log(`${fn}: ${figures.ratio} times the empty handler`);
+  console.log(`${fn}: ${figures.ratio.median} times the empty handler`);
   return { figures, result };
 };
 
@@ -122,6 +130,16 @@ export const benchColdStart = async ({ pairs }: { pairs: number }): Promise<Resu
   const functions = await withCity(residents, (city, folder, signal) =>
     measureAll(city, folder, pairs, signal),
   );
-  printTable(functions);
+  const before = new Map(
+    (findResult("cold-start")?.functions as Figures[] | undefined)?.map((row) => [row.function, row.ratio]),
+  );
+  printTable(
+    functions.map(({ ratio, ...row }) => ({
+      ...row,
+      ratio: ratio.median,
+      before: before.get(row.function)?.median ?? 0,
+      change: compareMeasure(ratio, before.get(row.function)),
+    })),
+  );
   return { bench: "cold-start", figures: { pairs, functions } };
 };

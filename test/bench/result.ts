@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 type Row = Readonly<Record<string, string | number>>;
@@ -17,10 +17,35 @@ const layOut = (title: string, values: readonly (string | number)[]): string[] =
   return cells.map((cell) => (numbers.length > 0 ? cell.padStart(width) : cell.padEnd(width)));
 };
 
-export const median = (values: readonly number[]): number => {
+/** Interpolated between the two values beside it. */
+const quantile = (values: readonly number[], share: number): number => {
   const sorted = values.toSorted((a, b) => a - b);
-  const at = (i: number) => sorted[Math.floor(i)] ?? Number.NaN;
-  return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
+  const place = (sorted.length - 1) * share;
+  const [below = Number.NaN, above = below] = [Math.floor(place), Math.ceil(place)].map((i) => sorted[i]);
+  return below + (above - below) * (place % 1);
+};
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** The median and its spread: a quarter of the values is below `low`, a quarter above `high`. */
+export interface Measure {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export const measureOf = (values: readonly number[]): Measure => {
+  const [low = 0, middle = 0, high = 0] = [0.25, 0.5, 0.75].map((share) =>
+    Number(quantile(values, share).toFixed(2)),
+  );
+  return { median: middle, low, high };
+};
+
+/** What is new about a measure of which less is better: a change within the spreads means nothing. */
+export const compareMeasure = (now: Measure, before: Measure | undefined): string => {
+  if (!before) return "new";
+  if (now.low > before.high) return "worse";
+  return now.high < before.low ? "better" : "same";
 };
 
 /** Prints rows that have the same columns; stdout is for the figures as JSON. */
@@ -44,9 +69,16 @@ export interface Result {
   readonly picture?: string;
 }
 
+const folder = fileURLToPath(new URL("results", import.meta.url));
+
+/** @returns the figures that were stored last, if any. */
+export const findResult = (bench: string): Readonly<Record<string, unknown>> | undefined => {
+  const file = `${folder}/${bench}.json`;
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+};
+
 /** Stores figures in `results/<bench>.json`, with the date and the version of Node. @returns the file. */
 export const writeResult = ({ bench, figures, picture }: Result): string => {
-  const folder = fileURLToPath(new URL("results", import.meta.url));
   mkdirSync(folder, { recursive: true });
   const result = { date: new Date().toISOString().slice(0, 10), node: process.version, ...figures };
   const file = `${folder}/${bench}.json`;
