@@ -63,7 +63,7 @@ const builtins: esbuild.Plugin = {
   },
 };
 
-/** Replacements for modules that the bundles would contain but never call, and why. */
+/** Replacements for modules that the bundles would contain but hardly ever call, and why. */
 const leftOut = {
   // credentials come from the environment (lib/secrets/secret.ts): the discovery chain is 130 KB and 10 ms
   "@aws-sdk/credential-provider-node": "export const defaultProvider = undefined",
@@ -72,6 +72,9 @@ const leftOut = {
     "export const EventStreamSerde = undefined, eventStreamSerdeProvider = undefined",
   // logical replication: 4 KB
   "./subscribe.js": "export default () => () => { throw new Error('replication is left out of the bundle') }",
+  // middy names an error by its status: 3 ms where nothing else needs HTTP
+  "node:http":
+    'export const STATUS_CODES = new Proxy({}, { get: (_, code) => process.getBuiltinModule("node:http").STATUS_CODES[code] })',
 };
 
 const leaveOut: esbuild.Plugin = {
@@ -83,6 +86,9 @@ const leaveOut: esbuild.Plugin = {
     );
     build.onResolve({ filter: /^\.\/subscribe\.js$/ }, ({ path, importer }) =>
       /[\\/]postgres[\\/]/.test(importer) ? { path, namespace: "left-out" } : undefined,
+    );
+    build.onResolve({ filter: /^node:http$/ }, ({ path, importer }) =>
+      /[\\/]@middy[\\/]util[\\/]/.test(importer) ? { path, namespace: "left-out" } : undefined,
     );
     build.onLoad({ filter: /.*/, namespace: "left-out" }, ({ path }) => ({
       contents: leftOut[path as keyof typeof leftOut],
@@ -141,7 +147,7 @@ const functions = (): esbuild.BuildOptions => ({
     in: `functions/${fn}.ts`,
     out: `${functionName(fn)}/index`,
   })),
-  plugins: [builtins, leaveOut, correctLibraries, documentation],
+  plugins: [leaveOut, builtins, correctLibraries, documentation],
 });
 
 /** Optional packages that Baileys would load for features that are not used. */
