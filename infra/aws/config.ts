@@ -226,7 +226,7 @@ const readJson = (value: unknown): unknown => {
 
 const explain = (key: string, found: unknown, rightOnes: readonly unknown[]): string => {
   const shown = found === undefined ? "is not set" : `cannot be ${JSON.stringify(found)}`;
-  return `context key "${key}" ${shown}. Right is, for example:\n${rightOnes
+  return `context key "${key}" ${shown}. Valid values are, for example:\n${rightOnes
     .map((right) => `  ${JSON.stringify(right)}`)
     .join("\n")}`;
 };

@@ -25,7 +25,7 @@ export const messagingApi: Api = {
   binaryMediaTypes: ["multipart/form-data"],
   // some hundred sends may arrive at once: the messenger paces them. The burst is larger than what one address may
   // send in a minute, so that an address without credentials cannot use it up
-  throttle: { requestsPerSecond: 100, burst: 2_000 },
+  throttle: { requestsPerSecond: 100, burst: 1_250 },
   usagePlans: {},
   firewall: {
     // a backend sends all its messages from one address, and reads the status of each

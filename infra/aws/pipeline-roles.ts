@@ -60,7 +60,7 @@ export class PipelineRoles extends Stack {
     const value = this.node.tryGetContext(key) ?? otherwise;
     if (typeof value === "string" && pattern.test(value)) return value;
     throw new Error(
-      `context key "${key}" is missing or invalid. Right is, for example: --context ${key}=${example}`,
+      `context key "${key}" is missing or invalid. A valid value is, for example: --context ${key}=${example}`,
     );
   }
 }

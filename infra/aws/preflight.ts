@@ -32,7 +32,7 @@ export class Refused extends Error {
 export interface Problem {
   readonly says: string;
   /** The command, or the change of `cdk.json`, that corrects it. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
 export interface Check {
@@ -59,7 +59,7 @@ const serviceRole = (service: string, role: string): Check => ({
       ? undefined
       : {
           says: `The role ${role} does not exist.`,
-          mend: `aws iam create-service-linked-role --aws-service-name ${service}.amazonaws.com`,
+          fix: `aws iam create-service-linked-role --aws-service-name ${service}.amazonaws.com`,
         },
 });
 
@@ -80,11 +80,11 @@ const lambdaConcurrency: Check = {
       AccountLimit: { ConcurrentExecutions: number; UnreservedConcurrentExecutions: number };
     };
     const needed = [...capacityOf(config).reserved.values()].reduce((sum, one) => sum + one, 0);
-    const mend = `${quota("lambda", "L-B99A9384", config.accountConcurrency, region)}; or set functionConcurrency to 0`;
+    const fix = `${quota("lambda", "L-B99A9384", config.accountConcurrency, region)}; or set functionConcurrency to 0`;
     if (limit.ConcurrentExecutions < config.accountConcurrency)
       return {
         says: `The account's quota is ${limit.ConcurrentExecutions}, accountConcurrency is ${config.accountConcurrency}.`,
-        mend,
+        fix,
       };
     const stack = `municipal-${config.stage}-integration-api`;
     // a stage that exists has reserved its part already
@@ -93,7 +93,7 @@ const lambdaConcurrency: Check = {
       aws("cloudformation", "describe-stacks", "--stack-name", stack),
     );
     return !exists && needed > 0 && limit.UnreservedConcurrentExecutions - needed < unreservable
-      ? { says: `The stage reserves ${needed} of ${limit.UnreservedConcurrentExecutions}.`, mend }
+      ? { says: `The stage reserves ${needed} of ${limit.UnreservedConcurrentExecutions}.`, fix }
       : undefined;
   },
 };
@@ -117,9 +117,11 @@ const gatewayRate: Check = {
     ]);
     const [burst, rate] = [most(rates, "burst"), most(rates, "requestsPerSecond")];
     if (allowed.burstLimit >= burst && allowed.rateLimit >= rate) return undefined;
+    // AWS derives the burst from the rate, and changes only the rate on request
+    const wanted = Math.max(rate, Math.ceil((burst / allowed.burstLimit) * allowed.rateLimit));
     return {
       says: `The account allows ${allowed.rateLimit} requests a second and bursts of ${allowed.burstLimit}; the APIs allow ${rate} and ${burst}.`,
-      mend: `${quota("apigateway", "L-8A5B8E43", rate, region)}; AWS derives the burst from the rate`,
+      fix: quota("apigateway", "L-8A5B8E43", wanted, region),
     };
   },
 };
@@ -134,7 +136,7 @@ const regionEnabled: Check = {
       ? undefined
       : {
           says: `The account has not enabled ${region}: ${status}.`,
-          mend: `aws account enable-region --region-name ${region}`,
+          fix: `aws account enable-region --region-name ${region}`,
         };
   },
 };
@@ -147,7 +149,7 @@ const bootstrapped: Check = {
       aws("ssm", "get-parameter", "--name", "/cdk-bootstrap/hnb659fds/version"),
     ))
       ? undefined
-      : { says: "The CDK is not set up in this account and region.", mend: "npx cdk bootstrap" },
+      : { says: "The CDK is not set up in this account and region.", fix: "npx cdk bootstrap" },
 };
 
 /** A deleted secret keeps its name for up to 30 days. */
@@ -163,7 +165,7 @@ const secretNames: Check = {
       ? undefined
       : {
           says: `Deleted secrets still have the names ${deleted.join(", ")}.`,
-          mend: `for name in ${deleted.join(" ")}; do aws secretsmanager restore-secret --secret-id "$name"; done, then deploy with --import-existing-resources`,
+          fix: `for name in ${deleted.join(" ")}; do aws secretsmanager restore-secret --secret-id "$name"; done, then deploy with --import-existing-resources`,
         };
   },
 };
@@ -179,7 +181,7 @@ const addresses: Check = {
       ? undefined
       : {
           says: `No AAAA record: ${missing.join(", ")}.`,
-          mend: 'ask their operators for one, or set "network": { "egress": "nat" }',
+          fix: 'ask their operators for one, or set "network": { "egress": "nat" }',
         };
   },
 };
@@ -193,24 +195,24 @@ const certificate: Check = {
   find: async ({ aws, config: { domain }, region }) => {
     if (!domain) return undefined;
     const arn = domain.certificateArn;
-    const mend = `aws acm request-certificate --region ${region} --validation-method DNS --domain-name ${domain.integrationHost} --subject-alternative-names ${domain.messagingHost}`;
-    if (arn.split(":")[3] !== region) return { says: `The certificate is not in ${region}.`, mend };
+    const fix = `aws acm request-certificate --region ${region} --validation-method DNS --domain-name ${domain.integrationHost} --subject-alternative-names ${domain.messagingHost}`;
+    if (arn.split(":")[3] !== region) return { says: `The certificate is not in ${region}.`, fix };
     const asked = aws("acm", "describe-certificate", "--certificate-arn", arn);
     const answer = (await unless("ResourceNotFoundException", asked)) as
       | { Certificate: { Status: string; SubjectAlternativeNames: string[] } }
       | undefined;
-    if (!answer) return { says: "The certificate does not exist.", mend };
+    if (!answer) return { says: "The certificate does not exist.", fix };
     const { Status: status, SubjectAlternativeNames: names } = answer.Certificate;
     if (status !== "ISSUED")
       return {
         says: `The certificate is ${status}.`,
-        mend: `create the DNS records that aws acm describe-certificate --certificate-arn ${arn} shows`,
+        fix: `create the DNS records that aws acm describe-certificate --certificate-arn ${arn} shows`,
       };
     const uncovered = [domain.integrationHost, domain.messagingHost].filter(
       (host) => !names.some(covers(host)),
     );
     return uncovered.length > 0
-      ? { says: `The certificate does not cover ${uncovered.join(" and ")}.`, mend }
+      ? { says: `The certificate does not cover ${uncovered.join(" and ")}.`, fix }
       : undefined;
   },
 };
@@ -223,13 +225,13 @@ const docker: Check = {
     if (found === undefined)
       return {
         says: "Docker does not run.",
-        mend: "start Docker, or set messagingImage to an image in a registry",
+        fix: "start Docker, or set messagingImage to an image in a registry",
       };
     return found.includes("linux/arm64")
       ? undefined
       : {
           says: "Docker cannot build for arm64 here.",
-          mend: "docker run --privileged --rm tonistiigi/binfmt --install arm64",
+          fix: "docker run --privileged --rm tonistiigi/binfmt --install arm64",
         };
   },
 };
@@ -243,7 +245,7 @@ const pinnedBase: Check = {
       ? undefined
       : {
           says: `${baseImage} is a tag, which moves: production pins it by its digest.`,
-          mend: `DIGEST=$(docker buildx imagetools inspect ${baseImage} --format '{{.Manifest.Digest}}') && sed -i.old "s|^FROM ${baseImage}$|&@$DIGEST|" infra/aws/messenger.Dockerfile, then commit the file`,
+          fix: `DIGEST=$(docker buildx imagetools inspect ${baseImage} --format '{{.Manifest.Digest}}') && sed -i.old "s|^FROM ${baseImage}$|&@$DIGEST|" infra/aws/messenger.Dockerfile, then commit the file`,
         },
 };
 
@@ -260,7 +262,7 @@ const vaultAccount: Check = {
     if (account === own) return undefined;
     return {
       says: `The vault is in account ${account}, which cannot read a copy that is encrypted with RDS's own key of ${own}.`,
-      mend: `aws backup create-backup-vault --region ${vaultRegion} --backup-vault-name municipal in account ${own}, and set backupVaultArn to it`,
+      fix: `aws backup create-backup-vault --region ${vaultRegion} --backup-vault-name municipal in account ${own}, and set backupVaultArn to it`,
     };
   },
 };

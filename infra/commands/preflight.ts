@@ -61,7 +61,7 @@ export const survey = (stage: Surveyed): Promise<Finding[]> =>
           if (!(error instanceof Refused)) throw error;
           return {
             says: `It cannot be checked: AWS answered ${error.code}.`,
-            mend: "use credentials that may read it",
+            fix: "use credentials that may read it",
           };
         });
         return { check: name, problem };
@@ -69,7 +69,7 @@ export const survey = (stage: Surveyed): Promise<Finding[]> =>
   );
 
 const show = ({ check, problem }: Finding): string =>
-  problem ? `fix  ${check}: ${problem.says}\n     ${problem.mend}` : `ok   ${check}`;
+  problem ? `fix  ${check}: ${problem.says}\n     ${problem.fix}` : `ok   ${check}`;
 
 export const run = command(
   "preflight",

@@ -85,11 +85,11 @@ test("the dashboard's graphs show what their titles say", () => {
       "Maximum municipal/test Messenger-oldest_seconds",
     ],
     "Sent and failed": ["Sum municipal/test Messenger-sent", "Sum municipal/test Messenger-failed"],
-    "Upkeep: runs, failures": [
+    "Maintenance: runs, failures": [
       "Sum AWS/Lambda Invocations FunctionName maintainFunction",
       "Sum AWS/Lambda Errors FunctionName maintainFunction",
     ],
-    "Upkeep: milliseconds": ["Maximum AWS/Lambda Duration FunctionName maintainFunction"],
+    "Maintenance: milliseconds": ["Maximum AWS/Lambda Duration FunctionName maintainFunction"],
     "Dead letters": ["Maximum AWS/SQS ApproximateNumberOfMessagesVisible QueueName DeadLettersQueue"],
   });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { examples } from "../../infra/aws/config.ts";
 import { listUnexpected } from "./life/allowed.ts";
 import {
   changesFrom,
   configurations,
+  configuredKeys,
   isOtherNetwork,
   isOtherServer,
   leavesVault,
@@ -10,6 +12,11 @@ import {
   usual,
   whenComplete,
 } from "./life/configurations.ts";
+
+test("every key of the context is in a configuration", () => {
+  const { stage: _, ...keys } = examples;
+  expect(Object.keys(keys).filter((key) => !configuredKeys.has(key))).toEqual([]);
+});
 
 const first = configurations.filter((name) => name !== whenComplete);
 const withoutVault = first.filter((name) => name !== leavesVault);

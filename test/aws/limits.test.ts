@@ -12,8 +12,8 @@ import { readTemplate } from "./template.ts";
 
 test("request limits for all callers together, and for a partner of each plan", () => {
   expect([integrationApi.throttle, messagingApi.throttle]).toEqual([
-    { requestsPerSecond: 1_000, burst: 2_000 },
-    { requestsPerSecond: 100, burst: 2_000 },
+    { requestsPerSecond: 1_000, burst: 1_250 },
+    { requestsPerSecond: 100, burst: 1_250 },
   ]);
   expect(integrationApi.usagePlans).toEqual({
     standard: { requestsPerSecond: 10, burst: 50, requestsPerDay: 50_000 },

@@ -35,6 +35,9 @@ test.each([
   expect(Math.floor((count * most) / 100)).toBe(count + 1);
 });
 
+test("no metric of the cluster costs extra", () =>
+  expect(only("ECS::Cluster").ClusterSettings).toEqual([{ Name: "containerInsights", Value: "disabled" }]));
+
 test("the console is reached through the task's agent, without logging of the session", () => {
   expect(service.EnableExecuteCommand).toBe(true);
   expect(only("ECS::Cluster").Configuration.ExecuteCommandConfiguration).toEqual({ Logging: "NONE" });

@@ -221,7 +221,7 @@ test("the dashboard is one page: alarms, APIs, database, messenger, jobs", () =>
   const [dashboard, ...more] = stages.aurora.all<{ DashboardBody: unknown }>("CloudWatch::Dashboard");
   expect(more).toEqual([]);
   const body = JSON.stringify(dashboard?.DashboardBody);
-  const places = ["Alarms", "## Doors", "## Database", "## Messenger", "## Jobs"].map((part) =>
+  const places = ["Alarms", "## APIs", "## Database", "## Messenger", "## Jobs"].map((part) =>
     body.indexOf(part),
   );
   expect(places.every((place) => place > 0)).toBe(true);

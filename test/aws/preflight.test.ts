@@ -59,12 +59,15 @@ const ask = async ({ answers = {}, changed = {}, ...tools }: Recorded) => {
 
 test("an account that lacks nothing needs nothing", async () => expect(await ask({})).toEqual({}));
 
+test("Jakarta's own quotas of API Gateway are enough", async () =>
+  expect(await ask({ answers: { "apigateway get-account": jakarta } })).toEqual({}));
+
 test("a vault of the same account is right, in any region", async () =>
   expect(await ask({ changed: { backupVaultArn: examples.backupVaultArn[0] } })).toEqual({}));
 
 test("the command that pins the base image changes the line of the Dockerfile that says it", async () => {
   const { "base image of the messenger": problem } = await ask({ baseImage: "node:24-slim" });
-  const [, script = ""] = /sed -i.old "(.+)" infra/.exec(problem?.mend ?? "") ?? [];
+  const [, script = ""] = /sed -i.old "(.+)" infra/.exec(problem?.fix ?? "") ?? [];
   const dockerfile = readFileSync("infra/aws/messenger.Dockerfile", "utf8");
   const written = script.replace("$DIGEST", `sha256:${"0".repeat(64)}`);
   const changed = execFileSync("sed", [written], { input: dockerfile }).toString();
@@ -73,6 +76,7 @@ test("the command that pins the base image changes the line of the Dockerfile th
 });
 
 const jakarta = { throttleSettings: { burstLimit: 1_250, rateLimit: 2_500 } };
+const reduced = { throttleSettings: { burstLimit: 500, rateLimit: 1_000 } };
 const small = { AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } };
 const others = { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 400 } };
 const deleted = { SecretList: [{ Name: "municipal/prod/session-key", DeletedDate: "2025-01-01T00:00:00Z" }] };
@@ -93,6 +97,13 @@ test.each<[string, string, Recorded, string, string]>([
     { answers: { "ssm get-parameter": new Refused("ParameterNotFound") } },
     "not set up",
     "npx cdk bootstrap",
+  ],
+  [
+    "an account that has never had a database",
+    "service-linked role of rds",
+    { answers: { "iam get-role": new Refused("NoSuchEntity") } },
+    "AWSServiceRoleForRDS",
+    "aws iam create-service-linked-role --aws-service-name rds.amazonaws.com",
   ],
   [
     "an account that has never run a container",
@@ -116,11 +127,11 @@ test.each<[string, string, Recorded, string, string]>([
     "functionConcurrency to 0",
   ],
   [
-    "a region with less of API Gateway",
+    "an account with less of API Gateway",
     "rate of API Gateway",
-    { answers: { "apigateway get-account": jakarta } },
-    "bursts of 1250",
-    "--quota-code L-8A5B8E43",
+    { answers: { "apigateway get-account": reduced } },
+    "bursts of 500",
+    "--quota-code L-8A5B8E43 --desired-value 2500",
   ],
   [
     "a stage that was deleted before",
@@ -194,9 +205,9 @@ test.each<[string, string, Recorded, string, string]>([
     "AccessDeniedException",
     "credentials",
   ],
-])("%s is found, with what corrects it", async (_, check, recorded, says, mend) => {
+])("%s is found, with what corrects it", async (_, check, recorded, says, fix) => {
   const { [check]: problem } = await ask(recorded);
-  expect(problem).toEqual({ says: expect.stringContaining(says), mend: expect.stringContaining(mend) });
+  expect(problem).toEqual({ says: expect.stringContaining(says), fix: expect.stringContaining(fix) });
 });
 
 test("what a stage reserves is counted once: not again when it exists, and beside what others reserve", async () => {

@@ -10,6 +10,18 @@ type Properties = Record<string, any>;
 const entriesOf = (found: Readonly<Record<string, { readonly Properties: Properties }>>) =>
   Object.entries(found).map(([id, { Properties }]) => ({ id, ...Properties }) as Properties);
 
+test("each alarm of production either notifies the operators or takes a deployment back", () => {
+  const { apis, data, messaging, jobs, network, operations } = composeWith({ stage: "prod" });
+  for (const stack of [...apis, data, messaging, jobs, network, operations]) {
+    const { resources, all } = readTemplate(stack);
+    const rollback = JSON.stringify(
+      all("CodeDeploy::DeploymentGroup").map(({ AlarmConfiguration }) => AlarmConfiguration),
+    );
+    for (const { id, AlarmActions } of entriesOf(resources("CloudWatch::Alarm")))
+      expect([id, rollback.includes(`"Ref":"${id}"`) || AlarmActions?.length === 1]).toEqual([id, true]);
+  }
+});
+
 describe.each(composeWith({ stage: "prod" }).apis)("the $api.name API of production", (stack) => {
   const { api } = stack;
   const { resources, all } = readTemplate(stack);

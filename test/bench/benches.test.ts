@@ -19,7 +19,6 @@ const quiet = () => {
 test.each([
   ["accept", () => benchAccept({ sends: 1, rounds: 1 })],
   ["burst", () => benchBurst({ requests: 2, offered: [2] })],
-  ["environments", () => benchEnvironments({ requests: 2, environments: 2, offered: [2] })],
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
   ["residents", () => benchResidents({ rows: 1_000, beside: 1_000, effort })],
@@ -28,6 +27,14 @@ test.each([
   const { bench, figures } = await run();
   expect(bench.startsWith(name)).toBe(true);
   expect(JSON.parse(JSON.stringify(figures))).not.toEqual({});
+});
+
+test("environments that compete for the connections of the smallest server cause no 500, and operators still connect", async () => {
+  quiet();
+  const { figures } = await benchEnvironments({ requests: 200, environments: 40, offered: [2] });
+  const { burst } = figures as { burst: Record<string, number> };
+  expect([burst["500"], (burst.served ?? 0) + (burst["503"] ?? 0)]).toEqual([0, 200]);
+  expect(burst.operatorMs).toBeDefined();
 });
 
 test("the bench of cold starts measures every route", async () => {

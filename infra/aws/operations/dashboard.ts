@@ -73,7 +73,7 @@ export const dashboardRows = (parts: DashboardParts): cloudwatch.IWidget[][] => 
     messengerMetric(stage, figure, statistic);
   return [
     [new cloudwatch.AlarmStatusWidget({ title: "Alarms", alarms: [...alarms], width: pageWidth, height: 6 })],
-    ...section("Doors", doorGraphs(parts)),
+    ...section("APIs", doorGraphs(parts)),
     ...section("Database", {
       "Requests that it failed": [figureOf(stage, databaseFailures, "Sum", 5)],
       ...serverGraphs(server),
@@ -92,8 +92,8 @@ export const dashboardRows = (parts: DashboardParts): cloudwatch.IWidget[][] => 
       "Sent and failed": [messenger("sent", "Sum"), messenger("failed", "Sum")],
     }),
     ...section("Jobs", {
-      "Upkeep: runs, failures": [maintenance.metricInvocations(), maintenance.metricErrors()],
-      "Upkeep: milliseconds": [maintenance.metricDuration({ statistic: "Maximum" })],
+      "Maintenance: runs, failures": [maintenance.metricInvocations(), maintenance.metricErrors()],
+      "Maintenance: milliseconds": [maintenance.metricDuration({ statistic: "Maximum" })],
       "Dead letters": [deadLetters.metricApproximateNumberOfMessagesVisible()],
     }),
     [

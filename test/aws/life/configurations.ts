@@ -36,6 +36,7 @@ const changedKeys: Readonly<Record<string, Context>> = {
     },
   },
   "larger database": { database: { kind: "aurora", minCapacity: 1, maxCapacity: 16 } },
+  "larger instance": { database: { ...instance, instanceClass: "t4g.medium", storageGb: 100 } },
   "no reserved concurrency": { functionConcurrency: 0 },
   "another number of messengers": { messengerTasks: 3 },
   "console login": { consoleLogin: examples.consoleLogin[0] },
@@ -59,6 +60,9 @@ const contexts = { ...combinations, ...variants };
 
 /** Every documented configuration. */
 export const configurations: readonly string[] = Object.keys(contexts);
+
+/** The keys that a configuration sets. */
+export const configuredKeys: ReadonlySet<string> = new Set(Object.values(contexts).flatMap(Object.keys));
 
 /** What leaves a named resource behind that is documented as one to import. */
 export const leavesVault = "copies of backups";
