@@ -15,23 +15,39 @@ interface Verdict {
 const whatToDo =
   "The audit was changed outside the product. Do not delete anything; copy the database, find out who had " +
   "access (lib/docs/guides/en/personal-data.md), and inform the person responsible for data protection.";
+const howToWait =
+  "If maintenance has failed to store anchors (its step audit-anchors), correct that and verify again.";
+
+/** Reads what the database says of its seals, before the anchors: a seal that has one then has it in the bucket. */
+const readVerdicts = async (sql: postgres.Sql): Promise<Verdict[]> => {
+  const all: Verdict[] = [];
+  for (let more = true; more; ) {
+    const verdicts = await sql<Verdict[]>`
+      select id::text, digest, has_anchor, problem
+      from audit.verify_seals(${all.at(-1)?.id ?? "0"}::bigint, ${sealsPerQuery})`;
+    all.push(...verdicts);
+    more = verdicts.length === sealsPerQuery;
+  }
+  return all;
+};
 
 /**
  * Leaves out the anchors of seals that were lost when the database was restored: those after the last seal of the backup
  * which were stored before the first seal that was made after the restore.
  */
-const withoutLost = async (
-  sql: postgres.Sql,
+const withoutLost = (
+  verdicts: readonly Verdict[],
   anchors: readonly StoredAnchor[],
   lastOfBackup: number,
-): Promise<StoredAnchor[]> => {
-  const [next] = await sql<
-    { id: string }[]
-  >`select id::text from audit.verify_seals(${lastOfBackup}::bigint, 1)`;
-  const again = next ? anchors.findLastIndex(({ seal }) => seal === next.id) : anchors.length;
-  return anchors.filter(({ seal }, index) => Number(seal) <= lastOfBackup || index >= again);
+): StoredAnchor[] => {
+  const next = verdicts.find(({ id }) => Number(id) > lastOfBackup);
+  const own = anchors.findLastIndex(({ seal, digest }) => seal === next?.id && digest === next.digest);
+  // the seals after a restore may all still wait for their anchors
+  const again = own < 0 && next?.has_anchor ? anchors.findLastIndex(({ seal }) => seal === next.id) : own;
+  return anchors.filter(({ seal }, index) => Number(seal) <= lastOfBackup || (again >= 0 && index >= again));
 };
 
+const noAnchor = "it has no anchor";
 const sayWhen = ({ at }: StoredAnchor): string => `${at.toISOString().slice(0, 19)}Z`;
 
 /** What the anchors say of one seal: the first one is the truth, and there must be no other. */
@@ -39,7 +55,7 @@ const compare = (
   { id, digest, has_anchor }: Verdict,
   [first, ...more]: readonly StoredAnchor[] = [],
 ): string[] => {
-  if (!first) return has_anchor ? [`seal ${id}: it has no anchor`] : [];
+  if (!first) return has_anchor ? [`seal ${id}: ${noAnchor}`] : [];
   return [
     ...(first.digest === digest
       ? []
@@ -50,30 +66,30 @@ const compare = (
   ];
 };
 
-/** @param anchors undefined to verify the seals alone. */
-const verify = async (
-  sql: postgres.Sql,
+/** The clock of S3 may differ from this one. */
+const skewMs = 60_000;
+
+/** @param anchors undefined to verify the seals alone. @param since when the database was read. */
+const judge = (
+  verdicts: readonly Verdict[],
   anchors: readonly StoredAnchor[] | undefined,
-): Promise<Verdict | undefined> => {
-  const problems: string[] = [];
+  since: number,
+): void => {
   const expected = Map.groupBy(anchors ?? [], ({ seal }) => seal);
-  let newest: Verdict | undefined;
-  for (let more = true; more; ) {
-    const verdicts = await sql<Verdict[]>`
-      select id::text, digest, has_anchor, problem
-      from audit.verify_seals(${newest?.id ?? "0"}::bigint, ${sealsPerQuery})`;
-    for (const verdict of verdicts) {
-      const { id, problem } = verdict;
-      if (problem) problems.push(`seal ${id}: ${problem}`);
-      if (anchors) problems.push(...compare(verdict, expected.get(id)));
-      expected.delete(id);
-      newest = verdict;
-    }
-    more = verdicts.length === sealsPerQuery;
+  const problems = verdicts.flatMap((verdict) => {
+    const { id, problem } = verdict;
+    const found = expected.get(id);
+    expected.delete(id);
+    return [...(problem ? [`seal ${id}: ${problem}`] : []), ...(anchors ? compare(verdict, found) : [])];
+  });
+  const newest = Number(verdicts.at(-1)?.id ?? 0);
+  for (const [seal, [first]] of expected) {
+    const isNew = Number(seal) > newest && first && first.at.getTime() > since - skewMs;
+    if (!isNew) problems.push(`seal ${seal}: it is missing`);
   }
-  for (const seal of expected.keys()) problems.push(`seal ${seal}: it is missing`);
-  if (problems.length > 0) throw new CommandError(`${problems.join("\n")}\n${whatToDo}`);
-  return newest;
+  if (problems.length === 0) return;
+  const advice = problems.every((problem) => problem.endsWith(noAnchor)) ? howToWait : whatToDo;
+  throw new CommandError(`${problems.join("\n")}\n${advice}`);
 };
 
 /** @returns undefined without a stage and a bucket. */
@@ -81,7 +97,6 @@ const readAll = async (
   stage: string | undefined,
   given: string | undefined,
 ): Promise<readonly StoredAnchor[] | undefined> => {
-  if (stage !== undefined && given !== undefined) throw new WrongCall("Give either --stage or --bucket");
   const bucket = stage === undefined ? given : await findBucket(stage);
   return bucket === undefined ? undefined : readAnchors(bucket);
 };
@@ -118,11 +133,14 @@ export const run = command("audit", "Verify the audit of resident reads.", (prog
     .action(
       answer(async ({ stage, bucket, restored }) => {
         requireStageDatabase(stage, "maintenance");
+        if (stage !== undefined && bucket !== undefined)
+          throw new WrongCall("Give either --stage or --bucket");
+        const since = Date.now();
+        const verdicts = await withConnection("maintenance", readVerdicts);
         let anchors = await readAll(stage, bucket);
-        const newest = await withConnection("maintenance", async (sql) => {
-          for (const last of restored) anchors &&= await withoutLost(sql, anchors, last);
-          return verify(sql, anchors);
-        });
+        for (const last of restored) anchors &&= withoutLost(verdicts, anchors, last);
+        judge(verdicts, anchors, since);
+        const newest = verdicts.at(-1);
         const compared = anchors && new Set(anchors.map(({ seal }) => seal)).size;
         const json = { seals: Number(newest?.id ?? 0), comparedWithAnchors: compared ?? 0, valid: true };
         return { text: describe(newest, compared), json };

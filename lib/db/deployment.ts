@@ -28,7 +28,7 @@ export const findDeployment = async (secretId: string, backup: string | undefine
       if (!backup) return;
       const [row] = await sql<{ held: boolean; seal: string }[]>`
         select messaging.hold_restored(${backup}) as held, (select coalesce(max(id), 0)::text from audit.seal) as seal`;
-      // the audit is verified with it: later seals in the log were lost
+      // the audit is verified with it: later seals, whose anchors exist, were lost
       if (row?.held)
         log.warn("the database was restored: sending is paused", { backup, last_seal: row.seal });
     },

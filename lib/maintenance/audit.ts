@@ -6,8 +6,8 @@ import type { Step } from "./step.ts";
 const maxRows = 10_000;
 /** Minimum rows per seal, unless the oldest row is more than ten minutes old. */
 const minRows = 1_000;
-/** Anchors per batch: stored within a few seconds. */
-const maxAnchors = 50;
+/** Anchors per batch: below 20 s, even if S3 needs 3 s for each. */
+const maxAnchors = 6;
 
 /** How long rows are kept: `audit.age_limit()` of the database. */
 export const auditYears = 5;

@@ -236,3 +236,17 @@ test("the thresholds of an instance follow its memory and disk size", () =>
       "Minimum(FreeStorageSpace of DatabaseInstance)",
     ],
   ]));
+
+test("a second messenger that is missing is noticed, where there should be two", () => {
+  const find = (context: Properties) =>
+    readTemplate(composeWith({ stage: "test", ...context }).operations)
+      .all("CloudWatch::Alarm")
+      .filter(({ AlarmName }) => AlarmName.endsWith("-messenger-alone"));
+  expect(find({})).toEqual([]);
+  expect(find({ messengerTasks: 2 })).toMatchObject([
+    {
+      ...{ MetricName: "CPUUtilization", Statistic: "SampleCount", Period: 300 },
+      ...{ Threshold: 8, ComparisonOperator: "LessThanThreshold", EvaluationPeriods: 3 },
+    },
+  ]);
+});

@@ -20,6 +20,8 @@ interface Sample {
   readonly body?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** The documented request, or another one. */
+type Samples = Readonly<Record<FunctionIn<Rows>, "documented" | ((city: City) => Sample | Promise<Sample>)>>;
 type Rows = typeof docs & typeof employee & typeof messaging & typeof resident & typeof tourism;
 
 const credentialsOf = ({ upstreams: { demo } }: City) => ({
@@ -59,29 +61,28 @@ const sendMessage = async ({ messagingBaseUrl, basic }: City): Promise<string> =
  * A request to each function: the documented one, or one with credentials, files or ids that the city knows. Each takes
  * the whole way to its database or old system and back.
  */
-const samples: Readonly<Record<FunctionIn<Rows>, "documented" | ((city: City) => Sample | Promise<Sample>)>> =
-  {
-    "employee/login": (city) => ({ body: credentialsOf(city) }),
-    "employee/refresh": async (city) => ({
-      body: { grant_type: "refresh_token", refresh_token: (await login(city)).refresh_token },
-    }),
-    "employee/ticket": ({ upstreams: { demo } }) => ({
-      query: { user: "servicelogin", username: demo.nip, pass: demo.passphrase },
-    }),
-    "employee/employees": "documented",
-    "resident/list": "documented",
-    "resident/search": "documented",
-    "tourism/categories": "documented",
-    "tourism/gallery": "documented",
-    "messaging/send-message": () => ({ body: message }),
-    "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
-    "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
-    "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
-    "docs/root": "documented",
-    "docs/page": "documented",
-    "docs/openapi": "documented",
-    "docs/file": () => ({ params: { path: "paging" } }),
-  };
+const samples: Samples = {
+  "employee/login": (city) => ({ body: credentialsOf(city) }),
+  "employee/refresh": async (city) => ({
+    body: { grant_type: "refresh_token", refresh_token: (await login(city)).refresh_token },
+  }),
+  "employee/ticket": ({ upstreams: { demo } }) => ({
+    query: { user: "servicelogin", username: demo.nip, pass: demo.passphrase },
+  }),
+  "employee/employees": "documented",
+  "resident/list": "documented",
+  "resident/search": "documented",
+  "tourism/categories": "documented",
+  "tourism/gallery": "documented",
+  "messaging/send-message": () => ({ body: message }),
+  "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
+  "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
+  "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
+  "docs/root": "documented",
+  "docs/page": "documented",
+  "docs/openapi": "documented",
+  "docs/file": () => ({ params: { path: "paging" } }),
+};
 
 const encode = async ({ encoding }: Route, body: Readonly<Record<string, unknown>>) => {
   if (encoding === "multipart") {

@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startLambda } from "../../infra/local/lambda/lambda.ts";
@@ -128,4 +128,15 @@ test("forwards the output of the function line by line", async () => {
   );
   await lambda.invoke({}, "1");
   await expect.poll(() => lines).toEqual(["one", "two"]);
+});
+
+test("bundles that do not load hold up no other function for longer than Lambda lets them", async () => {
+  const hanging = open("await new Promise(() => setInterval(() => {}, 1_000));").lambda;
+  const stuck = Promise.all(
+    Array.from({ length: availableParallelism() }, (_, id) => hanging.invoke({}, `${id}`)),
+  );
+  const { lambda } = open(`export const handler = async () => "ok"`);
+  expect(await lambda.invoke({}, "other")).toEqual({ payload: '"ok"' });
+  await hanging.stop();
+  expect((await stuck).every((outcome) => "errorMessage" in outcome)).toBe(true);
 });

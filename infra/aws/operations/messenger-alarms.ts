@@ -4,6 +4,7 @@ import type { FargateService } from "aws-cdk-lib/aws-ecs";
 import { passkeyRequired } from "#lib/messenger/channels/platform-codes.ts";
 import type { Figures } from "#lib/messenger/figures.ts";
 import { tooOldSeconds } from "#lib/messenger/outbox/depth.ts";
+import type { Config } from "../config.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { figureOf, messengerFigure } from "./log-metric.ts";
 
@@ -17,11 +18,25 @@ type UsedFigure = (typeof usedFigures)[number];
 export const messengerMetric = (stage: string, figure: UsedFigure, statistic: string, minutes = 5) =>
   figureOf(stage, messengerFigure(figure), statistic, minutes);
 
+/** @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/cloudwatch-metrics.html */
+const missingTask = (service: FargateService, tasks: number): AlarmRow => ({
+  name: "messenger-alone",
+  section: "messenger-silent",
+  says: "Fewer messengers run than there should be, for 15 minutes: the next failure stops sending.",
+  // ECS measures each running task once a minute
+  metric: service.metricCpuUtilization({ period: Duration.minutes(5), statistic: "SampleCount" }),
+  rings: { below: 5 * tasks - 2 },
+  periods: 3,
+});
+
 /**
  * The alarms of messaging. The leading task publishes its metrics once a minute, so a period of five minutes has five
  * data points. One alarm watches for missing data; the others treat it as good, or all of them would ring.
  */
-export const messengerAlarms = (stage: string, service: FargateService): AlarmRow[] => {
+export const messengerAlarms = (
+  { stage, messengerTasks }: Pick<Config, "stage" | "messengerTasks">,
+  service: FargateService,
+): AlarmRow[] => {
   const of = (figure: UsedFigure, statistic: string, minutes?: number) =>
     messengerMetric(stage, figure, statistic, minutes);
   return [
@@ -33,6 +48,7 @@ export const messengerAlarms = (stage: string, service: FargateService): AlarmRo
       // a task that takes over needs half a minute, a new task two minutes
       silence: "bad",
     },
+    ...(messengerTasks > 1 ? [missingTask(service, messengerTasks)] : []),
     {
       name: "messenger-memory",
       says: "A messenger uses nine tenths of its container's memory; at the limit it is killed and starts again.",

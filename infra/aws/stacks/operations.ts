@@ -79,7 +79,7 @@ export class OperationsStack extends Stack {
       probeAlarm(probe.lambda),
       ...doorAlarms(config, apis, functions, capacityOf(config)),
       ...databaseAlarms(server, config),
-      ...messengerAlarms(stage, messaging.service),
+      ...messengerAlarms(config, messaging.service),
       ...jobAlarms(stage, maintenance, deadLetters),
       ...certificateAlarms(config),
     ];

@@ -33,6 +33,8 @@ const program = new URL(
 
 /** Environments that load at once, of all functions: more would only make each slower. */
 const maxLoading = availableParallelism();
+/** As in Lambda: https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html */
+const maxLoadingMs = 10_000;
 let loading = 0;
 /** Invocations that wait until they may have a new environment. */
 const growing = new Set<() => void>();
@@ -101,7 +103,13 @@ export const startLambda = ({ name, folder, variables, timeoutSeconds, reserved,
       stderr: true,
     });
     for (const stream of [worker.stdout, worker.stderr]) createInterface(stream).on("line", onLine);
-    const loaded = nextMessage<"loaded">(worker).then((first) => (first === "loaded" ? undefined : first));
+    const loaded = deadline(nextMessage<"loaded">(worker), maxLoadingMs).then(
+      (first) => (first === "loaded" ? undefined : first),
+      (): Outcome => {
+        void discard(environment);
+        return { errorMessage: "the function did not load within 10 s", errorType: "Sandbox.Timedout" };
+      },
+    );
     loading += 1;
     void loaded.then(endLoading);
     const environment = { worker, generation, loaded };

@@ -119,8 +119,8 @@ export const functions: readonly Mutant[] = [
     breaks:
       "After a restore the audit cannot be verified against its anchors, of which some are of seals that were lost",
     file: "infra/commands/audit.ts",
-    find: "Number(seal) <= lastOfBackup || index >= again",
-    replace: "Number(seal) <= lastOfBackup || index < again",
+    find: "again >= 0 && index >= again",
+    replace: "again >= 0 && index < again",
     tests: ["test/commands/audit-anchors.test.ts"],
     only: "restore",
   },
