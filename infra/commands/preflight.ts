@@ -6,7 +6,7 @@ import { App } from "aws-cdk-lib";
 import { findSetting } from "#lib/config.ts";
 import { readConfig } from "../aws/config.ts";
 import { checks, type Problem, Refused, type Surveyed } from "../aws/preflight.ts";
-import { CommandError, command, exitCodes, runCommand } from "./command.ts";
+import { CommandError, command, exitCodes, runCommand, WrongCall } from "./command.ts";
 
 const execute = promisify(execFile);
 
@@ -29,21 +29,36 @@ const runAws = async (...args: readonly string[]): Promise<unknown> => {
     const { stderr = "" } = error as { stderr?: string };
     const [, code] = /\((\w+)\) when calling/.exec(stderr) ?? [];
     if (code) throw new Refused(code);
-    if (stderr) throw new CommandError(`AWS cannot be called: ${stderr.trim().split("\n").at(-1)}`);
+    if (stderr)
+      throw new CommandError(
+        `AWS cannot be called: ${stderr.trim().split("\n").at(-1)} Log in first, and choose the account with AWS_PROFILE.`,
+      );
     throw error;
   }
 };
 
 const readStage = (stage: string) => {
   const { context } = JSON.parse(readFileSync("cdk.json", "utf8")) as { context: Record<string, unknown> };
-  return readConfig(new App({ context: { ...context, stage } }).node);
+  try {
+    return readConfig(new App({ context: { ...context, stage } }).node);
+  } catch (error) {
+    throw new WrongCall(error instanceof Error ? error.message : String(error));
+  }
 };
 
 const readBaseImage = (): string =>
   /^FROM (\S+)$/m.exec(readFileSync("infra/aws/messenger.Dockerfile", "utf8"))?.[1] ?? "";
 
-const findRegion = async (given: string | undefined): Promise<string> =>
-  given ?? findSetting("AWS_REGION") ?? (await runProgram("aws", ["configure", "get", "region"])).trim();
+const findRegion = async (given: string | undefined): Promise<string> => {
+  const known = given ?? findSetting("AWS_REGION");
+  if (known) return known;
+  const configured = await runProgram("aws", ["configure", "get", "region"]).catch((error: unknown) => {
+    if (error instanceof CommandError) throw error;
+    return ""; // the AWS CLI ends with 1 when none is set
+  });
+  if (configured.trim()) return configured.trim();
+  throw new WrongCall("No region is set. Pass --region, such as ap-southeast-3, or set AWS_REGION.");
+};
 
 interface Finding {
   readonly check: string;
@@ -88,6 +103,7 @@ export const run = command(
           const wrong = findings.filter(({ problem }) => problem).length;
           return {
             text: [
+              `The stage ${stage} with the database "${config.database.kind}", in ${region}:`,
               ...findings.map(show),
               wrong === 0 ? `Nothing to do: ${stage} can be deployed to ${region}.` : `To correct: ${wrong}.`,
             ].join("\n"),

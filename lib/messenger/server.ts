@@ -146,15 +146,16 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     /** Ids of the messages that requests are about, once they are known to be ids. */
     const found = new WeakMap<FastifyRequest, string>();
     internal.addHook("onRequest", (request) => requireToken(options, request));
-    internal.addHook("onResponse", async (request, reply) =>
+    internal.addHook("onResponse", async (request, reply) => {
+      const route = `${request.method} ${request.routeOptions.url}`;
+      // it is asked all the time
+      if (route === "GET /connection" && reply.statusCode === 200) return;
       log.info("request", {
-        request_id: request.id,
-        route: `${request.method} ${request.routeOptions.url}`,
-        status: reply.statusCode,
+        ...{ request_id: request.id, route, status: reply.statusCode },
         ms: Math.round(reply.elapsedTime),
         message_id: found.get(request),
-      }),
-    );
+      });
+    });
     internal.addHook("onRequest", async (request, reply) => {
       const { "content-length": length = 0, "transfer-encoding": encoding } = request.headers;
       // a longer one is rejected with 413 before it is read

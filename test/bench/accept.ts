@@ -55,13 +55,15 @@ export const benchAccept = async ({
       await callers`create table bare (id text primary key, phone text not null, content text not null)`;
       const insertBy = (sql: postgres.Sql) => () =>
         sql`insert into bare values (${randomUUID()}, ${demoPhone}, ${"Halo"})`;
+      let sent = 0;
       const send = async (index: number) => {
         const { statusCode, body } = await task.request({
           method: "POST",
           path: "/messages",
           headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
           body: JSON.stringify({
-            sender: "api:bench",
+            // of each sender, only so many may wait
+            sender: `api:bench-${Math.floor(sent++ / 5_000)}`,
             kind: "text",
             phone: demoPhone,
             text: `Halo ${index}`,

@@ -41,8 +41,8 @@ const run = command(
       "write the figures to test/bench/results, which is under version control",
     );
     const finish = (result: Result) => reply([result], all.opts().store);
-    all.hook("preAction", async () => {
-      compileRuntimeClient();
+    all.hook("preAction", async (_, chosen) => {
+      if (["bench", "cold-start"].includes(chosen.name())) compileRuntimeClient();
       await build();
     });
     all.action(
