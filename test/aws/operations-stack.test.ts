@@ -137,36 +137,92 @@ test("the topic notifies the configured e-mail address, and the on-call service 
   expect(subscribed(stages.instance)).toEqual([email, ["https", examples.alarmUrl[0]]]);
 });
 
-describe.each([
-  ["CloudWatch", "cloudwatch", ":alarm:municipal-test-*"],
-  ["RDS", "events.rds", ":*:municipal-test*"],
-])("%s", (_name, service, sources) => {
-  type Statement = { readonly Effect: string; readonly Principal: { readonly Service?: string | string[] } };
-  const principal = `${service}.amazonaws.com`;
-  const allowed = (document: { Statement: Statement[] } | undefined) =>
-    document?.Statement.filter(
-      ({ Effect, Principal }) => Effect === "Allow" && [Principal.Service].flat().includes(principal),
-    );
+// biome-ignore lint/suspicious/noExplicitAny: a policy's statements have many forms
+type Statement = Record<string, any>;
 
-  test("may publish to the topic for this stage of this account", () => {
-    const [policy] = stages.aurora.all<{ PolicyDocument: { Statement: Statement[] } }>("SNS::TopicPolicy");
-    const [statement, ...more] = allowed(policy?.PolicyDocument) ?? [];
-    expect(more).toEqual([]);
-    expect(statement).toMatchObject({
-      Action: "sns:Publish",
-      Resource: { Ref: expect.stringMatching(/^AlarmsTopic/) },
-      Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+/** A value of a template as text, with the names of what it refers to. */
+const textOf = (value: unknown): string => {
+  if (typeof value === "string") return value;
+  const [[name, argument] = ["", ""]] = Object.entries(value as Record<string, unknown>);
+  if (name === "Fn::Join") return (argument as [string, unknown[]])[1].map(textOf).join("");
+  return `<${[argument].flat().join(".")}>`;
+};
+
+const isLike = (pattern: unknown, value = ""): boolean =>
+  new RegExp(`^${textOf(pattern).split("*").map(RegExp.escape).join(".*")}$`).test(value);
+
+/** What a service asks of the topic or its key. */
+interface Question {
+  readonly service: string;
+  readonly action: string;
+  readonly resource: string;
+  /** By key of a condition. */
+  readonly context: Readonly<Record<string, string>>;
+}
+
+const applies = (
+  { Principal, Action, Resource, Condition = {} }: Statement,
+  { service, action, resource, context }: Question,
+): boolean =>
+  (Principal === "*" || Principal.AWS === "*" || [Principal.Service].flat().includes(service)) &&
+  [Action].flat().some((one) => isLike(one, action)) &&
+  [Resource].flat().some((one) => isLike(one, resource)) &&
+  Object.values<Record<string, unknown>>(Condition).every((operator) =>
+    Object.entries(operator).every(([key, wanted]) => isLike(wanted, context[key])),
+  );
+
+/** As AWS decides on a resource's policy alone: a denial outweighs what allows. */
+const decide = (statements: readonly Statement[], question: Question): "allow" | "deny" | "nothing" => {
+  const effects = statements.filter((one) => applies(one, question)).map(({ Effect }) => Effect);
+  if (effects.includes("Deny")) return "deny";
+  return effects.includes("Allow") ? "allow" : "nothing";
+};
+
+describe.each(Object.keys(stages) as (keyof typeof stages)[])("with the database %s", (name) => {
+  const { all, alarms: own, template } = stages[name];
+  const [topic = ""] = Object.keys(template.findResources("AWS::SNS::Topic"));
+  const [keyId = ""] = Object.keys(template.findResources("AWS::KMS::Key"));
+  const [topicPolicy] = all<{ PolicyDocument: { Statement: Statement[] } }>("SNS::TopicPolicy");
+  const [key] = all<{ KeyPolicy: { Statement: Statement[] } }>("KMS::Key");
+  const ask = (service: string, sourceArn: string, more: Record<string, string> = {}) => {
+    const context = {
+      "aws:SourceArn": sourceArn,
+      "aws:SourceAccount": "<AWS::AccountId>",
+      "aws:SecureTransport": "true",
+      ...more,
+    };
+    const question = { service: `${service}.amazonaws.com`, context };
+    return [
+      decide(topicPolicy?.PolicyDocument.Statement ?? [], {
+        ...{ ...question, action: "sns:Publish", resource: `<${topic}>` },
+      }),
+      ...["kms:GenerateDataKey", "kms:Decrypt"].map((action) =>
+        decide(key?.KeyPolicy.Statement ?? [], { ...question, action, resource: "the key itself" }),
+      ),
+    ];
+  };
+  const place = (service: string) => `arn:<AWS::Partition>:${service}:<AWS::Region>:<AWS::AccountId>`;
+  const delivered = ["allow", "allow", "allow"];
+
+  test("every alarm is delivered: the policies of its topic and of the topic's key allow it", () => {
+    expect(all<{ KmsMasterKeyId: unknown }>("SNS::Topic")[0]?.KmsMasterKeyId).toEqual({
+      "Fn::GetAtt": [keyId, "Arn"],
     });
-    expect(JSON.stringify(statement)).toContain(sources);
+    for (const { AlarmName, AlarmActions } of own) {
+      expect(AlarmActions).toEqual([{ Ref: topic }]);
+      expect(ask("cloudwatch", `${place("cloudwatch")}:alarm:${AlarmName}`)).toEqual(delivered);
+    }
   });
 
-  test("may encrypt with the topic's key", () => {
-    const [topic] = stages.aurora.all<{ KmsMasterKeyId: unknown }>("SNS::Topic");
-    expect(topic?.KmsMasterKeyId).toEqual({ "Fn::GetAtt": [expect.stringMatching(/^AlarmsKey/), "Arn"] });
-    const [key] = stages.aurora.all<{ KeyPolicy: { Statement: Statement[] } }>("KMS::Key");
-    expect(allowed(key?.KeyPolicy)).toMatchObject([
-      { Action: ["kms:Decrypt", "kms:GenerateDataKey"], Resource: "*" },
-    ]);
+  test("messages of the stage's own database are delivered", () =>
+    expect(ask("events.rds", `${place("rds")}:cluster:municipal-test`)).toEqual(delivered));
+
+  test("nobody else may publish: another service, account or stage, or without TLS", () => {
+    const alarm = `${place("cloudwatch")}:alarm:municipal-test-queue-old`;
+    expect(ask("s3", alarm)[0]).toBe("nothing");
+    expect(ask("cloudwatch", alarm, { "aws:SourceAccount": "444455556666" })[0]).toBe("nothing");
+    expect(ask("cloudwatch", alarm.replace("-test-", "-other-"))[0]).toBe("nothing");
+    expect(ask("cloudwatch", alarm, { "aws:SecureTransport": "false" })[0]).toBe("deny");
   });
 });
 
