@@ -13,8 +13,17 @@ test("a city that was lost with its server is restored with all that was archive
   expect(report.steps.at(-1)?.name).toBe("send new messages");
 });
 
-test("a changed row of the sealed audit in the backup fails the drill", async () => {
-  const tamper: DrillOptions["tamper"] = (sql) => sql`
-    update audit.resident_read set partner_id = 'somebody-else' where id = 7`;
-  expect(wrongsOf(await drill({ tamper }))).toContain("verify the audit: seal 1: its rows were changed");
-});
+test.each([
+  [
+    "a changed row of the sealed audit",
+    "update audit.resident_read set partner_id = 'somebody-else' where id = 7",
+    "verify the audit: seal 1: its rows were changed",
+  ],
+  [
+    "a missing opt-out",
+    "delete from notification.opt_out where digest = (select min(digest) from notification.opt_out)",
+    "look for opt-outs: 1 opt-outs are not found",
+  ],
+])("%s in the backup fails the drill", async (_, statement, wrong) =>
+  expect(wrongsOf(await drill({ tamper: (sql) => sql.unsafe(statement) }))).toContain(wrong),
+);
