@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
 import ipaddr from "ipaddr.js";
@@ -234,18 +235,46 @@ const explain = (key: string, found: unknown, rightOnes: readonly unknown[]): st
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((found, key) => (found as Record<PropertyKey, unknown> | undefined)?.[key], value);
 
+const ownKeys = Object.keys(examples).filter((key) => key !== "stage");
+
+/** What differs between stages: keys of the context, by the name of the stage that they are for. */
+const Stages = z._default(z.record(Context.shape.stage, z.partialRecord(z.enum(ownKeys), z.unknown())), {});
+
+const validKeys = `Valid keys are ${ownKeys.join(", ")}`;
+
+/** @throws Error for keys that a stage cannot have. */
+const readStages = (value: unknown): z.infer<typeof Stages> => {
+  const given = readJson(value);
+  const result = Stages.safeParse(given);
+  if (result.success) return result.data;
+  const problems = result.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map(
+          (key) => `context key "stages.${issue.path.join(".")}.${key}" does not exist. ${validKeys}`,
+        )
+      : explain("stages", given, [{ prod: { protected: true } }]),
+  );
+  throw new Error([...new Set(problems)].join("\n"));
+};
+
 /**
- * Reads a stage's configuration from the context of `cdk.json` and `-c key=value`. What `stages` has for the stage takes
- * precedence.
+ * Reads a stage's configuration from the context: what `-c key=value` sets, then what `stages` has for the stage, then the
+ * other keys of `cdk.json`.
  *
+ * @param written the context of `cdk.json`. The CDK mixes both sources, so that a value is taken for one of the command line
+ *   when it differs from the one in the file.
  * @throws Error that names each missing or invalid key, with examples of valid values.
  */
-export const readConfig = (node: Node): Config => {
+export const readConfig = (node: Node, written: Readonly<Record<string, unknown>>): Config => {
   const keys = Object.keys(examples) as (keyof Context)[];
-  const { [node.tryGetContext("stage")]: own = {} } = node.tryGetContext("stages") ?? {};
+  const { [node.tryGetContext("stage")]: own = {} } = readStages(node.tryGetContext("stages"));
+  const find = (key: string): unknown => {
+    const mixed = node.tryGetContext(key);
+    return key in own && isDeepStrictEqual(mixed, written[key]) ? own[key] : mixed;
+  };
   const found = Object.fromEntries(
     keys.flatMap((key) => {
-      const value = readJson(own[key] ?? node.tryGetContext(key));
+      const value = readJson(find(key));
       return value === undefined ? [] : [[key, value]];
     }),
   );

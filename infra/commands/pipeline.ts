@@ -7,8 +7,9 @@ import { CommandError, command, runCommand, WrongCall } from "./command.ts";
 
 const about = `Check the release, and bring it to the stages one after the other. What is deployed is what was synthesized once.
 
-Without STEP, all steps run: check, release-check and synth, then for each stage preflight, diff, deploy and smoke; production is approved
-before it is deployed. After a step that fails, no later one runs. The credentials for smoke are in SMOKE_CREDENTIALS.`;
+Without STEP, all steps run: check, release-check and synth, then for each stage preflight, diff, deploy and smoke. Only the
+stage prod must be approved before it is deployed, and not when its steps are named without approve. After a step that
+fails, no later one runs. The credentials for smoke are in SMOKE_CREDENTIALS.`;
 
 /** What `npm run synth` has written for a stage. */
 const assemblyOf = (stage: string) => `cdk.out/${stage}`;
@@ -113,6 +114,13 @@ const stageSteps: Readonly<Record<string, Step>> = {
 
 const stepNames = [...Object.keys(releaseSteps), ...Object.keys(stageSteps)];
 
+/** @throws WrongCall for a step in place of a stage. */
+const addStage = (stage: string, earlier: readonly string[] = []) => {
+  if (stepNames.includes(stage))
+    throw new WrongCall(`--stage needs the name of a stage, and ${stage} is a step.`);
+  return [...earlier, stage];
+};
+
 /** @throws WrongCall for steps that do not exist. */
 const choose = (given: readonly string[], stages: readonly string[]) => {
   const unknown = given.filter((name) => !stepNames.includes(name));
@@ -126,14 +134,18 @@ const choose = (given: readonly string[], stages: readonly string[]) => {
       .map(([name, step]) => ({ name, stage, ...step }));
   const ofStages = stages.flatMap((stage) => pick(stageSteps, stage));
   if (stages.length === 0 && given.some((name) => stageSteps[name]))
-    throw new WrongCall("--stage is missing: dev, prod, or both in their order.");
+    throw new WrongCall("--stage is missing: --stage dev, --stage prod, or both in this order.");
   return [...pick(releaseSteps), ...ofStages];
 };
 
 export const run = command("pipeline", about, (program, answer, print) => {
   program
     .argument("[step...]", `only these: ${stepNames.join(", ")}`)
-    .option("--stage <stage...>", "the stages, in the order in which they are deployed")
+    .option(
+      "--stage <stage>",
+      "a stage; repeat it for each stage, in the order in which they are deployed; without STEP: dev, then prod",
+      addStage,
+    )
     .action(
       answer(async (given, { stage: stages = given.length > 0 ? [] : ["dev", "prod"], json }) => {
         const printTo = json ? 2 : 1;

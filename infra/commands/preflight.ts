@@ -40,7 +40,7 @@ const runAws = async (...args: readonly string[]): Promise<unknown> => {
 const readStage = (stage: string) => {
   const { context } = JSON.parse(readFileSync("cdk.json", "utf8")) as { context: Record<string, unknown> };
   try {
-    return readConfig(new App({ context: { ...context, stage } }).node);
+    return readConfig(new App({ context: { ...context, stage } }).node, context);
   } catch (error) {
     throw new WrongCall(error instanceof Error ? error.message : String(error));
   }

@@ -34,7 +34,7 @@ const compose = (changed: Changes, isValidated: boolean) => {
     outdir: mkdtempSync(join(tmpdir(), "cdk.out-")),
     builtinCloudFormationValidation: isValidated,
   });
-  const config = readConfig(app.node);
+  const config = readConfig(app.node, context);
   return { app, config, ...composeStage(app, config) };
 };
 

@@ -3,8 +3,13 @@ import { describe, expect, test } from "vitest";
 import { examples, readConfig } from "../../infra/aws/config.ts";
 
 const right = Object.fromEntries(Object.entries(examples).map(([key, [first]]) => [key, first]));
-const read = (changed: Readonly<Record<string, unknown>>) =>
-  readConfig(new App({ context: { ...right, ...changed } }).node);
+type Context = Readonly<Record<string, unknown>>;
+
+/** @param line what `--context` gives, which the CDK mixes with the file's. */
+const read = (changed: Context, line: Context = {}) => {
+  const written = { ...right, ...changed };
+  return readConfig(new App({ context: { ...written, ...line } }).node, written);
+};
 
 describe("the error for a wrong value names its key and valid examples", () => {
   test.each([
@@ -56,12 +61,53 @@ describe("the error for a wrong value names its key and valid examples", () => {
   });
 });
 
-test("a key of one stage takes precedence in that stage alone", () => {
-  const stages = { prod: { protected: true, monthlyBudgetUsd: 900 } };
+describe("what differs between stages", () => {
+  const stages = { prod: { protected: true, monthlyBudgetUsd: 900, gradual: true } };
   const common = { protected: false, monthlyBudgetUsd: 150, stages };
-  expect(read({ ...common, stage: "prod" })).toMatchObject({ protected: true, monthlyBudgetUsd: 900 });
-  expect(read({ ...common, stage: "dev" })).toMatchObject({ protected: false, monthlyBudgetUsd: 150 });
-  expect(() => read({ stage: "prod", stages: { prod: { alarmEmail: "-" } } })).toThrow('key "alarmEmail"');
+
+  test("takes precedence in its stage alone", () => {
+    expect(read({ ...common, stage: "prod" })).toMatchObject({ protected: true, monthlyBudgetUsd: 900 });
+    expect(read({ ...common, stage: "dev" })).toMatchObject({ protected: false, monthlyBudgetUsd: 150 });
+    expect(() => read({ stage: "prod", stages: { prod: { alarmEmail: "-" } } })).toThrow('key "alarmEmail"');
+  });
+
+  test("gives way to the command line, which also chooses the stage", () => {
+    expect(read(common, { stage: "prod", gradual: "false" })).toMatchObject({
+      ...{ stage: "prod", gradual: false, protected: true, monthlyBudgetUsd: 900 },
+    });
+    // the same values as the other stages have, but as text
+    expect(read(common, { stage: "prod", protected: "false", monthlyBudgetUsd: "150" })).toMatchObject({
+      ...{ gradual: true, protected: false, monthlyBudgetUsd: 150 },
+    });
+  });
+
+  test("may be JSON of the command line", () => {
+    const text = JSON.stringify({ prod: { monthlyBudgetUsd: 800 } });
+    expect(read({ stage: "prod" }, { stages: text })).toMatchObject({ monthlyBudgetUsd: 800 });
+  });
+
+  test.each([
+    [
+      "a misspelt key",
+      { prod: { protcted: true } },
+      'key "stages.prod.protcted" does not exist. Valid keys are',
+    ],
+    ["a misspelt key of another stage", { dev: { protcted: true } }, '"stages.dev.protcted"'],
+    ["the name of a stage inside", { prod: { stage: "dev" } }, '"stages.prod.stage" does not exist'],
+    ["a name that no stage can have", { Prod: {} }, 'key "stages" cannot be {"Prod":{}}. Valid values are'],
+    ["nothing for a stage", { prod: null }, 'key "stages" cannot be {"prod":null}'],
+    ["nothing", null, 'key "stages" cannot be null'],
+    ["broken JSON", '{"prod":', 'key "stages" cannot be "{\\"prod\\":"'],
+    ["nothing for a key", { prod: { alarmUrl: null } }, 'key "alarmUrl" cannot be null'],
+  ])("is rejected with %s", (_, wrong, message) => {
+    expect(() => read({ stage: "prod", stages: wrong })).toThrow(message);
+  });
+
+  test("is rejected with the keys that are valid, of which each is accepted", () => {
+    const { stage: _, ...keys } = right;
+    expect(() => read({ stage: "prod", stages: { prod: { x: 1 } } })).toThrow(Object.keys(keys).join(", "));
+    expect(read({ stage: "prod", stages: { prod: keys } })).toMatchObject({ stage: "prod" });
+  });
 });
 
 test.each(Object.entries(examples).flatMap(([key, values]) => values.map((value) => [key, value] as const)))(

@@ -68,6 +68,16 @@ test("the steps that are named are the only ones, as in the job of a stage that 
   expect([status, calls]).toEqual([0, [preflight, deploy, smoke]]);
 });
 
+test("stages are deployed in the order in which they are given, each with an option of its own", async () => {
+  const { status, calls } = await startPipeline(["diff", "--stage", "dev", "--stage", "prod"]);
+  expect([status, calls]).toEqual([0, [deployed("dev")[1], deployed("prod")[1]]]);
+});
+
+test("a step may follow the stage", async () => {
+  const { status, calls } = await startPipeline(["--stage", "dev", "diff"]);
+  expect([status, calls]).toEqual([0, [deployed("dev")[1]]]);
+});
+
 test.each(all.map((call, index) => [call.split(" ").slice(0, 3).join(" "), index] as const))(
   "after %s has failed, nothing else runs, and the message says what to do",
   async (call, index) => {
@@ -89,6 +99,12 @@ test("a stage that was not synthesized, or has no addresses yet, is named with t
 
 test.each([
   ["a step that does not exist", ["deply", "--stage", "dev"], "There is no step deply"],
+  [
+    "a step in place of a stage",
+    ["--stage", "diff"],
+    "--stage needs the name of a stage, and diff is a step",
+  ],
+  ["a stage without an option", ["--stage", "dev", "prod"], "There is no step prod"],
   ["a step of a stage without the stage", ["deploy"], "--stage is missing"],
 ])("%s is invalid usage", async (_, args, message) => {
   const { status, calls, errors } = await startPipeline(args);

@@ -1,6 +1,9 @@
-import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
-import { prepareFile, readWorkflow, workflowFile } from "../steps/workflow.ts";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { prepareFile, readPrepareSteps, readWorkflow, workflowFile } from "../steps/workflow.ts";
 
 const workflow = readWorkflow();
 const { jobs } = workflow;
@@ -61,4 +64,50 @@ test("jobs call only scripts that exist", () => {
   const named = [...texts.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(4);
   expect(named.filter((name = "") => !scripts[name])).toEqual([]);
+});
+
+test("a commit is deployed only while it is the newest of main, unless someone starts the workflow by hand", () => {
+  const [step] = readPrepareSteps();
+  expect(readFileSync(prepareFile, "utf8").match(/^ {4}- if: (.*)\n/m)?.[1]).toBe(
+    "inputs.role != '' && github.event_name != 'workflow_dispatch'",
+  );
+  const folder = mkdtempSync(join(tmpdir(), "workflow-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const git = (...args: readonly string[]) => {
+    const author = ["-c", "user.name=test", "-c", "user.email=test@city.example"];
+    return execFileSync("git", [...author, ...args], { cwd: folder, encoding: "utf8", stdio: "pipe" }).trim();
+  };
+  git("init", "--initial-branch=main");
+  git("remote", "add", "origin", folder);
+  const commit = () => {
+    git("commit", "--allow-empty", "--message=change");
+    return git("rev-parse", "HEAD");
+  };
+  const start = (sha: string) =>
+    spawnSync("env", [`GITHUB_SHA=${sha}`, "bash", "-eo", "pipefail", "-c", step?.run ?? ""], {
+      ...{ cwd: folder, encoding: "utf8" },
+    });
+  const [older, newest] = [commit(), commit()];
+  expect(start(newest)).toMatchObject({ status: 0, stdout: "" });
+  const { status, stdout } = start(older);
+  expect([status, stdout]).toEqual([1, expect.stringContaining(`main is at ${newest} now`)]);
+  rmSync(join(folder, ".git"), { recursive: true });
+  expect(start(older).status).not.toBe(0);
+});
+
+test("where AWS can be called, no script of a dependency runs", () => {
+  const lines = readPrepareSteps().flatMap(({ run }) => run ?? []);
+  const [bare, ...others] = lines.filter((line) => line.includes("npm ci"));
+  expect(bare).toBe("npm ci");
+  expect(others).toEqual([expect.stringMatching(/^npm ci --ignore-scripts$/m)]);
+  expect(texts).toMatch(/- if: inputs\.role == ''\n +run: npm ci\n/);
+  expect(texts).toMatch(/- if: inputs\.role != ''\n +run: \|\n +npm ci --ignore-scripts\n/);
+});
+
+test("only the smoke has its credentials, without those of AWS", () => {
+  const secret = jobs.flatMap(({ steps }) => steps).filter(({ env = {} }) => "SMOKE_CREDENTIALS" in env);
+  expect(secret.map(({ run, env = {} }) => [run, Object.keys(env)])).toEqual(
+    ["dev", "prod"].map((stage) => [`npm run pipeline -- smoke --stage ${stage}`, ["SMOKE_CREDENTIALS"]]),
+  );
+  expect(texts.match(/SMOKE_CREDENTIALS:/g)).toHaveLength(secret.length);
 });

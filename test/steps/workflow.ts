@@ -9,17 +9,23 @@ registerHooks({
   }),
 });
 const { NoOperationTraceWriter, parseWorkflow } = await import("@actions/workflow-parser");
+const { parseAction } = await import("@actions/workflow-parser/actions/action-parser");
 
 export const workflowFile = ".github/workflows/deploy.yml";
 export const prepareFile = ".github/actions/prepare/action.yml";
 
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly env?: Readonly<Record<string, unknown>>;
+}
 interface Job {
   readonly needs?: string;
   readonly environment?: string;
   readonly concurrency?: object;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly "timeout-minutes"?: number;
-  readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
+  readonly steps: readonly Step[];
 }
 interface Workflow {
   readonly permissions?: object;
@@ -43,4 +49,13 @@ export const readWorkflow = (content = readFileSync(workflowFile, "utf8")) => {
     permissions,
     jobs: Object.entries(jobs).map(([name, job]) => ({ name, ...job })),
   };
+};
+
+/** The steps by which a job is prepared. */
+export const readPrepareSteps = (): readonly Step[] => {
+  const file = { name: prepareFile, content: readFileSync(prepareFile, "utf8") };
+  const { context, value } = parseAction(file, new NoOperationTraceWriter());
+  const errors = context.errors.getErrors();
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join());
+  return JSON.parse(JSON.stringify(value), simplify).runs.steps;
 };

@@ -20,7 +20,7 @@ const idle = (context: Record<string, unknown>, stage: string, kind: DatabaseCho
     outdir: "cdk.out/cost",
     builtinCloudFormationValidation: false,
   });
-  composeStage(app, readConfig(app.node));
+  composeStage(app, readConfig(app.node, context));
   return idleLines(kind, takeInventory(app));
 };
 

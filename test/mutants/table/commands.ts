@@ -251,6 +251,13 @@ export const commands: readonly Mutant[] = [
     tests: ["test/commands/pipeline.test.ts"],
   },
   {
+    breaks: "A step that follows the stage of the pipeline is taken as a stage, and all steps run",
+    file: "infra/commands/pipeline.ts",
+    find: '"--stage <stage>"',
+    replace: '"--stage <stage...>"',
+    tests: ["test/commands/pipeline.test.ts"],
+  },
+  {
     breaks: "The pipeline deploys production without an approval",
     file: "infra/commands/pipeline.ts",
     find: 'name !== "approve" || stage === "prod"',

@@ -13,9 +13,30 @@ export const infrastructure: readonly Mutant[] = [
   {
     breaks: "What differs between stages is ignored",
     file: "infra/aws/config.ts",
-    find: "own[key] ?? node",
-    replace: "own.nothing ?? node",
+    find: "key in own && isDeep",
+    replace: "key in {} && isDeep",
     tests: on("config"),
+  },
+  {
+    breaks: "What differs between stages beats the command line, so that an urgent fix goes out gradually",
+    file: "infra/aws/config.ts",
+    find: "isDeepStrictEqual(mixed, written[key]) ? ",
+    replace: "isDeepStrictEqual(mixed, mixed) ? ",
+    tests: on("config"),
+  },
+  {
+    breaks: "A misspelt key of a stage is ignored",
+    file: "infra/aws/config.ts",
+    find: "z.partialRecord(z.enum(ownKeys), z.unknown())",
+    replace: "z.record(z.string(), z.unknown())",
+    tests: on("config"),
+  },
+  {
+    breaks: "An older commit is deployed after a newer one",
+    file: ".github/actions/prepare/action.yml",
+    find: '[ "$newest" = "$GITHUB_SHA" ]',
+    replace: '[ "$newest" ]',
+    tests: ["test/deployment/workflow.test.ts"],
   },
   {
     breaks: "The deployment after a restore creates an empty server in place of the restored one",
