@@ -11,6 +11,9 @@ Without STEP, all steps run: check, release-check and synth, then for each stage
 stage prod must be approved before it is deployed, and not when its steps are named without approve. After a step that
 fails, no later one runs. The credentials for smoke are in SMOKE_CREDENTIALS.`;
 
+/** Nothing was started: the advice of the step is for its program. */
+const missing = (file: string, what: string) => new CommandError(`${file} is missing. ${what}`);
+
 /** What `npm run synth` has written for a stage. */
 const assemblyOf = (stage: string) => `cdk.out/${stage}`;
 const outputsOf = (stage: string) => `${assemblyOf(stage)}.outputs.json`;
@@ -33,10 +36,13 @@ const runProgram =
 /** With the assembly, so that nothing is synthesized again. */
 const runCdk = (list: (stage: string) => readonly string[]): Work => {
   const run = runProgram("cdk", (stage) => [...list(stage), "--app", assemblyOf(stage)]);
-  return async (stage, surroundings) =>
-    existsSync(`${assemblyOf(stage)}/manifest.json`)
-      ? run(stage, surroundings)
-      : `${assemblyOf(stage)} is missing, which npm run synth writes`;
+  return async (stage, surroundings) => {
+    if (existsSync(`${assemblyOf(stage)}/manifest.json`)) return run(stage, surroundings);
+    throw missing(
+      assemblyOf(stage),
+      "Run the step synth first; it synthesizes the stages that the script synth in package.json names.",
+    );
+  };
 };
 
 const Outputs = z.record(z.string(), z.object({ BaseUrl: z.optional(z.string()) }));
@@ -44,7 +50,7 @@ const Outputs = z.record(z.string(), z.object({ BaseUrl: z.optional(z.string()) 
 /** Runs `npm run smoke` with the addresses that the deployment has printed. */
 const smoke: Work = async (stage, surroundings) => {
   const file = outputsOf(stage);
-  if (!existsSync(file)) return `${file} is missing, which the step deploy writes`;
+  if (!existsSync(file)) throw missing(file, "Run the step deploy first.");
   const outputs = Outputs.parse(JSON.parse(readFileSync(file, "utf8")));
   const address = (api: string) => outputs[`municipal-${stage}-${api}-api`]?.BaseUrl ?? "";
   const addresses = [
@@ -88,7 +94,7 @@ const releaseSteps: Readonly<Record<string, Step>> = {
 const stageSteps: Readonly<Record<string, Step>> = {
   preflight: {
     work: runProgram("npm", (stage) => ["run", "preflight", "--", "--stage", stage]),
-    fix: "Run the commands that the preflight lists.",
+    fix: "Do what the preflight says above.",
   },
   diff: {
     // by the role that may only read, which a change set could not be made with
@@ -97,14 +103,14 @@ const stageSteps: Readonly<Record<string, Step>> = {
   },
   approve: {
     work: approve,
-    fix: "Whoever is responsible for the stage has to read the difference and approve it.",
+    fix: "Whoever is responsible for the stage has to read the difference and approve it, in a terminal or on GitHub.",
   },
   deploy: {
     work: runCdk((stage) => [
       ...["deploy", "--all", "--require-approval", "never", "--progress", "events"],
       ...["--outputs-file", outputsOf(stage)],
     ]),
-    fix: 'CloudFormation has rolled back what failed: see "A deployment that fails" in the guide to deploying.',
+    fix: 'What CloudFormation had begun, it has rolled back: see "A deployment that fails" in the guide to deploying.',
   },
   smoke: {
     work: smoke,

@@ -91,10 +91,10 @@ test.each(all.map((call, index) => [call.split(" ").slice(0, 3).join(" "), index
 test("a stage that was not synthesized, or has no addresses yet, is named with the step that is missing", async () => {
   const missing = await startPipeline(["deploy", "--stage", "dev"], "", []);
   expect([missing.status, missing.calls]).toEqual([1, []]);
-  expect(missing.errors).toContain("cdk.out/dev is missing, which npm run synth writes");
+  expect(missing.errors).toContain("cdk.out/dev is missing. Run the step synth first");
   const early = await startPipeline(["smoke", "--stage", "dev"]);
   expect([early.status, early.calls]).toEqual([1, []]);
-  expect(early.errors).toContain("cdk.out/dev.outputs.json is missing, which the step deploy writes");
+  expect(early.errors).toContain("cdk.out/dev.outputs.json is missing. Run the step deploy first.");
 });
 
 test.each([
