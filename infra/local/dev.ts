@@ -112,13 +112,14 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
       await destroyServer(`${folder}/postgres`);
       for (const file of ["secrets.json", "audit-anchors.json"]) rmSync(`${folder}/${file}`, { force: true });
     }
-    const ports = await choosePorts(options);
     let city: City | undefined;
     const builder = await firstBuild((errors) => {
       if (errors === 0) city?.reload();
       print(errors === 0 ? "rebuilt" : "build failed; the previous build stays in use");
     });
     stops.push(() => builder.dispose());
+    // just before they are used, so that nobody else takes them
+    const ports = await choosePorts(options);
     const logFile = createWriteStream(`${folder}/functions.log`, { flags: "w", mode: 0o600 });
     stops.push(() => logFile.end());
 

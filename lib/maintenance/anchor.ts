@@ -55,8 +55,8 @@ const signPut = async (url: URL, body: string): Promise<Record<string, string>> 
 };
 
 /**
- * Stores an anchor. A role that can only add objects, and nobody can change or delete one, as long as the bucket retains
- * it. Succeeds if it is stored already, as after a lost answer.
+ * Stores an anchor, which nobody can change or delete as long as the bucket retains it. Succeeds if it is stored already,
+ * as after a lost answer.
  *
  * @throws Error with the status of S3, or NoAnswer
  */

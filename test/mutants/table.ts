@@ -20,6 +20,7 @@ import { relay } from "./table/relay.ts";
 import { resident } from "./table/resident.ts";
 import { sender } from "./table/sender.ts";
 import { shown } from "./table/shown.ts";
+import { stacks } from "./table/stacks.ts";
 
 /** Every mutant, by the area of the product that it breaks. */
 export const table: MutantTable = {
@@ -41,6 +42,7 @@ export const table: MutantTable = {
   import: imports,
   gateway,
   infrastructure,
+  stacks,
   operations,
   commands,
   functions,

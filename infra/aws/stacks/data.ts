@@ -12,8 +12,8 @@ import { Rotation } from "../constructs/rotation.ts";
 import { Secrets } from "../constructs/secrets.ts";
 
 /**
- * What a stage cannot create again, the database, the secrets and the anchors of the audit, with the schema. The migration is in the stack of the
- * server: when it refuses an empty one, the rollback keeps the server that it was to replace.
+ * What a stage cannot create again, the database, the secrets and the anchors of the audit, with the schema. The migration is
+ * in the stack of the server: when it refuses an empty one, the rollback keeps the server that it was to replace.
  */
 export class DataStack extends Stack {
   readonly database: Database;
