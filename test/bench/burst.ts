@@ -1,10 +1,9 @@
-import postgres from "postgres";
 import { Agent } from "undici";
 import { planCapacity } from "../../infra/aws/capacity.ts";
 import type { City } from "../../infra/local/city.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { curveOf } from "./burst-picture.ts";
-import { type Answer, recover, sendAt, summarize } from "./load.ts";
+import { type Answer, burst, recover, sendAt, sweep } from "./load.ts";
 import { printTable, type Result } from "./result.ts";
 
 /** Of a db.t4g.micro, the smallest stage. */
@@ -38,21 +37,10 @@ const measure = async (
   // not counted: environments that are still cold
   await sendAt(ask, 100, seconds);
   await recover(ask);
-  const rows = [];
-  for (const rate of offered) {
-    signal.throwIfAborted();
-    rows.push({ "offered per s": rate, ...summarize(await sendAt(ask, rate, seconds)) });
-    await recover(ask);
-  }
-  const operator = postgres(city.database.adminUrl, { max: 1, fetch_types: false });
-  const burst = Promise.all(Array.from({ length: requests }, ask));
-  const asked = performance.now();
-  await operator`select 1`;
-  const operatorMs = Math.round(performance.now() - asked);
-  const answers = await burst;
-  const recoveredMs = await recover(ask);
-  await Promise.all([operator.end(), dispatcher.close()]);
-  return { rows, burst: { requests, ...summarize(answers), operatorMs, recoveredMs } };
+  const rows = await sweep(ask, offered, seconds, signal);
+  const figures = { rows, burst: await burst(ask, requests, city.database.adminUrl) };
+  await dispatcher.close();
+  return figures;
 };
 
 /**
@@ -62,20 +50,20 @@ const measure = async (
  * @param options `requests`: of the burst.
  */
 export const benchBurst = async (options: BurstOptions): Promise<Result> => {
-  const { rows, burst } = await withCity(10_000, (city, _, signal) => measure(city, options, signal), {
+  const figures = await withCity(10_000, (city, _, signal) => measure(city, options, signal), {
     capacity: planCapacity(size),
     messenger: { url: "http://127.0.0.1:1" },
   });
-  printTable(rows);
-  printTable([burst]);
+  printTable(figures.rows);
+  printTable([figures.burst]);
   const picture = curveOf(
     "Resident list of a stage with 94 connections",
-    rows.map((row) => ({
+    figures.rows.map((row) => ({
       offered: row["offered per s"],
       served: row.served / seconds,
       p50: row["p50 ms"],
       p99: row["p99 ms"],
     })),
   );
-  return { bench: "burst", figures: { ...size, seconds, rows, burst }, picture };
+  return { bench: "burst", figures: { ...size, seconds, ...figures }, picture };
 };

@@ -1,6 +1,5 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import postgres from "postgres";
 import { partnerToContext } from "#lib/http/caller.ts";
 import { listResidents } from "#lib/routes/resident.ts";
 import { planCapacity } from "../../infra/aws/capacity.ts";
@@ -10,7 +9,7 @@ import { withCity } from "../steps/temporary-city.ts";
 import { curveOf } from "./burst-picture.ts";
 import type { Invocation, Result as Reply } from "./environment-pool.ts";
 import { routeEvent } from "./first-request.ts";
-import { type Answer, recover, sendAt, summarize } from "./load.ts";
+import { type Answer, burst, recover, sendAt, summarize, sweep } from "./load.ts";
 import { printTable, type Result } from "./result.ts";
 
 /** Of a db.t4g.micro. Without reserved concurrency, all environments try to connect. */
@@ -66,33 +65,17 @@ const measure = async (
 ) => {
   const caller = partnerToContext({ partnerId: "demo", keyId: "key", scopes: ["resident:read"] });
   const event = await routeEvent(listResidents, city, caller);
-  const operator = postgres(city.database.adminUrl, { max: 1, fetch_types: false });
   const pool = await startPool(city, environments);
   try {
     const ask = () => pool.ask(event);
     await recover(ask);
-    const rows = [];
-    for (const rate of offered) {
-      signal.throwIfAborted();
-      rows.push({ "offered per s": rate, ...summarize(await sendAt(ask, rate, seconds)) });
-      await recover(ask);
-    }
+    const rows = await sweep(ask, offered, seconds, signal);
     const before = summarize(await sendAt(ask, 20, seconds));
-    const burst = Promise.all(Array.from({ length: requests }, ask));
-    const asked = performance.now();
-    await operator`select 1`;
-    const operatorMs = Math.round(performance.now() - asked);
-    const answers = await burst;
-    const recoveredMs = await recover(ask);
+    const answered = await burst(ask, requests, city.database.adminUrl);
     const after = summarize(await sendAt(ask, 20, seconds));
-    return {
-      rows,
-      burst: { requests, environments, ...summarize(answers), operatorMs, recoveredMs },
-      before,
-      after,
-    };
+    return { rows, burst: { environments, ...answered }, before, after };
   } finally {
-    await Promise.all([operator.end(), pool.stop()]);
+    await pool.stop();
   }
 };
 
@@ -107,13 +90,12 @@ export const benchEnvironments = async (options: EnvironmentsOptions): Promise<R
     capacity: planCapacity(size),
     messenger: { url: "http://127.0.0.1:1" },
   });
-  const { rows, burst, before, after } = figures;
-  printTable(rows);
-  printTable([burst]);
-  printTable([before, after]);
+  printTable(figures.rows);
+  printTable([figures.burst]);
+  printTable([figures.before, figures.after]);
   const picture = curveOf(
     `${options.environments} environments, ${size.connections} connections, no throttle`,
-    rows.map((row) => ({
+    figures.rows.map((row) => ({
       offered: row["offered per s"],
       served: row.served / seconds,
       p50: row["p50 ms"],

@@ -1,3 +1,5 @@
+import postgres from "postgres";
+
 export interface Answer {
   readonly status: number;
   readonly ms: number;
@@ -43,4 +45,28 @@ export const recover = async (ask: Ask): Promise<number> => {
   const started = performance.now();
   for (let served = 0; served < 10; ) served = (await ask()).status === 200 ? served + 1 : 0;
   return Math.round(performance.now() - started);
+};
+
+/** Sends requests at one rate after the other, and waits after each until they are served again. */
+export const sweep = async (ask: Ask, rates: readonly number[], seconds: number, signal: AbortSignal) => {
+  const rows = [];
+  for (const rate of rates) {
+    signal.throwIfAborted();
+    rows.push({ "offered per s": rate, ...summarize(await sendAt(ask, rate, seconds)) });
+    await recover(ask);
+  }
+  return rows;
+};
+
+/** Sends requests at once while an operator connects to the database. */
+export const burst = async (ask: Ask, requests: number, adminUrl: string) => {
+  const operator = postgres(adminUrl, { max: 1, fetch_types: false });
+  const answering = Promise.all(Array.from({ length: requests }, ask));
+  const asked = performance.now();
+  await operator`select 1`;
+  const operatorMs = Math.round(performance.now() - asked);
+  const answers = await answering;
+  const recoveredMs = await recover(ask);
+  await operator.end();
+  return { requests, ...summarize(answers), operatorMs, recoveredMs };
 };
