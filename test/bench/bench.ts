@@ -9,6 +9,7 @@ import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
 import { type Result, writeResult } from "./result.ts";
+import { benchWarm } from "./warm.ts";
 
 const most = 100_000_000;
 
@@ -33,6 +34,7 @@ const run = command(
       recipients: 20_000,
       outbox: 10_000,
       rows: 1_000_000,
+      warm: 100_000,
     };
     const size = <N extends string>(name: N, what: string) =>
       [`--${name} <number>`, what, readWhole(`--${name}`, 1, most)] as const;
@@ -55,6 +57,7 @@ const run = command(
           await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           await benchOutbox({ sends: defaults.outbox }),
           await benchResidents({ rows: defaults.rows }),
+          await benchWarm({ requests: defaults.warm }),
         ];
         return reply(results, store);
       }),
@@ -97,6 +100,11 @@ const run = command(
       .option(...size("rows", "residents"), defaults.rows)
       .option(...size("beside", "the same pages of the list beside so many residents, from a million on"))
       .action(answer(async (options) => finish(await benchResidents(options))));
+    program
+      .command("warm")
+      .description("requests to functions that are warm, with their database and without")
+      .option(...size("requests", "requests to each function without its database"), defaults.warm)
+      .action(answer(async (options) => finish(await benchWarm(options))));
   },
 );
 

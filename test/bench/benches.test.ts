@@ -7,6 +7,7 @@ import { benchEnvironments } from "./environments.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
+import { benchWarm } from "./warm.ts";
 
 // with one sample of each: what is measured means nothing here
 
@@ -22,6 +23,7 @@ test.each([
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
   ["residents", () => benchResidents({ rows: 1_000, beside: 1_000, effort })],
+  ["warm", () => benchWarm({ requests: 1 })],
 ])("the bench %s runs", async (name, run) => {
   quiet();
   const { bench, figures } = await run();
