@@ -70,6 +70,8 @@ export interface Result {
 }
 
 const folder = fileURLToPath(new URL("results", import.meta.url));
+/** Where the guides show them. */
+const pictures = fileURLToPath(new URL("../../lib/docs/pictures", import.meta.url));
 
 /** @returns the figures that were stored last, if any. */
 export const findResult = (bench: string): Readonly<Record<string, unknown>> | undefined => {
@@ -83,6 +85,6 @@ export const writeResult = ({ bench, figures, picture }: Result): string => {
   const result = { date: new Date().toISOString().slice(0, 10), node: process.version, ...figures };
   const file = `${folder}/${bench}.json`;
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
-  if (picture !== undefined) writeFileSync(`${folder}/${bench}.svg`, picture);
+  if (picture !== undefined) writeFileSync(`${pictures}/${bench}.svg`, picture);
   return file;
 };
