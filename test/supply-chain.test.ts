@@ -16,6 +16,7 @@ test("every installed package accepts each version of Node that the project decl
     "infra/image/package-lock.json",
     "test/runtime-client/package-lock.json",
     "test/clients/package-lock.json",
+    "test/bench/peers/package-lock.json",
   ];
   const packages = locks.flatMap((lock) =>
     Object.entries<{ engines?: { node?: string }; optional?: boolean }>(readJson(lock).packages),
@@ -138,7 +139,7 @@ test.each(sboms)("the licences of %s are known and accepted", (name) => {
   expect(others.filter((one) => !accepted.includes(one))).toEqual([]);
 });
 
-test.each([".", "infra/image", "test/runtime-client", "test/clients"])(
+test.each([".", "infra/image", "test/runtime-client", "test/clients", "test/bench/peers"])(
   "allowScripts in %s lists exactly the packages with install scripts",
   (folder) => {
     const locked: Record<string, { hasInstallScript?: boolean }> = readJson(

@@ -17,6 +17,7 @@ import {
   round,
 } from "./beside-peers.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
+import { type Bar, barsOf } from "./peer-picture.ts";
 import { buildPeers, compareAnswers, type Peer, preparePeers } from "./peers.ts";
 import { compareMeasure, findResult, type Measure, median, printTable, type Result } from "./result.ts";
 import { type Contender, type Round, startOne, startRounds, writeEmptyHandler } from "./rounds.ts";
@@ -201,6 +202,23 @@ const print = ({ functions, peers, callerWaits }: Measured) => {
   });
 };
 
+/** Draws each function of ours between the peers with its duty; of a guarded one, also with its authorizer. */
+const draw = ({ functions, peers, callerWaits }: Measured): string => {
+  const one = { median: 1, low: 1, high: 1 };
+  const groups = functions.flatMap(({ function: fn, ratio }) => {
+    const beside = peers.filter((row) => row.function === fn);
+    const waits = callerWaits.filter((row) => row.function === fn && row.authorizer === "cold");
+    const bars: Bar[] = [
+      { name: "empty function", ratio: one, isOurs: false },
+      { name: "ours", ratio, isOurs: true },
+      ...waits.map((wait) => ({ name: "ours, authorizer too", ratio: wait.ratio, isOurs: true })),
+      ...beside.map((row) => ({ name: row.peer, ratio: row.ratio, isOurs: false })),
+    ];
+    return beside.length > 0 ? [{ title: fn, bars }] : [];
+  });
+  return barsOf(groups);
+};
+
 /**
  * Measures each function's cold start as a ratio to an empty handler's, both under AWS's runtime client:
  * a slow or a busy machine slows both. A start includes the first request with its secrets and its
@@ -221,5 +239,5 @@ export const benchColdStart = async ({
     measureAll(city, folder, only, { rounds: pairs, signal }),
   );
   print(measured);
-  return { bench: "cold-start", figures: { pairs, ...measured } };
+  return { bench: "cold-start", figures: { pairs, ...measured }, picture: draw(measured) };
 };

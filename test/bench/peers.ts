@@ -38,7 +38,7 @@ export interface Peer {
 }
 
 /** Installs the frameworks, unless they are installed: the product does not need them. */
-const install = (): void => {
+export const installPeers = (): void => {
   const [installed, lock] = [`${folder}/node_modules/.package-lock.json`, `${folder}/package-lock.json`];
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
   const { status } = spawnSync("npm", ["ci", "--prefix", folder, "--ignore-scripts", "--loglevel=error"], {
@@ -99,7 +99,7 @@ export const handler = serve(duty);`,
 export const buildPeers = async (fn: string, to: string): Promise<readonly Peer[]> => {
   const duty = duties[fn];
   if (duty === undefined) return [];
-  install();
+  installPeers();
   const names = Object.keys(shells) as Shell[];
   return Promise.all(names.map((name) => buildPeer(name, duty, `${to}/${name}-${duty}`)));
 };

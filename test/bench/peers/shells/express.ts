@@ -16,13 +16,13 @@ export const serve = <B, C>(duty: Duty<B, C>) => {
     response.on("finish", () => log("request", lineOf(duty.name, requestId, response.statusCode, startedAt)));
     next();
   });
+  app.use(express.json({ limit: duty.maxBodyBytes, strict: false }));
   app.post(
     duty.path,
     async (request: Request, response: Response, next: NextFunction) => {
       response.locals.caller = await duty.authenticate((name) => request.get(name));
       next();
     },
-    express.json({ limit: duty.maxBodyBytes, strict: false }),
     async (request: Request, response: Response) => {
       const parsed = duty.body.safeParse(request.body ?? {});
       if (!parsed.success) throw invalid(parsed.error);
