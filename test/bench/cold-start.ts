@@ -7,42 +7,14 @@ import { bundleFolder } from "../../infra/build/build.ts";
 import { CommandError } from "../../infra/commands/command.ts";
 import type { City } from "../../infra/local/city.ts";
 import { withCity } from "../steps/temporary-city.ts";
-import {
-  type CallerWait,
-  callerWaitsOf,
-  empty,
-  msOf,
-  type PeerFigures,
-  ratioOf,
-  round,
-} from "./beside-peers.ts";
+import { callerWaitsOf, empty, msOf, type PeerFigures, ratioOf, round } from "./beside-peers.ts";
+import { drawMeasured, type Figures, type Measured, printMeasured } from "./cold-start-figures.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
-import { type Bar, barsOf } from "./peer-picture.ts";
 import { buildPeers, compareAnswers, type Peer, preparePeers } from "./peers.ts";
-import { compareMeasure, findResult, type Measure, median, printTable, type Result } from "./result.ts";
+import { median, type Result } from "./result.ts";
 import { type Contender, type Round, startOne, startRounds, writeEmptyHandler } from "./rounds.ts";
 
 const residents = 200;
-
-type Figures = {
-  readonly function: string;
-  /** Over the rounds, of the function's time divided by the empty handler's. */
-  readonly ratio: Measure;
-  /** Median. */
-  readonly ms: number;
-  /** Median of the empty handler in the same rounds. */
-  readonly emptyMs: number;
-  /** Median, over the rounds, of the function's time less the empty handler's. */
-  readonly extraMs: number;
-  /** Size of the bundle, of 1024 bytes each. */
-  readonly bundleKb: number;
-};
-
-interface Measured {
-  readonly functions: readonly Figures[];
-  readonly peers: readonly PeerFigures[];
-  readonly callerWaits: readonly CallerWait[];
-}
 
 const sizeOf = (bundle: string) => Math.round(statSync(bundle).size / 1024);
 
@@ -66,6 +38,12 @@ const authorizerOf = (row: Authorizer, city: City): Contender => ({
   target: targetOf(row, city),
   makeEvent: () => guardEvent(row, city),
   check: checkPolicy,
+});
+
+/** The same, invoked a second time when it is warm. */
+const withWarmOf = (contender: Contender): Contender => ({
+  ...contender,
+  target: { ...contender.target, again: true },
 });
 
 /** Requests to routes contain their authorizer's answer. */
@@ -92,6 +70,16 @@ const peerOf = (
   check: (result) => compareAnswers(answer, result as APIGatewayProxyResult, city),
 });
 
+/** The same with a body that is no object, which ours and peers must reject: who does not check it is quick, too. */
+const refusedOf = (contender: Contender): Contender => ({
+  ...contender,
+  makeEvent: async () => ({ ...((await contender.makeEvent()) as object), body: "[]" }),
+  check(result) {
+    const { statusCode } = result as APIGatewayProxyResult;
+    if (statusCode !== 400) throw new Error(`status ${statusCode} instead of 400`);
+  },
+});
+
 const figuresOf = (fn: string, rounds: readonly Round[]): Figures => {
   const ratio = ratioOf(rounds, fn, empty);
   console.log(`${fn}: ${ratio.median} times the empty handler`);
@@ -116,107 +104,65 @@ const peerFiguresOf = (fn: string, { name, bundle }: Peer, rounds: readonly Roun
 });
 
 interface Run {
+  /** For the empty handler and the bundles of peers. */
+  readonly folder: string;
   readonly rounds: number;
   readonly signal: AbortSignal;
 }
 
-/** Measures the functions whose name contains `only`, each in turn with an empty handler, and with its peers if it has any. */
-const measureAll = async (city: City, folder: string, only: string, run: Run): Promise<Measured> => {
-  writeEmptyHandler(`${folder}/empty`);
-  const emptyOf = ({ target }: Contender): Contender => ({
-    name: empty,
-    target: { ...target, fn: empty, folder: `${folder}/empty` },
-    makeEvent: async () => ({}),
-    check: () => {},
-  });
-  const functions: Figures[] = [];
-  const peers: PeerFigures[] = [];
-  const callerWaits: CallerWait[] = [];
+/** The handler that does nothing, in place of a function. */
+const emptyOf = ({ target }: Contender, folder: string): Contender => ({
+  name: empty,
+  target: { ...target, fn: empty, folder: `${folder}/empty` },
+  makeEvent: async () => ({}),
+  check: () => {},
+});
 
+/** Measures a route in turn with the empty handler and, if it has peers, with them and its authorizer. */
+const measureRoute = async (
+  row: Route,
+  city: City,
+  context: Record<string, unknown> | undefined,
+  { folder, ...run }: Run,
+): Promise<Measured> => {
+  const ours = routeOf(row, city, context);
+  const built = await buildPeers(row.fn, folder);
+  const guard = built.length > 0 ? authorizers.find(({ kind }) => kind === row.auth.kind) : undefined;
+  const answer = (await startOne(ours)).result as APIGatewayProxyResult;
+  const all = [ours, ...built.map((peer) => peerOf(peer, { row, guard, city }, answer))];
+  if (built.length > 0) for (const one of all) await startOne(refusedOf(one));
+  const authorizer = guard && withWarmOf(authorizerOf(guard, city));
+  const rounds = await startRounds([emptyOf(ours, folder), ...(authorizer ? [authorizer] : []), ...all], run);
+  const names = built.map(({ name }) => name);
+  return {
+    functions: [figuresOf(row.fn, rounds)],
+    peers: built.map((peer) => peerFiguresOf(row.fn, peer, rounds)),
+    callerWaits: authorizer ? callerWaitsOf(row.fn, authorizer.name, names, rounds) : [],
+  };
+};
+
+/** Measures the functions whose name contains `only`. */
+const measureAll = async (city: City, only: string, run: Run): Promise<Measured> => {
+  const { folder } = run;
+  writeEmptyHandler(`${folder}/empty`);
+  await preparePeers(city);
+  const functions: Figures[] = [];
   const contexts = new Map<string, Record<string, unknown>>();
   for (const row of authorizers) {
     const contender = authorizerOf(row, city);
     const result = (await startOne(contender)).result as APIGatewayAuthorizerResult;
     contexts.set(row.kind, { ...result.context, principalId: result.principalId });
     if (row.fn.includes(only))
-      functions.push(figuresOf(row.fn, await startRounds([emptyOf(contender), contender], run)));
+      functions.push(figuresOf(row.fn, await startRounds([emptyOf(contender, folder), contender], run)));
   }
-  await preparePeers(city);
-  for (const row of routes.filter(({ fn }) => fn.includes(only))) {
-    const contender = routeOf(row, city, contexts.get(row.auth.kind));
-    const built = await buildPeers(row.fn, folder);
-    const guard = authorizers.find(({ kind }) => kind === row.auth.kind);
-    const answer = (await startOne(contender)).result as APIGatewayProxyResult;
-    const guardContender = guard && built.length > 0 ? authorizerOf(guard, city) : undefined;
-    const rounds = await startRounds(
-      [
-        emptyOf(contender),
-        ...(guardContender ? [{ ...guardContender, target: { ...guardContender.target, again: true } }] : []),
-        contender,
-        ...built.map((peer) => peerOf(peer, { row, guard, city }, answer)),
-      ],
-      run,
-    );
-    functions.push(figuresOf(row.fn, rounds));
-    peers.push(...built.map((peer) => peerFiguresOf(row.fn, peer, rounds)));
-    const names = built.map(({ name }) => name);
-    if (guardContender) callerWaits.push(...callerWaitsOf(row.fn, guardContender.name, names, rounds));
-  }
-  return { functions, peers, callerWaits };
-};
-
-/** Prints rows with what was stored before beside them. */
-const printBeside = <T extends { readonly ratio: Measure }>(
-  rows: readonly T[],
-  stored: readonly T[] = [],
-  { keyOf, cellsOf }: { keyOf: (row: T) => string; cellsOf: (row: T) => Record<string, string | number> },
-) => {
-  const before = new Map(stored.map((row) => [keyOf(row), row.ratio]));
-  printTable(
-    rows.map((row) => ({
-      ...cellsOf(row),
-      ratio: row.ratio.median,
-      before: before.get(keyOf(row))?.median ?? 0,
-      change: compareMeasure(row.ratio, before.get(keyOf(row))),
-    })),
-  );
-};
-
-const print = ({ functions, peers, callerWaits }: Measured) => {
-  const stored = findResult("cold-start") as Partial<Measured> | undefined;
-  printBeside(functions, stored?.functions, {
-    keyOf: (row) => row.function,
-    cellsOf: ({ ratio, ...row }) => row,
-  });
-  printBeside(peers, stored?.peers, {
-    keyOf: (row) => `${row.function} ${row.peer}`,
-    cellsOf: ({ ratio, toOurs, ...row }) => ({ ...row, toOurs: toOurs.median }),
-  });
-  printBeside(callerWaits, stored?.callerWaits, {
-    keyOf: (row) => `${row.function} ${row.authorizer}`,
-    cellsOf: ({ ratio, perStart, peers: times, ...row }) => ({
-      ...row,
-      perStart: perStart.median,
-      ...times,
-    }),
-  });
-};
-
-/** Draws each function of ours between the peers with its duty; of a guarded one, also with its authorizer. */
-const draw = ({ functions, peers, callerWaits }: Measured): string => {
-  const one = { median: 1, low: 1, high: 1 };
-  const groups = functions.flatMap(({ function: fn, ratio }) => {
-    const beside = peers.filter((row) => row.function === fn);
-    const waits = callerWaits.filter((row) => row.function === fn && row.authorizer === "cold");
-    const bars: Bar[] = [
-      { name: "empty function", ratio: one, isOurs: false },
-      { name: "ours", ratio, isOurs: true },
-      ...waits.map((wait) => ({ name: "ours, authorizer too", ratio: wait.ratio, isOurs: true })),
-      ...beside.map((row) => ({ name: row.peer, ratio: row.ratio, isOurs: false })),
-    ];
-    return beside.length > 0 ? [{ title: fn, bars }] : [];
-  });
-  return barsOf(groups);
+  const measured: Measured[] = [];
+  for (const row of routes.filter(({ fn }) => fn.includes(only)))
+    measured.push(await measureRoute(row, city, contexts.get(row.auth.kind), run));
+  return {
+    functions: [...functions, ...measured.flatMap((one) => one.functions)],
+    peers: measured.flatMap((one) => one.peers),
+    callerWaits: measured.flatMap((one) => one.callerWaits),
+  };
 };
 
 /**
@@ -236,8 +182,8 @@ export const benchColdStart = async ({
   if (![...authorizers, ...routes].some(({ fn }) => fn.includes(only)))
     throw new CommandError(`No function's name contains ${only}`);
   const measured = await withCity(residents, (city, folder, signal) =>
-    measureAll(city, folder, only, { rounds: pairs, signal }),
+    measureAll(city, only, { folder, rounds: pairs, signal }),
   );
-  print(measured);
-  return { bench: "cold-start", figures: { pairs, ...measured }, picture: draw(measured) };
+  printMeasured(measured);
+  return { bench: "cold-start", figures: { pairs, ...measured }, picture: drawMeasured(measured) };
 };

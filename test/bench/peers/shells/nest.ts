@@ -18,7 +18,6 @@ import {
   Post,
   Req,
   Res,
-  UseFilters,
   UseGuards,
   UseInterceptors,
 } from "@nestjs/common";
@@ -92,7 +91,6 @@ export const serve = <B, C>(duty: Duty<B, C>) => {
   @Controller()
   @UseGuards(CallerGuard)
   @UseInterceptors(AccessLog)
-  @UseFilters(ProblemFilter)
   class DutyController {
     private readonly service: DutyService;
     constructor(@Inject(DutyService) service: DutyService) {
@@ -128,6 +126,7 @@ export const serve = <B, C>(duty: Duty<B, C>) => {
     });
     app.disable("x-powered-by");
     app.disable("etag");
+    app.useGlobalFilters(new ProblemFilter());
     app.useBodyParser("json", { limit: duty.maxBodyBytes, strict: false });
     await app.init();
     return configure({ app: app.getHttpAdapter().getInstance() });

@@ -1,16 +1,25 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { injectLambdaContext } from "@aws-lambda-powertools/logger/middleware";
+import { ParseError } from "@aws-lambda-powertools/parser/errors";
 import { JSONStringified } from "@aws-lambda-powertools/parser/helpers";
 import { parser } from "@aws-lambda-powertools/parser/middleware";
 import { APIGatewayProxyEventSchema } from "@aws-lambda-powertools/parser/schemas/api-gateway";
 import middy, { type MiddlewareObj } from "@middy/core";
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from "aws-lambda";
+import type * as z from "zod";
 import { contentType, type Duty, headersOf, invalid, lineOf, Problem, toProblem } from "../duties/duty.ts";
 
 type Middleware = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 const headerOf = (event: APIGatewayProxyEvent, name: string) =>
   Object.entries(event.headers).find(([key]) => key.toLowerCase() === name)?.[1];
+
+/** The parser's cause is a list of issues, with paths from the event on. */
+const toProblemOfParser = (error: unknown): Problem | undefined => {
+  if (!(error instanceof ParseError)) return undefined;
+  const issues = error.cause as z.core.$ZodIssue[];
+  return invalid({ issues: issues.map((issue) => ({ ...issue, path: issue.path.slice(1) })) });
+};
 
 /** middy with the logger and the parser of Powertools. */
 export const serve = <B, C>(duty: Duty<B, C>) => {
@@ -37,8 +46,7 @@ export const serve = <B, C>(duty: Duty<B, C>) => {
   const describeProblem: Middleware = {
     onError: (request) => {
       const { requestId } = request.event.requestContext;
-      const cause = request.error?.cause as { issues?: never } | undefined;
-      const problem = cause?.issues ? invalid({ issues: cause.issues }) : toProblem(request.error);
+      const problem = toProblemOfParser(request.error) ?? toProblem(request.error);
       request.response = {
         statusCode: problem.status,
         headers: { "content-type": contentType, ...headersOf(requestId, problem) },
@@ -51,9 +59,10 @@ export const serve = <B, C>(duty: Duty<B, C>) => {
       callers.set(context, await duty.authenticate((name) => headerOf(event, name)));
     },
   };
-  const limitBody: Middleware = {
+  const prepareBody: Middleware = {
     before: ({ event }) => {
-      if (Buffer.byteLength(event.body ?? "") > duty.maxBodyBytes)
+      event.body ||= "{}";
+      if (Buffer.byteLength(event.body) > duty.maxBodyBytes)
         throw new Problem(413, "payload_too_large", "The body is too large");
     },
   };
@@ -64,7 +73,7 @@ export const serve = <B, C>(duty: Duty<B, C>) => {
     .use(accessLog)
     .use(describeProblem)
     .use(checkCaller)
-    .use(limitBody)
+    .use(prepareBody)
     .use(parser({ schema }) as unknown as Middleware)
     .handler(async (event, context) => {
       const { identity, requestId } = event.requestContext;
