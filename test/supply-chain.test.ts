@@ -16,7 +16,6 @@ test("every installed package accepts each version of Node that the project decl
     "infra/image/package-lock.json",
     "test/runtime-client/package-lock.json",
     "test/clients/package-lock.json",
-    "test/bench/peers/package-lock.json",
   ];
   const packages = locks.flatMap((lock) =>
     Object.entries<{ engines?: { node?: string }; optional?: boolean }>(readJson(lock).packages),

@@ -68,8 +68,8 @@ const buildPeer = async (name: Shell, duty: string, to: string): Promise<Peer> =
   const bundle = `${to}/index.${format === "esm" ? "mjs" : "cjs"}`;
   await esbuild.build({
     stdin: {
-      contents: `import { serve } from "./shells/${name}.ts";
-import { duty } from "./duties/${duty}.ts";
+      contents: `import { serve } from './shells/${name}.ts';
+import { duty } from './duties/${duty}.ts';
 export const handler = serve(duty);`,
       resolveDir: folder,
       sourcefile: `${name}-${duty}.ts`,
