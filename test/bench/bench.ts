@@ -1,5 +1,5 @@
 import { build } from "../../infra/build/build.ts";
-import { command, type Reply, readWhole, runCommand } from "../../infra/commands/command.ts";
+import { command, type Reply, readWhole, runCommand, WrongCall } from "../../infra/commands/command.ts";
 import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
@@ -76,7 +76,14 @@ const run = command(
       .command("cold-start")
       .description("cold starts of each function")
       .option(...size("pairs", "starts of each function"), defaults.pairs)
-      .action(answer(async (options) => finish(await benchColdStart(options))));
+      .option("--only <text>", "the functions whose name contains this text")
+      .action(
+        answer(async (options) => {
+          if (options.only !== undefined && all.opts().store)
+            throw new WrongCall("--store would replace the figures of the functions that --only leaves out");
+          return finish(await benchColdStart(options));
+        }),
+      );
     program
       .command("environments")
       .description("a burst through many environments that nothing limits, on the smallest server")

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { expect, test, vi } from "vitest";
 import { routes } from "#lib/routes/index.ts";
 import { benchAccept } from "./accept.ts";
@@ -6,6 +7,7 @@ import { benchColdStart } from "./cold-start.ts";
 import { benchEnvironments } from "./environments.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
+import { installPeers } from "./peers.ts";
 import { benchResidents } from "./residents.ts";
 import { benchWarm } from "./warm.ts";
 
@@ -39,9 +41,23 @@ test("environments that compete for the connections of the smallest server cause
   expect(burst.operatorMs).toBeDefined();
 });
 
-test("the bench of cold starts measures every route", async () => {
+test("the bench of cold starts measures every route, and the frameworks that answer as ours do", async () => {
   quiet();
-  const { figures } = await benchColdStart({ pairs: 1 });
-  const measured = (figures as { functions: { function: string }[] }).functions.map(({ function: fn }) => fn);
-  expect(measured).toEqual(expect.arrayContaining(routes.map(({ fn }) => fn)));
+  const { figures, picture } = await benchColdStart({ pairs: 1 });
+  const { functions, peers, callerWaits } = figures as Readonly<
+    Record<string, readonly { function: string; peer: string }[]>
+  >;
+  expect(functions?.map((row) => row.function)).toEqual(expect.arrayContaining(routes.map(({ fn }) => fn)));
+  expect(new Set(peers?.map((row) => row.peer)).size).toBe(6);
+  expect(new Set(callerWaits?.map((row) => row.function)).size).toBe(2);
+  expect(picture).toContain("<title>");
+  // the first run installs the frameworks
+}, 120_000);
+
+test("the sources of the frameworks conform to their types", () => {
+  installPeers();
+  const { status, stdout } = spawnSync("node_modules/.bin/tsc", ["--project", "test/bench/peers"], {
+    encoding: "utf8",
+  });
+  expect([status, stdout]).toEqual([0, ""]);
 });

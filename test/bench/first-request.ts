@@ -70,7 +70,8 @@ const samples: Samples = {
     query: { user: "servicelogin", username: demo.nip, pass: demo.passphrase },
   }),
   "employee/employees": "documented",
-  "resident/list": "documented",
+  // another page than without a body, so that an answer shows that the body was read
+  "resident/list": () => ({ body: { page_number: 2, page_size: 10 } }),
   "resident/search": "documented",
   "tourism/categories": "documented",
   "tourism/gallery": "documented",
