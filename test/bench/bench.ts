@@ -4,6 +4,7 @@ import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchEnvironments } from "./environments.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
@@ -33,6 +34,7 @@ const run = command(
       messages: 50_000,
       recipients: 20_000,
       outbox: 10_000,
+      rounds: 5,
       rows: 1_000_000,
       warm: 100_000,
     };
@@ -57,6 +59,8 @@ const run = command(
           await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           await benchOutbox({ sends: defaults.outbox }),
           await benchResidents({ rows: defaults.rows }),
+          await benchStart({ rounds: defaults.rounds }),
+          await benchSynth({ rounds: defaults.rounds }),
           await benchWarm({ requests: defaults.warm }),
         ];
         return reply(results, store);
@@ -107,6 +111,21 @@ const run = command(
       .option(...size("rows", "residents"), defaults.rows)
       .option(...size("beside", "the same pages of the list beside so many residents, from a million on"))
       .action(answer(async (options) => finish(await benchResidents(options))));
+    program
+      .command("start")
+      .description("npm run dev until it is ready, and the first requests after that")
+      .option(...size("rounds", "starts after the first one"), defaults.rounds)
+      .option("--clone", "in a fresh clone of the last commit, with its npm ci")
+      .action(answer(async (options) => finish(await benchStart(options))));
+    program
+      .command("suite")
+      .description("npm test, which takes about 20 minutes; not one of all benches")
+      .action(answer(async () => finish(await benchSuite())));
+    program
+      .command("synth")
+      .description("the synthesis of a stage's templates")
+      .option(...size("rounds", "syntheses"), defaults.rounds)
+      .action(answer(async (options) => finish(await benchSynth(options))));
     program
       .command("warm")
       .description("requests to functions that are warm, with their database and without")

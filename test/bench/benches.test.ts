@@ -4,6 +4,7 @@ import { routes } from "#lib/routes/index.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchEnvironments } from "./environments.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
@@ -25,6 +26,9 @@ test.each([
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
   ["residents", () => benchResidents({ rows: 1_000, beside: 1_000, effort })],
+  ["start", () => benchStart({ rounds: 1 })],
+  ["suite", () => benchSuite(["node", "--version"])],
+  ["synth", () => benchSynth({ rounds: 1 })],
   ["warm", () => benchWarm({ requests: 1 })],
 ])("the bench %s runs", async (name, run) => {
   quiet();
