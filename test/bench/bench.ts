@@ -6,6 +6,7 @@ import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchEnvironments } from "./environments.ts";
+import { writeGuides } from "./guide.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
@@ -14,13 +15,17 @@ import { benchWarm } from "./warm.ts";
 
 const most = 100_000_000;
 
-/** Replies with the figures, and stores them if asked to: the stored ones are committed. */
-const reply = (results: readonly Result[], store: boolean | undefined): Reply => ({
-  text: store
-    ? `Stored: ${results.map(writeResult).join(", ")}`
-    : "Not stored. With --store, the figures are written to test/bench/results.",
-  json: results.map(({ bench, figures }) => ({ bench, ...figures })),
-});
+/** Replies with the figures, and stores them if asked to, in the guide too: the stored ones are committed. */
+const reply = (results: readonly Result[], store: boolean | undefined): Reply => {
+  const files = store ? results.map(writeResult) : [];
+  if (store) writeGuides();
+  return {
+    text: store
+      ? `Stored: ${files.join(", ")}`
+      : "Not stored. With --store, the figures are written to test/bench/results and into the guide.",
+    json: results.map(({ bench, figures }) => ({ bench, ...figures })),
+  };
+};
 
 const run = command(
   "bench",

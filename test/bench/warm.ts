@@ -34,6 +34,11 @@ const ask = async (city: City, row: Route | Authorizer, task: Task): Promise<Rep
   return reply;
 };
 
+/** What is measured of each function. */
+export interface Warm {
+  readonly functions: readonly ({ readonly function: string } & Omit<Reply, "payload">)[];
+}
+
 const columnsOf = (name: string, { p50, p99, bytes }: Partial<Times> = {}) => ({
   [`${name} p50 µs`]: p50 ?? "",
   [`${name} p99 µs`]: p99 ?? "",
@@ -49,7 +54,7 @@ const columnsOf = (name: string, { p50, p99, bytes }: Partial<Times> = {}) => ({
  */
 export const benchWarm = async ({ requests }: { requests: number }): Promise<Result> => {
   const functions = await withCity(residents, async (city, _, signal) => {
-    const measured: ({ function: string } & Omit<Reply, "payload">)[] = [];
+    const measured: Warm["functions"][number][] = [];
     const contexts = new Map<string, Record<string, unknown>>();
     const measure = async (row: Route | Authorizer, event: unknown) => {
       signal.throwIfAborted();
