@@ -5,6 +5,7 @@ import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchEnvironments } from "./environments.ts";
+import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
@@ -52,6 +53,7 @@ const run = command(
           await benchBurst({ requests: defaults.burst }),
           await benchEnvironments({ requests: defaults.burst, environments: defaults.environments }),
           await benchColdStart({ pairs: defaults.pairs }),
+          await benchImport({ rows: defaults.rows }),
           await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           await benchOutbox({ sends: defaults.outbox }),
           await benchResidents({ rows: defaults.rows }),
@@ -80,6 +82,11 @@ const run = command(
       .option(...size("requests", "requests of the burst"), defaults.burst)
       .option(...size("environments", "environments"), defaults.environments)
       .action(answer(async (options) => finish(await benchEnvironments(options))));
+    program
+      .command("import")
+      .description("an import of residents, as a ratio to a bare COPY")
+      .option(...size("rows", "residents of each file"), defaults.rows)
+      .action(answer(async (options) => finish(await benchImport(options))));
     program
       .command("memory")
       .description("memory of the messenger; 50,000 texts take half an hour")
