@@ -4,6 +4,7 @@ import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
 import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
@@ -28,6 +29,7 @@ const run = command(
     const defaults = {
       accept: 10_000,
       burst: 2_000,
+      delivery: 300,
       environments: 500,
       pairs: 15,
       messages: 50_000,
@@ -51,6 +53,7 @@ const run = command(
         const results = [
           await benchAccept({ sends: defaults.accept }),
           await benchBurst({ requests: defaults.burst }),
+          await benchDelivery({ sends: defaults.delivery }),
           await benchEnvironments({ requests: defaults.burst, environments: defaults.environments }),
           await benchColdStart({ pairs: defaults.pairs }),
           await benchImport({ rows: defaults.rows }),
@@ -76,6 +79,11 @@ const run = command(
       .description("cold starts of each function")
       .option(...size("pairs", "starts of each function"), defaults.pairs)
       .action(answer(async (options) => finish(await benchColdStart(options))));
+    program
+      .command("delivery")
+      .description("time from a request until the simulated phone shows its text, idle and under load")
+      .option(...size("sends", "messages of each kind"), defaults.delivery)
+      .action(answer(async (options) => finish(await benchDelivery(options))));
     program
       .command("environments")
       .description("a burst through many environments that nothing limits, on the smallest server")

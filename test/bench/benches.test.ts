@@ -3,6 +3,7 @@ import { routes } from "#lib/routes/index.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
 import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
@@ -20,6 +21,7 @@ const quiet = () => {
 test.each([
   ["accept", () => benchAccept({ sends: 1, rounds: 1 })],
   ["burst", () => benchBurst({ requests: 2, offered: [2] })],
+  ["delivery", () => benchDelivery({ sends: 1 })],
   ["import", () => benchImport({ rows: 1_000, beside: 1_000, rounds: 1 })],
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
