@@ -4,7 +4,9 @@ import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
+import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
@@ -27,6 +29,7 @@ const run = command(
     const defaults = {
       accept: 10_000,
       burst: 2_000,
+      delivery: 300,
       environments: 500,
       pairs: 15,
       messages: 50_000,
@@ -50,8 +53,10 @@ const run = command(
         const results = [
           await benchAccept({ sends: defaults.accept }),
           await benchBurst({ requests: defaults.burst }),
+          await benchDelivery({ sends: defaults.delivery }),
           await benchEnvironments({ requests: defaults.burst, environments: defaults.environments }),
           await benchColdStart({ pairs: defaults.pairs }),
+          await benchImport({ rows: defaults.rows }),
           await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           await benchOutbox({ sends: defaults.outbox }),
           await benchResidents({ rows: defaults.rows }),
@@ -82,11 +87,21 @@ const run = command(
         }),
       );
     program
+      .command("delivery")
+      .description("time from a request until the simulated phone shows its text, idle and under load")
+      .option(...size("sends", "messages of each kind"), defaults.delivery)
+      .action(answer(async (options) => finish(await benchDelivery(options))));
+    program
       .command("environments")
       .description("a burst through many environments that nothing limits, on the smallest server")
       .option(...size("requests", "requests of the burst"), defaults.burst)
       .option(...size("environments", "environments"), defaults.environments)
       .action(answer(async (options) => finish(await benchEnvironments(options))));
+    program
+      .command("import")
+      .description("an import of residents, as a ratio to a bare COPY")
+      .option(...size("rows", "residents of each file"), defaults.rows)
+      .action(answer(async (options) => finish(await benchImport(options))));
     program
       .command("memory")
       .description("memory of the messenger; 50,000 texts take half an hour")
