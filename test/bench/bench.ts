@@ -5,8 +5,10 @@ import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchStart, benchSuite, benchSynth } from "./commands.ts";
+import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
 import { writeGuides } from "./guide.ts";
+import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
@@ -29,11 +31,12 @@ const reply = (results: readonly Result[], store: boolean | undefined): Reply =>
 
 const run = command(
   "bench",
-  "Measure this machine: all benches with their default sizes, or one.",
+  "Measure this machine: one bench or, in about an hour and a half, all with their default sizes.",
   (program, answer) => {
     const defaults = {
       accept: 10_000,
       burst: 2_000,
+      delivery: 300,
       environments: 500,
       pairs: 15,
       messages: 50_000,
@@ -59,8 +62,10 @@ const run = command(
         const results = [
           await benchAccept({ sends: defaults.accept }),
           await benchBurst({ requests: defaults.burst }),
+          await benchDelivery({ sends: defaults.delivery }),
           await benchEnvironments({ requests: defaults.burst, environments: defaults.environments }),
           await benchColdStart({ pairs: defaults.pairs }),
+          await benchImport({ rows: defaults.rows }),
           await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           await benchOutbox({ sends: defaults.outbox }),
           await benchResidents({ rows: defaults.rows }),
@@ -94,11 +99,21 @@ const run = command(
         }),
       );
     program
+      .command("delivery")
+      .description("time from a request until the simulated phone shows its text, idle and under load")
+      .option(...size("sends", "messages of each kind"), defaults.delivery)
+      .action(answer(async (options) => finish(await benchDelivery(options))));
+    program
       .command("environments")
       .description("a burst through many environments that nothing limits, on the smallest server")
       .option(...size("requests", "requests of the burst"), defaults.burst)
       .option(...size("environments", "environments"), defaults.environments)
       .action(answer(async (options) => finish(await benchEnvironments(options))));
+    program
+      .command("import")
+      .description("an import of residents, as a ratio to a bare COPY")
+      .option(...size("rows", "residents of each file"), defaults.rows)
+      .action(answer(async (options) => finish(await benchImport(options))));
     program
       .command("memory")
       .description("memory of the messenger; 50,000 texts take half an hour")

@@ -5,7 +5,9 @@ import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchStart, benchSuite, benchSynth } from "./commands.ts";
+import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
+import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { installPeers } from "./peers.ts";
@@ -14,7 +16,7 @@ import { benchWarm } from "./warm.ts";
 
 // with one sample of each: what is measured means nothing here
 
-const effort = { samples: 1, plainMs: 0, writeMs: 50, writeRounds: 1, loadRows: 1_000, loadRounds: 1 };
+const effort = { samples: 1, plainMs: 0, readMs: 0, writeMs: 50, writeRounds: 1 };
 
 const quiet = () => {
   for (const method of ["error", "log"] as const) vi.spyOn(console, method).mockReturnValue();
@@ -23,6 +25,8 @@ const quiet = () => {
 test.each([
   ["accept", () => benchAccept({ sends: 1, rounds: 1 })],
   ["burst", () => benchBurst({ requests: 2, offered: [2] })],
+  ["delivery", () => benchDelivery({ sends: 1 })],
+  ["import", () => benchImport({ rows: 1_000, beside: 1_000, rounds: 1 })],
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
   ["residents", () => benchResidents({ rows: 1_000, beside: 1_000, effort })],
