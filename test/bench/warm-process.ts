@@ -14,16 +14,17 @@ import type { Route } from "#lib/routes/route.ts";
 /** What is measured. */
 export interface Task {
   readonly fn: string;
-  /** Folder of the bundle. */
-  readonly folder: string;
+  readonly bundle: string;
   readonly event: unknown;
   /** Requests to the bundle, with its database and old systems. */
   readonly whole: number;
   /** Requests to the endpoint alone: `handle` returns at once what the bundle returned before. */
   readonly pipeline: number;
+  /** What the bundle of a framework without its duty's work returns: all of it is a pipeline. */
+  readonly reply?: unknown;
 }
 
-/** Microseconds. */
+/** In microseconds. */
 export interface Times {
   readonly p50: number;
   readonly p99: number;
@@ -85,15 +86,19 @@ const pipelineOf = (route: Route, payload: string): Handler => {
   return build.handler(async () => reply) as unknown as Handler;
 };
 
-process.once("message", async ({ fn, folder, event, whole, pipeline }: Task) => {
-  const { handler } = (await import(pathToFileURL(`${folder}/index.mjs`).href)) as { handler: Handler };
+process.once("message", async ({ fn, bundle, event, whole, pipeline, reply }: Task) => {
+  Object.assign(globalThis, { reply });
+  const { handler } = (await import(pathToFileURL(bundle).href)) as { handler: Handler };
   const payload = JSON.stringify(await handler(structuredClone(event), context));
   const route = fn.startsWith("docs/") ? undefined : routes.find((one) => one.fn === fn);
-  const reply: Reply = {
-    payload,
-    whole: await measure(handler, event, whole),
-    ...(route && { pipeline: await measure(pipelineOf(route, payload), event, pipeline) }),
-    write: await measure(async () => process.stdout.write(line), event, pipeline),
-  };
-  process.send?.(reply, () => process.exit());
+  const alone = reply === undefined ? route && pipelineOf(route, payload) : handler;
+  process.send?.(
+    {
+      payload,
+      whole: await measure(handler, event, whole),
+      ...(alone && { pipeline: await measure(alone, event, pipeline) }),
+      write: await measure(async () => process.stdout.write(line), event, pipeline),
+    } satisfies Reply,
+    () => process.exit(),
+  );
 });
