@@ -12,13 +12,15 @@ import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
-import { type Result, writeResult } from "./result.ts";
+import { compareResult, printTable, type Result, writeResult } from "./result.ts";
 import { benchWarm } from "./warm.ts";
 
 const most = 100_000_000;
 
-/** Replies with the figures, and stores them if asked to, in the guide too: the stored ones are committed. */
+/** Replies with the figures, beside those before, and stores them if asked to, in the guide too: the stored ones are committed. */
 const reply = (results: readonly Result[], store: boolean | undefined): Reply => {
+  const compared = results.flatMap(compareResult);
+  if (compared.length > 0) printTable(compared);
   const files = store ? results.map(writeResult) : [];
   if (store) writeGuides();
   return {

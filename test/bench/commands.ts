@@ -115,9 +115,9 @@ const benchCommand = async (bench: string, command: readonly string[], rounds: n
   const seconds: number[] = [];
   while (seconds.length < rounds)
     seconds.push((await timed(async () => execFileSync(program, args, { stdio: "ignore" }))) / 1_000);
-  const figures = { rounds, seconds: measureOf(seconds) };
-  printTable([{ "seconds of": bench, ...figures.seconds }]);
-  return { bench, figures };
+  const measured = measureOf(seconds);
+  printTable([{ "seconds of": bench, ...measured }]);
+  return { bench, figures: { rounds, [`${bench}, s`]: measured } };
 };
 
 /** Measures the synthesis of a stage's templates. */

@@ -15,6 +15,12 @@ const rowsAt =
   (figures: Readonly<Record<string, unknown>>): readonly Row[] =>
     (figures[key] ?? []) as readonly Row[];
 
+/** Every measure that a bench stores by its name. */
+const measures = (figures: Readonly<Record<string, Measure | unknown>>): readonly Row[] =>
+  Object.entries(figures).flatMap(([what, value]) =>
+    typeof value === "object" && value !== null ? [{ what, measured: spreadOf(value as Measure) }] : [],
+  );
+
 const times = (value: number): string => `${value.toFixed(2)} ×`;
 
 /** How many times longer each framework takes than we do, by function. */
@@ -55,11 +61,11 @@ const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures:
       ({ functions }: Warm) =>
         functions.map(({ function: name, pipeline, write, whole }) => ({
           function: name,
-          "pipeline p50 µs": pipeline?.p50 ?? "–",
+          "pipeline p50 µs": pipeline?.median ?? "–",
           "p99 µs": pipeline?.p99 ?? "–",
           bytes: pipeline?.bytes ?? "–",
-          "log write p50 µs": write.p50,
-          "whole p50 ms": (whole.p50 / 1_000).toFixed(2),
+          "log write p50 µs": write.median,
+          "whole p50 ms": (whole.median / 1_000).toFixed(2),
           "whole p99 ms": (whole.p99 / 1_000).toFixed(2),
         })),
     ],
@@ -72,17 +78,11 @@ const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures:
     import: ["import", rowsAt("ways")],
     accept: ["accept", rowsAt("rounds")],
     delivery: ["delivery", rowsAt("rows")],
-    start: [
-      "start",
-      (figures: Readonly<Record<string, Measure | unknown>>) =>
-        Object.entries(figures).flatMap(([what, value]) =>
-          typeof value === "object" && value !== null ? [{ what, measured: spreadOf(value as Measure) }] : [],
-        ),
-    ],
+    ...Object.fromEntries(["start", "synth", "suite"].map((bench) => [bench, [bench, measures]])),
   };
 
 const tableOf = (rows: readonly Row[]): string => {
-  const columns = Object.keys(rows[0] ?? {});
+  const columns = Object.keys(rows[0] ?? {}).filter((column) => typeof rows[0]?.[column] !== "object");
   const isText = (column: string) => rows.some((row) => /^[a-z«]/i.test(String(row[column])));
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
   return [

@@ -5,6 +5,8 @@ import { endpoint } from "#lib/http/endpoint.ts";
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
 import { routes } from "#lib/routes/index.ts";
 import type { Route } from "#lib/routes/route.ts";
+import { type Measure, measureOf } from "./result.ts";
+import { percentile } from "./timing.ts";
 
 /*
  * A process of its own for each function: it has the function's environment, and nothing else compiles the code that is
@@ -25,8 +27,7 @@ export interface Task {
 }
 
 /** In microseconds. */
-export interface Times {
-  readonly p50: number;
+export interface Times extends Measure {
   readonly p99: number;
   /** Allocated for each request. */
   readonly bytes: number;
@@ -43,9 +44,6 @@ export interface Reply {
 type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
 const context = { getRemainingTimeInMillis: () => 10_000, callbackWaitsForEmptyEventLoop: false };
-
-const percentile = (sorted: Float64Array, share: number): number =>
-  Number((sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1));
 
 /** Requests whose memory is measured: few enough for one collection before and none meanwhile. */
 const weighed = 200;
@@ -71,8 +69,7 @@ const measure = async (handler: Handler, event: unknown, requests: number): Prom
   const before = process.memoryUsage().heapUsed;
   for (const one of events) await handler(one, context);
   const bytes = Math.round((process.memoryUsage().heapUsed - before) / weighed);
-  const sorted = times.sort();
-  return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), bytes };
+  return { ...measureOf([...times]), p99: percentile([...times.sort()], 0.99), bytes };
 };
 
 const line = `${" ".repeat(180)}\n`;

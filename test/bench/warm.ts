@@ -44,8 +44,8 @@ export interface Warm {
   readonly peers: readonly PeerTimes[];
 }
 
-const columnsOf = (name: string, { p50, p99, bytes }: Partial<Times> = {}) => ({
-  [`${name} p50 µs`]: p50 ?? "",
+const columnsOf = (name: string, { median, p99, bytes }: Partial<Times> = {}) => ({
+  [`${name} p50 µs`]: median ?? "",
   [`${name} p99 µs`]: p99 ?? "",
   [`${name} bytes`]: bytes ?? "",
 });
@@ -84,7 +84,7 @@ const measureAll = async (
       whole: counted.test(fn) ? Math.min(few, whole) : whole,
     });
     functions.push({ function: fn, ...times });
-    console.log(`${fn}: p50 ${times.whole.p50} µs`);
+    console.log(`${fn}: p50 ${times.whole.median} µs`);
     return payload;
   };
   for (const authorizer of authorizers) {
@@ -114,7 +114,7 @@ export const benchWarm = async ({ requests }: { requests: number }): Promise<Res
     measured.functions.map(({ function: name, pipeline, whole, write }) => ({
       function: name,
       ...columnsOf("pipeline", pipeline),
-      "write p50 µs": write.p50,
+      "write p50 µs": write.median,
       ...columnsOf("whole", whole),
     })),
   );
