@@ -30,20 +30,24 @@ export const readCredentials = () => {
  *
  * Region, endpoint and credentials are given, not discovered: the default chains read files and cost
  * about 10 ms and 130 KB in a cold start. In Lambda all three are in the environment; a container gets its
- * credentials by HTTP instead, through `takeCredentialsFrom`.
+ * credentials by HTTP instead, through `takeCredentialsFrom`. `infra/build/left-out.ts` relies on every setting here.
  */
 export const secretsManager = lazy(async () => {
+  const region = getSetting("AWS_REGION");
   const endpoint = findSetting("AWS_ENDPOINT_URL_SECRETS_MANAGER");
+  const url = new URL(endpoint ?? `https://secretsmanager.${region}.amazonaws.com`);
   return new SecretsManagerClient({
-    region: getSetting("AWS_REGION"),
+    region,
     credentials: source ?? readCredentials(),
-    ...(endpoint && { endpoint }),
+    endpoint: url.href,
+    endpointProvider: () => ({ url }),
     maxAttempts: 2,
     retryMode: "standard",
     defaultsMode: "standard",
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
     authSchemePreference: [],
+    disableClockSkewCorrection: false,
     userAgentAppId: "municipal-integration-api",
     // by default the SDK only logs a warning after the request timeout, and continues to wait
     requestHandler: {
