@@ -6,6 +6,7 @@ import * as esbuild from "esbuild";
 import { listGuideFiles } from "../docs/guide.ts";
 import { writeDocumentation } from "../docs/write.ts";
 import { correctLibraries } from "./corrections.ts";
+import { leaveOut } from "./left-out.ts";
 import { writeLicences } from "./licences.ts";
 import { listBundlePackages, listImagePackages } from "./packages.ts";
 import { listAuthorities } from "./rds-authorities.ts";
@@ -59,39 +60,6 @@ const builtins: esbuild.Plugin = {
     build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({ contents: builtinSource(path) }));
     build.onLoad({ filter: /.*/, namespace: "whole-builtin" }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule("node:${path}")`,
-    }));
-  },
-};
-
-/** Replacements for modules that the bundles would contain but hardly ever call, and why. */
-const leftOut = {
-  // credentials come from the environment (lib/secrets/secret.ts): the discovery chain is 130 KB and 10 ms
-  "@aws-sdk/credential-provider-node": "export const defaultProvider = undefined",
-  // Secrets Manager has no streaming operation: 13 KB
-  "@smithy/core/event-streams":
-    "export const EventStreamSerde = undefined, eventStreamSerdeProvider = undefined",
-  // logical replication: 4 KB
-  "./subscribe.js": "export default () => () => { throw new Error('replication is left out of the bundle') }",
-  // middy names an error by its status: 3 ms where nothing else needs HTTP
-  "node:http":
-    'export const STATUS_CODES = new Proxy({}, { get: (_, code) => process.getBuiltinModule("node:http").STATUS_CODES[code] })',
-};
-
-const leaveOut: esbuild.Plugin = {
-  name: "leave-out",
-  setup(build) {
-    build.onResolve(
-      { filter: /^(@aws-sdk\/credential-provider-node|@smithy\/core\/event-streams)$/ },
-      ({ path }) => ({ path, namespace: "left-out" }),
-    );
-    build.onResolve({ filter: /^\.\/subscribe\.js$/ }, ({ path, importer }) =>
-      /[\\/]postgres[\\/]/.test(importer) ? { path, namespace: "left-out" } : undefined,
-    );
-    build.onResolve({ filter: /^node:http$/ }, ({ path, importer }) =>
-      /[\\/]@middy[\\/]util[\\/]/.test(importer) ? { path, namespace: "left-out" } : undefined,
-    );
-    build.onLoad({ filter: /.*/, namespace: "left-out" }, ({ path }) => ({
-      contents: leftOut[path as keyof typeof leftOut],
     }));
   },
 };

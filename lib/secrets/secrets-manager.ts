@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { SecretsManagerClient, type SecretsManagerClientConfig } from "@aws-sdk/client-secrets-manager";
 import { findSetting, getSetting } from "../config.ts";
 import { lazy } from "../lazy.ts";
@@ -23,6 +24,16 @@ export const readCredentials = () => {
   };
 };
 
+/** The SDK's own makes Node load web streams, and open both standard outputs: 2 ms of a cold start. */
+const collect = (stream: Readable): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    stream
+      .on("data", (chunk: Buffer) => chunks.push(chunk))
+      .on("end", () => resolve(Buffer.concat(chunks)))
+      .on("error", reject);
+  });
+
 /**
  * Returns the client of Secrets Manager. The SDK's default endpoint supports IPv6 and IPv4, so a network without NAT
  * reaches it; `useDualstackEndpoint` would only change its name.
@@ -30,21 +41,26 @@ export const readCredentials = () => {
  *
  * Region, endpoint and credentials are given, not discovered: the default chains read files and cost
  * about 10 ms and 130 KB in a cold start. In Lambda all three are in the environment; a container gets its
- * credentials by HTTP instead, through `takeCredentialsFrom`.
+ * credentials by HTTP instead, through `takeCredentialsFrom`. `infra/build/left-out.ts` relies on every setting here.
  */
 export const secretsManager = lazy(async () => {
+  const region = getSetting("AWS_REGION");
   const endpoint = findSetting("AWS_ENDPOINT_URL_SECRETS_MANAGER");
+  const url = new URL(endpoint ?? `https://secretsmanager.${region}.amazonaws.com`);
   return new SecretsManagerClient({
-    region: getSetting("AWS_REGION"),
+    region,
     credentials: source ?? readCredentials(),
-    ...(endpoint && { endpoint }),
+    endpoint: url.href,
+    endpointProvider: () => ({ url }),
     maxAttempts: 2,
     retryMode: "standard",
     defaultsMode: "standard",
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
     authSchemePreference: [],
+    disableClockSkewCorrection: false,
     userAgentAppId: "municipal-integration-api",
+    streamCollector: collect,
     // by default the SDK only logs a warning after the request timeout, and continues to wait
     requestHandler: {
       connectionTimeout: 1_000,
