@@ -18,6 +18,14 @@ const absent = (...names: readonly string[]) =>
 
 const inSmithy = (path: string) => new RegExp(`/@smithy/core/dist-es/submodules/${path}\\.js$`);
 
+/** The schema of each operation, with its name and without its members. */
+const nameOperations = (source: string) =>
+  Array.from(
+    source.matchAll(/^export var (\w+)\$ = \[9,/gm),
+    ([, name]) =>
+      `export const ${name}$ = [9, "com.amazonaws.secretsmanager", "${name}", 0, "unit", "unit"];`,
+  );
+
 /** What the bundles would contain but never call, and why. */
 const replacements: readonly Replacement[] = [
   // credentials come from the environment (lib/secrets/secrets-manager.ts): the discovery chain is 130 KB and 10 ms
@@ -33,6 +41,15 @@ const replacements: readonly Replacement[] = [
   {
     file: /\/@smithy\/signature-v4\/dist-es\/HeaderFormatter\.js$/,
     make: () => "export class HeaderFormatter { format() { throw new Error('left out of the bundle') } }",
+  },
+  // the protocol is given (lib/secrets/json-protocol.ts): another one and the schemas of all operations are 35 KB
+  {
+    file: /\/@aws-sdk\/core\/dist-es\/submodules\/protocols\/index\.js$/,
+    make: () => absent("AwsJson1_1Protocol"),
+  },
+  {
+    file: /\/@aws-sdk\/client-secrets-manager\/dist-es\/schemas\/schemas_0\.js$/,
+    make: (source) => ["export const errorTypeRegistries = [];", ...nameOperations(source)].join("\n"),
   },
   // the endpoint is given: its rules and the partitions of AWS are 11 KB
   {

@@ -28,12 +28,14 @@ const withTabs = (markdown: string): string =>
     return `<Tabs syncKey="language">\n${tabs.join("\n")}\n</Tabs>\n`;
   });
 
-/** Turns links to guide files into links to their pages. */
+/** Turns links to guide files and pictures into links to their pages and copies. */
 const withLinks = (markdown: string, language: Language): string =>
-  markdown.replace(
-    /\]\((?:\.\/)?([a-z-]+)\.md(#[\w-]+)?\)/g,
-    (_, name, anchor = "") => `](${placeholderBase}/docs/${prefixes[language]}${name}${anchor})`,
-  );
+  markdown
+    .replace(
+      /\]\((?:\.\/)?([a-z-]+)\.md(#[\w-]+)?\)/g,
+      (_, name, anchor = "") => `](${placeholderBase}/docs/${prefixes[language]}${name}${anchor})`,
+    )
+    .replaceAll("](../../pictures/", `](${placeholderBase}/docs/pictures/`);
 
 const frontmatter = (fields: Record<string, unknown>): string =>
   `---\n${Object.entries(fields)

@@ -28,6 +28,7 @@ export const readers: readonly { readonly label: Text; readonly guides: readonly
       "rotation",
       "cost",
       "growing",
+      "speed",
     ],
   },
   {

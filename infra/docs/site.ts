@@ -19,6 +19,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { languages } from "#lib/openapi/text.ts";
 import { placeholderBase } from "../../lib/docs/base.ts";
+import { compressAssets } from "./assets.ts";
 import { prefixes, writeContent } from "./content.ts";
 import { guideNames, readers } from "./guide.ts";
 import { polish } from "./polish.ts";
@@ -89,7 +90,7 @@ export const listSitePackages = (): readonly string[] => {
 };
 
 /** Older sites stay for other checkouts that use the same packages. */
-const kept = 4;
+const kept = 12;
 
 const store = (built: string, cache: string, site: string): void => {
   mkdirSync(cache, { recursive: true });
@@ -120,6 +121,7 @@ export const buildSite = (endpoints: string): string => {
     runAstro(work);
     verify(`${work}/built`);
     polish(`${work}/built`);
+    compressAssets(`${work}/built`);
     renameSync(`${work}/${packageList}`, `${work}/built/${packageList}`);
     store(`${work}/built`, cache, site);
     rmSync(work, { recursive: true, force: true });

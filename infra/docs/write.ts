@@ -5,7 +5,6 @@ import { type Language, languages } from "#lib/openapi/text.ts";
 import { type DocumentName, documentNames } from "#lib/routes/docs.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { messagingApi } from "../aws/messaging-api.ts";
-import { storedForms } from "./assets.ts";
 import { buildSite, listSitePackages, packageList } from "./site.ts";
 
 type Files = readonly (readonly [string, string | Buffer])[];
@@ -33,21 +32,13 @@ const listEndpoints = (language: Language) =>
     ),
   );
 
-/** Compressed once in a process: a watching build writes the documentation after each change. */
-const composed = new Map<string, Files>();
-
 const composeSite = (): Files => {
   const site = buildSite(
     JSON.stringify(Object.fromEntries(languages.map((language) => [language, listEndpoints(language)]))),
   );
-  const files =
-    composed.get(site) ??
-    globSync("**/*.*", { cwd: site, exclude: [packageList] }).flatMap((name) =>
-      storedForms(name, readFileSync(`${site}/${name}`)),
-    );
-  composed.clear();
-  composed.set(site, files);
-  return files;
+  return globSync("**/*.*", { cwd: site, exclude: [packageList] }).map(
+    (name) => [name, readFileSync(`${site}/${name}`)] as const,
+  );
 };
 
 /**

@@ -58,6 +58,8 @@ export interface CityOptions {
   readonly onDatabaseLog?: (line: string) => void;
   /** Returns the port at which the other parts reach a system; by default its own. */
   readonly via?: Via;
+  /** Until the bundles are built, if they are not yet. */
+  readonly built?: Promise<unknown>;
   /** Aborts the start between two steps. */
   readonly signal?: AbortSignal;
   /** Receives the current step of the start. */
@@ -144,7 +146,7 @@ const seedIfFewer = async (database: LocalDatabase, { residents, signal, onStep 
 };
 
 /**
- * Starts the whole system on this machine, from the gateway to the database. The bundles must have been built. If one
+ * Starts the whole system on this machine, from the gateway to the database, of bundles that are built. If one
  * part fails, the parts that were started are stopped.
  */
 export const startCity = async (options: CityOptions) => {
@@ -184,6 +186,7 @@ export const startCity = async (options: CityOptions) => {
       AWS_ENDPOINT_URL_SECRETS_MANAGER: await atPort(secretsServer.url, "secrets", via),
       DATABASE_TLS: "disable",
     };
+    await options.built;
     const wanted = options.messenger ?? "fake";
     const messenger =
       typeof wanted === "object"

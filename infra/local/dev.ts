@@ -113,11 +113,18 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
       for (const file of ["secrets.json", "audit-anchors.json"]) rmSync(`${folder}/${file}`, { force: true });
     }
     let city: City | undefined;
-    const builder = await firstBuild((errors) => {
+    // while the database starts; a failure is thrown where the bundles are needed
+    const building = firstBuild((errors) => {
       if (errors === 0) city?.reload();
       print(errors === 0 ? "rebuilt" : "build failed; the previous build stays in use");
     });
-    stops.push(() => builder.dispose());
+    building.catch(() => {});
+    stops.push(() =>
+      building.then(
+        (builder) => builder.dispose(),
+        () => {},
+      ),
+    );
     // just before they are used, so that nobody else takes them
     const ports = await choosePorts(options);
     const logFile = createWriteStream(`${folder}/functions.log`, { flags: "w", mode: 0o600 });
@@ -132,6 +139,7 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
       scheduled: true,
       limitsAddresses: true,
       signal: interruption.signal,
+      built: building,
       onAccess: print,
       onLog: (fn, line) => {
         logFile.write(`${line}\n`);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   DescribeSecretCommand,
   PutSecretValueCommand,
@@ -16,14 +17,14 @@ export const listStages = async (id: string): Promise<Readonly<Record<string, re
 export const writeVersion = async (
   id: string,
   value: unknown,
-  { versionId, stage }: { versionId?: string; stage?: "AWSPENDING" } = {},
+  { versionId = randomUUID(), stage }: { versionId?: string; stage?: "AWSPENDING" } = {},
 ): Promise<void> => {
   const sdk = await secretsManager();
   await sdk.send(
     new PutSecretValueCommand({
       SecretId: id,
       SecretString: JSON.stringify(value),
-      ...(versionId && { ClientRequestToken: versionId }),
+      ClientRequestToken: versionId,
       ...(stage && { VersionStages: [stage] }),
     }),
   );

@@ -1,7 +1,7 @@
-import type { Readable } from "node:stream";
 import { SecretsManagerClient, type SecretsManagerClientConfig } from "@aws-sdk/client-secrets-manager";
 import { findSetting, getSetting } from "../config.ts";
 import { lazy } from "../lazy.ts";
+import { jsonProtocol } from "./json-protocol.ts";
 
 const requestTimeoutMs = 1_500;
 
@@ -23,16 +23,6 @@ export const readCredentials = () => {
     ...(sessionToken && { sessionToken }),
   };
 };
-
-/** The SDK's own makes Node load web streams, and open both standard outputs: 2 ms of a cold start. */
-const collect = (stream: Readable): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    stream
-      .on("data", (chunk: Buffer) => chunks.push(chunk))
-      .on("end", () => resolve(Buffer.concat(chunks)))
-      .on("error", reject);
-  });
 
 /**
  * Returns the client of Secrets Manager. The SDK's default endpoint supports IPv6 and IPv4, so a network without NAT
@@ -60,7 +50,7 @@ export const secretsManager = lazy(async () => {
     authSchemePreference: [],
     disableClockSkewCorrection: false,
     userAgentAppId: "municipal-integration-api",
-    streamCollector: collect,
+    protocol: jsonProtocol,
     // by default the SDK only logs a warning after the request timeout, and continues to wait
     requestHandler: {
       connectionTimeout: 1_000,

@@ -4,27 +4,36 @@ import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
+import { writeGuides } from "./guide.ts";
 import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
-import { type Result, writeResult } from "./result.ts";
+import { compareResult, printTable, type Result, writeResult } from "./result.ts";
+import { benchWarm } from "./warm.ts";
 
 const most = 100_000_000;
 
-/** Replies with the figures, and stores them if asked to: the stored ones are committed. */
-const reply = (results: readonly Result[], store: boolean | undefined): Reply => ({
-  text: store
-    ? `Stored: ${results.map(writeResult).join(", ")}`
-    : "Not stored. With --store, the figures are written to test/bench/results.",
-  json: results.map(({ bench, figures }) => ({ bench, ...figures })),
-});
+/** Replies with the figures, beside those before, and stores them if asked to, in the guide too: the stored ones are committed. */
+const reply = (results: readonly Result[], store: boolean | undefined): Reply => {
+  const compared = results.flatMap(compareResult);
+  if (compared.length > 0) printTable(compared);
+  const files = store ? results.map(writeResult) : [];
+  if (store) writeGuides();
+  return {
+    text: store
+      ? `Stored: ${files.join(", ")}`
+      : "Not stored. With --store, the figures are written to test/bench/results and into the guide.",
+    json: results.map(({ bench, figures }) => ({ bench, ...figures })),
+  };
+};
 
 const run = command(
   "bench",
-  "Measure this machine: all benches with their default sizes, or one.",
+  "Measure this machine: one bench or, in about an hour and a half, all with their default sizes.",
   (program, answer) => {
     const defaults = {
       accept: 10_000,
@@ -35,7 +44,9 @@ const run = command(
       messages: 50_000,
       recipients: 20_000,
       outbox: 10_000,
+      rounds: 5,
       rows: 1_000_000,
+      warm: 100_000,
     };
     const size = <N extends string>(name: N, what: string) =>
       [`--${name} <number>`, what, readWhole(`--${name}`, 1, most)] as const;
@@ -60,6 +71,9 @@ const run = command(
           await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           await benchOutbox({ sends: defaults.outbox }),
           await benchResidents({ rows: defaults.rows }),
+          await benchStart({ rounds: defaults.rounds }),
+          await benchSynth({ rounds: defaults.rounds }),
+          await benchWarm({ requests: defaults.warm }),
         ];
         return reply(results, store);
       }),
@@ -119,6 +133,26 @@ const run = command(
       .option(...size("rows", "residents"), defaults.rows)
       .option(...size("beside", "the same pages of the list beside so many residents, from a million on"))
       .action(answer(async (options) => finish(await benchResidents(options))));
+    program
+      .command("start")
+      .description("npm run dev until it is ready, and the first requests after that")
+      .option(...size("rounds", "starts after the first one"), defaults.rounds)
+      .option("--clone", "in a fresh clone of the last commit, with its npm ci")
+      .action(answer(async (options) => finish(await benchStart(options))));
+    program
+      .command("suite")
+      .description("npm test, which takes about 20 minutes; not one of all benches")
+      .action(answer(async () => finish(await benchSuite())));
+    program
+      .command("synth")
+      .description("the synthesis of a stage's templates")
+      .option(...size("rounds", "syntheses"), defaults.rounds)
+      .action(answer(async (options) => finish(await benchSynth(options))));
+    program
+      .command("warm")
+      .description("requests to functions that are warm, with their database and without")
+      .option(...size("requests", "requests to each function without its database"), defaults.warm)
+      .action(answer(async (options) => finish(await benchWarm(options))));
   },
 );
 

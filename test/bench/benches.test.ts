@@ -4,6 +4,7 @@ import { routes } from "#lib/routes/index.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
+import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
 import { benchImport } from "./import.ts";
@@ -11,6 +12,7 @@ import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { installPeers } from "./peers.ts";
 import { benchResidents } from "./residents.ts";
+import { benchWarm } from "./warm.ts";
 
 // with one sample of each: what is measured means nothing here
 
@@ -28,6 +30,10 @@ test.each([
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
   ["residents", () => benchResidents({ rows: 1_000, beside: 1_000, effort })],
+  ["start", () => benchStart({ rounds: 1 })],
+  ["suite", () => benchSuite(["node", "--version"])],
+  ["synth", () => benchSynth({ rounds: 1 })],
+  ["warm", () => benchWarm({ requests: 1 })],
 ])("the bench %s runs", async (name, run) => {
   quiet();
   const { bench, figures } = await run();

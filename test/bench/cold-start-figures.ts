@@ -1,6 +1,6 @@
 import type { CallerWait, PeerFigures } from "./beside-peers.ts";
 import { type Bar, barsOf } from "./peer-picture.ts";
-import { compareMeasure, findResult, type Measure, printTable } from "./result.ts";
+import { type Measure, printTable } from "./result.ts";
 
 export type Figures = {
   readonly function: string;
@@ -23,42 +23,20 @@ export interface Measured {
   readonly callerWaits: readonly CallerWait[];
 }
 
-/** Prints rows with what was stored before beside them. */
-const printBeside = <T extends { readonly ratio: Measure }>(
-  rows: readonly T[],
-  stored: readonly T[] = [],
-  { keyOf, cellsOf }: { keyOf: (row: T) => string; cellsOf: (row: T) => Record<string, string | number> },
-) => {
-  const before = new Map(stored.map((row) => [keyOf(row), row.ratio]));
-  printTable(
-    rows.map((row) => ({
-      ...cellsOf(row),
-      ratio: row.ratio.median,
-      before: before.get(keyOf(row))?.median ?? 0,
-      change: compareMeasure(row.ratio, before.get(keyOf(row))),
-    })),
-  );
-};
-
-/** Prints the figures, with what was stored before beside them. */
+/** Prints the figures. */
 export const printMeasured = ({ functions, peers, callerWaits }: Measured) => {
-  const stored = findResult("cold-start") as Partial<Measured> | undefined;
-  printBeside(functions, stored?.functions, {
-    keyOf: (row) => row.function,
-    cellsOf: ({ ratio, ...row }) => row,
-  });
-  printBeside(peers, stored?.peers, {
-    keyOf: (row) => `${row.function} ${row.peer}`,
-    cellsOf: ({ ratio, toOurs, ...row }) => ({ ...row, toOurs: toOurs.median }),
-  });
-  printBeside(callerWaits, stored?.callerWaits, {
-    keyOf: (row) => `${row.function} ${row.authorizer}`,
-    cellsOf: ({ ratio, perStart, peers: times, ...row }) => ({
+  printTable(functions.map(({ ratio, ...row }) => ({ ...row, ratio: ratio.median })));
+  printTable(
+    peers.map(({ ratio, toOurs, ...row }) => ({ ...row, ratio: ratio.median, toOurs: toOurs.median })),
+  );
+  printTable(
+    callerWaits.map(({ ratio, perStart, peers: times, ...row }) => ({
       ...row,
+      ratio: ratio.median,
       perStart: perStart.median,
       ...times,
-    }),
-  });
+    })),
+  );
 };
 
 /** Draws each function of ours between the peers with its duty; of a guarded one, also with its authorizer. */

@@ -10,7 +10,7 @@ import { withCity } from "../steps/temporary-city.ts";
 import { callerWaitsOf, empty, msOf, type PeerFigures, ratioOf, round } from "./beside-peers.ts";
 import { drawMeasured, type Figures, type Measured, printMeasured } from "./cold-start-figures.ts";
 import { guardEvent, routeEvent } from "./first-request.ts";
-import { buildPeers, compareAnswers, type Peer, preparePeers } from "./peers.ts";
+import { buildPeers, compareAnswers, type Peer, preparePeers, withGuard } from "./peers.ts";
 import { median, type Result } from "./result.ts";
 import { type Contender, type Round, startOne, startRounds, writeEmptyHandler } from "./rounds.ts";
 
@@ -54,18 +54,15 @@ const routeOf = (row: Route, city: City, context: Record<string, unknown> | unde
   check: checkReply,
 });
 
-/** A peer checks its caller itself, so it gets the authorizer's secrets too, and no answer of it. */
+/** A peer gets no answer of an authorizer. */
 const peerOf = (
   { name, folder }: Peer,
-  { row, guard, city }: { row: Route; guard: Authorizer | undefined; city: City },
+  row: Route,
+  city: City,
   answer: APIGatewayProxyResult,
 ): Contender => ({
   name,
-  target: {
-    ...targetOf(row, city),
-    folder,
-    variables: city.variables({ ...row, secrets: { ...guard?.secrets, ...row.secrets } }),
-  },
+  target: { ...targetOf(withGuard(row), city), folder },
   makeEvent: () => routeEvent(row, city, undefined),
   check: (result) => compareAnswers(answer, result as APIGatewayProxyResult, city),
 });
@@ -129,7 +126,7 @@ const measureRoute = async (
   const built = await buildPeers(row.fn, folder);
   const guard = built.length > 0 ? authorizers.find(({ kind }) => kind === row.auth.kind) : undefined;
   const answer = (await startOne(ours)).result as APIGatewayProxyResult;
-  const all = [ours, ...built.map((peer) => peerOf(peer, { row, guard, city }, answer))];
+  const all = [ours, ...built.map((peer) => peerOf(peer, row, city, answer))];
   if (built.length > 0) for (const one of all) await startOne(refusedOf(one));
   const authorizer = guard && withWarmOf(authorizerOf(guard, city));
   const rounds = await startRounds([emptyOf(ours, folder), ...(authorizer ? [authorizer] : []), ...all], run);

@@ -1,7 +1,7 @@
 import type { City } from "../../infra/local/city.ts";
 import { messagingClient } from "../steps/messaging.ts";
 import { withCity } from "../steps/temporary-city.ts";
-import { printTable, type Result } from "./result.ts";
+import { measureOf, printTable, type Result } from "./result.ts";
 import { percentile, timed } from "./timing.ts";
 
 const recipients = Array.from({ length: 20 }, (_, i) => `62813000001${String(i).padStart(2, "0")}`);
@@ -50,10 +50,11 @@ export const benchDelivery = async ({ sends }: { sends: number }): Promise<Resul
       signal.throwIfAborted();
       const times = await run(sends, callers);
       measured.push({
-        callers,
+        callers: `${callers}`,
         messages: times.length,
         "p50 ms": percentile(times, 0.5),
         "p99 ms": percentile(times, 0.99),
+        spread: measureOf(times),
       });
     }
     return measured;

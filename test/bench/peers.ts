@@ -6,6 +6,8 @@ import type { APIGatewayProxyResult } from "aws-lambda";
 import * as esbuild from "esbuild";
 import { type JWTPayload, jwtVerify } from "jose";
 import postgres from "postgres";
+import { authorizers } from "#lib/routes/index.ts";
+import type { Route } from "#lib/routes/route.ts";
 import type { City } from "../../infra/local/city.ts";
 import { readLocalSecret } from "../../infra/local/secrets/store.ts";
 
@@ -63,14 +65,17 @@ const optional = [
   "class-validator",
 ];
 
-const buildPeer = async (name: Shell, duty: string, to: string): Promise<Peer> => {
+/** In place of a duty's own work: it returns at once what `globalThis.reply` holds. */
+const idle = "{ ...duty, authenticate: async () => ({}), answer: async () => globalThis.reply }";
+
+const buildPeer = async (name: Shell, duty: string, to: string, served: string): Promise<Peer> => {
   const format = shells[name];
   const bundle = `${to}/index.${format === "esm" ? "mjs" : "cjs"}`;
   await esbuild.build({
     stdin: {
       contents: `import { serve } from './shells/${name}.ts';
 import { duty } from './duties/${duty}.ts';
-export const handler = serve(duty);`,
+export const handler = serve(${served});`,
       resolveDir: folder,
       sourcefile: `${name}-${duty}.ts`,
       loader: "ts",
@@ -94,15 +99,27 @@ export const handler = serve(duty);`,
 /**
  * Bundles the frameworks with the duty of our function, minified, as the CDK's NodejsFunction does, without our plugins.
  *
- * @param to a folder for the bundles.
+ * @param to a folder for the bundles. @param work `idle` leaves out the duty's own work.
  */
-export const buildPeers = async (fn: string, to: string): Promise<readonly Peer[]> => {
+export const buildPeers = async (
+  fn: string,
+  to: string,
+  work: "whole" | "idle" = "whole",
+): Promise<readonly Peer[]> => {
   const duty = duties[fn];
   if (duty === undefined) return [];
   installPeers();
   const names = Object.keys(shells) as Shell[];
-  return Promise.all(names.map((name) => buildPeer(name, duty, `${to}/${name}-${duty}`)));
+  return Promise.all(
+    names.map((name) => buildPeer(name, duty, `${to}/${name}-${duty}`, work === "idle" ? idle : "duty")),
+  );
 };
+
+/** A peer checks its caller itself, so it gets the secrets of the authorizer too. */
+export const withGuard = (row: Route): Route => ({
+  ...row,
+  secrets: { ...authorizers.find(({ kind }) => kind === row.auth.kind)?.secrets, ...row.secrets },
+});
 
 /**
  * Allows the role of the list to check API keys: a peer checks its caller itself, and so needs one secret and one

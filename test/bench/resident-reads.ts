@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { median } from "./result.ts";
+import { measureOf, median } from "./result.ts";
 import { percentile, round, timed } from "./timing.ts";
 
 export const pageSize = 10;
@@ -80,6 +80,7 @@ export const measureCase = async (
     "p50 ms": p50,
     "p99 ms": percentile(sorted ?? [], 0.99),
     "times faster": Number((plainP50 / p50).toFixed(1)),
+    spread: measureOf(oursMs),
   };
 };
 

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-type Row = Readonly<Record<string, string | number>>;
+/** A measure in a row is for comparisons, and not printed. */
+type Row = Readonly<Record<string, string | number | Measure>>;
 
 const decimals = (value: number): number => String(value).split(".")[1]?.length ?? 0;
 
@@ -50,10 +51,11 @@ export const compareMeasure = (now: Measure, before: Measure | undefined): strin
 
 /** Prints rows that have the same columns; stdout is for the figures as JSON. */
 export const printTable = (rows: readonly Row[]) => {
-  const columns = Object.keys(rows[0] ?? {}).map((title) =>
+  const titles = Object.keys(rows[0] ?? {}).filter((title) => typeof rows[0]?.[title] !== "object");
+  const columns = titles.map((title) =>
     layOut(
       title,
-      rows.map((row) => row[title] ?? ""),
+      rows.map((row) => (row[title] ?? "") as string | number),
     ),
   );
   for (let line = 0; line <= rows.length; line++)
@@ -70,11 +72,44 @@ export interface Result {
 }
 
 const folder = fileURLToPath(new URL("results", import.meta.url));
+/** Where the guides show them. */
+const pictures = fileURLToPath(new URL("../../lib/docs/pictures", import.meta.url));
 
 /** @returns the figures that were stored last, if any. */
 export const findResult = (bench: string): Readonly<Record<string, unknown>> | undefined => {
   const file = `${folder}/${bench}.json`;
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+};
+
+const isMeasure = (value: object): value is Measure => ["median", "low", "high"].every((key) => key in value);
+
+/** Lists the measures in figures by where they stand: a row of a table is known by its texts. */
+const listMeasures = (
+  value: unknown,
+  place: readonly string[] = [],
+): readonly (readonly [string, Measure])[] => {
+  if (typeof value !== "object" || value === null) return [];
+  if (isMeasure(value)) return [[place.join(", "), value]];
+  const names = Array.isArray(value)
+    ? value.map((row) =>
+        Object.values(row)
+          .filter((cell) => typeof cell === "string")
+          .join(" "),
+      )
+    : Object.keys(value);
+  return Object.values(value).flatMap((inner, index) => listMeasures(inner, [...place, names[index] ?? ""]));
+};
+
+/** Compares each measure with the one that was stored last. */
+export const compareResult = ({ bench, figures }: Result): readonly Row[] => {
+  const before = new Map(listMeasures(findResult(bench)));
+  return listMeasures(figures).map(([what, now]) => ({
+    bench,
+    what,
+    now: now.median,
+    before: before.get(what)?.median ?? "",
+    change: compareMeasure(now, before.get(what)),
+  }));
 };
 
 /** Stores figures in `results/<bench>.json`, with the date and the version of Node. @returns the file. */
@@ -83,6 +118,6 @@ export const writeResult = ({ bench, figures, picture }: Result): string => {
   const result = { date: new Date().toISOString().slice(0, 10), node: process.version, ...figures };
   const file = `${folder}/${bench}.json`;
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
-  if (picture !== undefined) writeFileSync(`${folder}/${bench}.svg`, picture);
+  if (picture !== undefined) writeFileSync(`${pictures}/${bench}.svg`, picture);
   return file;
 };

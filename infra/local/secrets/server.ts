@@ -13,7 +13,9 @@ const Get = z.object({ VersionId: z.optional(z.string()), VersionStage: z.option
 const Put = z.object({
   SecretString: z.string(),
   VersionStages: z.optional(z.array(z.string())),
-  ClientRequestToken: z.optional(z.string()),
+  // an SDK makes one where a caller has none
+  // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_PutSecretValue.html
+  ClientRequestToken: z.string().check(z.minLength(32), z.maxLength(64)),
 });
 const Tagging = z.object({ Tags: z.array(z.object({ Key: z.string(), Value: z.string() })) });
 const Update = z.object({
@@ -52,12 +54,12 @@ const operations: Readonly<
   },
   PutSecretValue(store, name, input) {
     const { SecretString, VersionStages, ClientRequestToken } = Put.parse(input);
-    const held = store.find(name, { versionId: ClientRequestToken ?? "none" });
+    const held = store.find(name, { versionId: ClientRequestToken });
     if (held && held.value !== SecretString)
       return reject("ResourceExistsException", "The version has another value already.");
     const options = {
       ...(VersionStages && { stages: VersionStages }),
-      ...(ClientRequestToken && { id: ClientRequestToken }),
+      id: ClientRequestToken,
     };
     return done(describe(name, held ?? store.put(name, SecretString, options)));
   },
