@@ -216,4 +216,11 @@ export const sender: readonly Mutant[] = [
     tests: ["test/messenger/outbox/retry.test.ts"],
     only: "database rejects",
   },
+  {
+    breaks: "A message that is accepted while the outbox is searched waits half a second",
+    file: "lib/messenger/send/wakeup.ts",
+    find: "this.#missed ||= this.#waiting.size === 0;",
+    replace: "",
+    tests: ["test/messenger/send/wakeup.test.ts"],
+  },
 ];
