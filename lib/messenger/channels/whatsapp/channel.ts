@@ -12,7 +12,7 @@ import { fetchLimits } from "./limits.ts";
 import { refreshRecipient } from "./message/recipient.ts";
 import type { WhatsApp } from "./whatsapp.ts";
 
-/** Makes an id in the form of Baileys, whose own maker takes seven times as long: Node buffers random bytes for UUIDs. */
+/** Makes an id in the form of Baileys, whose own maker takes ten times as long: Node buffers random bytes for UUIDs. */
 export const newMessageId = (): string => {
   const uuid = randomUUID();
   return `3EB0${uuid.slice(0, 8)}${uuid.slice(-10)}`.toUpperCase();
