@@ -26,4 +26,5 @@ HEALTHCHECK --interval=30s --timeout=5s \
 ENV MALLOC_ARENA_MAX=2
 # glibc would raise this to 32 MiB and keep the memory of decoded images: 290 MiB at rest instead of 170
 ENV MALLOC_MMAP_THRESHOLD_=65536
-CMD ["node", "--max-semi-space-size=1", "--max-old-space-size=96", "messenger.mjs"]
+# a new space of 4 MiB instead of 1 takes 4 MiB more, and a quarter less CPU time for each message that is accepted
+CMD ["node", "--max-semi-space-size=4", "--max-old-space-size=96", "messenger.mjs"]

@@ -7,7 +7,7 @@ export type MessengerProcess = Awaited<ReturnType<typeof startMessengerProcess>>
 
 const lifeline = new URL("./lifeline.ts", import.meta.url).href;
 /** As in `messenger.Dockerfile`: V8 collects garbage before it allocates more memory. */
-export const memoryFlags = ["--max-semi-space-size=1", "--max-old-space-size=96"];
+export const memoryFlags = ["--max-semi-space-size=4", "--max-old-space-size=96"];
 /** As in `messenger.Dockerfile`: glibc returns freed memory to the system. */
 export const memorySettings = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "65536" };
 const stopTimeoutMs = 15_000;

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
 import { Fault } from "#lib/faults/fault.ts";
 import { keyInUse } from "#lib/faults/table.ts";
+import { isRejectedValue } from "../outbox/retry.ts";
 import { type NewMessage, storeMessages } from "../outbox/store.ts";
 
 const maxRowsPerStatement = 200;
@@ -23,12 +24,7 @@ export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise
   const waiting: Waiting[] = [];
   let isFlushing = false;
 
-  /** Runs one statement at a time, so that messages keep their order. */
-  const flush = async (): Promise<void> => {
-    if (isFlushing || waiting.length === 0) return;
-    isFlushing = true;
-    await setImmediate(); // includes requests that have arrived but are not read yet
-    const batch = waiting.splice(0, maxRowsPerStatement);
+  const settle = async (batch: readonly Waiting[]): Promise<void> => {
     try {
       const stored = await storeMessages(
         sql,
@@ -40,11 +36,20 @@ export const openIntake = (sql: postgres.Sql): ((message: NewMessage) => Promise
         else reject(new Fault(keyInUse));
       }
     } catch (error) {
-      for (const { reject } of batch) reject(error);
-    } finally {
-      isFlushing = false;
-      void flush();
+      // nothing is stored: a row that the database rejects fails alone
+      if (batch.length > 1 && isRejectedValue(error)) for (const one of batch) await settle([one]);
+      else for (const { reject } of batch) reject(error);
     }
+  };
+
+  /** Runs one statement at a time, so that messages keep their order. */
+  const flush = async (): Promise<void> => {
+    if (isFlushing || waiting.length === 0) return;
+    isFlushing = true;
+    await setImmediate(); // includes requests that have arrived but are not read yet
+    await settle(waiting.splice(0, maxRowsPerStatement));
+    isFlushing = false;
+    void flush();
   };
 
   return (message) => {

@@ -4,7 +4,7 @@ import { log } from "#lib/log.ts";
 const retryDelayMs = 300;
 
 /** Whether the database rejects a value: classes 22, data exceptions, and 23, violated constraints. */
-const isRejectedValue = (error: unknown): boolean =>
+export const isRejectedValue = (error: unknown): boolean =>
   error instanceof Error && /^2[23][0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
 
 /**

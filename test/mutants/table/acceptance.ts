@@ -79,6 +79,13 @@ export const acceptance: readonly Mutant[] = [
     only: "is refused",
   },
   {
+    breaks: "A message that the database rejects fails those that came with it",
+    file: "lib/messenger/accept/intake.ts",
+    find: "batch.length > 1 && isRejectedValue(error)",
+    replace: "false",
+    tests: ["test/messenger/accept/intake.test.ts"],
+  },
+  {
     breaks: "A request whose claim was lost releases that of another",
     file: "lib/messenger/outbox/idempotency.ts",
     find: "and created_at = ${since}::text::timestamptz ",

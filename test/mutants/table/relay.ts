@@ -286,7 +286,7 @@ export const relay: readonly Mutant[] = [
   {
     breaks: "The messenger's line names no message",
     file: "lib/messenger/server.ts",
-    find: "        found.set(request, accepted.id);\n",
+    find: "        request.messageId = accepted.id;\n",
     replace: "",
     tests: ofOneRequest,
   },

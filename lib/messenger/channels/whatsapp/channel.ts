@@ -1,6 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { generateMessageIDV2 } from "baileys";
 import type postgres from "postgres";
 import { getMedia, readMedia } from "../../outbox/media.ts";
 import type { Outgoing } from "../../outbox/message.ts";
@@ -12,7 +12,11 @@ import { fetchLimits } from "./limits.ts";
 import { refreshRecipient } from "./message/recipient.ts";
 import type { WhatsApp } from "./whatsapp.ts";
 
-export const newMessageId = (): string => generateMessageIDV2();
+/** Makes an id in the form of Baileys, whose own maker takes ten times as long: Node buffers random bytes for UUIDs. */
+export const newMessageId = (): string => {
+  const uuid = randomUUID();
+  return `3EB0${uuid.slice(0, 8)}${uuid.slice(-10)}`.toUpperCase();
+};
 
 /** Connects WhatsApp to the outbox, with its messages and their media. */
 export const whatsAppChannel = (
