@@ -101,15 +101,21 @@ const replacements: readonly Replacement[] = [
 const lazyStatusCodes =
   'export const STATUS_CODES = new Proxy({}, { get: (_, code) => process.getBuiltinModule("node:http").STATUS_CODES[code] })';
 
-/** Replaces modules of libraries in bundles. */
+/** Replaces modules of libraries in bundles. The build fails for a replacement of a module that is not there any more. */
 export const leaveOut: esbuild.Plugin = {
   name: "leave-out",
   setup(build) {
+    const unused = new Set(replacements.map(({ file }) => file));
     for (const { file, make } of replacements)
-      build.onLoad({ filter: new RegExp(file.source.replaceAll("\\/", "[\\\\/]")) }, ({ path }) => ({
-        contents: make(readFileSync(path, "utf8")),
-        loader: "js",
-      }));
+      build.onLoad({ filter: new RegExp(file.source.replaceAll("\\/", "[\\\\/]")) }, ({ path }) => {
+        unused.delete(file);
+        return { contents: make(readFileSync(path, "utf8")), loader: "js" };
+      });
+    build.onEnd(() => ({
+      errors: Array.from(unused, ({ source }) => ({
+        text: `no module is ${source}: revise what is left out`,
+      })),
+    }));
     build.onResolve({ filter: /^node:http$/ }, ({ path, importer }) =>
       /[\\/]@middy[\\/]util[\\/]/.test(importer) ? { path, namespace: "left-out" } : undefined,
     );

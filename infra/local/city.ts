@@ -187,6 +187,7 @@ export const startCity = async (options: CityOptions) => {
       DATABASE_TLS: "disable",
     };
     await options.built;
+    signal?.throwIfAborted();
     const wanted = options.messenger ?? "fake";
     const messenger =
       typeof wanted === "object"

@@ -113,19 +113,19 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
       for (const file of ["secrets.json", "audit-anchors.json"]) rmSync(`${folder}/${file}`, { force: true });
     }
     let city: City | undefined;
-    // while the database starts; a failure is thrown where the bundles are needed
+    // while the database starts
     const building = firstBuild((errors) => {
       if (errors === 0) city?.reload();
       print(errors === 0 ? "rebuilt" : "build failed; the previous build stays in use");
     });
-    building.catch(() => {});
+    const unbuilt = new AbortController();
+    building.catch((error: unknown) => unbuilt.abort(error));
     stops.push(() =>
       building.then(
         (builder) => builder.dispose(),
         () => {},
       ),
     );
-    // just before they are used, so that nobody else takes them
     const ports = await choosePorts(options);
     const logFile = createWriteStream(`${folder}/functions.log`, { flags: "w", mode: 0o600 });
     stops.push(() => logFile.end());
@@ -138,7 +138,7 @@ const runSystem = async (options: DevOptions, print: (line: string) => void) => 
       durable: true,
       scheduled: true,
       limitsAddresses: true,
-      signal: interruption.signal,
+      signal: AbortSignal.any([interruption.signal, unbuilt.signal]),
       built: building,
       onAccess: print,
       onLog: (fn, line) => {

@@ -21,14 +21,18 @@ const readText = (stream: Readable): Promise<string> =>
       .on("error", reject);
   });
 
-/** A proxy's error may be no JSON. */
-const parse = (text: string): Record<string, unknown> => {
+/** A proxy's error may be no JSON. @throws Error for any other answer that is none, without its text: it may be a secret. */
+const parse = (text: string, isError: boolean): Record<string, unknown> => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text || "{}") ?? {};
   } catch {
-    return {};
+    if (isError) return {};
+    throw new Error("the answer is no JSON");
   }
 };
+
+/** Such as `com.amazonaws.secretsmanager#ResourceNotFoundException:http://internal.amazon.com/coral/`. */
+const nameOf = (type: unknown): string => String(type).split(":")[0]?.split("#").at(-1) || "Unknown";
 
 /**
  * AWS JSON 1.1 for members that are texts, numbers, or lists and maps of them: times stay numbers, bytes stay base64, and nobody
@@ -46,13 +50,13 @@ export const jsonProtocol = {
     });
   },
   async deserializeResponse(_: unknown, __: unknown, { statusCode, headers, body }: HttpResponse) {
-    const reply = parse(await readText(body));
+    const isError = statusCode >= 300;
+    const reply = parse(await readText(body), isError);
     const $metadata = { httpStatusCode: statusCode, requestId: headers["x-amzn-requestid"] ?? "" };
-    if (statusCode < 300) return { ...reply, $metadata };
+    if (!isError) return { ...reply, $metadata };
     throw new SecretsManagerServiceException({
-      // such as `com.amazonaws.secretsmanager#ResourceNotFoundException`
-      name: /\w*$/.exec(String(reply.__type ?? "Unknown"))?.[0] ?? "",
-      message: String(reply.message ?? reply.Message ?? "no message"),
+      name: nameOf(headers["x-amzn-errortype"] ?? reply.code ?? reply.__type ?? ""),
+      message: String(reply.message ?? reply.Message ?? `HTTP ${statusCode}`),
       $fault: statusCode < 500 ? "client" : "server",
       $metadata,
     });

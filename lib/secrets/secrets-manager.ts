@@ -55,6 +55,8 @@ export const secretsManager = lazy(async () => {
     requestHandler: {
       connectionTimeout: 1_000,
       requestTimeout: requestTimeoutMs,
+      // of an answer that stalls after its headers
+      socketTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
     },
   });

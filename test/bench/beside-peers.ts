@@ -7,8 +7,8 @@ export interface PeerFigures {
   readonly peer: string;
   /** Over the rounds, of the peer's time divided by the empty handler's. */
   readonly ratio: Measure;
-  /** Of the peer's time divided by our function's: above 1, ours is sooner. */
-  readonly toOurs: Measure;
+  /** Of our function's time divided by the peer's: below 1, ours is sooner. */
+  readonly share: Measure;
   /** Median. */
   readonly ms: number;
   readonly bundleKb: number;

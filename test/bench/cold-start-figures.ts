@@ -26,9 +26,7 @@ export interface Measured {
 /** Prints the figures. */
 export const printMeasured = ({ functions, peers, callerWaits }: Measured) => {
   printTable(functions.map(({ ratio, ...row }) => ({ ...row, ratio: ratio.median })));
-  printTable(
-    peers.map(({ ratio, toOurs, ...row }) => ({ ...row, ratio: ratio.median, toOurs: toOurs.median })),
-  );
+  printTable(peers.map(({ ratio, share, ...row }) => ({ ...row, ratio: ratio.median, share: share.median })));
   printTable(
     callerWaits.map(({ ratio, perStart, peers: times, ...row }) => ({
       ...row,

@@ -95,7 +95,7 @@ const peerFiguresOf = (fn: string, { name, bundle }: Peer, rounds: readonly Roun
   function: fn,
   peer: name,
   ratio: ratioOf(rounds, name, empty),
-  toOurs: ratioOf(rounds, name, fn),
+  share: ratioOf(rounds, fn, name),
   ms: round(median(rounds.map((starts) => msOf(starts, name))), 1),
   bundleKb: sizeOf(bundle),
 });

@@ -5,80 +5,85 @@ import { findResult, type Measure } from "./result.ts";
 import type { Warm } from "./warm.ts";
 
 type Row = Readonly<Record<string, string | number>>;
+type Figures = Readonly<Record<string, unknown>>;
 
+/** A single sample has no spread. */
 const spreadOf = ({ median, low, high }: Measure): string =>
-  `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+  low === high ? median.toFixed(2) : `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 
 /** Rows as a bench stores them. */
-const rowsAt =
-  (key: string) =>
-  (figures: Readonly<Record<string, unknown>>): readonly Row[] =>
-    (figures[key] ?? []) as readonly Row[];
+const rowsAt = (key: string) => (figures: Figures) => (figures[key] ?? []) as readonly Row[];
 
 /** Every measure that a bench stores by its name. */
-const measures = (figures: Readonly<Record<string, Measure | unknown>>): readonly Row[] =>
+const measures = (figures: Figures): readonly Row[] =>
   Object.entries(figures).flatMap(([what, value]) =>
     typeof value === "object" && value !== null ? [{ what, measured: spreadOf(value as Measure) }] : [],
   );
 
-const times = (value: number): string => `${value.toFixed(2)} ×`;
+const coldStarts = ({ functions }: ColdStarts): readonly Row[] =>
+  functions.map(({ function: name, ratio, ms, bundleKb }) => ({
+    function: name,
+    "ours ÷ empty": spreadOf(ratio),
+    ms,
+    KB: bundleKb,
+  }));
 
-/** How many times longer each framework takes than we do, by function. */
-const peerRows = ({ functions, peers }: ColdStarts): readonly Row[] =>
+const peers = ({ functions, peers: all }: ColdStarts): readonly Row[] =>
   functions.flatMap(({ function: name, ratio }) => {
-    const beside = peers
+    const beside = all
       .filter((row) => row.function === name)
-      .map((row) => [row.peer, times(row.toOurs.median)]);
-    return beside.length > 0 ? [{ function: name, ours: ratio.median, ...Object.fromEntries(beside) }] : [];
+      .map(({ peer, share }) => [`${peer} ÷ ours`, (1 / share.median).toFixed(2)]);
+    return beside.length > 0
+      ? [{ function: name, "ours ÷ empty": ratio.median, ...Object.fromEntries(beside) }]
+      : [];
+  });
+
+const callerWaits = ({ callerWaits: all }: ColdStarts): readonly Row[] =>
+  all.map(({ function: name, authorizer, ratio, peers: beside }) => ({
+    function: name,
+    authorizer,
+    "ours ÷ empty": ratio.median,
+    ...Object.fromEntries(
+      Object.entries(beside).map(([peer, value]) => [`${peer} ÷ ours`, value.toFixed(2)]),
+    ),
+  }));
+
+const warm = ({ functions }: Warm): readonly Row[] =>
+  functions.map(({ function: name, pipeline, write, whole }) => ({
+    function: name,
+    "pipeline p50 µs": pipeline?.median ?? "–",
+    "p99 µs": pipeline?.p99 ?? "–",
+    bytes: pipeline?.bytes ?? "–",
+    "log write p50 µs": write.median,
+    "whole p50 ms": (whole.median / 1_000).toFixed(2),
+    "whole p99 ms": (whole.p99 / 1_000).toFixed(2),
+  }));
+
+const warmPeers = ({ functions, peers: all }: Warm): readonly Row[] =>
+  functions.flatMap(({ function: name, pipeline }) => {
+    const beside = all.filter((row) => row.function === name).map(({ peer, median }) => [peer, median]);
+    return pipeline && beside.length > 0
+      ? [{ "pipeline p50 µs": name, ours: pipeline.median, ...Object.fromEntries(beside) }]
+      : [];
   });
 
 /** The tables of the guide, each with the bench whose figures it shows. */
 const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures: never) => readonly Row[]]>> =
   {
-    "cold-start": [
-      "cold-start",
-      ({ functions }: ColdStarts) =>
-        functions.map(({ function: name, ratio, ms, bundleKb }) => ({
-          function: name,
-          ratio: spreadOf(ratio),
-          ms,
-          KB: bundleKb,
-        })),
-    ],
-    peers: ["cold-start", peerRows],
-    "caller-waits": [
-      "cold-start",
-      ({ callerWaits }: ColdStarts) =>
-        callerWaits.map(({ function: name, authorizer, ratio, peers }) => ({
-          function: name,
-          authorizer,
-          ours: ratio.median,
-          ...Object.fromEntries(Object.entries(peers).map(([peer, value]) => [peer, times(value)])),
-        })),
-    ],
-    warm: [
-      "warm",
-      ({ functions }: Warm) =>
-        functions.map(({ function: name, pipeline, write, whole }) => ({
-          function: name,
-          "pipeline p50 µs": pipeline?.median ?? "–",
-          "p99 µs": pipeline?.p99 ?? "–",
-          bytes: pipeline?.bytes ?? "–",
-          "log write p50 µs": write.median,
-          "whole p50 ms": (whole.median / 1_000).toFixed(2),
-          "whole p99 ms": (whole.p99 / 1_000).toFixed(2),
-        })),
-    ],
-    ...Object.fromEntries(
-      ["residents-1000000", "residents-10000000"].flatMap((bench) => [
-        [bench, [bench, rowsAt("reads")]],
-        [`${bench}-readers`, [bench, rowsAt("readers")]],
-      ]),
-    ),
+    "cold-start": ["cold-start", coldStarts],
+    peers: ["cold-start", peers],
+    "caller-waits": ["cold-start", callerWaits],
+    warm: ["warm", warm],
+    "warm-peers": ["warm", warmPeers],
+    "residents-1000000": ["residents-1000000", rowsAt("reads")],
+    "residents-1000000-readers": ["residents-1000000", rowsAt("readers")],
+    "residents-10000000": ["residents-10000000", rowsAt("reads")],
     import: ["import", rowsAt("ways")],
     accept: ["accept", rowsAt("rounds")],
     delivery: ["delivery", rowsAt("rows")],
-    ...Object.fromEntries(["start", "synth", "suite"].map((bench) => [bench, [bench, measures]])),
+    start: ["start", measures],
+    synth: ["synth", measures],
+    suite: ["suite", measures],
   };
 
 const tableOf = (rows: readonly Row[]): string => {
@@ -92,15 +97,28 @@ const tableOf = (rows: readonly Row[]): string => {
   ].join("\n");
 };
 
+/** When, and with which numbers of samples, a table was measured. */
+const originOf = ({ date, node, ...figures }: Figures): string =>
+  [
+    `${date}, Node ${node}`,
+    ...Object.entries(figures).flatMap(([what, value]) =>
+      typeof value === "number" ? [`${what} ${value}`] : [],
+    ),
+  ].join(", ");
+
 const block = /(<!-- npm run bench: ([\w-]+) -->\n\n)[\s\S]*?(<!-- end -->)/g;
 
 /** Replaces each table of a guide by the stored figures. @throws Error for a table without a bench or a result. */
 export const replaceTables = (guide: string): string =>
   guide.replace(block, (_, start: string, name: string, end: string) => {
-    const [bench = "", rowsOf = () => []] = tables[name] ?? [];
-    const figures = findResult(bench);
-    if (!figures) throw new Error(`no stored result for the table ${name}`);
-    return `${start}${tableOf(rowsOf(figures as never))}\n\n${end}`;
+    const [bench = name, rowsOf = () => []] = tables[name] ?? [];
+    const figures = findResult(bench) ?? {};
+    const rows = rowsOf(figures as never);
+    if (rows.length === 0)
+      throw new Error(
+        `There are no figures for the table ${name}: run the bench ${bench} with --store first`,
+      );
+    return `${start}${tableOf(rows)}\n\n${originOf(figures)}\n\n${end}`;
   });
 
 /** Writes the stored figures into the guide `speed` in each language. */

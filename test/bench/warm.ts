@@ -22,7 +22,7 @@ const few = 100;
 const ask = async (city: City, row: Route | Authorizer, task: Task): Promise<Reply> => {
   const child = fork(new URL("warm-process.ts", import.meta.url), {
     // no collection of young objects while memory is measured
-    execArgv: ["--expose-gc", "--max-semi-space-size=64"],
+    execArgv: ["--expose-gc", "--min-semi-space-size=64", "--max-semi-space-size=64"],
     env: { ...city.variables(row), TZ: ":UTC" },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });

@@ -48,19 +48,41 @@ test("an operation is a signed POST with its name and its input as JSON", async 
   });
 });
 
+const namespaced = "com.amazonaws.secretsmanager#ResourceNotFoundException";
+
 test.each([
-  [
-    "an error of the service has its name without a namespace",
-    "com.amazonaws.secretsmanager#ResourceNotFoundException",
-  ],
-  ["an error of the service may have no namespace", "ResourceNotFoundException"],
-])("%s", async (_, type) => {
-  await serveAnswers(json(400, { __type: type, Message: "no such secret" }));
+  ["in `__type`, with a namespace", { __type: namespaced }, {}],
+  ["in `__type`, without one", { __type: "ResourceNotFoundException" }, {}],
+  ["in `__type`, with a URL", { __type: `${namespaced}:http://internal.example/` }, {}],
+  ["in `code`", { code: "ResourceNotFoundException" }, {}],
+  ["in a header", {}, { "x-amzn-errortype": "ResourceNotFoundException:http://internal.example/" }],
+])("the service names an error %s", async (_, body, headers) => {
+  await serveAnswers((response) =>
+    response.writeHead(400, headers).end(JSON.stringify({ ...body, Message: "no such secret" })),
+  );
   await expect(read()).rejects.toMatchObject({
     name: "ResourceNotFoundException",
     message: "no such secret",
     $metadata: { httpStatusCode: 400 },
   });
+});
+
+test("an error without a body has its status as its message", async () => {
+  await serveAnswers((response) => response.writeHead(403).end("null"));
+  await expect(read()).rejects.toMatchObject({ name: "Unknown", message: "HTTP 403" });
+});
+
+test("an answer that is cut or no JSON is an error that does not quote it", async () => {
+  await serveAnswers((response) => response.writeHead(200).end('{"SecretString":"hush'));
+  const error = await read().catch((reason) => reason);
+  expect(error.message).toContain("the answer is no JSON");
+  expect(error.message).not.toContain("hush");
+});
+
+test("an answer that stalls after its headers is asked for again", { timeout: 10_000 }, async () => {
+  const requests = await serveAnswers((response) => response.writeHead(200).write("{"), found);
+  expect((await read()).SecretString).toBe("value");
+  expect(requests).toHaveLength(2);
 });
 
 test.each([
