@@ -8,7 +8,7 @@ import { bundleFolder, listFunctions, messengerBundle } from "../infra/build/bui
 import { memoryFlags, memorySettings } from "../infra/local/messenger/process.ts";
 
 /** What a cold start has to read, in units of 1024 bytes: measured, with little room. */
-const limit = { withSdk: 162, withoutSdk: 49 };
+const limit = { withSdk: 164, withoutSdk: 49 };
 /** What some functions need beyond that: jose 12, ipaddr.js 13, the HTTP client and the area's own code. */
 const extra: Readonly<Record<string, number>> = {
   "employee/login": 29,
