@@ -106,7 +106,7 @@ const originOf = ({ date, node, ...figures }: Figures): string =>
     ),
   ].join(", ");
 
-const block = /(<!-- npm run bench: ([\w-]+) -->\n\n)[\s\S]*?(<!-- end -->)/g;
+const block = /(<!-- npm run bench -- ([\w-]+) -->\n\n)[\s\S]*?(<!-- end -->)/g;
 
 /** Replaces each table of a guide by the stored figures. @throws Error for a table without a bench or a result. */
 export const replaceTables = (guide: string): string =>
