@@ -11,6 +11,9 @@ type Figures = Readonly<Record<string, unknown>>;
 const spreadOf = ({ median, low, high }: Measure): string =>
   low === high ? median.toFixed(2) : `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 
+/** As code: it is no word of a language. */
+const nameOf = (fn: string): string => `\`${fn}\``;
+
 /** Rows as a bench stores them. */
 const rowsAt = (key: string) => (figures: Figures) => (figures[key] ?? []) as readonly Row[];
 
@@ -22,7 +25,7 @@ const measures = (figures: Figures): readonly Row[] =>
 
 const coldStarts = ({ functions }: ColdStarts): readonly Row[] =>
   functions.map(({ function: name, ratio, ms, bundleKb }) => ({
-    function: name,
+    function: nameOf(name),
     "ours ÷ empty": spreadOf(ratio),
     ms,
     KB: bundleKb,
@@ -34,13 +37,13 @@ const peers = ({ functions, peers: all }: ColdStarts): readonly Row[] =>
       .filter((row) => row.function === name)
       .map(({ peer, share }) => [`${peer} ÷ ours`, (1 / share.median).toFixed(2)]);
     return beside.length > 0
-      ? [{ function: name, "ours ÷ empty": ratio.median, ...Object.fromEntries(beside) }]
+      ? [{ function: nameOf(name), "ours ÷ empty": ratio.median, ...Object.fromEntries(beside) }]
       : [];
   });
 
 const callerWaits = ({ callerWaits: all }: ColdStarts): readonly Row[] =>
   all.map(({ function: name, authorizer, ratio, peers: beside }) => ({
-    function: name,
+    function: nameOf(name),
     authorizer,
     "ours ÷ empty": ratio.median,
     ...Object.fromEntries(
@@ -50,7 +53,7 @@ const callerWaits = ({ callerWaits: all }: ColdStarts): readonly Row[] =>
 
 const warm = ({ functions }: Warm): readonly Row[] =>
   functions.map(({ function: name, pipeline, write, whole }) => ({
-    function: name,
+    function: nameOf(name),
     "pipeline p50 µs": pipeline?.median ?? "–",
     "p99 µs": pipeline?.p99 ?? "–",
     bytes: pipeline?.bytes ?? "–",
@@ -63,7 +66,7 @@ const warmPeers = ({ functions, peers: all }: Warm): readonly Row[] =>
   functions.flatMap(({ function: name, pipeline }) => {
     const beside = all.filter((row) => row.function === name).map(({ peer, median }) => [peer, median]);
     return pipeline && beside.length > 0
-      ? [{ "pipeline p50 µs": name, ours: pipeline.median, ...Object.fromEntries(beside) }]
+      ? [{ "pipeline p50 µs": nameOf(name), ours: pipeline.median, ...Object.fromEntries(beside) }]
       : [];
   });
 
@@ -88,7 +91,7 @@ const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures:
 
 const tableOf = (rows: readonly Row[]): string => {
   const columns = Object.keys(rows[0] ?? {}).filter((column) => typeof rows[0]?.[column] !== "object");
-  const isText = (column: string) => rows.some((row) => /^[a-z«]/i.test(String(row[column])));
+  const isText = (column: string) => rows.some((row) => /^[`a-z«]/i.test(String(row[column])));
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
   return [
     line(columns),

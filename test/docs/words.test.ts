@@ -22,7 +22,7 @@ const synonyms: readonly (readonly [RegExp, string])[] = [
 /** The text without code, targets of links and the table of costs, which is in English. */
 const readProse = (name: string): string =>
   readGuideText("id", name)
-    .replace(/<!-- npm run cost -->[\s\S]*<!-- end of npm run cost -->/, "")
+    .replace(/<!-- npm run [\s\S]*?<!-- end[^>]*-->/g, "")
     .replace(/^```[\s\S]*?^```/gm, "")
     .replace(/`[^`]*`|\]\([^)]*\)/g, "");
 
