@@ -16,6 +16,9 @@ import { benchWarm } from "./warm.ts";
 
 // with one sample of each: what is measured means nothing here
 
+/** Each starts many processes; the first run installs the frameworks, and builds the documentation. */
+vi.setConfig({ testTimeout: 300_000 });
+
 const effort = { samples: 1, plainMs: 0, readMs: 0, writeMs: 50, writeRounds: 1 };
 
 const quiet = () => {
@@ -59,8 +62,7 @@ test("the bench of cold starts measures every route, and the frameworks that ans
   expect(new Set(peers?.map((row) => row.peer)).size).toBe(6);
   expect(new Set(callerWaits?.map((row) => row.function)).size).toBe(2);
   expect(picture).toContain("<title>");
-  // the first run installs the frameworks
-}, 120_000);
+});
 
 test("the sources of the frameworks conform to their types", () => {
   installPeers();
