@@ -9,3 +9,8 @@ test("a batch returns its values unchanged, with any characters", () => {
   ];
   expect([...Batch.of(odd.map((values) => ({ values })))]).toEqual(odd.map((values) => ({ values })));
 });
+
+test("the text for COPY has no control character but those between values and rows", () => {
+  const { text } = Batch.of([{ values: ["a\tb\\", "c\rd", "e\nf"] }, { values: ["g", "h", "i"] }]);
+  expect(Buffer.concat([...text]).toString()).toBe("a\\tb\\\\\tc\\rd\te\\nf\ng\th\ti\n");
+});

@@ -76,7 +76,7 @@ export const functions: readonly Mutant[] = [
     find: "return (await logsIn(current)) ? current : pending;",
     replace: "return current;",
     tests: rotation,
-    only: "messenger connects",
+    only: "messenger reconnects",
   },
   {
     breaks: "A caller waits longer than 3 s for a database that hangs",
