@@ -4,6 +4,7 @@ import { Pool } from "undici";
 import { demoPhone } from "../../infra/local/messenger/messenger.ts";
 import { withCity } from "../steps/temporary-city.ts";
 import { median, printTable, type Result } from "./result.ts";
+import { round } from "./timing.ts";
 
 const atOnce = 32;
 /** As many connections as the task has. */
@@ -13,8 +14,6 @@ type Round = Record<
   "insertsPerSecond" | "pipelinedPerSecond" | "acceptsPerSecond" | "ratio" | "ratioToPipelined",
   number
 >;
-
-const toHundredths = (value: number) => Number(value.toFixed(2));
 
 /** Works through `count` items, so many at once. @returns items a second. */
 const rate = async (count: number, work: (index: number) => Promise<unknown>): Promise<number> => {
@@ -75,15 +74,15 @@ export const benchAccept = async ({
       const measured: Round[] = [];
       // not counted: code and connections that are still cold
       for (const work of [send, insertBy(callers), insertBy(pipeline)]) await rate(sends / 3, work);
-      for (let round = 0; round < rounds; round++) {
+      while (measured.length < rounds) {
         signal.throwIfAborted();
         const insertsPerSecond = Math.round(await rate(sends, insertBy(callers)));
         const pipelinedPerSecond = Math.round(await rate(sends, insertBy(pipeline)));
         const acceptsPerSecond = Math.round(await rate(sends, send));
         measured.push({
           ...{ insertsPerSecond, pipelinedPerSecond, acceptsPerSecond },
-          ratio: toHundredths(acceptsPerSecond / insertsPerSecond),
-          ratioToPipelined: toHundredths(acceptsPerSecond / pipelinedPerSecond),
+          ratio: round(acceptsPerSecond / insertsPerSecond),
+          ratioToPipelined: round(acceptsPerSecond / pipelinedPerSecond),
         });
       }
       await Promise.all([callers.end(), pipeline.end()]);
@@ -93,7 +92,7 @@ export const benchAccept = async ({
     { durable: true },
   );
   printTable(rows);
-  const medianRatio = toHundredths(median(rows.map(({ ratio }) => ratio)));
+  const medianRatio = round(median(rows.map(({ ratio }) => ratio)));
   console.error(`median ratio ${medianRatio}`);
   return { bench: "accept", figures: { sends, atOnce, medianRatio, rounds: rows } };
 };

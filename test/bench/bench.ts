@@ -17,19 +17,22 @@ import { benchWarm } from "./warm.ts";
 
 const most = 100_000_000;
 
-/** Replies with the figures, beside those before, and stores them if asked to, in the guide too: the stored ones are committed. */
-const reply = (results: readonly Result[], store: boolean | undefined): Reply => {
-  const compared = results.flatMap(compareResult);
+/** Prints figures beside those before, and stores them if asked to, in the guide too: the stored ones are committed. */
+const keep = (result: Result, store: boolean | undefined) => {
+  const compared = compareResult(result);
   if (compared.length > 0) printTable(compared);
-  const files = store ? results.map(writeResult) : [];
-  if (store) writeGuides();
-  return {
-    text: store
-      ? `Stored: ${files.join(", ")}`
-      : "Not stored. With --store, the figures are written to test/bench/results and into the guide.",
-    json: results.map(({ bench, figures }) => ({ bench, ...figures })),
-  };
+  if (!store) return result;
+  console.error(`Stored: ${writeResult(result)}`);
+  writeGuides();
+  return result;
 };
+
+const reply = (results: readonly Result[], store: boolean | undefined): Reply => ({
+  text: store
+    ? "The figures are in test/bench/results and in the guide."
+    : "Not stored. With --store, the figures are written to test/bench/results and into the guide.",
+  json: results.map(({ bench, figures }) => ({ bench, ...figures })),
+});
 
 const run = command(
   "bench",
@@ -54,27 +57,29 @@ const run = command(
       "--store",
       "write the figures to test/bench/results, which is under version control",
     );
-    const finish = (result: Result) => reply([result], all.opts().store);
+    const finish = (result: Result) => reply([keep(result, all.opts().store)], all.opts().store);
     all.hook("preAction", async (_, chosen) => {
       if (["bench", "cold-start"].includes(chosen.name())) compileRuntimeClient();
       await build();
     });
     all.action(
       answer(async ({ store }) => {
-        const results = [
-          await benchAccept({ sends: defaults.accept }),
-          await benchBurst({ requests: defaults.burst }),
-          await benchDelivery({ sends: defaults.delivery }),
-          await benchEnvironments({ requests: defaults.burst, environments: defaults.environments }),
-          await benchColdStart({ pairs: defaults.pairs }),
-          await benchImport({ rows: defaults.rows }),
-          await benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
-          await benchOutbox({ sends: defaults.outbox }),
-          await benchResidents({ rows: defaults.rows }),
-          await benchStart({ rounds: defaults.rounds }),
-          await benchSynth({ rounds: defaults.rounds }),
-          await benchWarm({ requests: defaults.warm }),
+        const benches: readonly (() => Promise<Result>)[] = [
+          () => benchAccept({ sends: defaults.accept }),
+          () => benchBurst({ requests: defaults.burst }),
+          () => benchDelivery({ sends: defaults.delivery }),
+          () => benchEnvironments({ requests: defaults.burst, environments: defaults.environments }),
+          () => benchColdStart({ pairs: defaults.pairs }),
+          () => benchImport({ rows: defaults.rows }),
+          () => benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
+          () => benchOutbox({ sends: defaults.outbox }),
+          () => benchResidents({ rows: defaults.rows }),
+          () => benchStart({ rounds: defaults.rounds }),
+          () => benchSynth({ rounds: defaults.rounds }),
+          () => benchWarm({ requests: defaults.warm }),
         ];
+        const results: Result[] = [];
+        for (const bench of benches) results.push(keep(await bench(), store));
         return reply(results, store);
       }),
     );

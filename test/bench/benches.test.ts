@@ -19,7 +19,7 @@ import { benchWarm } from "./warm.ts";
 /** Each starts many processes; the first run installs the frameworks, and builds the documentation. */
 vi.setConfig({ testTimeout: 300_000 });
 
-const effort = { samples: 1, plainMs: 0, readMs: 0, writeMs: 50, writeRounds: 1 };
+const effort = { samples: 1, plainMs: 0, readMs: 0, readRounds: 1, writeMs: 50, writeRounds: 1 };
 
 const quiet = () => {
   for (const method of ["error", "log"] as const) vi.spyOn(console, method).mockReturnValue();
@@ -29,7 +29,7 @@ test.each([
   ["accept", () => benchAccept({ sends: 1, rounds: 1 })],
   ["burst", () => benchBurst({ requests: 2, offered: [2] })],
   ["delivery", () => benchDelivery({ sends: 1 })],
-  ["import", () => benchImport({ rows: 1_000, beside: 1_000, rounds: 1 })],
+  ["import", () => benchImport({ rows: 1_000, beside: 1_000, rounds: 1, samples: 1 })],
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],
   ["residents", () => benchResidents({ rows: 1_000, beside: 1_000, effort })],

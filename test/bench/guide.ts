@@ -81,7 +81,9 @@ const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures:
     "residents-1000000": ["residents-1000000", rowsAt("reads")],
     "residents-1000000-readers": ["residents-1000000", rowsAt("readers")],
     "residents-10000000": ["residents-10000000", rowsAt("reads")],
+    "residents-10000000-readers": ["residents-10000000", rowsAt("readers")],
     import: ["import", rowsAt("ways")],
+    "import-recovery": ["import", rowsAt("recovery")],
     accept: ["accept", rowsAt("rounds")],
     delivery: ["delivery", rowsAt("rows")],
     start: ["start", measures],
@@ -101,9 +103,9 @@ const tableOf = (rows: readonly Row[]): string => {
 };
 
 /** When, and with which numbers of samples, a table was measured. */
-const originOf = ({ date, node, ...figures }: Figures): string =>
+const originOf = ({ date, commit, node, ...figures }: Figures): string =>
   [
-    `${date}, Node ${node}`,
+    ...[`${date}`, ...(commit ? [`commit ${commit}`] : []), `Node ${node}`],
     ...Object.entries(figures).flatMap(([what, value]) =>
       typeof value === "number" ? [`${what} ${value}`] : [],
     ),

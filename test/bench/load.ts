@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { percentile } from "./timing.ts";
 
 export interface Answer {
   readonly status: number;
@@ -6,9 +7,6 @@ export interface Answer {
 }
 
 export type Ask = () => Promise<Answer>;
-
-const percentile = (sorted: readonly number[], share: number): number =>
-  Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1));
 
 /** Counts answers by status. Percentiles are of those that were served. */
 export const summarize = (answers: readonly Answer[]) => {

@@ -1,7 +1,9 @@
 import type postgres from "postgres";
+import { foldAllChanges } from "#lib/resident/upkeep.ts";
 import { type ResidentDatabase, residentColumns } from "./resident-database.ts";
 import { ours, pageSize } from "./resident-reads.ts";
-import { percentile, round, timed } from "./timing.ts";
+import { measureOf } from "./result.ts";
+import { percentile, timed } from "./timing.ts";
 
 const readers = 16;
 const writers = 4;
@@ -66,22 +68,46 @@ const write: Read = async (sql) => {
   await sql`update resident.resident set address = 'JL. MELATI' where nik = ${nik}`;
 };
 
-/** Works while each of the connections writes as fast as it can. */
-const besideWriters = async <T>(sqls: readonly postgres.Sql[], work: () => Promise<T>): Promise<T> => {
+/** Works while each of the connections writes as fast as it can. @returns what the work returns, and the rows written a second. */
+const besideWriters = async <T>(
+  sqls: readonly postgres.Sql[],
+  work: () => Promise<T>,
+): Promise<readonly [T, rate: number]> => {
   let ended = false;
+  const [before, started] = [next, performance.now()];
   const writing = sqls.map(async (sql) => {
     while (!ended) await write(sql);
   });
   try {
-    return await work();
+    const result = await work();
+    return [result, (next - before) / ((performance.now() - started) / 1_000)];
   } finally {
     ended = true;
     await Promise.all(writing);
   }
 };
 
-/** Reads of one connection alone, of many at once, and of many beside writers: the processors are shared by all. */
-export const measureReaders = async ({ connect }: ResidentDatabase, { readMs }: { readMs: number }) => {
+/** Of all rounds together. */
+const summarize = (name: string, rounds: readonly (readonly number[])[]) => {
+  const times = rounds.flat().toSorted((a, b) => a - b);
+  return { [`${name} p50 ms`]: percentile(times, 0.5), [`${name} p99 ms`]: percentile(times, 0.99) };
+};
+
+/** @returns the ratio of the percentiles of both, round by round. */
+const compareAt = (
+  share: number,
+  measured: readonly (readonly number[])[],
+  base: readonly (readonly number[])[],
+) => measureOf(measured.map((times, turn) => percentile(times, share) / percentile(base[turn] ?? [], share)));
+
+/**
+ * Reads of one connection alone, of many at once, and of many beside writers, in turn: the processors are shared by all. Before
+ * each round, the changes of the last one are folded, as the upkeep does it.
+ */
+export const measureReaders = async (
+  { connect }: ResidentDatabase,
+  { readMs, readRounds }: { readMs: number; readRounds: number },
+) => {
   const connections = Array.from({ length: readers }, () => connect());
   const writing = Array.from({ length: writers }, () => connect());
   const [first, ...rest] = connections;
@@ -93,20 +119,26 @@ export const measureReaders = async ({ connect }: ResidentDatabase, { readMs }: 
   for (const [name, make] of Object.entries(kinds)) {
     const read = make(one?.total ?? 0, one?.nik ?? "");
     await repeat([first, ...rest], read, 0); // not counted: plans that are still made
-    const alone = await repeat([first], read, readMs);
-    const many = await repeat(connections, read, readMs);
-    const mixed = await besideWriters(writing, () => repeat(connections, read, readMs));
-    const p99s = [alone, many, mixed].map((times) => percentile(times, 0.99));
+    const [alone, many, mixed]: [number[][], number[][], number[][]] = [[], [], []];
+    const rates: number[] = [];
+    while (mixed.length < readRounds) {
+      await foldAllChanges(first);
+      alone.push(await repeat([first], read, readMs));
+      many.push(await repeat(connections, read, readMs));
+      const [times, rate] = await besideWriters(writing, () => repeat(connections, read, readMs));
+      mixed.push(times);
+      rates.push(rate);
+    }
+    const p99Ratio = compareAt(0.99, mixed, many);
     rows.push({
       "16 readers": name,
-      "alone p50 ms": percentile(alone, 0.5),
-      "p99 ms": p99s[0] ?? 0,
-      "16 p50 ms": percentile(many, 0.5),
-      "16 p99 ms": p99s[1] ?? 0,
-      "with writers p50 ms": percentile(mixed, 0.5),
-      "with writers p99 ms": p99s[2] ?? 0,
-      "p50 ratio": round(percentile(mixed, 0.5) / percentile(many, 0.5)),
-      "p99 ratio": round((p99s[2] ?? 0) / (p99s[1] ?? 1)),
+      ...summarize("alone", alone),
+      ...summarize("16", many),
+      ...summarize("with writers", mixed),
+      "p50 ratio": compareAt(0.5, mixed, many).median,
+      "p99 ratio": p99Ratio.median,
+      "written/s": Math.round(measureOf(rates).median),
+      spread: p99Ratio,
     });
   }
   return rows;

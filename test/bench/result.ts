@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 
 /** A measure in a row is for comparisons, and not printed. */
 type Row = Readonly<Record<string, string | number | Measure>>;
@@ -100,9 +102,16 @@ const listMeasures = (
   return Object.values(value).flatMap((inner, index) => listMeasures(inner, [...place, names[index] ?? ""]));
 };
 
-/** Compares each measure with the one that was stored last. */
+/** What changes the work, unlike the number of samples: results of other sizes are not compared. */
+const sizeNames = ["rows", "beside", "messages", "recipients"];
+
+const sizesOf = (figures: Readonly<Record<string, unknown>> = {}) =>
+  Object.fromEntries(sizeNames.flatMap((name) => (name in figures ? [[name, figures[name]]] : [])));
+
+/** Compares each measure with the one that was stored last, if that was measured with the same sizes. */
 export const compareResult = ({ bench, figures }: Result): readonly Row[] => {
-  const before = new Map(listMeasures(findResult(bench)));
+  const stored = findResult(bench);
+  const before = new Map(isDeepStrictEqual(sizesOf(stored), sizesOf(figures)) ? listMeasures(stored) : []);
   return listMeasures(figures).map(([what, now]) => ({
     bench,
     what,
@@ -112,10 +121,13 @@ export const compareResult = ({ bench, figures }: Result): readonly Row[] => {
   }));
 };
 
-/** Stores figures in `results/<bench>.json`, with the date and the version of Node. @returns the file. */
+const commit = () => execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+
+/** Stores figures in `results/<bench>.json`, with the date, the commit and the version of Node. @returns the file. */
 export const writeResult = ({ bench, figures, picture }: Result): string => {
   mkdirSync(folder, { recursive: true });
-  const result = { date: new Date().toISOString().slice(0, 10), node: process.version, ...figures };
+  const date = new Date().toISOString().slice(0, 10);
+  const result = { date, commit: commit(), node: process.version, ...figures };
   const file = `${folder}/${bench}.json`;
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
   if (picture !== undefined) writeFileSync(`${pictures}/${bench}.svg`, picture);
