@@ -20,7 +20,7 @@ import { QuietHours } from "./quiet-hours.ts";
  */
 
 /** Lower values are sent first. */
-export const priorities = { otp: 0, transactional: 1, reminder: 2, bulk: 3 } as const;
+export const priorities = { "one-time-code": 0, transactional: 1, reminder: 2, bulk: 3 } as const;
 export type MessageClass = keyof typeof priorities;
 
 export const states = [
@@ -60,7 +60,7 @@ export const Submission = z.object({
   /** Until the message disappears from the chat; absent or 0: never. Rounded up to one that phones know. */
   duration_seconds: z.optional(z.int().check(z.minimum(0), z.maximum(31_536_000))),
   reply_to: z.optional(z.string().check(z.maxLength(128))),
-  class: z._default(z.enum(["otp", "transactional", "reminder", "bulk"]), "transactional"),
+  class: z._default(z.enum(["one-time-code", "transactional", "reminder", "bulk"]), "transactional"),
   idempotency_key: z.optional(z.string().check(z.minLength(1), z.maxLength(255))),
   /** After this time it is no longer sent; at most 72 hours. */
   expires_in_seconds: z._default(z.int().check(z.minimum(1), z.maximum(259_200)), 259_200),

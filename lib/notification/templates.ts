@@ -13,7 +13,7 @@ const optOutHint = "_Balas BERHENTI bila tidak ingin menerima pesan seperti ini.
 export const templates = {
   /** A one-time code, for a login or a signature. */
   "one-time-code": template({
-    class: "otp",
+    class: "one-time-code",
     expiresInMinutes: 5,
     values: z.object({ code, purpose: words(60) }),
     text: ({ code, purpose }) =>

@@ -79,7 +79,13 @@ describe("POST /send/message", () => {
   });
 
   test("ignores unknown fields", async () => {
-    await city.client.sendMessage({ phone, message: "x", kind: "file", url: "http://x", class: "otp" });
+    await city.client.sendMessage({
+      phone,
+      message: "x",
+      kind: "file",
+      url: "http://x",
+      class: "one-time-code",
+    });
     expect(city.task.handed[0]?.submission).toMatchObject({ kind: "text", class: "transactional" });
     expect(city.task.handed[0]?.submission?.url).toBeUndefined();
   });

@@ -74,7 +74,7 @@ describe("a message", () => {
     const [code, other] = ["Kode Anda 774411", "Antrean nomor 12"];
     const task = await start();
     await submit(task, { text: other, phone: "6281200000009" });
-    const { id } = await submit(task, { text: code, class: "otp", idempotency_key: "code" });
+    const { id } = await submit(task, { text: code, class: "one-time-code", idempotency_key: "code" });
     expect([await findTables(code), await findTables(other)]).toEqual([[], ["messaging.message"]]);
     await untilOpen(task);
     await eventually(task, id, "READ");

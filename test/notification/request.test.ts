@@ -58,7 +58,12 @@ describe("a notification request", () => {
     const [{ path, submission } = {}] = city.task.handed;
     expect(path).toBe("/messages/batch");
     expect(submission).toMatchObject({
-      ...{ kind: "text", phone: planted.phone, class: "otp", idempotency_key: "request|b9d4c3a0-0001" },
+      ...{
+        kind: "text",
+        phone: planted.phone,
+        class: "one-time-code",
+        idempotency_key: "request|b9d4c3a0-0001",
+      },
       sender: "notification",
       text: expect.stringContaining(`masuk ke Layanan Warga: *${planted.code}*`),
     });

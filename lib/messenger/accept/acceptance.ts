@@ -46,7 +46,12 @@ const newMessage = (
 ) => {
   const id = newId();
   const { class: kind, text } = submission;
-  return { id, submission, mediaId, sealedText: kind === "otp" && text ? seal(id, text) : undefined };
+  return {
+    id,
+    submission,
+    mediaId,
+    sealedText: kind === "one-time-code" && text ? seal(id, text) : undefined,
+  };
 };
 
 /**

@@ -79,7 +79,7 @@ test("stores media in chunks, unchanged", async () => {
 });
 
 test("equal texts have different digests: one alone does not reveal a one-time code", async () => {
-  for (const key of ["a", "b"]) await take(text({ class: "otp", idempotency_key: key }));
+  for (const key of ["a", "b"]) await take(text({ class: "one-time-code", idempotency_key: key }));
   const [row] = await sql<{ digests: number }[]>`
     select count(distinct payload_digest)::int as digests from messaging.idempotency`;
   expect(row?.digests).toBe(2);

@@ -145,7 +145,7 @@ test("a number without devices waits longer each time, then fails; others go ahe
   const task = await start();
   const ids = {
     waiting: (await submit(task, {})).id,
-    code: (await submit(task, { phone: code, class: "otp", expires_in_seconds: 3_600 })).id,
+    code: (await submit(task, { phone: code, class: "one-time-code", expires_in_seconds: 3_600 })).id,
     hopeless: (await submit(task, { phone: hopeless })).id,
     other: (await submit(task, { phone: platform.register("6281200000004").number })).id,
   };

@@ -62,7 +62,7 @@ test.each<Mood>([
   {
     mood: "does not acknowledge a code to one number",
     behaviour: slowAck,
-    slow: (task) => words(task, { class: "otp" }),
+    slow: (task) => words(task, { class: "one-time-code" }),
     frames: 1,
   },
 ])("a code arrives although the platform $mood", async ({ behaviour, slow, frames }) => {
@@ -72,8 +72,8 @@ test.each<Mood>([
   await untilSending(task, id);
   await platform.until(() => platform.arrivalsOf(id) === frames);
   const codes = [
-    await words(task, { phone: other, class: "otp" }),
-    await words(task, { phone: third, class: "otp" }),
+    await words(task, { phone: other, class: "one-time-code" }),
+    await words(task, { phone: third, class: "one-time-code" }),
   ];
   for (const code of codes) await eventually(task, code, "DELIVERED");
   expect([(await stateOf(task, id)).status, platform.arrivalsOf(id)]).toEqual(["SENDING", frames]);

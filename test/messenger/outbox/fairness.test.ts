@@ -74,12 +74,12 @@ test("senders alternate within one batch", async () => {
 test("a message of a higher priority is first, whoever sends it", async () => {
   await putMany(2, "S", small, { class: "reminder" });
   await putMany(3, "L", large);
-  await putMany(2, "C", large, { class: "otp" });
+  await putMany(2, "C", large, { class: "one-time-code" });
   expect(await send()).toEqual(["C1", "C2", "L1", "L2", "L3", "S1", "S2"]);
 });
 
 test("many one-time codes of a sender do not delay his other messages beyond those of others", async () => {
-  await putMany(4, "C", large, { class: "otp" });
+  await putMany(4, "C", large, { class: "one-time-code" });
   await send();
   await putMany(2, "S", small);
   await putMany(2, "L", large);

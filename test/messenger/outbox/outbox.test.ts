@@ -51,7 +51,7 @@ describe("taking the next message", () => {
     const epoch = await beginTerm(sql);
     await requeueUnsent(sql, await take(epoch), 3_600);
     await put("second", { class: "reminder" });
-    await put("code", { class: "otp" });
+    await put("code", { class: "one-time-code" });
     const code = await take(epoch);
     await markSent(sql, code);
     expect([code.id, await takeAny(sql, epoch)]).toEqual(["code", undefined]);

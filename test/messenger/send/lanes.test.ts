@@ -54,7 +54,7 @@ describe("while an upload takes long", () => {
     const image = await putImage(first);
     await lead();
     await eventually(image, "SENDING");
-    const [text, code] = [await put(first), await put(first, "otp")];
+    const [text, code] = [await put(first), await put(first, "one-time-code")];
     const bulk = await put(second, "bulk");
     await eventually(bulk, "SENT");
     await untilBlocked(image);
@@ -95,7 +95,7 @@ describe("the pace", () => {
     const slow = await put(first);
     await lead({ ...noPace, perMinute: 1 });
     await untilSent(slow);
-    const code = await put(second, "otp");
+    const code = await put(second, "one-time-code");
     await untilBlocked(slow);
     expect(await stateOf(code)).toBe("PENDING");
     answer.resolve(acked);
@@ -112,7 +112,7 @@ describe("the pace", () => {
       values (${account}, ${third}, now() - interval '2 days')`;
     await lead({ ...noPace, newContactsPerDay: 1 });
     await untilSent(slow);
-    const [stranger, known] = [await put(second, "otp"), await put(third, "otp")];
+    const [stranger, known] = [await put(second, "one-time-code"), await put(third, "one-time-code")];
     await eventually(known, "SENT");
     await untilBlocked(slow);
     expect([await stateOf(stranger), sent]).toEqual(["PENDING", [slow, known]]);
@@ -124,7 +124,7 @@ describe("the pace", () => {
     const image = await putImage(first);
     await lead({ ...noPace, perMinute: 1 });
     await eventually(image, "SENDING");
-    const code = await put(second, "otp");
+    const code = await put(second, "one-time-code");
     await eventually(code, "SENT");
     upload.resolve();
     await untilIdle();
@@ -141,7 +141,7 @@ test("a code to the number of a message that has no answer yet waits for it", as
   const slow = await put(first);
   await lead();
   await untilSent(slow);
-  const code = await put(first, "otp");
+  const code = await put(first, "one-time-code");
   await untilBlocked(slow);
   expect([await stateOf(code), sent]).toEqual(["PENDING", [slow]]);
   answer.resolve(acked);
@@ -154,7 +154,7 @@ test("an upload that ends while a code to its number has no answer yet waits for
   const image = await putImage(first);
   await lead();
   await eventually(image, "SENDING");
-  const code = await put(first, "otp");
+  const code = await put(first, "one-time-code");
   await untilSent(code);
   upload.resolve();
   await eventually(image, "PENDING");
@@ -207,8 +207,8 @@ test("a message to a new contact that was uploaded while they were paused is not
 test("three codes to numbers that do not answer delay no other code", async () => {
   const slow = ["6281200000011", "6281200000012", "6281200000013"];
   const answer = delayAnswers(...slow);
-  for (const phone of slow) await put(phone, "otp");
-  const code = await put(third, "otp");
+  for (const phone of slow) await put(phone, "one-time-code");
+  const code = await put(third, "one-time-code");
   const text = await put(second);
   await lead();
   await Promise.all([eventually(code, "SENT"), eventually(text, "SENT")]);
@@ -222,7 +222,7 @@ test("a message under way is not sent again when the database fails for another 
   await lead();
   await untilSent(slow);
   await failNextWrite(database.admin, { table: "message", when: "new.state = 'SENDING'" });
-  const other = await put(second, "otp");
+  const other = await put(second, "one-time-code");
   await eventually(other, "SENT");
   answer.resolve(acked);
   await eventually(slow, "SENT");

@@ -96,7 +96,7 @@ describe("a message that is due in its quiet hours", () => {
   test("is sent at their end, while a one-time code is sent at once", async () => {
     const quiet = around(60, 60);
     await put("reminder", { class: "reminder", quiet_hours: quiet });
-    await put("code", { class: "otp" });
+    await put("code", { class: "one-time-code" });
     await lead();
     await becomes("code", "SENT");
     await put("later", { class: "bulk" });
@@ -165,7 +165,7 @@ test("a one-time code overtakes 5,000 reminders in the queue", async () => {
   await lead();
   await expect.poll(() => sent.length).toBeGreaterThan(3);
   const before = sent.length;
-  await put("code", { class: "otp", phone: "6281200000002" });
+  await put("code", { class: "one-time-code", phone: "6281200000002" });
   const then = sent.length;
   await becomes("code", "SENT");
   // after those sent while it was being stored, and the one in progress

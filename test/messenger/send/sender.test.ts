@@ -32,7 +32,7 @@ describe("the order", () => {
     const bulk = await put("6281200000001", "bulk");
     const reminder = await put("6281200000002", "reminder");
     const [first, second] = [await put(), await put()];
-    const code = await put("6281200000003", "otp");
+    const code = await put("6281200000003", "one-time-code");
     await lead();
     await eventually(bulk, "SENT");
     expect(sent).toEqual([code, first, second, reminder, bulk]);

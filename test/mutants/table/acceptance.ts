@@ -17,7 +17,7 @@ export const acceptance: readonly Mutant[] = [
   {
     breaks: "The text of a one-time code is stored in clear",
     file: "lib/messenger/accept/acceptance.ts",
-    find: 'kind === "otp" && text ? seal(id, text) : undefined',
+    find: 'kind === "one-time-code" && text ? seal(id, text) : undefined',
     replace: "undefined",
     tests: ["test/messenger/task.test.ts"],
     only: "one-time code",
