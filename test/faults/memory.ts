@@ -46,10 +46,11 @@ const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, "5")
 
 /** Reads the memory of the messenger after a garbage collection. */
 const readMemory = async ({ fleet }: Scene, sent: number): Promise<MemorySample> => {
-  const before = fleet.lines.length;
+  // not by the place of the next line: the oldest ones are dropped
+  fleet.lines.length = 0;
   process.kill(fleet.pids()[0] ?? 0, "SIGUSR2");
   for (;;) {
-    const line = fleet.lines.slice(before).find((text) => text.includes('"message":"memory"'));
+    const line = fleet.lines.find((text) => text.includes('"message":"memory"'));
     const { rss, heapUsed, external } = JSON.parse(line ?? "{}") as NodeJS.MemoryUsage;
     if (line) return { sent, residentMb: toMb(rss), heapMb: toMb(heapUsed), externalMb: toMb(external) };
     await setTimeout(20);
