@@ -30,9 +30,14 @@ const readClasses = (text: string): MessageClass[] => {
   });
 };
 
+/** Commander takes null for a missing value. */
+const none = "none";
+type Given = number | typeof none | undefined;
+
 /** Reads a number, or `none`, which removes the limit. */
 const readLimit = (option: string, most: number) => (text: string) =>
-  text === "none" ? null : readWhole(option, 0, most)(text);
+  text === none ? none : readWhole(option, 0, most)(text);
+const toLimit = (given: Given) => (given === none ? null : given);
 
 const formatCredentials = (credentials: readonly CredentialSummary[]): string =>
   formatTable(
@@ -160,9 +165,11 @@ export const run = command("sender", about, (program, answer) => {
     )
     .option(...stage)
     .action(
-      answer((sender, { stage: on, ...limits }) => {
-        if (Object.keys(limits).length === 0)
+      answer((sender, { stage: on, ...given }) => {
+        if (Object.keys(given).length === 0)
           throw new WrongCall("Give at least one of --classes, --per-day and --bytes-per-day");
+        const { classes, perDay, bytesPerDay } = given;
+        const limits = { classes, perDay: toLimit(perDay), bytesPerDay: toLimit(bytesPerDay) };
         return withDirectory({ stage: on }, limit(sender, limits));
       }),
     );
