@@ -135,6 +135,12 @@ describe("the error says that nothing was accepted when the task", () => {
   });
 });
 
+test("the rejection of a class, which is the caller's 403, reaches the caller", async () => {
+  const rejected = { code: "class_not_allowed", message: "Use reminder" };
+  task.behave((_, response) => reply(response, 403, rejected));
+  await expect((await load()).submit(text)).rejects.toMatchObject({ status: 403, ...rejected });
+});
+
 describe("the outcome is unknown, and nothing is sent twice, when the task", () => {
   const halfAnswer = JSON.stringify(accepted).slice(0, 20);
   test.each<[string, Parameters<FakeMessenger["behave"]>[0]]>([

@@ -72,8 +72,8 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     id: "Tiket tidak dikenal, sudah kedaluwarsa, atau diterbitkan untuk akun lain. Ambil tiket baru.",
   },
   messageNotFound: {
-    en: "No message has this ID. Use the ID from the response to the send request.",
-    id: "Tidak ada pesan dengan ID ini. Gunakan ID dari respons saat pesan dikirim.",
+    en: "None of the sender's messages has this ID. Use the ID from the response to the send request.",
+    id: "Tidak ada pesan dari pengirim ini dengan ID itu. Gunakan ID dari respons saat pesan dikirim.",
   },
   keyInUse: {
     en: "The first request with this Idempotency-Key is still in progress. Send the same request again after `Retry-After` seconds.",

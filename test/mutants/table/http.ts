@@ -201,8 +201,8 @@ export const http: readonly Mutant[] = [
   {
     breaks: "What the task says to a 403 of ours is told to the caller",
     file: "lib/messaging/messenger-client.ts",
-    find: "const internal = [401, 403, 500];",
-    replace: "const internal = [401, 500];",
+    find: "(status === 403 && code !== classNotAllowed([]).code)",
+    replace: "false",
     tests: client,
     only: "rejects the internal token",
   },
