@@ -68,7 +68,7 @@ test("each messenger has all connections of its pools, also while a deployment r
 
 test("a server with fewer connections than a stage needs is rejected", () => {
   expect(() => planCapacity({ connections: 60, functionConcurrency: 100 })).toThrow(
-    "at least 75 connections",
+    "at least 77 connections",
   );
 });
 
@@ -90,12 +90,12 @@ const reservedIn = (changed: Readonly<Record<string, unknown>>) =>
 test("the templates reserve the concurrency of the functions with a database connection, and of no other", () => {
   const micro = { stage: "prod", database: { kind: "instance", instanceClass: "t4g.micro" } };
   expect(Object.fromEntries(reservedIn(micro))).toEqual({
-    residentlist: 8,
-    residentsearch: 8,
+    residentlist: 7,
+    residentsearch: 7,
     employeelogin: 3,
     employeerefresh: 3,
-    employeeticket: 4,
-    employeeemployees: 4,
+    employeeticket: 3,
+    employeeemployees: 3,
     tourismcategories: 1,
     tourismgallery: 1,
     notify: 6,

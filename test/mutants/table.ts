@@ -21,6 +21,7 @@ import { resident } from "./table/resident.ts";
 import { sender } from "./table/sender.ts";
 import { shown } from "./table/shown.ts";
 import { stacks } from "./table/stacks.ts";
+import { terms } from "./table/terms.ts";
 
 /** Every mutant, by the area of the product that it breaks. */
 export const table: MutantTable = {
@@ -30,6 +31,7 @@ export const table: MutantTable = {
   resident,
   outbox,
   acceptance,
+  terms,
   sender,
   pace,
   relay,

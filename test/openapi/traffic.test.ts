@@ -86,9 +86,11 @@ describe("traffic is recorded of", () => {
 
   test.each([
     [400, { code: "invalid_request", message: "The URL could not be fetched" }, 400],
+    [403, { code: "class_not_allowed", message: "Use reminder" }, 403],
     [409, { code: "idempotency_key_in_use", message: "Under way", retry_after_seconds: 1 }, 409],
     [413, { code: "payload_too_large", message: "The file at the URL is larger" }, 413],
     [422, { code: "idempotency_key_reused", message: "Used" }, 422],
+    [429, { code: "daily_quota_reached", message: "Used up", retry_after_seconds: 3_600 }, 429],
     [503, { code: "session_unavailable", message: "Away" }, 503],
     [500, { code: "internal_error", message: "Lost" }, 503],
   ])("sends that the messenger answers with %i", async (status, body, expected) => {

@@ -10,7 +10,7 @@ import { useOwnCity } from "../steps/city/own-city.ts";
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Of a server that is just large enough: more environments take long to start on a machine with two cores. */
-const capacity = planCapacity({ connections: 76, functionConcurrency: 300 });
+const capacity = planCapacity({ connections: 78, functionConcurrency: 300 });
 const own = useOwnCity(() => ({ capacity }));
 
 const connectAsAdmin = () =>

@@ -69,8 +69,8 @@ export const securitySchemes = {
   basic: {
     type: "http",
     scheme: "basic",
-    en: "Credentials of a backend; never use them in a web page or an app.",
-    id: "Kredensial backend; jangan dipakai di halaman web atau aplikasi.",
+    en: "Credentials of a backend, which reads its own messages only; never use them in a web page or an app.",
+    id: "Kredensial backend, yang hanya membaca pesannya sendiri; jangan dipakai di halaman web atau aplikasi.",
   },
 } as const;
 

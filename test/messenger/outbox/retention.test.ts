@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runRetention, sweep } from "#lib/messenger/outbox/retention.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 
-test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups and archived links after 30 days", async () => {
+test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups and archived links after 30 days, counts of senders after 90", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   await sql`
     insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
@@ -18,6 +18,9 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
   await sql`
     insert into messaging.auth_archive (archived_at, type, id, value)
     select now() - days * interval '1 day', 'creds', 'creds', 'v' from unnest(array[29, 31]) days`;
+  await sql`
+    insert into messaging.sender_day (sender, day, slot, messages, bytes)
+    select 'api:test', messaging.today() - days, 0, 1, 1 from unnest(array[0, 90, 91]) days`;
   const end = new AbortController();
   const done = runRetention(sql, end.signal);
   const rows = () => sql`
@@ -33,8 +36,9 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
     { id: "SENT8", payload: false },
   ]);
   const count = async (table: string) => (await sql`select from ${sql(`messaging.${table}`)}`).length;
-  await expect.poll(() => count("number_check")).toBe(1); // deleted last
-  expect([await count("idempotency"), await count("auth_archive")]).toEqual([2, 1]);
+  await expect.poll(() => count("sender_day")).toBe(2); // deleted last
+  const left = ["idempotency", "auth_archive", "number_check"].map(count);
+  expect(await Promise.all(left)).toEqual([2, 1, 1]);
   end.abort();
   await done;
 });

@@ -9,8 +9,8 @@ export const acceptance: readonly Mutant[] = [
   {
     breaks: "A sender may have one message more than the quota",
     file: "lib/messenger/accept/quota.ts",
-    find: "if (room.left < 1) throw",
-    replace: "if (room.left < 0) throw",
+    find: "if (room.waiting < 1) throw",
+    replace: "if (room.waiting < 0) throw",
     tests: ofAcceptance,
     only: "quota is used up",
   },
@@ -25,8 +25,8 @@ export const acceptance: readonly Mutant[] = [
   {
     breaks: "Messages of one batch go out in any order",
     file: "lib/messenger/outbox/store.ts",
-    find: "from ${from} order by n`;",
-    replace: "from ${from} order by id`;",
+    find: "from ${from} order by n",
+    replace: "from ${from} order by id",
     tests: [...ofAcceptance, ...ofBatch],
     only: "in its order|in the order of arrival",
   },

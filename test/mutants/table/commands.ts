@@ -3,7 +3,7 @@ import type { Mutant } from "../mutant.ts";
 export const commands: readonly Mutant[] = [
   {
     breaks: "A key expires at the beginning of the day that the operator gave instead of at its end",
-    file: "infra/commands/partner.ts",
+    file: "infra/commands/credential.ts",
     find: "T23:59:59Z",
     replace: "T00:00:00Z",
     tests: ["test/commands/partner.test.ts"],

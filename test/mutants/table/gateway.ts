@@ -112,8 +112,8 @@ export const gateway: readonly Mutant[] = [
   {
     breaks: "The gateway admits a revoked key for five minutes",
     file: "lib/routes/authorizer.ts",
-    find: "cacheSeconds: 30,",
-    replace: "cacheSeconds: 300 + 0,",
+    find: 'identityHeaders: ["apikey"],\n  cacheSeconds: 30,',
+    replace: 'identityHeaders: ["apikey"],\n  cacheSeconds: 300 + 0,',
     tests: on("limits"),
   },
   {
