@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/faults/fault.ts";
-import { messengerAway, notAccepted, outcomeUnknown } from "#lib/faults/table.ts";
+import { messengerAway, notAccepted, optedOut, outcomeUnknown } from "#lib/faults/table.ts";
 import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-client.ts";
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
@@ -30,13 +30,14 @@ export type Draft = z.input<typeof Submission>;
 const logFailure = (reason: string, requestId: string | undefined) =>
   log.warn("messenger request failed", { request_id: requestId, reason });
 
-/** Not passed on: 401 and 403 concern our credentials, 500 carries no useful message. */
+/** Not passed on: 401 and 403 concern our credentials, unless they name what is known; 500 carries no useful message. */
 const internal = [401, 403, 500];
 
 /** Returns the error of a request that the task rejected; then it has stored nothing. */
 const findRejection = ({ status, json }: Answer): Fault | undefined => {
   const rejected = Rejected.safeParse(json);
-  if (status < 400 || internal.includes(status) || !rejected.success) return undefined;
+  if (status < 400 || !rejected.success) return undefined;
+  if (internal.includes(status) && rejected.data.code !== optedOut.code) return undefined;
   const { code, message, retry_after_seconds } = rejected.data;
   const seconds = retry_after_seconds ?? (status === 503 ? defaultRetryAfterSeconds : undefined);
   return new Fault({ status, code, message, retryAfterSeconds: seconds });

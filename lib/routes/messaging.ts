@@ -179,6 +179,7 @@ const secrets = { MESSENGER_TOKEN_SECRET_ID: "messenger-token" } as const;
 const upstreams = ["MESSENGER_URL"] as const;
 const faults = [
   "keyInUse",
+  "optedOut",
   "keyReused",
   "tooManyWaiting",
   "notAccepted",

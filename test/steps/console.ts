@@ -184,6 +184,9 @@ export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
     acts: openFakeActs(messenger.acts),
     optOut: async (phone) => messenger.calls.push(`opt out ${phone}`) > 0,
     optIn: async (phone) => messenger.calls.push(`opt in ${phone}`) < 0,
+    setAnswer: async (answer) => {
+      messenger.calls.push(answer === null ? "no answer" : `answer ${answer}`);
+    },
     readState: async (filter) => {
       messenger.filter = filter;
       return messenger.state;

@@ -28,6 +28,8 @@ export interface Actions {
   readonly optOut: (phone: string) => Promise<boolean>;
   /** @returns false if the number had not opted out. */
   readonly optIn: (phone: string) => Promise<boolean>;
+  /** @param answer what persons are answered who write to the city's number; null for no answer. */
+  readonly setAnswer: (answer: string | null) => Promise<void>;
 }
 
 interface Form {

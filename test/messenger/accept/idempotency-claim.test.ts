@@ -24,6 +24,7 @@ const take = (submission: Submission, inline: Buffer | undefined, store = intake
     {
       ...{ sql, store, quota: { take: async () => {} }, seal: (_, text) => text, notify: () => {} },
       newId: () => `3EB0${++made}`,
+      isOptedOut: async () => false,
       fetchMedia: async () => ({
         contentType: "text/plain",
         fileName: "a.txt",

@@ -253,6 +253,7 @@ export const id: Words = {
     unclear: "hasilnya tidak dapat disimpan; lihat log messenger",
     unregistered: "nomor tidak terdaftar di platform",
     deviceless: "platform tidak menyebutkan perangkat nomor ini yang dapat menerima pesan",
+    optedOut: "penerima sudah berhenti menerima pesan ini",
     unprepared: "pesan tidak dapat disiapkan",
     undecryptable:
       "telepon penerima tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”; kirim lagi sebagai pesan baru",
