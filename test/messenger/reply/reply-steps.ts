@@ -2,10 +2,10 @@ import type { proto } from "baileys";
 import { expect } from "vitest";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import type { Envelope, Phone } from "../../../infra/local/whatsapp/phone.ts";
-import { database, phone, platform } from "../running-task.ts";
+import { database, pepper, phone, platform } from "../running-task.ts";
 
 /** With the pepper of the task. */
-export const digestOf = digestWith({ version: 1, pepper: "p".repeat(32) }).digest;
+export const digestOf = digestWith({ version: 1, pepper }).digest;
 
 export const isOut = async (number = phone): Promise<boolean> =>
   (await database.admin`select from notification.opt_out where digest = ${digestOf(number)}`).length > 0;
