@@ -45,6 +45,7 @@ export const connected = (): ConsoleState => ({
   jobs: ["appointment-reminder", "document-status"],
   paused: false,
   pausedSince: null,
+  answer: "This number does not read messages; call 112.",
   limitedSince: null,
   stoppedSince: null,
   due: { pending: 12, sending: 1, oldest_seconds: 95, oldest_urgent_seconds: 20, paused: 0 },

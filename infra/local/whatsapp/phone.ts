@@ -212,7 +212,11 @@ export class Phone {
   }
 
   /** Encrypts a message to a linked device, in the existing session or a new one. */
-  async write(message: proto.IMessage, { lid: jid, keys }: Device, envelope: Envelope = {}): Promise<BinaryNode> {
+  async write(
+    message: proto.IMessage,
+    { lid: jid, keys }: Device,
+    envelope: Envelope = {},
+  ): Promise<BinaryNode> {
     const { exists } = await this.#signal.validateSession(jid);
     if (!exists) await parseAndInjectE2ESessions(keys.take(jid), this.#signal);
     const data = writeRandomPadMax16(proto.Message.encode(message).finish());
@@ -221,7 +225,9 @@ export class Phone {
     const attrs = { id, ...this.#address(envelope), type: "text", t: secondsNow(), notify: this.number };
     const { sentAt, attrs: more } = envelope;
     const dated = sentAt && { t: String(Math.floor(sentAt.getTime() / 1_000)) };
-    return element("message", { ...attrs, ...dated, ...more }, [element("enc", { v: "2", type }, ciphertext)]);
+    return element("message", { ...attrs, ...dated, ...more }, [
+      element("enc", { v: "2", type }, ciphertext),
+    ]);
   }
 
   #address({ from = "number", chat }: Envelope): Record<string, string> {

@@ -187,7 +187,7 @@ create table messaging.control (
   -- the version of the web client to announce, if newer than the library's
   web_version text,
   -- what persons are answered who write to the city's number; null for no answer
-  answer text check (length(answer) between 1 and 1000),
+  answer text check (length(answer) between 1 and 400),
   -- the backup from which this database was restored last
   restored_from text
 );

@@ -1,9 +1,9 @@
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
 import type { Inbound } from "../channels/inbound.ts";
+import { claimAnswer, findAnswer } from "../outbox/answer.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
 import { storeMessages } from "../outbox/store.ts";
-import { claimAnswer, findAnswer } from "./answer.ts";
 import { type Pepper, setPreference } from "./preference.ts";
 import { readWish, type Wish } from "./words.ts";
 

@@ -20,7 +20,10 @@ const stops: readonly [string, proto.IMessage, Envelope?][] = [
   ["a plain text", { conversation: "Stop." }],
   ["a text with a preview or a quoted message", text("*STOP*")],
   ["a disappearing message", { ephemeralMessage: { message: text("berhenti!") } }],
-  ["wrapped several times", { ephemeralMessage: { message: { viewOnceMessage: { message: text("stop") } } } }],
+  [
+    "wrapped several times",
+    { ephemeralMessage: { message: { viewOnceMessage: { message: text("stop") } } } },
+  ],
   ["a pressed button", { buttonsResponseMessage: { selectedDisplayText: "STOP", selectedButtonId: "1" } }],
   ["a pressed button of a template", { templateButtonReplyMessage: { selectedDisplayText: "Stop" } }],
   ["a row of a list", { listResponseMessage: { title: "BERHENTI" } }],
@@ -45,8 +48,14 @@ test.each(stops)("STOP as %s opts out, and is confirmed once", async (_, message
 
 const ignored: readonly [string, proto.IMessage, Envelope?][] = [
   ["in a sentence", { conversation: "stop sending me X" }],
-  ["as a caption", { imageMessage: { caption: "STOP", url: "https://example.invalid/i", mimetype: "image/png" } }],
-  ["in a quoted message", { extendedTextMessage: { text: "ok", contextInfo: { quotedMessage: text("STOP") } } }],
+  [
+    "as a caption",
+    { imageMessage: { caption: "STOP", url: "https://example.invalid/i", mimetype: "image/png" } },
+  ],
+  [
+    "in a quoted message",
+    { extendedTextMessage: { text: "ok", contextInfo: { quotedMessage: text("STOP") } } },
+  ],
   ["as a reaction", { reactionMessage: { key: { id: "3EB0", fromMe: false }, text: "STOP" } }],
   ["as the name of a contact", { contactMessage: { displayName: "STOP", vcard: "BEGIN:VCARD" } }],
   ["as the answer of a poll", { pollCreationMessage: { name: "STOP", options: [{ optionName: "STOP" }] } }],
@@ -98,7 +107,9 @@ test("STOP in the account's history does nothing", async () => {
 
 describe("a LID without its number", () => {
   const metric = async (url: string) =>
-    /^messenger_replies_total\{reaction="unresolved"\} (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+    /^messenger_replies_total\{reaction="unresolved"\} (\d+)$/m.exec(
+      await (await fetch(`${url}/metrics`)).text(),
+    )?.[1];
 
   test("is resolved by what is known of it", async () => {
     const task = await startOpen();
@@ -118,7 +129,8 @@ describe("a LID without its number", () => {
 
 test("MULAI opts in again, and each change is confirmed once", async () => {
   await startOpen();
-  for (const word of ["start", "stop", "STOP", "Berhenti", "mulai", "MULAI", "start", "stop"]) await write(word);
+  for (const word of ["start", "stop", "STOP", "Berhenti", "mulai", "MULAI", "start", "stop"])
+    await write(word);
   expect(await isOut()).toBe(true);
   const texts = (await listReplies()).map(({ text }) => (text.includes("MULAI") ? "out" : "in"));
   expect(texts).toEqual(["out", "in", "out"]);

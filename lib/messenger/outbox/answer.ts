@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 
-/** Of the automatic answer, in characters; the column has the same limit. */
-export const maxAnswerLength = 1_000;
+/** Of the automatic answer, in characters; the column has the same limit, and it fits into a form of the console. */
+export const maxAnswerLength = 400;
 
 /** @returns null if persons who write to the city's number are not answered. */
 export const findAnswer = async (sql: postgres.ISql): Promise<string | null> => {
