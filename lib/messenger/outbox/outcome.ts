@@ -12,6 +12,9 @@ export const maxUnsent = 5;
 const isComposed = (sql: postgres.ISql) =>
   sql`exists (select from messaging.payload p where p.seq = message.seq)`;
 
+/** Whether an earlier send of a message that waits may have reached the phone. */
+const mayHaveArrived = (sql: postgres.ISql) => sql`attempts > unsent and ${isComposed(sql)}`;
+
 /** Matches a message while the leader that took it is sending it. Writes by a former leader are ignored. */
 export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
   sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
@@ -150,7 +153,7 @@ export const recover = async (
 export const endUnwanted = async (sql: postgres.ISql, phones: readonly string[]): Promise<void> => {
   await sql`
     update messaging.message
-    set state = case when attempts > unsent and ${isComposed(sql)} then 'UNCERTAIN' else 'FAILED' end,
+    set state = case when ${mayHaveArrived(sql)} then 'UNCERTAIN' else 'FAILED' end,
       reason = ${reasons.optedOut}, changed_at = now()
     where is_open and state = 'PENDING' and priority >= ${priorities.reminder}
       and phone = any(string_to_array(${phones.join()}, ','))`;
@@ -161,7 +164,7 @@ export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set state = case
-        when attempts > unsent and ${isComposed(sql)} then 'UNCERTAIN'
+        when ${mayHaveArrived(sql)} then 'UNCERTAIN'
         else 'EXPIRED' end,
       reason = case
         when refusals ? 'code' then

@@ -28,6 +28,8 @@ test.each([
 
 test("STOP counts at any age, START for a day", () => {
   const ages = [-hourMs, 0, 24 * hourMs, 24 * hourMs + 1, 1_000 * hourMs, Number.NaN];
-  expect(ages.map((age) => readWish("stop", age))).toEqual(ages.map(() => "out"));
-  expect(ages.map((age) => readWish("mulai", age))).toEqual(["in", "in", "in", ...Array(3).fill(undefined)]);
+  for (const word of ["berhenti", "stop"])
+    expect(ages.map((age) => readWish(word, age))).toEqual(ages.map(() => "out"));
+  for (const word of ["mulai", "start"])
+    expect(ages.map((age) => readWish(word, age))).toEqual(["in", "in", "in", ...Array(3).fill(undefined)]);
 });
