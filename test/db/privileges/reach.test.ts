@@ -30,9 +30,15 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     functions: ["partner.authenticate"],
   },
   messenger: {
-    functions: ["messaging.quiet_until", "notification.add_opt_out", "notification.remove_opt_out"],
+    functions: [
+      "messaging.quiet_until",
+      "notification.add_opt_out",
+      "notification.is_opted_out",
+      "notification.remove_opt_out",
+    ],
     relations: {
       "messaging.account": all,
+      "messaging.answered": all,
       "messaging.auth_archive": all,
       "messaging.auth_key": all,
       "messaging.contact": all,

@@ -5,7 +5,7 @@ import type { Envelope, Phone } from "../../../infra/local/whatsapp/phone.ts";
 import { database, pepper, phone, platform } from "../running-task.ts";
 
 /** With the pepper of the task. */
-export const digestOf = digestWith({ version: 1, pepper }).digest;
+const digestOf = digestWith({ version: 1, pepper }).digest;
 
 export const isOut = async (number = phone): Promise<boolean> =>
   (await database.admin`select from notification.opt_out where digest = ${digestOf(number)}`).length > 0;
