@@ -62,6 +62,11 @@ export const firewall = row(
   "forbidden",
   "The firewall blocked this request. If that is a mistake, send the request ID to the operator.",
 );
+export const optedOut = row(
+  403,
+  "opted_out",
+  "This number has opted out of reminders and bulk messages. Transactional messages still reach it.",
+);
 export const ticketRefused = row(
   403,
   "ticket_refused",

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/faults/fault.ts";
-import { classNotAllowed, messengerAway, notAccepted, outcomeUnknown } from "#lib/faults/table.ts";
+import { classNotAllowed, messengerAway, notAccepted, optedOut, outcomeUnknown } from "#lib/faults/table.ts";
 import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-client.ts";
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
@@ -30,9 +30,12 @@ export type Draft = z.input<typeof Submission>;
 const logFailure = (reason: string, requestId: string | undefined) =>
   log.warn("messenger request failed", { request_id: requestId, reason });
 
-/** Not passed on: 401 and 403 concern our credentials, except for a class; 500 carries no useful message. */
+/** Of the message, and not of our credentials. */
+const ofMessage: readonly string[] = [classNotAllowed([]).code, optedOut.code];
+
+/** Not passed on: 401 and other 403 concern our credentials, 500 carries no useful message. */
 const isInternal = (status: number, code: string) =>
-  status === 401 || status === 500 || (status === 403 && code !== classNotAllowed([]).code);
+  status === 401 || status === 500 || (status === 403 && !ofMessage.includes(code));
 
 /** Returns the error of a request that the task rejected; then it has stored nothing. */
 const findRejection = ({ status, json }: Answer): Fault | undefined => {

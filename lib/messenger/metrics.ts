@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { listDepths } from "./outbox/depth.ts";
+import type { Reaction } from "./reply/reply.ts";
 
 /** Metrics for Prometheus. No label contains a phone number or an id. */
 export interface Metrics {
@@ -8,6 +9,8 @@ export interface Metrics {
   onReconnect(): void;
   /** A message that its recipient's phone could not decrypt. */
   onUndecryptable(): void;
+  /** What was done about a message from a person. */
+  onReaction(reaction: Reaction): void;
   /** Queries the queue and renders all metrics. */
   render(): Promise<{ contentType: string; text: string }>;
 }
@@ -45,6 +48,12 @@ export const startMetrics = (
     help: "Messages that the recipient's phone could not decrypt",
     registers,
   });
+  const replies = new Counter({
+    name: "messenger_replies_total",
+    help: "Messages from persons by what was done: opted_out, opted_in, answered, unresolved (a word from an unknown number)",
+    labelNames: ["reaction"],
+    registers,
+  });
   const depth = gauge("messenger_messages", "Messages in a non-final state", "state");
   const age = gauge(
     "messenger_oldest_message_seconds",
@@ -71,6 +80,7 @@ export const startMetrics = (
     },
     onReconnect: () => reconnects.inc(),
     onUndecryptable: () => undecryptable.inc(),
+    onReaction: (reaction) => replies.inc({ reaction }),
     async render() {
       // the other metrics are available without the database
       await readQueue().catch(() => {

@@ -3,7 +3,6 @@ import type postgres from "postgres";
 import { isDatabaseUp } from "#lib/db/probe.ts";
 import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
-import { optIn, optOut } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Channel } from "./channels/channel.ts";
@@ -13,8 +12,11 @@ import { registerConsole } from "./console/console.ts";
 import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
 import type { LocalUser } from "./console/login/local-users.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
+import { setAnswer } from "./outbox/answer.ts";
 import type { Waiting } from "./outbox/message.ts";
 import { setPaused } from "./outbox/pause.ts";
+import { setPreference } from "./reply/preference.ts";
+import type { Wish } from "./reply/words.ts";
 import type { Pacing } from "./send/pacing.ts";
 import { explainWaiting } from "./send/waiting.ts";
 
@@ -73,7 +75,11 @@ export const buildConsole = (
   sql: postgres.Sql,
   consoleSql: postgres.Sql,
   leadership: Leadership,
-) =>
+) => {
+  const prefer = async (phone: string, wish: Wish) => {
+    const pepper = await findPepper();
+    return sql.begin((tx) => setPreference(tx, pepper, phone, wish));
+  };
   registerConsole(server, {
     findUsers,
     issuer: issuer && openIssuer(issuer),
@@ -98,8 +104,9 @@ export const buildConsole = (
       };
       return readConsoleState(consoleSql, sources);
     },
-    optOut: async (phone) => optOut(sql, await findPepper(), phone),
-    optIn: async (phone) => optIn(sql, await findPepper(), phone),
+    optOut: (phone) => prefer(phone, "out"),
+    optIn: (phone) => prefer(phone, "in"),
+    setAnswer: (answer) => setAnswer(sql, answer),
     setPaused: (paused) => setPaused(sql, paused),
     requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
     unlink: async () => requireLeader(leadership).unlink(),
@@ -107,3 +114,4 @@ export const buildConsole = (
     restoreLink: async () => requireLeader(leadership).restoreLink(),
     setVersion: async (version) => requireLeader(leadership).logins.setVersion(version),
   });
+};

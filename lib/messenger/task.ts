@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { isDatabaseUp } from "#lib/db/probe.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import { isOptedOut } from "#lib/notification/opt-out.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
@@ -23,6 +24,7 @@ import { runRetention } from "./outbox/retention.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
 import { applyReceipt, findState, markUndecryptable } from "./outbox/state.ts";
 import { messengerPools } from "./pools.ts";
+import { readReplies } from "./reply/reply.ts";
 import { beginAccount, learnAnnouncement, watchLimits } from "./send/limits.ts";
 import type { Pace } from "./send/pace.ts";
 import { Pacing } from "./send/pacing.ts";
@@ -71,12 +73,18 @@ const leadTerm = (
   wakeup: Wakeup,
   metrics: Metrics,
 ) => {
-  const { encryption, platform: settings, pace } = options;
+  const { encryption, platform: settings, pace, findPepper } = options;
   const payloads = payloadStore(sql, encryption);
   return async (epoch: number, signal: AbortSignal) => {
     const auth = await openAuthState({ sql, encryption, epoch });
     const standing = openStanding(sql);
-    const whatsApp = new WhatsApp({ settings, auth, standing, findPayload: (id) => payloads.find(id) });
+    const onInbound = readReplies({
+      ...{ sql, findPepper, newId: newMessageId, signal },
+      notify: () => wakeup.notify(),
+      onReaction: metrics.onReaction,
+    });
+    const findPayload = (id: string) => payloads.find(id);
+    const whatsApp = new WhatsApp({ settings, auth, standing, findPayload, onInbound });
     const pacing = new Pacing(pace);
     const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
     const limits = { sql, channel, pacing, signal };
@@ -122,6 +130,7 @@ const leadTerm = (
           encrypt: payloads.encrypt,
           decrypt: payloads.decrypt,
           openText: payloads.openText,
+          isOptedOut: async (phone) => isOptedOut(sql, await findPepper(), phone),
         }),
         runRetention(sql, signal),
         watchLimits(limits),
@@ -163,6 +172,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     sql,
     newId: newMessageId,
     quota: new Quota(sql, options.maxWaiting),
+    isOptedOut: async (phone: string) => isOptedOut(sql, await options.findPepper(), phone),
     seal: payloads.sealText,
     notify: () => wakeup.notify(),
   };

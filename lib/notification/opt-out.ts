@@ -16,15 +16,22 @@ export const listOptedOut = async (
   return new Set(rows.map(({ digest }) => byDigest.get(digest) ?? ""));
 };
 
+/** Whether a number gets no reminders and no bulk messages. */
+export const isOptedOut = async (sql: postgres.Sql, pepper: Pepper, phone: string): Promise<boolean> => {
+  const [row] = await sql<{ isOut: boolean }[]>`
+    select notification.is_opted_out(${digestOf(pepper, phone)}) as "isOut"`;
+  return row?.isOut === true;
+};
+
 /** @returns false if the number had already opted out. */
-export const optOut = async (sql: postgres.Sql, pepper: Pepper, phone: string): Promise<boolean> => {
+export const optOut = async (sql: postgres.ISql, pepper: Pepper, phone: string): Promise<boolean> => {
   const [row] = await sql<{ isNew: boolean }[]>`
     select notification.add_opt_out(${digestOf(pepper, phone)}, ${pepper.version}) as "isNew"`;
   return row?.isNew === true;
 };
 
 /** @returns false if the number had not opted out. */
-export const optIn = async (sql: postgres.Sql, pepper: Pepper, phone: string): Promise<boolean> => {
+export const optIn = async (sql: postgres.ISql, pepper: Pepper, phone: string): Promise<boolean> => {
   const [row] = await sql<{ wasOut: boolean }[]>`
     select notification.remove_opt_out(${digestOf(pepper, phone)}) as "wasOut"`;
   return row?.wasOut === true;

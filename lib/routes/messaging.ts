@@ -180,6 +180,7 @@ const upstreams = ["MESSENGER_URL"] as const;
 const faults = [
   "classNotAllowed",
   "keyInUse",
+  "optedOut",
   "keyReused",
   "dailyQuotaReached",
   "tooManyWaiting",

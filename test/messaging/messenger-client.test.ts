@@ -133,6 +133,12 @@ describe("the error says that nothing was accepted when the task", () => {
     expect(error).toMatchObject(nothing);
     expect(error.message).not.toContain("PLANTED");
   });
+
+  test("passes on that the recipient has opted out", async () => {
+    task.behave((_, response) => reply(response, 403, { code: "opted_out", message: "It has opted out" }));
+    const rejection = { status: 403, code: "opted_out", message: "It has opted out" };
+    await expect((await load()).submit(text)).rejects.toMatchObject(rejection);
+  });
 });
 
 test("the rejection of a class, which is the caller's 403, reaches the caller", async () => {

@@ -18,7 +18,10 @@ import { createMessengerDatabase } from "./messenger-database.ts";
 export const phone = "6281200000001";
 const token = randomBytes(24).toString("base64url");
 const user = await userOf();
-export const encryption = encryptionWith(secretTable["messenger-key"].mint());
+export const encryptionKey = secretTable["messenger-key"].mint();
+export const encryption = encryptionWith(encryptionKey);
+/** Of the numbers that opt out. */
+export const pepper = "p".repeat(32);
 
 /** Of the current test. */
 export let platform: Platform;
@@ -55,7 +58,7 @@ export const start = async (pace: Pace = noPace, settings: WhatsAppSettings = {}
     maxWaiting: 10_000,
     findTokens: async () => [token],
     findUsers: async () => [user],
-    findPepper: async () => digestWith({ version: 1, pepper: "p".repeat(32) }),
+    findPepper: async () => digestWith({ version: 1, pepper }),
     jobs: ["appointment-reminder"],
     host: "127.0.0.1",
     port: 0,

@@ -23,6 +23,7 @@ const listen = async (): Promise<URL> => {
     acts: { begin: unused, end: unused, record: unused },
     optOut: unused,
     optIn: unused,
+    setAnswer: unused,
     readState: unused,
     setPaused: unused,
     requestPairingCode: unused,

@@ -17,6 +17,7 @@ import { outbox } from "./table/outbox.ts";
 import { pace } from "./table/pace.ts";
 import { partner } from "./table/partner.ts";
 import { relay } from "./table/relay.ts";
+import { reply } from "./table/reply.ts";
 import { resident } from "./table/resident.ts";
 import { sender } from "./table/sender.ts";
 import { shown } from "./table/shown.ts";
@@ -35,6 +36,7 @@ export const table: MutantTable = {
   sender,
   pace,
   relay,
+  reply,
   leader,
   media,
   download,

@@ -87,6 +87,7 @@ describe("traffic is recorded of", () => {
   test.each([
     [400, { code: "invalid_request", message: "The URL could not be fetched" }, 400],
     [403, { code: "class_not_allowed", message: "Use reminder" }, 403],
+    [403, { code: "opted_out", message: "Opted out" }, 403],
     [409, { code: "idempotency_key_in_use", message: "Under way", retry_after_seconds: 1 }, 409],
     [413, { code: "payload_too_large", message: "The file at the URL is larger" }, 413],
     [422, { code: "idempotency_key_reused", message: "Used" }, 422],

@@ -45,6 +45,7 @@ export const connected = (): ConsoleState => ({
   jobs: ["appointment-reminder", "document-status"],
   paused: false,
   pausedSince: null,
+  answer: "This number does not read messages; call 112.",
   limitedSince: null,
   stoppedSince: null,
   due: { pending: 12, sending: 1, oldest_seconds: 95, oldest_urgent_seconds: 20, paused: 0 },
@@ -184,6 +185,9 @@ export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
     acts: openFakeActs(messenger.acts),
     optOut: async (phone) => messenger.calls.push(`opt out ${phone}`) > 0,
     optIn: async (phone) => messenger.calls.push(`opt in ${phone}`) < 0,
+    setAnswer: async (answer) => {
+      messenger.calls.push(answer === null ? "no answer" : `answer ${answer}`);
+    },
     readState: async (filter) => {
       messenger.filter = filter;
       return messenger.state;

@@ -8,7 +8,7 @@ import type { Connection, Listener } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
 import { NewChatLimits } from "./new-chats.ts";
 import { Pairing } from "./pairing.ts";
-import type { Phone } from "./phone.ts";
+import type { Envelope, Phone } from "./phone.ts";
 import { answer, type Knowledge } from "./queries.ts";
 import { element, secondsNow, serverJid } from "./wire/stanza.ts";
 
@@ -134,6 +134,8 @@ export class Exchange implements Listener {
   }
 
   #acknowledge(connection: Connection, { tag, attrs: { id = "", to = "", type } }: BinaryNode) {
+    // a receipt for a message that was written to the account; a request to repeat it is followed by an ack
+    if (type !== "retry") connection.device?.acknowledge({ id, type: "text" });
     connection.send(element("ack", { class: tag, id, from: to, ...(type && { type }) }));
   }
 
@@ -143,9 +145,9 @@ export class Exchange implements Listener {
   }
 
   /** Sends a phone's message to every linked device. @returns the message IDs. */
-  async write(phone: Phone, content: proto.IMessage): Promise<string[]> {
+  async write(phone: Phone, content: proto.IMessage, envelope?: Envelope): Promise<string[]> {
     const written = this.#account.devices.map(async (device) => {
-      const message = await phone.write(content, device);
+      const message = await phone.write(content, device, envelope);
       device.push(message);
       return message.attrs.id ?? "";
     });

@@ -50,6 +50,17 @@ export interface Failure {
   readonly at: Date;
 }
 
+/** How a phone sends a message to the account. */
+export interface Envelope {
+  /** From which of its addresses; a LID comes with the number, unless that is hidden. */
+  readonly from?: "number" | "lid" | "hidden number";
+  /** A group, a broadcast list or a channel in which it is sent, instead of the chat with the account. */
+  readonly chat?: string;
+  readonly sentAt?: Date;
+  /** More attributes, such as those with which the server routes copies of an account's own messages. */
+  readonly attrs?: Readonly<Record<string, string>>;
+}
+
 /** An encrypted message. */
 export interface Incoming {
   readonly id: string;
@@ -201,14 +212,29 @@ export class Phone {
   }
 
   /** Encrypts a message to a linked device, in the existing session or a new one. */
-  async write(message: proto.IMessage, { lid: jid, keys }: Device): Promise<BinaryNode> {
+  async write(
+    message: proto.IMessage,
+    { lid: jid, keys }: Device,
+    envelope: Envelope = {},
+  ): Promise<BinaryNode> {
     const { exists } = await this.#signal.validateSession(jid);
     if (!exists) await parseAndInjectE2ESessions(keys.take(jid), this.#signal);
     const data = writeRandomPadMax16(proto.Message.encode(message).finish());
     const { type, ciphertext } = await this.#signal.encryptMessage({ jid, data });
     const id = `3A${randomBytes(9).toString("hex").toUpperCase()}`;
-    const attrs = { id, from: this.jid, type: "text", t: secondsNow(), notify: this.number };
-    return element("message", attrs, [element("enc", { v: "2", type }, ciphertext)]);
+    const attrs = { id, ...this.#address(envelope), type: "text", t: secondsNow(), notify: this.number };
+    const { sentAt, attrs: more } = envelope;
+    const dated = sentAt && { t: String(Math.floor(sentAt.getTime() / 1_000)) };
+    return element("message", { ...attrs, ...dated, ...more }, [
+      element("enc", { v: "2", type }, ciphertext),
+    ]);
+  }
+
+  #address({ from = "number", chat }: Envelope): Record<string, string> {
+    const device = this.id === 0 ? "" : `:${this.id}`;
+    const own = from === "number" ? `${this.number}${device}@s.whatsapp.net` : `${this.lid}${device}@lid`;
+    const named = from === "lid" && { [chat ? "participant_pn" : "sender_pn"]: this.jid };
+    return { ...(chat ? { from: chat, participant: own } : { from: own }), ...named };
   }
 
   /** Creates a receipt that requests a message again; from the second time on with keys for a new session. */

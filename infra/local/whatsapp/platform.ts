@@ -15,7 +15,7 @@ import { Directory } from "./directory.ts";
 import { Exchange, type Sockets } from "./exchange.ts";
 import { historySync } from "./history-sync.ts";
 import { startMediaStore } from "./media/media-store.ts";
-import type { Phone } from "./phone.ts";
+import type { Envelope, Phone } from "./phone.ts";
 import { PrivacyTokens } from "./privacy-tokens.ts";
 import { createAuthority } from "./wire/authority.ts";
 
@@ -136,6 +136,11 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     /** Sends a message to the account. @returns the IDs, one for each linked device. */
     write: (number: string, text: string): Promise<string[]> =>
       exchange.write(platform.phone(number), { conversation: text }),
+    /** Sends a message of any kind to the account, from a phone or one of its companions. @returns the IDs. */
+    post: (sender: Phone, message: proto.IMessage, envelope?: Envelope): Promise<string[]> =>
+      exchange.write(sender, message, envelope),
+    /** Sends what the linked devices have not acknowledged once more, as a server does that missed their answer. */
+    repeatUnacknowledged: (): void => account.devices.forEach((device) => void device.catchUp()),
     /** Sends part of the account's history to the linked devices, as its phone does after it was linked. */
     syncHistory: (history: proto.IHistorySync): Promise<string[]> =>
       exchange.write(account.phone, historySync(history)),

@@ -146,6 +146,9 @@ create table messaging.number_check (
   checked_at timestamptz not null default now()
 );
 
+-- few, by the number that opts out
+create index number_check_of_other on messaging.number_check (address) where address <> phone || '@s.whatsapp.net';
+
 -- The city's numbers, of which one is linked at a time, and how the platform limits new contacts of each.
 create table messaging.account (
   phone text primary key,
@@ -183,10 +186,19 @@ create table messaging.control (
   hold_until timestamptz,
   -- the version of the web client to announce, if newer than the library's
   web_version text,
+  -- what persons are answered who write to the city's number; null for no answer
+  answer text check (length(answer) between 1 and 400),
   -- the backup from which this database was restored last
   restored_from text
 );
 insert into messaging.control default values;
+
+-- HMACs of the numbers that were answered in the last 24 hours.
+create table messaging.answered (
+  digest bytea primary key check (octet_length(digest) = 32),
+  at timestamptz not null default now()
+);
+create index answered_by_age on messaging.answered (at);
 
 -- Prepares a database that was restored from a backup, once for each backup. Sending is paused: messages that wait may have
 -- been sent after the backup. The sessions with phones are deleted: phones have seen later keys of each session and could

@@ -159,7 +159,7 @@ create table notification.opt_out (
   since timestamptz not null default now()
 );
 
--- For the messenger, which may neither list nor count the numbers. Both return whether anything has changed.
+-- For the messenger, which may neither list nor count the numbers. The first two return whether anything has changed.
 create function notification.add_opt_out(wanted bytea, pepper integer) returns boolean
 language sql volatile security definer
 set search_path = notification, pg_temp
@@ -177,6 +177,13 @@ begin atomic
   select exists (select from removed);
 end;
 
+create function notification.is_opted_out(wanted bytea) returns boolean
+language sql stable security definer
+set search_path = notification, pg_temp
+begin atomic
+  select exists (select from notification.opt_out where digest = wanted);
+end;
+
 -- ---------------------------------------------------------------- grants
 
 grant usage on schema audience, notification to municipal_notify;
@@ -187,6 +194,7 @@ alter default privileges for role municipal_owner in schema audience grant selec
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
 grant select on notification.opt_out to municipal_notify;
 grant execute on function notification.add_opt_out, notification.remove_opt_out to municipal_notify, municipal_messenger;
+grant execute on function notification.is_opted_out to municipal_messenger;
 
 -- for the console, which shows no recipients
 grant usage on schema notification to municipal_messenger;

@@ -1,7 +1,9 @@
 import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
+import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
-import type { Accepted, Submission } from "#lib/messaging/submission.ts";
+import { optedOut } from "#lib/faults/table.ts";
+import { type Accepted, priorities, type Submission } from "#lib/messaging/submission.ts";
 import * as idempotency from "../outbox/idempotency.ts";
 import { discardMedia, type MediaInfo, storeMedia } from "../outbox/media.ts";
 import { findState } from "../outbox/state.ts";
@@ -18,6 +20,8 @@ export interface AcceptanceOptions {
   /** Makes a message id of the channel, so that the id of an accepted message is also that of its frame. */
   readonly newId: () => string;
   readonly quota: Pick<Quota, "take" | "takeBytes">;
+  /** Whether a number gets no reminders and no bulk messages. */
+  readonly isOptedOut: (phone: string) => Promise<boolean>;
   /** Encrypts the text of a one-time code. @returns base64 */
   readonly seal: (id: string, text: string) => string;
   /** Stores a message; once it resolves the message survives a crash. */
@@ -55,19 +59,21 @@ const newMessage = (
 };
 
 /**
- * Takes room of the sender's quota.
+ * Takes room of the sender's quota, for a number that wants the message.
  *
  * @returns the first answer to a repeated request for which there is no room, so that its caller need not wait.
  * @throws Fault 403 or 429 for a new request without room.
  */
 const takeRoom = async (
-  { sql, quota }: AcceptanceOptions,
+  { sql, quota, isOptedOut }: AcceptanceOptions,
   submission: Submission,
   inline: Uint8Array | undefined,
   claim: idempotency.Claim | undefined,
 ): Promise<Answer | undefined> => {
+  const { phone, class: kind, text = "" } = submission;
   try {
-    await quota.take(submission, Buffer.byteLength(submission.text ?? "") + (inline?.length ?? 0));
+    if (priorities[kind] >= priorities.reminder && (await isOptedOut(phone))) throw new Fault(optedOut);
+    await quota.take(submission, Buffer.byteLength(text) + (inline?.length ?? 0));
     return undefined;
   } catch (error) {
     const id = claim && (await idempotency.getClaimedMessage(sql, claim).catch(() => undefined));
@@ -103,13 +109,14 @@ export const accept = async (
 
 /**
  * Accepts texts with an Idempotency-Key each, in one commit. A key that is in use yields its first message. Notification
- * jobs have no quota: one that stops halfway would leave out recipients.
+ * jobs have no quota: one that stops halfway would leave out recipients. They leave out those who have opted out, and the
+ * sender those who have since.
  *
  * @returns the ids in the order of the submissions.
  * @throws Fault 409 while another request with one of the keys is in progress.
  */
 export const acceptBatch = async (
-  options: Omit<AcceptanceOptions, "store" | "fetchMedia" | "quota">,
+  options: Omit<AcceptanceOptions, "store" | "fetchMedia" | "quota" | "isOptedOut">,
   submissions: readonly Submission[],
 ): Promise<string[]> => {
   const { sql, notify } = options;

@@ -3,6 +3,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
 import { isPhone, maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
+import { maxAnswerLength } from "../outbox/answer.ts";
 import type { Acts } from "./acts.ts";
 import type { Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
@@ -28,6 +29,8 @@ export interface Actions {
   readonly optOut: (phone: string) => Promise<boolean>;
   /** @returns false if the number had not opted out. */
   readonly optIn: (phone: string) => Promise<boolean>;
+  /** @param answer what persons are answered who write to the city's number; null for no answer. */
+  readonly setAnswer: (answer: string | null) => Promise<void>;
 }
 
 interface Form {
@@ -56,6 +59,14 @@ const readPhone = ({ field, words }: Form): string => {
 const readOptOut = (form: Form): string => {
   if (form.field("confirmed") !== "yes") throw badRequest(form.words.failures.optOutUnconfirmed);
   return readPhone(form);
+};
+
+/** Forms send line breaks as CR LF, which phones show as two. */
+const readAnswer = ({ field, words }: Form): string => {
+  const answer = field("answer").replaceAll("\r\n", "\n").trim();
+  if (answer === "" || answer.length > maxAnswerLength || answer.includes("\0"))
+    throw badRequest(words.failures.badAnswer(maxAnswerLength));
+  return answer;
 };
 
 const actions = {
@@ -133,6 +144,22 @@ const actions = {
       return ((await optIn(phone)) ? optedIn : notOptedOut)(maskPhone(phone));
     },
     failed: (failures) => failures.optOut,
+  },
+  answer: {
+    role: "operator",
+    run: async ({ setAnswer }, form) => {
+      await setAnswer(readAnswer(form));
+      return form.words.notices.answerSet;
+    },
+    failed: (failures) => failures.answer,
+  },
+  "no-answer": {
+    role: "operator",
+    run: async ({ setAnswer }, { words }) => {
+      await setAnswer(null);
+      return words.notices.answerRemoved;
+    },
+    failed: (failures) => failures.answer,
   },
 } satisfies Record<string, Action>;
 

@@ -1,6 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
 import { renderActs } from "./acts-section.ts";
 import { renderAlerts } from "./alerts.ts";
+import { renderAnswer } from "./answer-section.ts";
 import { renderChart } from "./chart-section.ts";
 import { renderOptOut } from "./opt-out-section.ts";
 import { renderMessages, renderQueue } from "./outbox-section.ts";
@@ -71,6 +72,7 @@ ${renderChart(view)}
 ${renderMessages(view)}
 ${renderRuns(view)}
 ${renderOptOut(view)}
+${renderAnswer(view)}
 ${renderUnlinking(view)}
 ${renderActs(view)}
 </main>

@@ -3,6 +3,7 @@ import { isLostConnection, tooManyConnections } from "#lib/db/lost-connection.ts
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { errorCode } from "../channels/channel.ts";
+import { findAnswer } from "../outbox/answer.ts";
 import { type Depth, listDepths, type QueueFigures, readQueue } from "../outbox/depth.ts";
 import type { MessageSummary, Waiting } from "../outbox/message.ts";
 import { findPause } from "../outbox/pause.ts";
@@ -58,6 +59,8 @@ interface Limits {
 interface Outbox {
   readonly paused: boolean;
   readonly pausedSince: Date | null;
+  /** What persons are answered who write to the city's number; null if they are not. */
+  readonly answer: string | null;
   /** When the platform's limit on new contacts of the linked account began. */
   readonly limitedSince: Date | null;
   /** When sending stopped because the account sent too fast. */
@@ -125,19 +128,21 @@ const readMessages = async (
 };
 
 const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
-  const [pause, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] = await Promise.all([
-    findPause(sql),
-    findLimits(sql, sources.account),
-    listDepths(sql),
-    readQueue(sql),
-    readMessages(sql, sources),
-    listSenders(sql),
-    listHours(sql),
-    listRuns(sql),
-    listFailedJobs(sql),
-    listActs(sql),
-  ]);
-  return { ...pause, ...limits, queue, due, messages, senders, hours, runs, failedJobs, acts };
+  const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
+    await Promise.all([
+      findPause(sql),
+      findAnswer(sql),
+      findLimits(sql, sources.account),
+      listDepths(sql),
+      readQueue(sql),
+      readMessages(sql, sources),
+      listSenders(sql),
+      listHours(sql),
+      listRuns(sql),
+      listFailedJobs(sql),
+      listActs(sql),
+    ]);
+  return { ...pause, answer, ...limits, queue, due, messages, senders, hours, runs, failedJobs, acts };
 };
 
 /** Reads in one transaction: with the first statement that takes too long all others end. */
@@ -172,6 +177,7 @@ const readOnce = (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
 const unknown: Outbox = {
   paused: false,
   pausedSince: null,
+  answer: null,
   limitedSince: null,
   stoppedSince: null,
   queue: [],

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { priorities } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "./message.ts";
 import { reasons } from "./reason.ts";
 
@@ -8,8 +9,11 @@ const maxAttempts = 5;
 export const maxUnsent = 5;
 
 /** Whether a message has its payload. A frame leaves only after the payload is stored. */
-const isComposed = (sql: postgres.Sql) =>
+const isComposed = (sql: postgres.ISql) =>
   sql`exists (select from messaging.payload p where p.seq = message.seq)`;
+
+/** Whether an earlier send of a message that waits may have reached the phone. */
+const mayHaveArrived = (sql: postgres.ISql) => sql`attempts > unsent and ${isComposed(sql)}`;
 
 /** Matches a message while the leader that took it is sending it. Writes by a former leader are ignored. */
 export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
@@ -37,10 +41,14 @@ export const markFailed = async (
 };
 
 /** Ends a message of which the database does not accept what happened to it: an operator sees it. */
-export const markUnclear = async (sql: postgres.Sql, { id, epoch }: Outgoing): Promise<void> => {
+export const markUnclear = async (
+  sql: postgres.Sql,
+  { id, epoch }: Outgoing,
+  reason = reasons.unclear,
+): Promise<void> => {
   await sql`
     update messaging.message
-    set state = 'UNCERTAIN', reason = ${reasons.unclear}, changed_at = now()
+    set state = 'UNCERTAIN', reason = ${reason}, changed_at = now()
     where ${isBeingSent(sql, id, epoch)}`;
 };
 
@@ -138,12 +146,25 @@ export const recover = async (
   return uncomposed.count + others.count;
 };
 
+/**
+ * Ends the reminders and bulk messages that wait for a number that opts out. One that an earlier send may have delivered is
+ * UNCERTAIN. The sender ends those that are being sent, unless their frame has left.
+ */
+export const endUnwanted = async (sql: postgres.ISql, phones: readonly string[]): Promise<void> => {
+  await sql`
+    update messaging.message
+    set state = case when ${mayHaveArrived(sql)} then 'UNCERTAIN' else 'FAILED' end,
+      reason = ${reasons.optedOut}, changed_at = now()
+    where is_open and state = 'PENDING' and priority >= ${priorities.reminder}
+      and phone = any(string_to_array(${phones.join()}, ','))`;
+};
+
 /** Ends messages that were not sent in time. @returns how many. */
 export const expire = async (sql: postgres.Sql): Promise<number> => {
   const { count } = await sql`
     update messaging.message
     set state = case
-        when attempts > unsent and ${isComposed(sql)} then 'UNCERTAIN'
+        when ${mayHaveArrived(sql)} then 'UNCERTAIN'
         else 'EXPIRED' end,
       reason = case
         when refusals ? 'code' then

@@ -9,6 +9,7 @@ export const reasons = {
   unclear: "its outcome could not be stored; see the messenger's log",
   unregistered: "the number is not registered on the platform",
   deviceless: "the platform names no device of the number that can receive messages",
+  optedOut: "the recipient has opted out",
   unprepared: "the message could not be prepared",
   undecryptable:
     'the recipient\'s phone could not decrypt the message and shows "Waiting for this message"; send it again as a new one',

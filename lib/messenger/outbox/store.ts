@@ -25,7 +25,7 @@ const contentOf = ({ submission, sealedText }: NewMessage): Content => {
 };
 
 /** Passes messages to SQL as rows, each with its Idempotency-Key. */
-const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly claim?: Claim })[]) => {
+const toRows = (sql: postgres.ISql, messages: readonly (NewMessage & { readonly claim?: Claim })[]) => {
   const given = messages.map((message, n) => {
     const { id, submission, mediaId, heldKey, claim } = message;
     return {
@@ -59,7 +59,7 @@ const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly c
  *
  * @param from has the rows of `given`.
  */
-const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
+const insertRows = (sql: postgres.ISql, from: postgres.Fragment) => sql`
   stored as (
     insert into messaging.message
       (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
@@ -87,7 +87,7 @@ const timesById = (rows: readonly Stored[]) => new Map(rows.map(({ id, acceptedA
  * @returns the time of acceptance by message id; messages whose key another request has claimed since are missing.
  */
 export const storeMessages = async (
-  sql: postgres.Sql,
+  sql: postgres.ISql,
   messages: readonly NewMessage[],
 ): Promise<Map<string, Date>> => {
   const rows = await sql<Stored[]>`

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { isLostConnection } from "#lib/db/lost-connection.ts";
 import { log } from "#lib/log.ts";
+import { priorities } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { type Channel, ChannelFailure, errorCode, type SendOutcome } from "../channels/channel.ts";
 import type { Outgoing } from "../outbox/message.ts";
@@ -28,6 +29,8 @@ export interface SenderOptions {
   readonly decrypt: (id: string, encrypted: Uint8Array) => Uint8Array;
   /** Decrypts the text of a one-time code. */
   readonly openText: (id: string, sealed: string) => string;
+  /** Whether a number gets no reminders and no bulk messages. */
+  readonly isOptedOut: (phone: string) => Promise<boolean>;
   readonly wakeup: Wakeup;
   readonly signal: AbortSignal;
   /** Receives each outcome, for the metrics. */
@@ -127,6 +130,22 @@ const transmit = async (options: SenderOptions, message: Outgoing, payload: Uint
 };
 
 /**
+ * Ends a reminder or a bulk message to a number that has opted out since it was accepted. Asked in its turn: no other message
+ * to the number is sent meanwhile, so none of these follows the confirmation that there will be none.
+ *
+ * @returns whether it was ended.
+ */
+const endUnwanted = async (options: SenderOptions, message: Outgoing): Promise<boolean> => {
+  const { sql, signal, isOptedOut, onOutcome } = options;
+  const { phone, priority, attempts, unsent } = message;
+  if (priority < priorities.reminder || !(await isOptedOut(phone))) return false;
+  const mark = attempts - unsent > 1 ? outcome.markUnclear : outcome.markFailed;
+  await retryUntilDone(() => mark(sql, message, reasons.optedOut), signal);
+  onOutcome?.("failed", 0);
+  return true;
+};
+
+/**
  * Sends a message that is ready. If another one was sent meanwhile, it waits for its turn in the outbox: a message takes
  * its place in the pace only when it is sent. So does one whose media were uploaded, which may take minutes: it may have
  * expired, quiet hours may have begun, an operator may have paused sending.
@@ -140,9 +159,17 @@ const sendInTurn = async (
 ): Promise<boolean> => {
   const { sql, pacing, signal } = options;
   const end = isUpload(message) ? undefined : pacing.admit(message, steadyNow());
-  if (end) await transmit(options, message, payload).finally(end);
-  else await retryUntilDone(() => outcome.requeueComposed(sql, message), signal);
-  return end !== undefined;
+  if (!end) {
+    await retryUntilDone(() => outcome.requeueComposed(sql, message), signal);
+    return false;
+  }
+  try {
+    if (await endUnwanted(options, message)) return false;
+    await transmit(options, message, payload);
+    return true;
+  } finally {
+    end();
+  }
 };
 
 /**

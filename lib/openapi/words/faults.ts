@@ -67,6 +67,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "No guide has this name. All guides are listed at `/docs`.",
     id: "Tidak ada panduan dengan nama ini. Semua panduan terdaftar di `/docs`.",
   },
+  optedOut: {
+    en: "The message is a reminder or a bulk message, and its recipient has opted out of these; it was not accepted. Transactional messages and one-time codes still reach the number. Do not send it again.",
+    id: "Pesan ini pengingat atau pesan massal, dan penerimanya sudah berhenti menerimanya; pesan tidak diterima. Pesan transaksional dan kode sekali pakai tetap sampai ke nomor itu. Jangan kirim ulang.",
+  },
   ticketNotFound: {
     en: "The ticket is unknown, has expired, or was issued to another account. Get a new one.",
     id: "Tiket tidak dikenal, sudah kedaluwarsa, atau diterbitkan untuk akun lain. Ambil tiket baru.",

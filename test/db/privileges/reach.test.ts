@@ -34,10 +34,12 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.quiet_until",
       "messaging.today",
       "notification.add_opt_out",
+      "notification.is_opted_out",
       "notification.remove_opt_out",
     ],
     relations: {
       "messaging.account": all,
+      "messaging.answered": all,
       "messaging.auth_archive": all,
       "messaging.auth_key": all,
       "messaging.contact": all,

@@ -37,6 +37,7 @@ const take = (submission: Submission, inline?: Uint8Array, signal?: AbortSignal)
       store,
       newId,
       quota,
+      isOptedOut: async () => false,
       seal,
       notify: () => {
         notified += 1;
@@ -212,7 +213,8 @@ describe("an Idempotency-Key", () => {
       stored.push(message.id);
       return store(message);
     };
-    const options = { sql, newId, quota, seal, store: storing, fetchMedia, notify: () => {} };
+    const callbacks = { isOptedOut: async () => false, notify: () => {} };
+    const options = { sql, newId, quota, seal, store: storing, fetchMedia, ...callbacks };
     // the limit is shorter than a claim is held, as in production
     await expect(accept({ ...options, maxMediaMs: 50 }, image, Buffer.from("a"))).rejects.toThrow();
     const { id } = await take(image, Buffer.from("a"));

@@ -30,6 +30,7 @@ const take = (submission: Submission, inline: Buffer | undefined, store = intake
         notify: () => {},
       },
       newId: () => `3EB0${++made}`,
+      isOptedOut: async () => false,
       fetchMedia: async () => ({
         contentType: "text/plain",
         fileName: "a.txt",

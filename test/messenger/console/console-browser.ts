@@ -17,6 +17,8 @@ export const actions = [
   "/version",
   "/opt-out",
   "/opt-in",
+  "/answer",
+  "/no-answer",
   "/search",
 ];
 

@@ -20,6 +20,8 @@ const actions: readonly [string, Role, Record<string, string>][] = [
   ["version", "operator", { version: "2.3000.1" }],
   ["opt-out", "operator", { phone, confirmed: "yes" }],
   ["opt-in", "operator", { phone, confirmed: "yes" }],
+  ["answer", "operator", { answer: "This number does not read messages." }],
+  ["no-answer", "operator", {}],
   ["unlink", "admin", { confirmation: "unlink" }],
 ];
 const roles: readonly Role[] = ["viewer", "operator", "admin"];

@@ -58,6 +58,7 @@ const lead = async () => {
     encrypt: (_, payload) => payload,
     decrypt: (_, payload) => payload,
     openText: (_, sealed) => sealed,
+    isOptedOut: async () => false,
   });
   onTestFinished(async () => {
     end.abort();

@@ -96,6 +96,7 @@ export const lead = async (pace: Pace = noPace) => {
     encrypt: (_, payload) => flip(payload),
     decrypt: (_, encrypted) => flip(encrypted),
     openText: (_, sealed) => sealed,
+    isOptedOut: async () => false,
   });
   const stop = async () => {
     end.abort();

@@ -81,8 +81,8 @@ export const relay: readonly Mutant[] = [
   {
     breaks: "A code that never left is reported as uncertain when it expires",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "        when attempts > unsent and",
-    replace: "        when attempts > 0 and",
+    find: "sql`attempts > unsent and",
+    replace: "sql`attempts > 0 and",
     tests: ofAddressing,
     only: "a number without devices",
   },

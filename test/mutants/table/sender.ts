@@ -162,8 +162,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "An upload that was interrupted is uncertain",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "attempts > unsent and ${isComposed(sql)} then",
-    replace: "attempts > unsent then",
+    find: "sql`attempts > unsent and ${isComposed(sql)}`",
+    replace: "sql`attempts > unsent`",
     tests: ["test/messenger/outbox/outbox.test.ts"],
     only: "unsent message expires",
   },

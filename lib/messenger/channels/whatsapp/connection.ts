@@ -2,11 +2,13 @@ import { EventEmitter } from "node:events";
 import { Agent } from "node:https";
 import * as baileys from "baileys";
 import type { Limits } from "../channel.ts";
+import type { Inbound } from "../inbound.ts";
 import { libraryLog, muteLibsignal } from "./library-log.ts";
 import { watchLimits } from "./limits.ts";
 import type { Lease } from "./link/auth-state.ts";
 import type { Disconnection } from "./link/reconnection.ts";
 import { Devices } from "./message/devices.ts";
+import { InboundReader } from "./message/inbound.ts";
 import { sendProgress, writeThrough } from "./message/signal-repository.ts";
 import { type Receipt, receiptsOf } from "./receipt.ts";
 import type { WhatsAppSettings } from "./settings.ts";
@@ -30,6 +32,8 @@ export interface ConnectionOptions {
   readonly onPasskey: () => void;
   readonly onOpen: (phone: string) => void;
   readonly onReceipt: (receipt: Receipt) => void;
+  /** A message counts as received once this has resolved. */
+  readonly onInbound: (inbound: Inbound) => Promise<void>;
   readonly onLimits: (limits: Limits) => void;
 }
 
@@ -122,7 +126,14 @@ export const connect = (options: ConnectionOptions): Connection => {
   baileys.Curve.verify = verifySignature; // baileys' own accepts every signature
   baileys.WA_CERT_DETAILS.PUBLIC_KEY = settings.rootKey ? Buffer.from(settings.rootKey) : realRootKey;
   let isClosed = false;
+  let openedAt = Number.POSITIVE_INFINITY;
   const devices = new Devices();
+  const reader = new InboundReader({
+    me: () => lease.state.creds.me,
+    findNumber: (lid) => socket.signalRepository.lidMapping.getPNForLID(lid),
+    openedAt: () => openedAt,
+    onInbound: options.onInbound,
+  });
   // as after a first sync: that would hold up every send, and for ever if an answer leaves out a collection
   lease.state.creds.accountSyncCounter ||= 1;
   const config: baileys.UserFacingSocketConfig = {
@@ -136,12 +147,12 @@ export const connect = (options: ConnectionOptions): Connection => {
     countryCode: "ID",
     connectTimeoutMs,
     defaultQueryTimeoutMs: queryTimeoutMs,
-    makeSignalRepository: writeThrough(lease.state.keys),
+    makeSignalRepository: writeThrough(lease.state.keys, reader),
     userDevicesCache: devices,
     transactionOpts: { maxCommitRetries: 3, delayBetweenTriesMs: 200 },
     getMessage: (key) => findMessage(options, socket, key),
-    // incoming messages are acknowledged and dropped; the recent history brings LIDs and privacy tokens, only they are
-    // stored
+    // incoming messages are read by the reader, acknowledged and dropped; the recent history brings LIDs and privacy
+    // tokens, only they are stored
     shouldSyncHistoryMessage: ({ syncType }) => syncType !== baileys.proto.Message.HistorySyncType.FULL,
     syncFullHistory: false,
     markOnlineOnConnect: false,
@@ -171,6 +182,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   });
   socket.ev.on("connection.update", ({ qr, connection, lastDisconnect }) => {
     if (qr) onQr(qr);
+    if (connection === "open") openedAt = Date.now();
     if (connection === "open") onOpen(baileys.jidDecode(socket.user?.id)?.user ?? "");
     if (connection !== "close") return;
     isClosed = true;
@@ -183,6 +195,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     const ack = { tag: "ack", attrs: { class: "notification", id, to: from, type } };
     socket.sendNode(ack).catch(() => {});
   });
+  socket.ws.prependListener("CB:message", (node: baileys.BinaryNode) => reader.note(node));
   socket.ws.on("CB:notification,type:devices", (node) => devices.forget(node));
   // baileys delays its own event for up to 30 s after a login
   socket.ws.on("CB:receipt", (node) => {

@@ -3,6 +3,7 @@ import { isPnUser, type WASocket } from "baileys";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { ChannelFailure, type Limits, type SendOutcome } from "../channel.ts";
+import type { Inbound } from "../inbound.ts";
 import { whileOpen, wrapErrors } from "./answer.ts";
 import { type Connection, connect } from "./connection.ts";
 import type { AuthState } from "./link/auth-state.ts";
@@ -31,6 +32,8 @@ export interface WhatsAppOptions {
   readonly standing: Standing;
   /** What `compose` returned for an id, for phones that could not decrypt the message. */
   readonly findPayload: (id: string) => Promise<Uint8Array | undefined>;
+  /** What a person sends to the account; the platform delivers it again unless this resolves. */
+  readonly onInbound?: (inbound: Inbound) => Promise<void>;
 }
 
 const defaultAnswerTimeoutMs = 30_000;
@@ -222,7 +225,7 @@ export class WhatsApp {
   }
 
   async #connect(reconnection: Reconnection): Promise<Disconnection> {
-    const { settings, auth, findPayload } = this.#options;
+    const { settings, auth, findPayload, onInbound = async () => {} } = this.#options;
     this.#setState({ kind: "connecting" });
     this.#link.recordLogin();
     const lease = auth.acquire();
@@ -233,6 +236,7 @@ export class WhatsApp {
       lease,
       version: await this.logins.readVersion(),
       findPayload,
+      onInbound,
       onQr: (qr) => {
         const code = this.#state.kind === "pairing" ? this.#state.code : undefined;
         const passkey = this.#link.demandsPasskey && { passkey: true as const };

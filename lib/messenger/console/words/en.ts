@@ -221,12 +221,22 @@ export const en = {
   },
   optOut: {
     heading: "Opt a number out",
-    text: "Stops reminders and bulk messages of the notification jobs to a number, or allows them again. One-time codes and messages that are already waiting are not affected.",
+    text: "Stops reminders and bulk messages to a number, those that are already waiting included, or allows them again. One-time codes and transactional messages are not affected. Persons do the same by replying BERHENTI, STOP, MULAI or START.",
     summary: "Opt out or in…",
     phone: "Number to opt out or in",
     confirm: "I have checked that the number's owner wants this",
     out: "Opt out",
     in: "Opt in again",
+  },
+  answer: {
+    heading: "Automatic answer",
+    text: "Messages to this number are not read, except for BERHENTI, STOP, MULAI and START. An automatic answer tells people so, at most once a day each.",
+    current: (text: string) => `Now: ${text}`,
+    none: "Now: no answer.",
+    summary: "Change the answer…",
+    label: "New answer, in the languages of your residents",
+    save: "Save the answer",
+    remove: "Send no answer",
   },
   queue: {
     heading: "Queue",
@@ -349,6 +359,8 @@ export const en = {
       version: "set the version",
       "opt-out": "opted a number out",
       "opt-in": "opted a number in again",
+      answer: "set the automatic answer",
+      "no-answer": "removed the automatic answer",
     },
   },
   notices: {
@@ -370,6 +382,8 @@ export const en = {
     optedOutBefore: (phone: string) => `${phone} had already opted out.`,
     optedIn: (phone: string) => `${phone} has opted in again.`,
     notOptedOut: (phone: string) => `${phone} had not opted out.`,
+    answerSet: "Automatic answer saved.",
+    answerRemoved: "No automatic answer is sent any more.",
   },
   failures: {
     pause: "Sending could not be paused: the database is not responding.",
@@ -386,6 +400,8 @@ export const en = {
     phone: "Invalid phone number: enter 8 to 15 digits with country code, without a leading 0.",
     unconfirmed: (word: string) => `The phone was not unlinked: type ${word} to confirm.`,
     optOutUnconfirmed: "The number was not changed: tick the box to confirm.",
+    answer: "The automatic answer was not changed: the database is not responding.",
+    badAnswer: (max: number) => `The automatic answer was not changed: enter 1 to ${max} characters.`,
     noArchive: "No old link is archived: pair again.",
     badVersion:
       "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",

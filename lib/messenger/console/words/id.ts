@@ -253,6 +253,7 @@ export const id: Words = {
     unclear: "hasilnya tidak dapat disimpan; lihat log messenger",
     unregistered: "nomor tidak terdaftar di platform",
     deviceless: "platform tidak menyebutkan perangkat nomor ini yang dapat menerima pesan",
+    optedOut: "penerima sudah berhenti menerima pesan ini",
     unprepared: "pesan tidak dapat disiapkan",
     undecryptable:
       "telepon penerima tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”; kirim lagi sebagai pesan baru",
@@ -298,12 +299,22 @@ export const id: Words = {
   },
   optOut: {
     heading: "Opt-out nomor",
-    text: "Menghentikan pengingat dan pesan massal dari job notifikasi ke suatu nomor, atau mengizinkannya lagi. Kode sekali pakai dan pesan yang sudah menunggu tidak terpengaruh.",
+    text: "Menghentikan pengingat dan pesan massal ke suatu nomor, termasuk yang sudah menunggu, atau mengizinkannya lagi. Kode sekali pakai dan pesan transaksional tidak terpengaruh. Warga dapat melakukannya sendiri dengan membalas BERHENTI, STOP, MULAI, atau START.",
     summary: "Opt-out atau opt-in…",
     phone: "Nomor untuk opt-out atau opt-in",
     confirm: "Saya sudah memastikan bahwa pemilik nomor menghendaki ini",
     out: "Opt-out",
     in: "Opt-in lagi",
+  },
+  answer: {
+    heading: "Jawaban otomatis",
+    text: "Pesan ke nomor ini tidak dibaca, kecuali BERHENTI, STOP, MULAI, dan START. Jawaban otomatis memberitahukan hal itu, paling banyak sekali sehari per orang.",
+    current: (text) => `Sekarang: ${text}`,
+    none: "Sekarang: tanpa jawaban.",
+    summary: "Ubah jawaban…",
+    label: "Jawaban baru, dalam bahasa warga Anda",
+    save: "Simpan jawaban",
+    remove: "Tanpa jawaban",
   },
   queue: {
     heading: "Antrean",
@@ -438,6 +449,8 @@ export const id: Words = {
       version: "menyimpan versi",
       "opt-out": "mendaftarkan opt-out nomor",
       "opt-in": "membatalkan opt-out nomor",
+      answer: "menyimpan jawaban otomatis",
+      "no-answer": "menghapus jawaban otomatis",
     },
   },
   notices: {
@@ -458,6 +471,8 @@ export const id: Words = {
     optedOutBefore: (phone) => `${phone} sudah opt-out sebelumnya.`,
     optedIn: (phone) => `Opt-out ${phone} sudah dibatalkan.`,
     notOptedOut: (phone) => `${phone} tidak terdaftar opt-out.`,
+    answerSet: "Jawaban otomatis disimpan.",
+    answerRemoved: "Jawaban otomatis tidak dikirim lagi.",
   },
   failures: {
     pause: "Pengiriman tidak dapat dijeda: basis data tidak merespons.",
@@ -474,6 +489,8 @@ export const id: Words = {
     phone: "Nomor telepon tidak valid: masukkan 8 sampai 15 angka dengan kode negara, tanpa 0 di depan.",
     unconfirmed: (word) => `Tautan telepon tidak dilepas: ketik ${word} untuk mengonfirmasi.`,
     optOutUnconfirmed: "Nomor tidak diubah: centang kotak untuk mengonfirmasi.",
+    answer: "Jawaban otomatis tidak diubah: basis data tidak merespons.",
+    badAnswer: (max) => `Jawaban otomatis tidak diubah: masukkan 1 sampai ${max} karakter.`,
     noArchive: "Tidak ada tautan lama yang diarsipkan: tautkan lagi.",
     badVersion:
       "Versi tidak disimpan: masukkan tiga angka dengan titik. Dua yang pertama sama dengan versi messenger sendiri, dan yang terakhir tidak lebih rendah.",

@@ -14,6 +14,7 @@ const listeners = {
   onQr: () => {},
   onPasskey: () => {},
   onReceipt: () => {},
+  onInbound: async () => {},
   onLimits: () => {},
 };
 

@@ -159,6 +159,38 @@ export const reliances: readonly Reliance[] = [
       !/cipher\.encrypt/.test(source("Socket/messages-send.js")),
   },
   {
+    that: "decrypts each message through the repository's decryptMessage, with the bytes of its stanza, and says that it has arrived only then",
+    file: "message/signal-repository.ts",
+    code: "async decryptMessage(message)",
+    look: "InboundReader in inbound.ts: STOP would not be read, or a crash would lose it.",
+    holds: () =>
+      inOrder(
+        "Utils/decode-wa-message.js",
+        "of stanza.content)",
+        "repository.decryptMessage({",
+        "ciphertext: content",
+      ) &&
+      inOrder(
+        "Socket/messages-recv.js",
+        "await decrypt()",
+        "await sendReceipt(msg.key.remoteJid",
+        "await upsertMessage(msg",
+      ),
+  },
+  {
+    that: "stores a session before it returns the text, so that a message can be decrypted once",
+    file: "message/signal-repository.ts",
+    code: "const unstored = open(",
+    look: "If it stores the session later, a message need not be decrypted twice.",
+    holds: () =>
+      inOrder(
+        "../../libsignal/src/session_cipher.js",
+        "async decryptWhisperMessage",
+        "await this.storeRecord(record)",
+        "return result.plaintext",
+      ),
+  },
+  {
     that: "asks for the devices once, before it encrypts, and finds those of openSessions in its cache",
     file: "message/recipient.ts",
     code: "socket.getUSyncDevices([own, address], true, false)",

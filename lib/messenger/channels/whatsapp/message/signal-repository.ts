@@ -35,6 +35,13 @@ const rememberMissing = (findLids: FindLids): FindLids => {
   );
 };
 
+/** Who reads messages before they count as received. */
+export interface Reader {
+  /** Whether a ciphertext is to be read. */
+  reads(ciphertext: Uint8Array): boolean;
+  read(ciphertext: Uint8Array, plaintext: Uint8Array): Promise<void>;
+}
+
 /**
  * A Signal repository that stores each Signal session before anything encrypted with it can leave.
  *
@@ -42,9 +49,13 @@ const rememberMissing = (findLids: FindLids): FindLids => {
  * between, or another transaction that ends later with an earlier session, would reset the ratchet: the next message would be
  * encrypted with a used key, and the recipient's phone could not decrypt it. So sessions are read and written at once,
  * outside of baileys' transactions; libsignal changes one session at a time.
+ *
+ * A message can be decrypted once: libsignal stores the session without its key before it returns the text
+ * (session_cipher.js: `storeRecord`). So a message that is read is decrypted twice, first without storing anything: after a
+ * crash until `read` has resolved, it can be decrypted again when the platform delivers it again.
  */
 export const writeThrough =
-  (store: SignalKeyStore): SocketConfig["makeSignalRepository"] =>
+  (store: SignalKeyStore, reader?: Reader): SocketConfig["makeSignalRepository"] =>
   (auth, logger, findLids) => {
     const { keys } = auth;
     if (!("isInTransaction" in keys)) throw new Error("the key store has no transactions");
@@ -56,15 +67,22 @@ export const writeThrough =
         if (Object.keys(others).length > 0) await keys.set(others);
       },
     };
-    const repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
-      { ...auth, keys: written },
-      logger,
-      rememberMissing(findLids),
-    );
-    // baileys' own has no limit, and each entry has a timer of three days that holds all keys of its send: 60 KiB
-    Object.assign(repository.lidMapping, { mappingCache: new BoundedMap<string>() });
+    const find = rememberMissing(findLids);
+    const open = (keys: typeof written) => {
+      const repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository({ ...auth, keys }, logger, find);
+      // baileys' own has no limit, and each entry has a timer of three days that holds all keys of its send: 60 KiB
+      Object.assign(repository.lidMapping, { mappingCache: new BoundedMap<string>() });
+      return repository;
+    };
+    const repository = open(written);
+    const unstored = open({ ...written, set: async () => {}, transaction: (work) => work() });
     return {
       ...repository,
+      async decryptMessage(message) {
+        const { ciphertext } = message;
+        if (reader?.reads(ciphertext)) await reader.read(ciphertext, await unstored.decryptMessage(message));
+        return repository.decryptMessage(message);
+      },
       async encryptMessage(message) {
         const encrypted = await repository.encryptMessage(message);
         const progress = sendProgress.getStore();

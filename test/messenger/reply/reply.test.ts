@@ -1,0 +1,166 @@
+import { type proto, proto as protocol } from "baileys";
+import { describe, expect, test } from "vitest";
+import type { Envelope } from "../../../infra/local/whatsapp/phone.ts";
+import { database, phone, platform, stageEachTest, start, startOpen, untilOpen } from "../running-task.ts";
+import { isOut, listReplies, untilHandled, untilTexts, write } from "./reply-steps.ts";
+
+stageEachTest();
+
+const text = (words: string): proto.IMessage => ({ extendedTextMessage: { text: words } });
+const edit = (message: proto.IMessage): proto.IMessage => ({
+  protocolMessage: {
+    type: protocol.Message.ProtocolMessage.Type.MESSAGE_EDIT,
+    key: { id: "3AEDITED", fromMe: true },
+    editedMessage: message,
+  },
+});
+const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+
+const stops: readonly [string, proto.IMessage, Envelope?][] = [
+  ["a plain text", { conversation: "Stop." }],
+  ["a text with a preview or a quoted message", text("*STOP*")],
+  ["a disappearing message", { ephemeralMessage: { message: text("berhenti!") } }],
+  [
+    "wrapped several times",
+    { ephemeralMessage: { message: { viewOnceMessage: { message: text("stop") } } } },
+  ],
+  ["a pressed button", { buttonsResponseMessage: { selectedDisplayText: "STOP", selectedButtonId: "1" } }],
+  ["a pressed button of a template", { templateButtonReplyMessage: { selectedDisplayText: "Stop" } }],
+  ["a row of a list", { listResponseMessage: { title: "BERHENTI" } }],
+  ["an answer of a flow", { interactiveResponseMessage: { body: { text: "stop" } } }],
+  ["an edit", edit(text("stop"))],
+  ["a wrapped edit", { editedMessage: { message: edit({ conversation: "stop" }) } }],
+  ["from a LID with its number", { conversation: "stop" }, { from: "lid" }],
+  ["years old", { conversation: "stop" }, { sentAt: ago(20_000) }],
+  ["from a clock that is ahead", { conversation: "stop" }, { sentAt: ago(-48) }],
+  ["without a time", { conversation: "stop" }, { attrs: { t: "" } }],
+  ["with context", { conversation: "stop", messageContextInfo: { messageSecret: Buffer.alloc(32, 1) } }],
+];
+test.each(stops)("STOP as %s opts out, and is confirmed once", async (_, message, envelope) => {
+  await startOpen();
+  await write(message, envelope);
+  expect(await isOut()).toBe(true);
+  const [confirmation = ""] = await untilTexts(1);
+  expect(confirmation).toMatch(/MULAI[\s\S]*START/);
+  await write("STOP");
+  expect(await listReplies()).toMatchObject([{ text: confirmation, class: 1 }]);
+});
+
+const ignored: readonly [string, proto.IMessage, Envelope?][] = [
+  ["in a sentence", { conversation: "stop sending me X" }],
+  [
+    "as a caption",
+    { imageMessage: { caption: "STOP", url: "https://example.invalid/i", mimetype: "image/png" } },
+  ],
+  [
+    "in a quoted message",
+    { extendedTextMessage: { text: "ok", contextInfo: { quotedMessage: text("STOP") } } },
+  ],
+  ["as a reaction", { reactionMessage: { key: { id: "3EB0", fromMe: false }, text: "STOP" } }],
+  ["as the name of a contact", { contactMessage: { displayName: "STOP", vcard: "BEGIN:VCARD" } }],
+  ["as the answer of a poll", { pollCreationMessage: { name: "STOP", options: [{ optionName: "STOP" }] } }],
+  ["in a protocol message", { protocolMessage: { type: 0, key: { id: "STOP", fromMe: false } } }],
+  ["for another device", { deviceSentMessage: { destinationJid: phone, message: text("STOP") } }],
+  ["in a group", { conversation: "STOP" }, { chat: "120363000000000001@g.us" }],
+  ["in a group, from a LID", { conversation: "STOP" }, { chat: "120363000000000001@g.us", from: "lid" }],
+  ["in a broadcast list", { conversation: "STOP" }, { chat: "1700000000@broadcast" }],
+  ["as a status", { conversation: "STOP" }, { chat: "status@broadcast" }],
+  ["in a channel", { conversation: "STOP" }, { chat: "120363000000000001@newsletter" }],
+  ["as a peer message", { conversation: "STOP" }, { attrs: { category: "peer" } }],
+  ["without content", {}],
+];
+test.each(ignored)("STOP %s does nothing", async (_, message, envelope) => {
+  const task = await startOpen();
+  await write(message, envelope);
+  expect([await isOut(), await listReplies()]).toEqual([false, []]);
+  expect([platform.faults, task.findWhatsApp()?.state().kind]).toEqual([[], "open"]);
+});
+
+test("STOP of the account itself, and of its own devices, does nothing", async () => {
+  await startOpen();
+  const { account } = platform;
+  await write("STOP", {}, account);
+  await write("STOP", { from: "lid" }, account);
+  await write("STOP", { attrs: { recipient: `${phone}@s.whatsapp.net` } }, account);
+  const message = { deviceSentMessage: { destinationJid: `${phone}@s.whatsapp.net`, message: text("STOP") } };
+  await write(message, { attrs: { recipient: `${phone}@s.whatsapp.net` } }, account);
+  expect(await database.admin`select from notification.opt_out`).toHaveLength(0);
+  expect(await listReplies()).toEqual([]);
+});
+
+test("STOP of a phone's linked device is that of its number", async () => {
+  await startOpen();
+  const companion = platform.linkCompanion(phone);
+  await write("stop", {}, companion);
+  expect(await isOut()).toBe(true);
+  await untilTexts(1);
+});
+
+test("STOP in the account's history does nothing", async () => {
+  await startOpen();
+  const jid = `${phone}@s.whatsapp.net`;
+  const message = { key: { remoteJid: jid, id: "3AOLD" }, message: text("STOP"), messageTimestamp: 1 };
+  await platform.syncHistory({ syncType: 0, conversations: [{ id: jid, messages: [{ message }] }] });
+  await untilHandled();
+  expect([await isOut(), await listReplies()]).toEqual([false, []]);
+});
+
+describe("a LID without its number", () => {
+  const metric = async (url: string) =>
+    /^messenger_replies_total\{reaction="unresolved"\} (\d+)$/m.exec(
+      await (await fetch(`${url}/metrics`)).text(),
+    )?.[1];
+
+  test("is resolved by what is known of it", async () => {
+    const task = await startOpen();
+    await write("hello", { from: "lid" });
+    await write("stop", { from: "hidden number" });
+    expect([await isOut(), await metric(task.url)]).toEqual([true, undefined]);
+  });
+
+  test("that is unknown is counted, and nothing else is done", async () => {
+    const task = await startOpen();
+    await write("stop", { from: "hidden number" });
+    await write("hello", { from: "hidden number" });
+    expect([await isOut(), await listReplies(), await metric(task.url)]).toEqual([false, [], "1"]);
+    expect(await database.admin`select from notification.opt_out`).toHaveLength(0);
+  });
+});
+
+test("MULAI opts in again, and each change is confirmed once", async () => {
+  await startOpen();
+  for (const word of ["start", "stop", "STOP", "Berhenti", "mulai", "MULAI", "start", "stop"])
+    await write(word);
+  expect(await isOut()).toBe(true);
+  const texts = (await listReplies()).map(({ text }) => (text.includes("MULAI") ? "out" : "in"));
+  expect(texts).toEqual(["out", "in", "out"]);
+});
+
+test("MULAI that arrives after more than a day does nothing", async () => {
+  await startOpen();
+  await write("stop");
+  await write("mulai", { sentAt: ago(25) });
+  expect(await isOut()).toBe(true);
+  await write("mulai", { sentAt: ago(23) });
+  expect(await isOut()).toBe(false);
+});
+
+test("words that arrive while the messenger is away are followed in their order at the next login", async () => {
+  const first = await startOpen();
+  await first.stop();
+  for (const word of ["stop", "mulai", "stop"]) await platform.write(phone, word);
+  const second = await start();
+  await untilOpen(second);
+  await untilHandled();
+  expect([await isOut(), (await listReplies()).length]).toEqual([true, 3]);
+  expect(platform.faults).toEqual([]);
+});
+
+test("a message that the platform delivers twice is confirmed once", async () => {
+  await startOpen();
+  await platform.post(platform.phone(phone), text("stop"));
+  platform.repeatUnacknowledged();
+  platform.repeatUnacknowledged();
+  await untilHandled();
+  expect([await isOut(), (await listReplies()).length]).toEqual([true, 1]);
+});
