@@ -8,6 +8,8 @@ export interface Metrics {
   onReconnect(): void;
   /** A message that its recipient's phone could not decrypt. */
   onUndecryptable(): void;
+  /** An attempt to tell a sender's address of a change. */
+  onCallback(outcome: "accepted" | "failed"): void;
   /** Queries the queue and renders all metrics. */
   render(): Promise<{ contentType: string; text: string }>;
 }
@@ -45,6 +47,12 @@ export const startMetrics = (
     help: "Messages that the recipient's phone could not decrypt",
     registers,
   });
+  const callbacks = new Counter({
+    name: "messenger_callbacks_total",
+    help: "Attempts to send changes of state to the senders' addresses by outcome: accepted, failed",
+    labelNames: ["outcome"],
+    registers,
+  });
   const depth = gauge("messenger_messages", "Messages in a non-final state", "state");
   const age = gauge(
     "messenger_oldest_message_seconds",
@@ -71,6 +79,7 @@ export const startMetrics = (
     },
     onReconnect: () => reconnects.inc(),
     onUndecryptable: () => undecryptable.inc(),
+    onCallback: (outcome) => callbacks.inc({ outcome }),
     async render() {
       // the other metrics are available without the database
       await readQueue().catch(() => {
