@@ -26,6 +26,7 @@ const rooms: Record<string, readonly string[]> = {
   "lib/http": ["lib", "lib/faults", "lib/routes"],
   "lib/employee": ["lib", "lib/db", "lib/faults", "lib/http", "lib/routes", "lib/secrets"],
   "lib/partner": ["lib", "lib/db", "lib/http", "lib/routes"],
+  "lib/sender": ["lib", "lib/db", "lib/messaging", "lib/secrets"],
   "lib/resident": ["lib", "lib/db", "lib/faults", "lib/http", "lib/import", "lib/routes", "lib/secrets"],
   "lib/tourism": ["lib/db", "lib/import", "lib/routes"],
   "lib/notification": ["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],

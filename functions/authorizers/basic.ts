@@ -1,6 +1,6 @@
 import { authorizer } from "#lib/http/authorizer.ts";
 import { senderToContext } from "#lib/http/caller.ts";
-import { findUsername, prepareCredentials } from "#lib/messaging/basic-auth.ts";
+import { findUsername, prepareCredentials } from "#lib/sender/basic-auth.ts";
 
 prepareCredentials();
 

@@ -6,9 +6,9 @@ import { readMessage as route } from "#lib/routes/messaging.ts";
 
 prepareMessenger();
 
-/** Returns the state of a message. */
-export const handler = endpoint(route).handler(async ({ params, requestId }) => {
-  const data = await findMessage(params.id, requestId);
+/** Returns the state of one of the sender's messages. */
+export const handler = endpoint(route).handler(async ({ params, sender, requestId }) => {
+  const data = await findMessage(`api:${sender().username}`, params.id, requestId);
   if (!data) throw new Fault(messageNotFound);
   return { status: true, data };
 });

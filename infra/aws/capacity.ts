@@ -43,6 +43,7 @@ const others = {
   importer: 4,
   "employee-admin": 2,
   "partner-admin": 2,
+  "sender-admin": 2,
 } as const satisfies Partial<Record<LoginRole, number>>;
 
 /** Roles of which the number of clients is known. A deployment replaces messengers one by one. */
@@ -52,8 +53,8 @@ const countFixed = (messengerTasks: number) => ({
 });
 
 /**
- * Shares of the other connections. The authorizer of keys returns its connection after each lookup, of which it makes one in
- * 30 s for a key; requests of employees hold one while they wait for a legacy system.
+ * Shares of the other connections. The authorizers of keys and of senders return their connection after each lookup, of which
+ * they make one in 30 s for a key; requests of employees hold one while they wait for a legacy system.
  */
 const shares = {
   gatekeeper: 0.14,

@@ -148,7 +148,7 @@ export const runCommand = async (run: Command): Promise<void> => {
 
 /** Reads a whole number. @throws WrongCall */
 export const readWhole = (option: string, least: number, most: number) => (text: string) => {
-  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  if (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
   throw new WrongCall(`${option} must be a whole number from ${least} to ${most}, not ${text || "empty"}`);
 };
 

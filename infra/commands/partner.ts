@@ -2,19 +2,15 @@ import { findSetting } from "#lib/config.ts";
 import { type IssuedKey, type KeySummary, type KeyTerms, partnerDirectory } from "#lib/partner/directory.ts";
 import { type PartnerScope, partnerScopes } from "#lib/routes/route.ts";
 import { integrationApi } from "../aws/integration-api.ts";
-import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "./command.ts";
+import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
-import { formatTable, formatTime } from "./listing.ts";
+import { expires, formatState, overlap, readName, showSecret, stage, stateColumns } from "./credential.ts";
+import { formatTable } from "./listing.ts";
 import { usageKeys } from "./usage-keys.ts";
 
 const plans = Object.keys(integrationApi.usagePlans);
 
-const readPartner = (name: string): string => {
-  if (/^[a-z0-9][a-z0-9-]{0,39}$/.test(name)) return name;
-  throw new WrongCall(
-    `PARTNER must be 1 to 40 lower-case letters, digits and dashes, such as health-office, not ${name}`,
-  );
-};
+const readPartner = readName("PARTNER", "health-office");
 
 const readScopes = (text: string): PartnerScope[] => {
   const scopes = text.split(",").map((name) => {
@@ -33,31 +29,14 @@ const readPlan = (name: string): string => {
   throw new WrongCall(`Unknown plan: ${name}. Use ${plans.join(", ")}.`);
 };
 
-const readExpiry = (text: string): Date => {
-  const date = new Date(`${text}T23:59:59Z`);
-  const isDay = !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
-  if (!isDay || date < new Date())
-    throw new WrongCall(`--expires must be a future date such as 2030-12-31, not ${text}`);
-  return date;
-};
-
 const formatKeys = (keys: readonly KeySummary[]): string =>
   formatTable(
-    ["partner", "plan", "key", "scopes", "state", "created", "expires", "last used"],
-    keys.map(({ partnerId, plan, keyId, scopes, state, createdAt, expiresAt, lastUsedAt }) => [
-      partnerId,
-      plan,
-      keyId,
-      scopes,
-      state,
-      ...[createdAt, expiresAt, lastUsedAt].map(formatTime),
-    ]),
+    ["partner", "plan", "key", "scopes", ...stateColumns],
+    keys.map((key) => [key.partnerId, key.plan, key.keyId, key.scopes, ...formatState(key)]),
   );
 
 const showKey = (partner: string, { keyId, key, expiresAt }: IssuedKey): Reply => ({
-  text:
-    `${partner} ${keyId}, ${expiresAt ? `expires ${formatTime(expiresAt)}` : "does not expire"}\n${key}\n\n` +
-    "Send it over a secure channel. Only a digest is stored; the key cannot be shown again.",
+  text: showSecret({ title: `${partner} ${keyId}`, expiresAt, secret: key, noun: "key" }),
   json: { partner, keyId, key, expiresAt: expiresAt ?? null },
 });
 
@@ -152,8 +131,6 @@ export const run = command("partner", about, (program, answer) => {
     readScopes,
   ] as const;
   const plan = ["--plan <plan>", plans.join(", "), readPlan] as const;
-  const expires = ["--expires <date>", "last day, YYYY-MM-DD, in UTC", readExpiry] as const;
-  const stage = ["--stage <name>", "a deployed stage, such as prod"] as const;
   program
     .command("add")
     .description("add a partner and issue its key")
@@ -176,7 +153,7 @@ export const run = command("partner", about, (program, answer) => {
     .command("rotate")
     .description("issue a new key, with the terms of the newest one unless others are given; old keys expire")
     .argument("<partner>", "name", readPartner)
-    .option("--overlap <hours>", "how long old keys stay valid", readWhole("--overlap", 0, 9_999), 24)
+    .option(...overlap("keys"))
     .option(...scopes)
     .option(...plan)
     .option(...expires)

@@ -9,6 +9,7 @@ export const loginRoles = {
   "employee-admin": "municipal_employee_admin",
   importer: "municipal_importer",
   "partner-admin": "municipal_partner_admin",
+  "sender-admin": "municipal_sender_admin",
   maintenance: "municipal_maintenance",
   notify: "municipal_notify",
 } as const;

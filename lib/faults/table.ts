@@ -51,6 +51,12 @@ export const wrongLogin = unauthorized("Username or password is wrong. Check bot
 export const noScope = (scope: string) =>
   row(403, "forbidden", `The scope ${scope} is missing. Ask the operator for it.`);
 export const noAccess = row(403, "forbidden", "These credentials give no access. Ask the operator for it.");
+export const classNotAllowed = (classes: readonly string[]) =>
+  row(
+    403,
+    "class_not_allowed",
+    `This sender may send only the classes ${classes.join(", ")}. Use one of them, or ask the operator for another.`,
+  );
 export const firewall = row(
   403,
   "forbidden",
@@ -112,6 +118,13 @@ export const tooManyWaiting = tooMany(
   "Too many of your messages are waiting to be sent; this one was not accepted. Send it again in a minute.",
   60,
 );
+export const dailyQuotaReached = (retryAfterSeconds: number) =>
+  retryable(
+    429,
+    "daily_quota_reached",
+    "The daily quota of this sender is used up; the message was not accepted. Send it again after midnight in Jakarta, or ask the operator for a larger quota.",
+    retryAfterSeconds,
+  );
 export const addressThrottled = tooMany("Too many requests from this address. Try again in a minute.", 60);
 
 /** A 500 with this message by contract, although the mistake is the caller's. */

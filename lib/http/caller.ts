@@ -74,6 +74,10 @@ export const getAccount = (context: unknown): Account => {
   return { accountId: account_id, scopes: scopes.split(" "), expiresAt: Number(expires_at) };
 };
 
+/** Returns the name of the sender for the log, or undefined when no authorizer ran. */
+export const findSender = (context: unknown): string | undefined =>
+  SenderContext.safeParse(context).data?.sender;
+
 /**
  * Returns the caller of a route with `auth.kind: "basic"`.
  *

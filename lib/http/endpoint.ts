@@ -11,6 +11,7 @@ import { entityTag, matches } from "./cache.ts";
 import {
   type Account,
   authorize,
+  findSender,
   getAccount,
   getPartner,
   getSender,
@@ -75,7 +76,7 @@ const respond = (
 });
 
 /** Logs status, duration, waits and error of each request; never the input. */
-const accessLog = ({ fn }: Route): Middleware => {
+const accessLog = ({ fn, auth }: Route): Middleware => {
   const started = new WeakMap<object, number>();
   const write: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({
     event,
@@ -89,6 +90,7 @@ const accessLog = ({ fn }: Route): Middleware => {
       status,
       ms: Math.round(performance.now() - (started.get(event) ?? performance.now())),
       ...takeWaits(),
+      ...(auth.kind === "basic" && { sender: findSender(event.requestContext.authorizer) }),
     };
     if (status >= 500) log.error("request failed", { ...fields, error });
     else log.info("request", error instanceof Fault ? { ...fields, fault: error.code } : fields);

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { cached, prepare } from "#lib/cached.ts";
 import { getSetting } from "#lib/config.ts";
 import { Fault } from "#lib/faults/fault.ts";
-import { messengerAway, notAccepted, outcomeUnknown } from "#lib/faults/table.ts";
+import { classNotAllowed, messengerAway, notAccepted, outcomeUnknown } from "#lib/faults/table.ts";
 import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-client.ts";
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
@@ -30,14 +30,16 @@ export type Draft = z.input<typeof Submission>;
 const logFailure = (reason: string, requestId: string | undefined) =>
   log.warn("messenger request failed", { request_id: requestId, reason });
 
-/** Not passed on: 401 and 403 concern our credentials, 500 carries no useful message. */
-const internal = [401, 403, 500];
+/** Not passed on: 401 and 403 concern our credentials, except for a class; 500 carries no useful message. */
+const isInternal = (status: number, code: string) =>
+  status === 401 || status === 500 || (status === 403 && code !== classNotAllowed([]).code);
 
 /** Returns the error of a request that the task rejected; then it has stored nothing. */
 const findRejection = ({ status, json }: Answer): Fault | undefined => {
   const rejected = Rejected.safeParse(json);
-  if (status < 400 || internal.includes(status) || !rejected.success) return undefined;
+  if (status < 400 || !rejected.success) return undefined;
   const { code, message, retry_after_seconds } = rejected.data;
+  if (isInternal(status, code)) return undefined;
   const seconds = retry_after_seconds ?? (status === 503 ? defaultRetryAfterSeconds : undefined);
   return new Fault({ status, code, message, retryAfterSeconds: seconds });
 };
@@ -144,13 +146,17 @@ export const submitBatch = async (
   return ids;
 };
 
-/** Returns the state of a message, or undefined for an unknown id. @throws Fault 503 */
-export const findMessage = async (id: string, requestId?: string): Promise<MessageState | undefined> => {
+/** Returns the state of a sender's message, or undefined for an unknown id. @throws Fault 503 */
+export const findMessage = async (
+  sender: string,
+  id: string,
+  requestId?: string,
+): Promise<MessageState | undefined> => {
   const access = await findConfigured();
   const question: Question = {
     method: "GET",
     url: access.url,
-    path: `/messages/${encodeURIComponent(id)}`,
+    path: `/messages/${encodeURIComponent(id)}?${new URLSearchParams({ sender })}`,
     headers: identify(access, requestId),
   };
   const answer = await send(question, totalTimeoutMs).catch((error: unknown) => {

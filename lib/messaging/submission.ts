@@ -8,15 +8,15 @@ import { QuietHours } from "./quiet-hours.ts";
  *     Content-Type: application/json           the submission, with text or the `url` of the media
  *     Content-Type: application/octet-stream   the bytes of the media; the submission is in the header
  *                                              x-submission, as base64url of its JSON
- *   → 201 Accepted, or Rejected with 400, 409, 413, 422 or 503
+ *   → 201 Accepted, or Rejected with 400, 403, 409, 413, 422, 429 or 503
  *
  *   POST <MESSENGER_URL>/messages/batch  the same for texts with distinct idempotency_keys
  *     Content-Type: application/json           Batch
  *   → 201 AcceptedBatch, stored in one commit, or Rejected and nothing is stored. A key that is in use yields its
  *     first message, whatever the content.
  *
- *   GET <MESSENGER_URL>/messages/<id>
- *   → 200 MessageState, or Rejected with 404
+ *   GET <MESSENGER_URL>/messages/<id>?sender=<sender>
+ *   → 200 MessageState, or Rejected with 404, also for a message of another sender
  */
 
 /** Lower values are sent first. */
@@ -35,10 +35,16 @@ export const states = [
 ] as const;
 export type State = (typeof states)[number];
 
+/** Who sends a message, such as `api:<username>` or `notification`. */
+const sender = () => z.string().check(z.minLength(1), z.maxLength(300));
+
+/** Whose messages a request is about. */
+export const Owner = z.object({ sender: sender() });
+
 /** A message to send. The endpoints have validated the caller's input; the messenger validates it again. */
 export const Submission = z.object({
-  /** Who sends it, such as `api:<username>` or `notification`: idempotency keys belong to their sender. */
-  sender: z.string().check(z.minLength(1), z.maxLength(300)),
+  /** Idempotency keys belong to their sender. */
+  sender: sender(),
   kind: z.enum(["text", "image", "file"]),
   /** Digits with country code, without suffix. */
   phone: z.string().check(z.regex(/^[1-9]\d{7,14}$/)),

@@ -9,6 +9,7 @@ import {
   type Accepted,
   Batch,
   type MessageState,
+  Owner,
   type Rejected,
   Submission,
 } from "#lib/messaging/submission.ts";
@@ -40,6 +41,8 @@ declare module "fastify" {
     giveBody: (() => void) | undefined;
     /** Of the message that the request is about, once it is known to be an id. */
     messageId: string | undefined;
+    /** Who sends the message, or asks for it. */
+    sender: string | undefined;
   }
 }
 
@@ -57,7 +60,7 @@ export interface ServerOptions {
   ) => Promise<Accepted>;
   /** @returns the ids, in the order of the submissions. */
   readonly acceptBatch: (submissions: readonly Submission[]) => Promise<string[]>;
-  readonly findState: (id: string) => Promise<MessageState | undefined>;
+  readonly findState: (id: string, sender: string) => Promise<MessageState | undefined>;
   /** The state of the WhatsApp connection, while pairing with the QR code. */
   readonly findConnection: () => Record<string, unknown>;
   readonly checkHealth: () => Promise<Health>;
@@ -151,7 +154,8 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       throw new Fault(overloaded);
     };
     // not in WeakMaps: each garbage collection would go through them
-    internal.decorateRequest("giveBody", undefined).decorateRequest("messageId", undefined);
+    for (const name of ["giveBody", "messageId", "sender"] as const)
+      internal.decorateRequest(name, undefined);
     internal.addHook("onRequest", (request) => requireToken(options, request));
     internal.addHook("onResponse", async (request, reply) => {
       const route = `${request.method} ${request.routeOptions.url}`;
@@ -160,7 +164,7 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       log.info("request", {
         ...{ request_id: request.id, route, status: reply.statusCode },
         ms: Math.round(reply.elapsedTime),
-        message_id: request.messageId,
+        ...{ message_id: request.messageId, sender: request.sender },
       });
     });
     internal.addHook("onRequest", async (request, reply) => {
@@ -179,7 +183,8 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       });
       try {
         const { submission, inline } = readSubmission(request);
-        const { kind, url } = submission;
+        const { kind, url, sender } = submission;
+        request.sender = sender;
         const giveDownload = take(kind === "image" && url !== undefined ? maxImageDownloadBytes : 0);
         const accepted = await options.accept(submission, inline, caller.signal).finally(giveDownload);
         request.messageId = accepted.id;
@@ -188,12 +193,15 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
         giveBody?.();
       }
     });
-    internal.post("/messages/batch", async ({ body }, reply) => {
-      const { submissions } = read(Batch, body);
+    internal.post("/messages/batch", async (request, reply) => {
+      const { submissions } = read(Batch, request.body);
+      request.sender = submissions[0]?.sender;
       return reply.code(201).send({ ids: await options.acceptBatch(submissions) });
     });
     internal.get<{ Params: { id: string } }>("/messages/:id", async (request) => {
-      const state = await options.findState(request.params.id);
+      const { sender } = read(Owner, request.query);
+      request.sender = sender;
+      const state = await options.findState(request.params.id, sender);
       if (!state) throw new Fault(messageNotFound);
       request.messageId = state.id;
       return state;

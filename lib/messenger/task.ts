@@ -186,7 +186,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
         signal,
       ),
     acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
-    findState: (id) => findState(sql, id),
+    findState: (id, sender) => findState(sql, id, sender),
     findConnection: () => ({ ...(leadership.whatsApp?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leadership),
     renderMetrics: () => metrics.render(),

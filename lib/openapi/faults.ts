@@ -12,6 +12,8 @@ export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBy
     noScope: table.noScope("scope" in auth ? auth.scope : ""),
     noEndpoint: table.noEndpoint(""),
     bodyTooLarge: table.bodyTooLarge(maxBodyBytes),
+    classNotAllowed: table.classNotAllowed(["reminder", "bulk"]),
+    dailyQuotaReached: table.dailyQuotaReached(3_600),
     uploadTooLarge: fileTooLarge,
     requestTooLarge: table.requestTooLarge(auth.kind === "basic"),
     tooManyAttempts: table.tooManyAttempts(60),

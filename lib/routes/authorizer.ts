@@ -44,15 +44,15 @@ export const bearerAuthorizer: Authorizer = {
 };
 
 /**
- * Messaging credentials come in `Authorization`. The gateway caches the policy for only a minute: added to the five
- * minutes for which the function caches the secret, it is the time until a removed password stops working.
+ * Messaging credentials come in `Authorization`. The gateway caches the policy for 30 seconds: so long a revoked
+ * password may still work. One that is removed from the secret, which the function caches, works five minutes longer.
  */
 export const basicAuthorizer: Authorizer = {
   fn: "authorizers/basic",
   kind: "basic",
   identityHeaders: ["authorization"],
-  cacheSeconds: 60,
-  secrets: { BASIC_SECRET_ID: "messaging-basic" },
+  cacheSeconds: 30,
+  secrets: { BASIC_SECRET_ID: "messaging-basic", DATABASE_SECRET_ID: "database/gatekeeper" },
   timeoutSeconds: 5,
   memoryMb: 256,
 };

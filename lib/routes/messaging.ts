@@ -178,8 +178,10 @@ const auth = { kind: "basic" } as const;
 const secrets = { MESSENGER_TOKEN_SECRET_ID: "messenger-token" } as const;
 const upstreams = ["MESSENGER_URL"] as const;
 const faults = [
+  "classNotAllowed",
   "keyInUse",
   "keyReused",
+  "dailyQuotaReached",
   "tooManyWaiting",
   "notAccepted",
   "overloaded",

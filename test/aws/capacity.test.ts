@@ -68,7 +68,7 @@ test("each messenger has all connections of its pools, also while a deployment r
 
 test("a server with fewer connections than a stage needs is rejected", () => {
   expect(() => planCapacity({ connections: 60, functionConcurrency: 100 })).toThrow(
-    "at least 75 connections",
+    "at least 77 connections",
   );
 });
 

@@ -53,7 +53,7 @@ test("cache time and identity header of each authorizer", () =>
   ).toEqual([
     ["apiKey", 30, ["apikey"]],
     ["bearer", 300, ["authorization"]],
-    ["basic", 60, ["authorization"]],
+    ["basic", 30, ["authorization"]],
   ]));
 
 test("no route runs longer than API Gateway waits, and maintenance ends before its next run", () => {

@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   import: () => import("../../infra/commands/import.ts"),
   notify: () => import("../../infra/commands/notify.ts"),
   partner: () => import("../../infra/commands/partner.ts"),
+  sender: () => import("../../infra/commands/sender.ts"),
   pipeline: () => import("../../infra/commands/pipeline.ts"),
   preflight: () => import("../../infra/commands/preflight.ts"),
   residents: () => import("../../infra/commands/residents.ts"),
@@ -46,6 +47,16 @@ test.each([
   ["dead-letters list", "Required option '--stage <stage>' not specified"],
   ["dead-letters drop --stage prod", "Missing required argument 'id'"],
   ["partner list --overlap 3", "Unknown option '--overlap'"],
+  ["sender add", "Missing required argument 'sender'"],
+  ["sender add Tax", "SENDER must be 1 to 40 lower-case letters, digits and dashes, such as tax-office"],
+  ["sender limit a:b --per-day 1", "SENDER must be a username without colons"],
+  ["sender limit tax", "Give at least one of --classes, --per-day and --bytes-per-day"],
+  [
+    "sender limit tax --classes news",
+    "Unknown class: news. Use one-time-code, transactional, reminder, bulk",
+  ],
+  ["sender limit tax --per-day many", "--per-day must be a whole number"],
+  ["sender rotate tax --overlap -1", "overlap"],
   ["pipeline nosuch", "There is no step nosuch"],
   ["sessions end", "Missing required argument 'who'"],
   ["sessions lst", "Unknown command 'lst'. Did you mean list?"],
@@ -66,15 +77,17 @@ test("a failure is exit code 1", async () => {
   });
 });
 
-test.each(["partner list --stage prod", "partner add health --stage prod", "audit verify --stage prod"])(
-  "%s does not use the local database in place of the stage's",
-  async (line) => {
-    expect(await call(line, {})).toMatchObject({
-      status: 2,
-      errors: expect.stringContaining("set DATABASE_SECRET_ID=municipal/prod/database/"),
-    });
-  },
-);
+test.each([
+  "sender list --stage prod",
+  "partner list --stage prod",
+  "partner add health --stage prod",
+  "audit verify --stage prod",
+])("%s does not use the local database in place of the stage's", async (line) => {
+  expect(await call(line, {})).toMatchObject({
+    status: 2,
+    errors: expect.stringContaining("set DATABASE_SECRET_ID=municipal/prod/database/"),
+  });
+});
 
 test.each(Object.keys(commands))(
   "%s --help says how to use it and offers JSON, --version says which version it is",

@@ -167,7 +167,7 @@ describe("GET /messages/{id}", () => {
     city.task.behave((_, response) => reply(response, 200, { ...state, ...times, phone }));
     const { status, json } = await city.client.read("3EB0AA");
     expect([status, json]).toEqual([200, { status: true, data: { ...state, ...times } }]);
-    expect(city.task.handed[0]?.path).toBe("/messages/3EB0AA");
+    expect(city.task.handed[0]?.path).toBe(`/messages/3EB0AA?sender=api%3A${city.own.city.basic.username}`);
   });
 
   test("answers 404 to an unknown id", async () => {

@@ -145,9 +145,12 @@ test("nothing is submitted with a token that the task does not know", async () =
 test("the state of a message is returned, or undefined for an unknown id", async () => {
   const state = { id: "3EB0", status: "READ", accepted_at: accepted.accepted_at } as const;
   const { findMessage } = await start({
-    findState: async (id) => (id === "3EB0" ? { ...state, changed_at: state.accepted_at } : undefined),
+    findState: async (id, sender) =>
+      id === "3EB0" && sender === "api:Bürger & co" ? { ...state, changed_at: state.accepted_at } : undefined,
   });
-  expect(await findMessage("3EB0")).toEqual({ ...state, changed_at: state.accepted_at });
-  expect(await findMessage("3EB1")).toBeUndefined();
-  expect(await findMessage("x".repeat(64))).toBeUndefined();
+  const find = (id: string) => findMessage("api:Bürger & co", id);
+  expect(await find("3EB0")).toEqual({ ...state, changed_at: state.accepted_at });
+  expect(await find("3EB1")).toBeUndefined();
+  expect(await find("x".repeat(64))).toBeUndefined();
+  expect(await findMessage("api:another", "3EB0")).toBeUndefined();
 });

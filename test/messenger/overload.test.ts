@@ -77,7 +77,7 @@ test("takes 40 MiB of uploads at a time, and rejects the next at once with a tim
   const next = await upload(4 * mib);
   expect(next.status).toBe(503);
   expect((await upload(6 * mib)).status).toBe(503);
-  const state = new URL("/messages/unknown", url);
+  const state = new URL("/messages/unknown?sender=api:test", url);
   expect((await fetch(state, { headers: { authorization: `Bearer ${token}` } })).status).toBe(404);
   expect(await next.json()).toMatchObject({ code: "session_unavailable", retry_after_seconds: 5 });
   endAll();

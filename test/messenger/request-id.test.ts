@@ -24,12 +24,13 @@ test.each([
     onTestFinished(() => server.close());
     const lines = captureLog();
     const headers = { authorization: "Bearer token", ...(id && { "x-request-id": id }) };
-    await server.inject({ method: "GET", url: "/messages/planted", headers });
+    await server.inject({ method: "GET", url: "/messages/planted?sender=api:test", headers });
     // a line follows its answer
     await expect.poll(() => lines.length).toBe(1);
     expect(JSON.parse(lines[0] ?? "{}")).toEqual({
       ...{ time: expect.any(String), level: "info", message: "request", ms: expect.any(Number) },
       ...{ request_id: expect.stringMatching(logged), route: "GET /messages/:id", status: 404 },
+      sender: "api:test",
     });
   },
 );

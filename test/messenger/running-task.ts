@@ -109,7 +109,7 @@ export const upload = (task: Task, submission: Record<string, unknown>, bytes: B
     body: new Uint8Array(bytes),
   });
 export const stateOf = async (task: Task, id: string): Promise<MessageState> =>
-  (await ask(task, `/messages/${id}`)).json;
+  (await ask(task, `/messages/${id}?sender=${to.sender}`)).json;
 export const eventually = (task: Task, id: string, status: string) =>
   expect.poll(async () => (await stateOf(task, id)).status).toBe(status);
 

@@ -6,6 +6,7 @@ export type Address =
   | "adminUrl"
   | "importerUrl"
   | "partnerAdminUrl"
+  | "senderAdminUrl"
   | "residentUrl"
   | "employeeUrl"
   | "employeeAdminUrl"

@@ -4,7 +4,8 @@ do $$
 declare
   login_roles constant text[] := array['municipal_resident', 'municipal_tourism', 'municipal_gatekeeper',
     'municipal_importer', 'municipal_partner_admin', 'municipal_employee', 'municipal_employee_ticket',
-    'municipal_employee_admin', 'municipal_messenger', 'municipal_maintenance', 'municipal_notify'];
+    'municipal_employee_admin', 'municipal_messenger', 'municipal_maintenance', 'municipal_notify',
+    'municipal_sender_admin'];
   role text;
   others text;
 begin
@@ -50,6 +51,7 @@ begin
       ('municipal_employee_ticket', '2s', '5s'),
       -- an operator's commands, on few rows
       ('municipal_partner_admin', '20s', '30s'),
+      ('municipal_sender_admin', '20s', '30s'),
       ('municipal_employee_admin', '20s', '30s'),
       -- its largest statements delete 1,000 messages or 1 GB of media, in about 2 s
       ('municipal_messenger', '30s', '30s'),

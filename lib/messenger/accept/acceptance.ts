@@ -17,7 +17,7 @@ export interface AcceptanceOptions {
   readonly sql: postgres.Sql;
   /** Makes a message id of the channel, so that the id of an accepted message is also that of its frame. */
   readonly newId: () => string;
-  readonly quota: Pick<Quota, "take">;
+  readonly quota: Pick<Quota, "take" | "takeBytes">;
   /** Encrypts the text of a one-time code. @returns base64 */
   readonly seal: (id: string, text: string) => string;
   /** Stores a message; once it resolves the message survives a crash. */
@@ -58,15 +58,16 @@ const newMessage = (
  * Takes room of the sender's quota.
  *
  * @returns the first answer to a repeated request for which there is no room, so that its caller need not wait.
- * @throws Fault 429 for a new request without room.
+ * @throws Fault 403 or 429 for a new request without room.
  */
 const takeRoom = async (
   { sql, quota }: AcceptanceOptions,
-  sender: string,
+  submission: Submission,
+  inline: Uint8Array | undefined,
   claim: idempotency.Claim | undefined,
 ): Promise<Answer | undefined> => {
   try {
-    await quota.take(sender);
+    await quota.take(submission, Buffer.byteLength(submission.text ?? "") + (inline?.length ?? 0));
     return undefined;
   } catch (error) {
     const id = claim && (await idempotency.getClaimedMessage(sql, claim).catch(() => undefined));
@@ -79,7 +80,7 @@ const takeRoom = async (
  * Accepts a message: once this resolves it is in the database, with its media, and will be sent.
  *
  * @param signal aborted when the caller disconnects: media whose caller got no response are not sent.
- * @throws Fault 400, 409, 413, 422, 429, 503; then nothing is stored.
+ * @throws Fault 400, 403, 409, 413, 422, 429, 503; then nothing is stored.
  */
 export const accept = async (
   options: AcceptanceOptions,
@@ -88,9 +89,9 @@ export const accept = async (
   signal?: AbortSignal,
 ): Promise<Accepted> => {
   requireValid(submission, inline);
-  const { idempotency_key: key, sender, kind } = submission;
+  const { idempotency_key: key, kind } = submission;
   const claim = key === undefined ? undefined : idempotency.digestClaim(key, submission, inline);
-  const first = await takeRoom(options, sender, claim);
+  const first = await takeRoom(options, submission, inline, claim);
   const { accepted, isNew } =
     first ??
     (kind === "text"
@@ -167,14 +168,16 @@ const acceptMedia = async (
   claim: idempotency.Claim | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Answer> => {
-  const { sql, store, fetchMedia, maxMediaMs = defaultMaxMediaMs } = options;
+  const { sql, store, fetchMedia, quota, maxMediaMs = defaultMaxMediaMs } = options;
   const heldKey = claim && (await idempotency.takeClaim(sql, claim));
   if (claim && !heldKey) return repeatedAnswer(sql, await idempotency.getClaimedMessage(sql, claim));
   let mediaId: number | undefined;
   const storeSource = async () => {
     const { body, ...info } = await fetchMedia(submission, inline);
-    mediaId = await storeMedia(sql, submission.sender, info, body);
-    return mediaId;
+    const { id, sizeBytes } = await storeMedia(sql, submission.sender, info, body);
+    mediaId = id;
+    if (!inline) await quota.takeBytes(submission.sender, sizeBytes);
+    return id;
   };
   try {
     const stored = await deadline(storeSource(), maxMediaMs);

@@ -1,16 +1,27 @@
 import type postgres from "postgres";
 import { Fault } from "#lib/faults/fault.ts";
-import { tooManyWaiting } from "#lib/faults/table.ts";
+import { classNotAllowed, dailyQuotaReached, tooManyWaiting } from "#lib/faults/table.ts";
+import type { Submission } from "#lib/messaging/submission.ts";
 
 /** Counting 10,000 messages takes some milliseconds: too much for each request. */
 const defaultMaxAgeMs = 1_000;
 
+/** What a sender may send until the next count. Null is no limit. */
 interface Room {
-  /** How many more messages are accepted until the next count. */
-  left: number;
+  /** How many more messages may wait. */
+  waiting: number;
+  /** How many more messages and bytes are accepted today. */
+  messages: number | null;
+  bytes: number | null;
+  /** Joined by spaces. */
+  readonly classes: string | null;
+  readonly secondsToMidnight: number;
 }
 
-/** Limits how many messages of each sender wait to be sent. Other tasks' acceptances count after a second. */
+/**
+ * Limits what each sender may send: how many messages wait, and by the terms of a sender of the API (`npm run sender`) its
+ * classes, messages and bytes of a day. Other tasks' acceptances, and changed terms, count after a second.
+ */
 export class Quota {
   readonly #sql: postgres.Sql;
   readonly #maxWaiting: number;
@@ -23,11 +34,25 @@ export class Quota {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** @throws Fault 429 if the sender may not have one more message. */
-  async take(sender: string): Promise<void> {
+  /**
+   * @param bytes of the text and of uploaded media.
+   * @throws Fault 403 for a class that the sender may not send, 429 if it may not have one more message.
+   */
+  async take({ sender, class: wanted }: Pick<Submission, "sender" | "class">, bytes: number): Promise<void> {
     const room = await this.#find(sender);
-    if (room.left < 1) throw new Fault(tooManyWaiting);
-    room.left -= 1;
+    const allowed = room.classes?.split(" ");
+    if (allowed && !allowed.includes(wanted)) throw new Fault(classNotAllowed(allowed));
+    if (room.messages !== null && room.messages < 1)
+      throw new Fault(dailyQuotaReached(room.secondsToMidnight));
+    if (room.waiting < 1) throw new Fault(tooManyWaiting);
+    takeBytes(room, bytes);
+    room.waiting -= 1;
+    if (room.messages !== null) room.messages -= 1;
+  }
+
+  /** The same for downloaded media, whose size was not known before. @throws Fault 429 */
+  async takeBytes(sender: string, bytes: number): Promise<void> {
+    takeBytes(await this.#find(sender), bytes);
   }
 
   /** Concurrent requests share a count, even an unfinished one, so that they stay in order. */
@@ -42,8 +67,26 @@ export class Quota {
   }
 
   async #count(sender: string): Promise<Room> {
-    const [row] = await this.#sql<{ waiting: number }[]>`
-      select count(*)::int as waiting from messaging.message where is_open and sender = ${sender}`;
-    return { left: this.#maxWaiting - (row?.waiting ?? 0) };
+    const [row] = await this.#sql<Room[]>`
+      select
+        ${this.#maxWaiting}::int - (select count(*)::int from messaging.message where is_open and sender = ${sender}) as waiting,
+        array_to_string(classes, ' ') as classes,
+        per_day - today.messages as messages,
+        (bytes_per_day - today.bytes)::float8 as bytes,
+        ceil(extract(epoch from (messaging.today() + 1)::timestamp at time zone 'Asia/Jakarta' - now()))::int
+          as "secondsToMidnight"
+      from (
+        select coalesce(sum(messages), 0)::int as messages, coalesce(sum(bytes), 0) as bytes
+        from messaging.sender_day where sender = ${sender} and day = messaging.today()
+      ) today
+      left join messaging.sender on 'api:' || name = ${sender}`;
+    if (!row) throw new Error("the sender's room was not counted");
+    return row;
   }
 }
+
+const takeBytes = (room: Room, bytes: number): void => {
+  if (room.bytes === null) return;
+  if (room.bytes < bytes) throw new Fault(dailyQuotaReached(room.secondsToMidnight));
+  room.bytes -= bytes;
+};

@@ -39,7 +39,7 @@ async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
  * Stores a stream with one chunk in memory at a time. No message refers to it yet: `deleteMedia` deletes incomplete
  * ones.
  *
- * @returns its id.
+ * @returns its id and size.
  * @throws Fault 503 while too many bytes are stored, of this sender or in all.
  */
 export const storeMedia = async (
@@ -47,7 +47,7 @@ export const storeMedia = async (
   sender: string,
   { contentType, fileName }: MediaInfo,
   source: AsyncIterable<Uint8Array>,
-): Promise<number> => {
+): Promise<{ id: number; sizeBytes: number }> => {
   const [row] = await sql<{ id: number }[]>`
     insert into messaging.media (sender, content_type, file_name)
     select ${sender}, ${contentType}, ${fileName ?? null}
@@ -67,7 +67,7 @@ export const storeMedia = async (
     part += 1;
   }
   await sql`update messaging.media set size_bytes = ${sizeBytes} where id = ${id}`;
-  return id;
+  return { id, sizeBytes };
 };
 
 /** @throws Error for media that were deleted. */

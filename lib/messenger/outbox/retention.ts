@@ -39,6 +39,9 @@ const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number 
   (sql) => sql`
     delete from messaging.number_check where phone in (
       select phone from messaging.number_check where checked_at < now() - interval '30 days' limit ${batch})`,
+  (sql) => sql`
+    delete from messaging.sender_day where (sender, day, slot) in (
+      select sender, day, slot from messaging.sender_day where day < messaging.today() - 90 limit ${batch})`,
 ];
 
 export const sweep = async (sql: postgres.Sql, signal: AbortSignal): Promise<void> => {

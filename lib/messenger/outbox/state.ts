@@ -10,10 +10,15 @@ interface Row {
   readonly changedAt: Date;
 }
 
-export const findState = async (sql: postgres.ISql, id: string): Promise<MessageState | undefined> => {
+/** @param sender whose message it must be; by default anybody's. */
+export const findState = async (
+  sql: postgres.ISql,
+  id: string,
+  sender?: string,
+): Promise<MessageState | undefined> => {
   const [row] = await sql<Row[]>`
     select state as status, reason, (content ->> 'duration_seconds')::int as duration, accepted_at as "acceptedAt", changed_at as "changedAt"
-    from messaging.message where id = ${id}`;
+    from messaging.message where id = ${id} ${sender === undefined ? sql`` : sql`and sender = ${sender}`}`;
   if (!row) return undefined;
   const { status, reason, duration, acceptedAt, changedAt } = row;
   return {

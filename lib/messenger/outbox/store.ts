@@ -36,6 +36,8 @@ const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly c
       phone: submission.phone,
       content: contentOf(message),
       media_id: mediaId,
+      // of the text; that of a one-time code is not in the content
+      bytes: Buffer.byteLength(submission.text ?? ""),
       priority: priorities[submission.class],
       seconds: submission.expires_in_seconds,
       quiet_hours: submission.quiet_hours,
@@ -47,17 +49,34 @@ const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly c
   });
   return sql`
     select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
-      n integer, id text, sender text, kind text, phone text, content jsonb, media_id bigint, priority smallint,
-      seconds integer, quiet_hours jsonb, run uuid, key text, since timestamptz, payload text)`;
+      n integer, id text, sender text, kind text, phone text, content jsonb, media_id bigint, bytes bigint,
+      priority smallint, seconds integer, quiet_hours jsonb, run uuid, key text, since timestamptz, payload text)`;
 };
 
-/** @param from has the rows under the alias `given`. */
+/**
+ * Stores the rows, and counts them for the quotas of their senders: in slots, because two acceptances that count in one row
+ * wait for each other's commit.
+ *
+ * @param from has the rows of `given`.
+ */
 const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
-  insert into messaging.message
-    (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
-  select id, sender, kind, phone, content, media_id, priority, now() + seconds * interval '1 second', quiet_hours, run,
-    coalesce(messaging.quiet_until(quiet_hours, now()), now())
-  from ${from} order by n`;
+  stored as (
+    insert into messaging.message
+      (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
+    select id, sender, kind, phone, content, media_id, priority, now() + seconds * interval '1 second', quiet_hours, run,
+      coalesce(messaging.quiet_until(quiet_hours, now()), now())
+    from ${from} order by n
+    returning id, accepted_at
+  ), counted as (
+    insert into messaging.sender_day as total (sender, day, slot, messages, bytes)
+    select given.sender, messaging.today(), pg_backend_pid() % 16, count(*), sum(given.bytes + coalesce(size_bytes, 0))
+    from stored join given using (id) left join messaging.media m on m.id = given.media_id
+    -- sorted, so that two statements with senders in common do not deadlock
+    group by given.sender order by given.sender
+    on conflict (sender, day, slot) do update
+    set messages = total.messages + excluded.messages, bytes = total.bytes + excluded.bytes
+  )
+  select id, accepted_at as "acceptedAt" from stored`;
 
 type Stored = { id: string; acceptedAt: Date };
 const timesById = (rows: readonly Stored[]) => new Map(rows.map(({ id, acceptedAt }) => [id, acceptedAt]));
@@ -76,9 +95,7 @@ export const storeMessages = async (
       update messaging.idempotency held set message_id = given.id from given
       where held.key_digest = decode(given.key, 'hex') and held.created_at = given.since and held.message_id is null
       returning given.id
-    )
-    ${insertRows(sql, sql`given where key is null or id in (select id from answered)`)}
-    returning id, accepted_at as "acceptedAt"`;
+    ), ${insertRows(sql, sql`given where key is null or id in (select id from answered)`)}`;
   return timesById(rows);
 };
 
@@ -105,8 +122,6 @@ export const storeOnce = async (
       set payload_digest = excluded.payload_digest, message_id = excluded.message_id, created_at = now()
       where ${isFree(sql)}
       returning message_id
-    )
-    ${insertRows(sql, sql`given join claimed on claimed.message_id = given.id`)}
-    returning id, accepted_at as "acceptedAt"`;
+    ), ${insertRows(sql, sql`given join claimed on claimed.message_id = given.id`)}`;
   return timesById(rows);
 };

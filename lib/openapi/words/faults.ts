@@ -47,6 +47,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "The credentials do not give access to this endpoint. Ask the operator for access.",
     id: "Kredensial tidak memberi akses ke endpoint ini. Minta akses kepada pengelola.",
   },
+  classNotAllowed: {
+    en: "This sender may not send messages of this class; the message names those that it may. Send one of them, or ask the operator for another. Nothing was accepted.",
+    id: "Pengirim ini tidak boleh mengirim pesan kelas ini; pesan kesalahan menyebutkan kelas yang boleh. Kirim salah satunya, atau minta kelas lain kepada pengelola. Tidak ada yang diterima.",
+  },
   firewall: {
     en: "The firewall blocked a known attacker's address or an exploit. If that is a mistake, send the request ID to the operator.",
     id: "Firewall memblokir alamat penyerang yang dikenal atau sebuah eksploit. Jika itu keliru, kirim ID permintaan kepada pengelola.",
@@ -150,6 +154,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
   tooManyWaiting: {
     en: "Too many messages of this sender are waiting to be sent; this one was not accepted. Send it again after `Retry-After` seconds.",
     id: "Terlalu banyak pesan dari pengirim ini menunggu dikirim; pesan ini tidak diterima. Kirim lagi setelah `Retry-After` detik.",
+  },
+  dailyQuotaReached: {
+    en: "The messages or bytes that the operator allows this sender in a day of Jakarta are used up; the message was not accepted. Send it again after `Retry-After` seconds, at midnight, or ask the operator for a larger quota.",
+    id: "Jumlah pesan atau byte yang diizinkan pengelola bagi pengirim ini dalam satu hari menurut waktu Jakarta sudah habis; pesan tidak diterima. Kirim lagi setelah `Retry-After` detik, yaitu tengah malam, atau minta kuota lebih besar kepada pengelola.",
   },
   outcomeUnknown: {
     en: "The response of the messaging service was lost; it may have accepted the message. Send it again with the same Idempotency-Key; without one it may arrive twice.",

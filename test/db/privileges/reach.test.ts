@@ -27,10 +27,15 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     },
   },
   gatekeeper: {
-    functions: ["partner.authenticate"],
+    functions: ["messaging.authenticate_sender", "partner.authenticate"],
   },
   messenger: {
-    functions: ["messaging.quiet_until", "notification.add_opt_out", "notification.remove_opt_out"],
+    functions: [
+      "messaging.quiet_until",
+      "messaging.today",
+      "notification.add_opt_out",
+      "notification.remove_opt_out",
+    ],
     relations: {
       "messaging.account": all,
       "messaging.auth_archive": all,
@@ -46,6 +51,8 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.operator_act": append,
       "messaging.operator_result": append,
       "messaging.payload": all,
+      "messaging.sender": read,
+      "messaging.sender_day": all,
       "notification.run": read,
     },
   },
@@ -93,6 +100,14 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     relations: {
       "partner.api_key": write,
       "partner.partner": write,
+    },
+  },
+  "sender-admin": {
+    functions: ["messaging.is_active", "messaging.today"],
+    relations: {
+      "messaging.sender": write,
+      "messaging.sender_credential": write,
+      "messaging.sender_day": read,
     },
   },
   maintenance: {

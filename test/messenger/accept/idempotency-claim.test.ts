@@ -22,7 +22,13 @@ const bytes = Buffer.from("a");
 const take = (submission: Submission, inline: Buffer | undefined, store = intake) =>
   accept(
     {
-      ...{ sql, store, quota: { take: async () => {} }, seal: (_, text) => text, notify: () => {} },
+      ...{
+        sql,
+        store,
+        quota: { take: async () => {}, takeBytes: async () => {} },
+        seal: (_, text) => text,
+        notify: () => {},
+      },
       newId: () => `3EB0${++made}`,
       fetchMedia: async () => ({
         contentType: "text/plain",

@@ -4,7 +4,7 @@ const endpoint = ["test/http/endpoint.test.ts"];
 const multipart = ["test/http/multipart.test.ts"];
 const part = ["test/http/multipart-part.test.ts"];
 const client = ["test/messaging/messenger-client.test.ts"];
-const basic = ["test/messaging/basic-auth.test.ts"];
+const basic = ["test/sender/basic-auth.test.ts"];
 const text = ["test/contract/messaging-text.test.ts"];
 const media = ["test/contract/messaging-media.test.ts"];
 
@@ -224,21 +224,21 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "Only the first of two credentials is accepted",
-    file: "lib/messaging/basic-auth.ts",
+    file: "lib/sender/basic-auth.ts",
     find: "return credentials.map(",
     replace: "return credentials.slice(0, 1).map(",
     tests: basic,
   },
   {
     breaks: "A password ends at its first colon",
-    file: "lib/messaging/basic-auth.ts",
+    file: "lib/sender/basic-auth.ts",
     find: "return decoder.decode(bytes);",
     replace: 'return decoder.decode(bytes).split(":").slice(0, 2).join(":");',
     tests: basic,
   },
   {
     breaks: "Credentials with foreign characters in their base64 are read",
-    file: "lib/messaging/basic-auth.ts",
+    file: "lib/sender/basic-auth.ts",
     find: 'if (!encoded || bytes.toString("base64") !== encoded) return undefined;',
     replace: "if (!encoded) return undefined;",
     tests: basic,
@@ -279,7 +279,7 @@ export const http: readonly Mutant[] = [
     file: "lib/cached.ts",
     find: "return ageMs >= 0 && ageMs < maxAgeMs;",
     replace: "return ageMs < maxAgeMs;",
-    tests: ["test/messaging/basic-auth.test.ts"],
+    tests: ["test/sender/basic-auth.test.ts"],
     only: "set back",
   },
   {

@@ -46,15 +46,15 @@ export const partner: readonly Mutant[] = [
   },
   {
     breaks: "An authorizer holds its connection until it is needed again",
-    file: "lib/partner/authenticate.ts",
-    find: "  await releaseConnection();\n",
+    file: "lib/db/token-lookup.ts",
+    find: "    await releaseConnection();\n",
     replace: "",
     tests: ["test/system/outage.test.ts"],
     only: "returns its own",
   },
   {
     breaks: "A flood of unknown keys grows the cache without a limit",
-    file: "lib/partner/authenticate.ts",
+    file: "lib/db/token-lookup.ts",
     find: "rejected.size >= maxRejected && ",
     replace: "rejected.size >= maxRejected * 10 && ",
     tests: authenticateTest,

@@ -26,6 +26,7 @@ export interface RunningCity {
   readonly adminUrl: string;
   readonly importerUrl: string;
   readonly partnerAdminUrl: string;
+  readonly senderAdminUrl: string;
   readonly residentUrl: string;
   readonly employeeUrl: string;
   readonly employeeAdminUrl: string;
@@ -61,6 +62,7 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly" | "template
     adminUrl: city.database.adminUrl,
     importerUrl: urlOf("importer"),
     partnerAdminUrl: urlOf("partner-admin"),
+    senderAdminUrl: urlOf("sender-admin"),
     residentUrl: urlOf("resident"),
     employeeUrl: urlOf("employee"),
     employeeAdminUrl: urlOf("employee-admin"),

@@ -8,7 +8,7 @@ const next = { username: "city-2", password: "another" };
 let secrets: OwnSecrets;
 
 const accept = (...credentials: unknown[]) => secrets.store.put(name, JSON.stringify({ credentials }));
-const load = async () => (await import("#lib/messaging/basic-auth.ts")).findUsername;
+const load = async () => (await import("#lib/sender/basic-auth.ts")).findUsername;
 const encode = (bytes: string | Buffer) => Buffer.from(bytes).toString("base64");
 
 beforeEach(async () => {

@@ -3,8 +3,9 @@ import { getSetting } from "#lib/config.ts";
 import { isSameText } from "#lib/same-text.ts";
 import { basicSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
+import { findSender } from "./authenticate.ts";
 
-/** How long a warm function may still accept a removed credential. */
+/** How long a warm function may still accept a credential that was removed from the secret. */
 const maxAgeMs = 300_000;
 
 /** Letters with diacritics have two Unicode encodings, and clients differ in which they send. */
@@ -35,16 +36,19 @@ const readCredentials = (authorization: string | undefined): string | undefined 
 
 /**
  * Returns the username of valid credentials in an Authorization header (RFC 7617), or undefined. Compares with every
- * accepted credential in full, so that the response time reveals nothing.
+ * credential of the secret in full, so that the response time reveals nothing. Others are looked up in the database,
+ * if the password has the form of an issued one: the secret's users and wrong passwords open no connection.
  *
- * @throws Error when the credentials cannot be read from Secrets Manager.
+ * @throws Error when the credentials cannot be read from Secrets Manager or the database.
  */
 export const findUsername = async (authorization: string | undefined): Promise<string | undefined> => {
   const presented = readCredentials(authorization);
   if (presented === undefined) return undefined;
   const candidate = normalize(presented);
-  const equal = (await accepted.get()).filter(({ pair }) => isSameText(pair, candidate));
-  return equal[0]?.username;
+  const [equal] = (await accepted.get()).filter(({ pair }) => isSameText(pair, candidate));
+  if (equal) return equal.username;
+  const [name = "", password = ""] = presented.split(/:(.*)/s);
+  return findSender(name, password);
 };
 
 /** Starts fetching the secret while the module loads; an error surfaces at first use. */
