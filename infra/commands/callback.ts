@@ -1,4 +1,4 @@
-import { findSetting, getSetting } from "#lib/config.ts";
+import { findSetting } from "#lib/config.ts";
 import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { messengerKeySchema } from "#lib/secrets/schemas.ts";
@@ -22,11 +22,11 @@ const readUrl = (text: string): string => {
 };
 
 /** The key with which the messenger decrypts the secrets: of the stage, or of the running `npm run dev`. */
-const readKey = async (stageName: string | undefined) => {
-  if (findSetting("MESSENGER_KEY_SECRET_ID"))
-    return readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), messengerKeySchema());
-  if (stageName !== undefined || findSetting("DATABASE_SECRET_ID"))
-    throw new WrongCall("Set MESSENGER_KEY_SECRET_ID to the stage's secret messenger-key");
+const readKey = async () => {
+  const secret = findSetting("MESSENGER_KEY_SECRET_ID");
+  if (secret) return readSecret(secret, messengerKeySchema());
+  if (findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID"))
+    throw new WrongCall("Set MESSENGER_KEY_SECRET_ID to the full name of the stage's secret messenger-key");
   return readLocalSecret("messenger-key");
 };
 
@@ -38,7 +38,7 @@ const withCallbacks = async (
   work: (directory: Directory) => Promise<Reply>,
 ): Promise<Reply> => {
   requireStageDatabase(given.stage, "sender-admin");
-  const encryption = encryptionWith(await readKey(given.stage));
+  const encryption = encryptionWith(await readKey());
   return withConnection("sender-admin", (sql) => work(callbackDirectory(sql, encryption, `api:${sender}`)));
 };
 
@@ -109,7 +109,8 @@ const replay = async (directory: Directory): Promise<Reply> => {
 
 const about = `Manage the addresses to which the changes of a sender's messages are sent.
 
-SENDER is the username, such as tax-office. Each address has a secret, with which the messenger signs.`;
+SENDER is the username, such as tax-office. Each address has a secret, with which the messenger
+signs. On a stage, the command also needs MESSENGER_KEY_SECRET_ID, the full name of the secret messenger-key.`;
 
 export const run = command("callback", about, (program, answer) => {
   const sender = ["<sender>", "the username"] as const;

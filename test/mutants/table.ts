@@ -1,5 +1,6 @@
 import type { MutantTable } from "./mutant.ts";
 import { acceptance } from "./table/acceptance.ts";
+import { callbacks } from "./table/callbacks.ts";
 import { commands } from "./table/commands.ts";
 import { ofConsole } from "./table/console.ts";
 import { download } from "./table/download.ts";
@@ -30,6 +31,7 @@ export const table: MutantTable = {
   resident,
   outbox,
   acceptance,
+  callbacks,
   sender,
   pace,
   relay,

@@ -56,6 +56,8 @@ for each row when (new.state not in ('PENDING', 'SENDING')
   and (new.state, new.reason) is distinct from (old.state, old.reason))
 execute function messaging.record_event();
 
+grant select, insert, update, delete on messaging.callback to municipal_sender_admin;
+grant select, update on messaging.callback_event to municipal_sender_admin;
 grant select, update on messaging.callback to municipal_messenger;
 grant select, insert, update, delete on messaging.callback_event to municipal_messenger;
 

@@ -23,6 +23,7 @@ type Answer =
  */
 export const startReceiver = async (answer: (call: Call, count: number) => Answer = () => 204) => {
   const calls: Call[] = [];
+  let ended = 0;
   const waiting: { done: () => boolean; resolve: () => void }[] = [];
   const url = await serve(async (request, response) => {
     const body = await text(request);
@@ -35,13 +36,15 @@ export const startReceiver = async (answer: (call: Call, count: number) => Answe
     calls.push(call);
     const given = answer(call, calls.length);
     for (const { done, resolve } of waiting) if (done()) resolve();
-    if (given === "hang") return;
+    if (given === "hang") return void response.once("close", () => ended++);
     const { status, headers } = typeof given === "number" ? { status: given, headers: {} } : given;
     response.writeHead(status, headers).end();
   });
   return {
     url: `${url}/status`,
     calls,
+    /** Calls without an answer that the caller has ended. */
+    ended: () => ended,
     statuses: (id: string) => calls.filter(({ data }) => data.id === id).map(({ data }) => data.status),
     /** Resolves as soon as a condition on the calls holds. */
     until: (done: () => boolean): Promise<void> =>
