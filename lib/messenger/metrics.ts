@@ -11,6 +11,8 @@ export interface Metrics {
   onUndecryptable(): void;
   /** What was done about a message from a person. */
   onReaction(reaction: Reaction): void;
+  /** An attempt to tell a sender's address of a change. */
+  onCallback(outcome: "accepted" | "failed"): void;
   /** Queries the queue and renders all metrics. */
   render(): Promise<{ contentType: string; text: string }>;
 }
@@ -54,6 +56,12 @@ export const startMetrics = (
     labelNames: ["reaction"],
     registers,
   });
+  const callbacks = new Counter({
+    name: "messenger_callbacks_total",
+    help: "Attempts to send changes of state to the senders' addresses by outcome: accepted, failed",
+    labelNames: ["outcome"],
+    registers,
+  });
   const depth = gauge("messenger_messages", "Messages in a non-final state", "state");
   const age = gauge(
     "messenger_oldest_message_seconds",
@@ -81,6 +89,7 @@ export const startMetrics = (
     onReconnect: () => reconnects.inc(),
     onUndecryptable: () => undecryptable.inc(),
     onReaction: (reaction) => replies.inc({ reaction }),
+    onCallback: (outcome) => callbacks.inc({ outcome }),
     async render() {
       // the other metrics are available without the database
       await readQueue().catch(() => {

@@ -9,6 +9,8 @@ import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
+import { runCallbacks } from "./callback/callbacks.ts";
+import type { Schedule } from "./callback/event.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { openAuthState } from "./channels/whatsapp/link/auth-state.ts";
 import { openStanding } from "./channels/whatsapp/link/standing.ts";
@@ -44,8 +46,10 @@ export interface TaskOptions extends OperatorConsoleOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** Which addresses downloads may reach; only the public web by default. */
+  /** Which addresses downloads and callbacks may reach; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
+  /** Of callbacks. */
+  readonly schedule?: Schedule | undefined;
 }
 
 export interface Task {
@@ -204,9 +208,11 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     lead: leadTerm(options, sql, leadership, wakeup, metrics),
     signal: stopping.signal,
   });
+  const { onCallback } = metrics;
+  const calling = runCallbacks({ ...options, sql, onCallback, signal: stopping.signal });
   const stop = async (unresolved?: Promise<unknown>) => {
     stopping.abort();
-    await election;
+    await Promise.all([election, calling]);
     await unresolved;
     await server.close();
     // no queries are left; without a timeout the driver waits for connections that the server has closed

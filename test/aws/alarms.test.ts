@@ -122,6 +122,7 @@ test("each alarm has exactly this threshold", () =>
     ["number-limited", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-limited)"],
     ["queue-old", "≥ 600", "1 of 1 × 5 min", good, "Minimum(Messenger-oldest_urgent_seconds)"],
     ["queue-long", "≥ 86400", "1 of 1 × 60 min", good, "Minimum(Messenger-oldest_seconds)"],
+    ["callbacks-wait", "≥ 3600", "1 of 1 × 5 min", good, "Minimum(Messenger-callback_seconds)"],
     ["sending-paused", "≥ 1", "2 of 2 × 60 min", good, "Minimum(Messenger-paused)"],
     [
       ...["sends-fail", "≥ 1", "1 of 1 × 15 min", good],

@@ -22,6 +22,7 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   seed: ["--residents x", {}, 2, /^--residents must be a whole number/],
   partner: ["list", { DATABASE_URL: city.partnerAdminUrl }, 0, /^partner +plan +key/],
   sender: ["list", { DATABASE_URL: city.senderAdminUrl }, 0, /^sender +classes +per day/],
+  callback: ["add tax-office http://backend.city.example", {}, 2, /^URL must be an https address/],
   audit: ["verify --stage test --bucket none", {}, 2, /^--stage test needs the database of that stage/],
   pipeline: ["nosuch", {}, 2, /^There is no step nosuch/],
   preflight: ["--region ap-southeast-3", {}, 2, /Required option '--stage <stage>' not specified/],

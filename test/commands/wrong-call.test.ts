@@ -6,6 +6,7 @@ import { connectFor } from "../steps/connections.ts";
 const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>>> = {
   audit: () => import("../../infra/commands/audit.ts"),
   build: () => import("../../infra/commands/build.ts"),
+  callback: () => import("../../infra/commands/callback.ts"),
   cost: () => import("../../infra/commands/cost.ts"),
   "dead-letters": () => import("../../infra/commands/dead-letters.ts"),
   import: () => import("../../infra/commands/import.ts"),
@@ -37,6 +38,12 @@ test.each([
     "import residents x.csv --jso",
     "Unknown option '--jso'. Did you mean --json? See: npm run import -- --help",
   ],
+  [
+    "callback add tax-office https://u:p@x.example",
+    "without credentials, such as https://backend.city.example",
+  ],
+  ["callback add tax-office https://x.example:8443/", "on port 443"],
+  ["callback list tax-office", "Set MESSENGER_KEY_SECRET_ID to the full name of the stage's secret"],
   ["seed", "Required option '--residents <number>' not specified"],
   ["seed --residents many", "must be a whole number from 0 to 999999999, not many"],
   ["seed --residents 1.5", "must be a whole number from 0 to 999999999, not 1.5"],

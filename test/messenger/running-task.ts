@@ -5,7 +5,7 @@ import type { Accepted, MessageState } from "#lib/messaging/submission.ts";
 import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
-import { startTask, type Task } from "#lib/messenger/task.ts";
+import { startTask, type Task, type TaskOptions } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
@@ -40,8 +40,16 @@ export const stageEachTest = () => {
   });
 };
 
-/** Starts a task until the test ends. @param settings instead of those of the stage's platform. */
-export const start = async (pace: Pace = noPace, settings: WhatsAppSettings = {}): Promise<Task> => {
+/**
+ * Starts a task until the test ends.
+ *
+ * @param settings instead of those of the stage's platform. @param options of the task, such as the addresses it may call.
+ */
+export const start = async (
+  pace: Pace = noPace,
+  settings: WhatsAppSettings = {},
+  options: Pick<TaskOptions, "connector" | "schedule"> = {},
+): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
     encryption,
@@ -62,6 +70,7 @@ export const start = async (pace: Pace = noPace, settings: WhatsAppSettings = {}
     jobs: ["appointment-reminder"],
     host: "127.0.0.1",
     port: 0,
+    ...options,
   });
   onTestFinished(() => task.stop());
   return task;

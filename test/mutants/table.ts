@@ -1,5 +1,6 @@
 import type { MutantTable } from "./mutant.ts";
 import { acceptance } from "./table/acceptance.ts";
+import { callbacks } from "./table/callbacks.ts";
 import { commands } from "./table/commands.ts";
 import { ofConsole } from "./table/console.ts";
 import { download } from "./table/download.ts";
@@ -33,6 +34,7 @@ export const table: MutantTable = {
   outbox,
   acceptance,
   terms,
+  callbacks,
   sender,
   pace,
   relay,

@@ -11,7 +11,7 @@ import { figureOf, messengerFigure } from "./log-metric.ts";
 /** The metrics that alarms and the dashboard read. */
 export const usedFigures = [
   ...(["connected", "unlinked", "rejected", "passkey", "limited", "paused", "pending"] as const),
-  ...(["oldest_seconds", "oldest_urgent_seconds", "sent", "failed"] as const),
+  ...(["oldest_seconds", "oldest_urgent_seconds", "callback_seconds", "sent", "failed"] as const),
 ] satisfies (keyof Figures)[];
 type UsedFigure = (typeof usedFigures)[number];
 
@@ -109,6 +109,12 @@ export const messengerAlarms = (
       says: "Reminders or bulk messages have waited for a day; they expire after three.",
       metric: of("oldest_seconds", "Minimum", 60),
       rings: { atLeast: tooOldSeconds.any },
+    },
+    {
+      name: "callbacks-wait",
+      says: "The address of a backend has not accepted callbacks for an hour; after a day they are dead letters.",
+      metric: of("callback_seconds", "Minimum"),
+      rings: { atLeast: tooOldSeconds.callback },
     },
     {
       name: "sending-paused",

@@ -20,10 +20,15 @@ export interface QueueFigures {
   /** Of one-time codes and transactional messages only: the pace may delay reminders and bulk. */
   readonly oldest_urgent_seconds: number;
   readonly paused: 0 | 1;
+  /** Age of the oldest change of a state that its sender's address has not accepted; 0 without one. */
+  readonly callback_seconds: number;
 }
 
-/** Ages from which an operator is needed. Urgent messages wait seconds, others expire after three days. */
-export const tooOldSeconds = { urgent: 600, any: 86_400 };
+/**
+ * Ages from which an operator is needed. Urgent messages wait seconds, others expire after three days; callbacks become dead
+ * letters after one.
+ */
+export const tooOldSeconds = { urgent: 600, any: 86_400, callback: 3_600 };
 
 export const readQueue = async (sql: postgres.ISql): Promise<QueueFigures | undefined> => {
   const [row] = await sql<QueueFigures[]>`
@@ -35,7 +40,9 @@ export const readQueue = async (sql: postgres.ISql): Promise<QueueFigures | unde
       count(*) filter (where state = 'SENDING')::int as sending,
       coalesce(round(max(age)), 0)::int as oldest_seconds,
       coalesce(round(max(age) filter (where priority <= 1)), 0)::int as oldest_urgent_seconds,
-      (select paused::int from messaging.control) as paused
+      (select paused::int from messaging.control) as paused,
+      coalesce((select round(extract(epoch from now() - at)) from messaging.callback_event
+        where given_up_at is null order by seq limit 1), 0)::int as callback_seconds
     from due`;
   return row;
 };

@@ -33,6 +33,9 @@ const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number 
     delete from messaging.answered where digest in (
       select digest from messaging.answered where at < now() - interval '24 hours' limit ${batch})`,
   (sql) => sql`
+    delete from messaging.callback_event where seq in (
+      select seq from messaging.callback_event where given_up_at < now() - interval '30 days' limit ${batch})`,
+  (sql) => sql`
     delete from messaging.auth_archive where (archived_at, type, id) in (
       select archived_at, type, id from messaging.auth_archive
       where archived_at < now() - interval '30 days' limit ${batch})`,

@@ -19,7 +19,11 @@ const alertsOf = (state: ConsoleState | undefined, language: Language = "en") =>
   const view: View = { operator, state, filter: {}, notice: undefined, now, language, words };
   return listAlerts(view);
 };
-const due = { pending: 1, sending: 0, oldest_seconds: 0, oldest_urgent_seconds: 0, paused: 0 } as const;
+const due = {
+  paused: 0,
+  ...{ pending: 1, sending: 0 },
+  ...{ oldest_seconds: 0, oldest_urgent_seconds: 0, callback_seconds: 0 },
+} as const;
 
 describe("what is wrong has its start and what to do", () => {
   test.each<[string, ConsoleState | undefined, string, RegExp, number | undefined]>([

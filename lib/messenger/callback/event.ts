@@ -1,0 +1,154 @@
+import type postgres from "postgres";
+import type { MessageState, State } from "#lib/messaging/submission.ts";
+
+/** A change of a message's state that its sender's address has not accepted yet. */
+export interface Event {
+  readonly seq: number;
+  readonly id: string;
+  readonly callbackId: number;
+  readonly sender: string;
+  readonly url: string;
+  /** Encrypted: one, or two while they are rotated. */
+  readonly secrets: readonly Uint8Array[];
+  readonly attempts: number;
+  /** As it was after the change. */
+  readonly message: MessageState;
+}
+
+type Row = Omit<Event, "secrets" | "message"> & {
+  secret: Uint8Array;
+  previous: Uint8Array | null;
+  messageId: string;
+  status: State;
+  reason: string | null;
+  at: Date;
+  duration: number | null;
+  acceptedAt: Date;
+};
+
+/** Of one address at once; while it fails, one event shows whether it is back. */
+const perCallback = 8;
+const toEvent = ({
+  secret,
+  previous,
+  messageId,
+  status,
+  reason,
+  at,
+  duration,
+  acceptedAt,
+  ...event
+}: Row): Event => ({
+  ...event,
+  secrets: previous ? [secret, previous] : [secret],
+  message: {
+    id: messageId,
+    status,
+    ...(reason !== null && { reason }),
+    ...(duration !== null && { duration }),
+    accepted_at: acceptedAt.toISOString(),
+    changed_at: at.toISOString(),
+  },
+});
+
+/** Why an attempt has failed. */
+export interface Failure {
+  /** Undefined without an answer. */
+  readonly status?: number | undefined;
+  /** Whether other events to the address would fail too. */
+  readonly isOfAddress: boolean;
+  /** Asked for by the receiver. */
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** When attempts start. */
+export interface Schedule {
+  /** Within which a change is noticed. */
+  readonly everyMs: number;
+  /** Longer than an attempt may take: after that, another task tries an event whose task was killed. */
+  readonly leaseSeconds: number;
+  /** From an attempt that failed to the next one; it doubles each time. */
+  readonly firstSeconds: number;
+  /** Of one event. */
+  readonly longestSeconds: number;
+  /** Of the address. */
+  readonly longestOfAddressSeconds: number;
+}
+
+/**
+ * Claims events that are due: of each message only its first, so that its changes arrive in order.
+ *
+ * @param except callbacks whose events are under way.
+ */
+export const claimEvents = async (
+  sql: postgres.Sql,
+  except: readonly number[],
+  { leaseSeconds }: Pick<Schedule, "leaseSeconds">,
+): Promise<Event[]> => {
+  const rows = await sql<Row[]>`
+    with due as materialized (
+      select first.seq from messaging.callback cross join lateral (
+        select seq from messaging.callback_event event
+        where callback_id = callback.id and given_up_at is null and due_at <= now()
+          and not exists (
+            select from messaging.callback_event earlier
+            where earlier.message_id = event.message_id and earlier.callback_id = event.callback_id
+              and earlier.given_up_at is null and earlier.seq < event.seq)
+        order by due_at limit case when failures = 0 then ${perCallback} else 1 end
+        for update skip locked) first
+      where retry_at <= now() and callback.id <> all(string_to_array(${except.join()}, ',')::bigint[])
+    )
+    update messaging.callback_event claimed
+    set attempts = attempts + 1, due_at = now() + ${leaseSeconds} * interval '1 second'
+    from due, messaging.callback
+    where claimed.seq = due.seq and callback.id = claimed.callback_id
+    returning claimed.seq::float8 as seq, claimed.id, callback.id::float8 as "callbackId", callback.sender, url, secret,
+      case when previous_until > now() then previous_secret end as previous, attempts, message_id as "messageId",
+      state as status, reason, at, duration_seconds as duration, accepted_at as "acceptedAt"`;
+  return rows.map(toEvent);
+};
+
+/** Removes an event that its address has accepted. */
+export const completeEvent = async (sql: postgres.Sql, { seq, callbackId }: Event): Promise<void> => {
+  await sql`
+    with accepted as (delete from messaging.callback_event where seq = ${seq})
+    update messaging.callback set failures = 0, retry_at = now() where id = ${callbackId} and failures > 0`;
+};
+
+/** Doubles with each attempt; half of it is random, so that the tasks do not retry at once. */
+const delay = (sql: postgres.Sql, attempts: postgres.Fragment, first: number, longest: number) =>
+  sql`(0.5 + random() / 2) * least(${first}::float8 * 2 ^ least(${attempts}, 30), ${longest}::float8)`;
+
+/** Returns an event to the others that are due: nobody has seen it. */
+export const releaseEvent = async (sql: postgres.Sql, { seq }: Event): Promise<void> => {
+  await sql`update messaging.callback_event set attempts = attempts - 1, due_at = now() where seq = ${seq}`;
+};
+
+/** Schedules the next attempt of an event, or makes it a dead letter. */
+export const failEvent = async (
+  sql: postgres.Sql,
+  { seq, callbackId }: Event,
+  { status, isOfAddress, retryAfterSeconds = 0 }: Failure,
+  { firstSeconds, longestSeconds, longestOfAddressSeconds }: Schedule,
+): Promise<void> => {
+  await sql`
+    with failed as (
+      update messaging.callback_event
+      set last_status = ${status ?? null}, given_up_at = case when retry_until <= now() then now() end,
+        due_at = now() + interval '1 second' *
+          ${isOfAddress ? sql`0` : delay(sql, sql`attempts - 1`, firstSeconds, longestSeconds)}
+      where seq = ${seq}
+    )
+    update messaging.callback set failures = failures + 1,
+      retry_at = now() + interval '1 second' * greatest(${Math.min(retryAfterSeconds, 3_600)}::float8,
+        ${delay(sql, sql`failures`, firstSeconds, longestOfAddressSeconds)})
+    where id = ${callbackId} and ${isOfAddress}`;
+};
+
+/** Makes dead letters of the events that wait too long for an address that fails. @returns how many. */
+export const giveUpEvents = async (sql: postgres.Sql): Promise<number> => {
+  const { count } = await sql`
+    update messaging.callback_event set given_up_at = now() from messaging.callback
+    where callback.id = callback_id and given_up_at is null and retry_until <= now() and failures > 0`;
+  return count;
+};

@@ -1,0 +1,51 @@
+import type { Dispatcher } from "undici";
+import { errorCode } from "../channels/channel.ts";
+import type { Failure } from "./event.ts";
+
+/** From the lookup of the address to the end of the answer. */
+const timeoutMs = 10_000;
+const maxRetryAfterDigits = 6;
+
+const readRetryAfter = (value: unknown): number | undefined =>
+  typeof value === "string" && new RegExp(`^\\d{1,${maxRetryAfterDigits}}$`).test(value)
+    ? Number(value)
+    : undefined;
+
+/** Of the receiver, rather than of what was sent to it. */
+const isOfReceiver = (status: number): boolean => status >= 500 || status === 429 || status === 408;
+
+/**
+ * Sends a body to an address once. Redirects are not followed: the receiver's signature is for one address.
+ *
+ * @returns undefined if the address has accepted it, with any status from 200 to 299.
+ */
+export const post = async (
+  dispatcher: Dispatcher,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<(Failure & { readonly reason: string }) | undefined> => {
+  const { origin, pathname, search } = new URL(url);
+  try {
+    const {
+      statusCode: status,
+      headers: answered,
+      body: rest,
+    } = await dispatcher.request({
+      ...{ method: "POST", origin, path: pathname + search, body },
+      headers: {
+        ...headers,
+        "content-type": "application/json",
+        "user-agent": "municipal-messaging-gateway/1.0",
+      },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await rest.dump({ limit: 64 * 1024 });
+    if (status >= 200 && status < 300) return undefined;
+    const retryAfterSeconds = readRetryAfter(answered["retry-after"]);
+    return { status, isOfAddress: isOfReceiver(status), retryAfterSeconds, reason: `status ${status}` };
+  } catch (error) {
+    // its message may contain the address
+    return { isOfAddress: true, reason: (error instanceof Error && errorCode(error)) || "no answer" };
+  }
+};

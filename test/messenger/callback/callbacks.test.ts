@@ -1,0 +1,161 @@
+import { beforeEach, expect, test } from "vitest";
+import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
+import type { Schedule } from "#lib/messenger/callback/event.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
+import { loopback } from "../../steps/loopback.ts";
+import { putMessage } from "../outbox/outbox-rows.ts";
+import * as running from "../running-task.ts";
+import { type Call, startReceiver, verify } from "./receiver.ts";
+
+running.stageEachTest();
+
+const sender = "api:test";
+const schedule = {
+  ...{ everyMs: 20, leaseSeconds: 60 },
+  ...{ firstSeconds: 0.05, longestSeconds: 0.2, longestOfAddressSeconds: 0.2 },
+};
+
+let directory: ReturnType<typeof callbackDirectory>;
+beforeEach(() => {
+  directory = callbackDirectory(running.database.admin, running.encryption, sender);
+});
+
+const startCalling = async (times: Schedule = schedule) => {
+  const task = await running.start(noPace, {}, { connector: loopback, schedule: times });
+  await running.untilOpen(task);
+  return task;
+};
+
+const register = async (url: string, by = directory): Promise<string> =>
+  (await by.add(url)) ?? expect.fail("the address is known");
+
+const isRead = ({ data }: Call) => data.status === "READ";
+/** A receipt may arrive before the platform's answer: then a message is never SENT. */
+const inOrder = (statuses: readonly string[]) =>
+  ["SENT", "DELIVERED", "READ"].filter((status) => statuses.includes(status));
+const uniqueIds = (calls: readonly Call[]) => new Set(calls.map(({ id }) => id));
+
+test("each change of a message's state is sent to its sender's address in order, signed", async () => {
+  const receiver = await startReceiver();
+  const secret = await register(receiver.url);
+  const task = await startCalling();
+  const { id } = await running.submit(task, {});
+  await receiver.until(() => receiver.calls.some(isRead));
+  const statuses = receiver.statuses(id);
+  expect(statuses).toEqual(inOrder(statuses));
+  expect(uniqueIds(receiver.calls).size).toBe(statuses.length);
+  for (const call of receiver.calls)
+    expect(verify(secret, call)).toMatchObject({ type: "message.state", data: { id } });
+  expect(receiver.calls[0]?.body).not.toContain(running.phone);
+});
+
+test("another sender's address gets nothing of it", async () => {
+  const [own, other] = [await startReceiver(), await startReceiver()];
+  await register(own.url);
+  await register(other.url, callbackDirectory(running.database.admin, running.encryption, "api:other"));
+  const task = await startCalling();
+  await running.submit(task, {});
+  await own.until(() => own.calls.some(isRead));
+  expect(other.calls).toEqual([]);
+});
+
+test("a change that the address rejects is sent again as the same event, before the later ones", async () => {
+  const answers = [400, 500, 429, 302, 204];
+  const receiver = await startReceiver((_, count) => answers[count - 1] ?? 204);
+  await register(receiver.url);
+  await putMessage(running.sql, "message", { sender });
+  for (const state of ["SENT", "DELIVERED", "READ"])
+    await running.sql`update messaging.message set state = ${state}`;
+  await running.start(noPace, {}, { connector: loopback, schedule });
+  await receiver.until(() => receiver.calls.some(isRead));
+  expect(receiver.statuses("message")).toEqual(["SENT", "SENT", "SENT", "SENT", "SENT", "DELIVERED", "READ"]);
+  expect(uniqueIds(receiver.calls).size).toBe(3);
+});
+
+test("an address that does not answer delays no other sender's callbacks", async () => {
+  const [hanging, receiver] = [await startReceiver(() => "hang"), await startReceiver()];
+  await register(hanging.url, callbackDirectory(running.database.admin, running.encryption, "api:other"));
+  await register(receiver.url);
+  const task = await startCalling();
+  await running.submit(task, { sender: "api:other" });
+  await hanging.until(() => hanging.calls.length > 0);
+  await running.submit(task, {});
+  await receiver.until(() => receiver.calls.some(isRead));
+  expect(hanging.ended()).toBe(0);
+});
+
+test("an event that the address rejects for itself delays no other message's", async () => {
+  let refused: string | undefined;
+  const receiver = await startReceiver(({ data }) => {
+    refused ??= data.id;
+    return data.id === refused ? 400 : 204;
+  });
+  await register(receiver.url);
+  const task = await startCalling({ ...schedule, firstSeconds: 1_000, longestOfAddressSeconds: 1_000 });
+  await running.submit(task, {});
+  await receiver.until(() => refused !== undefined);
+  const { id } = await running.submit(task, {});
+  await receiver.until(() => receiver.calls.some((call) => isRead(call) && call.data.id === id));
+});
+
+test("two secrets sign while one is rotated, and a receiver that knows either accepts the call", async () => {
+  const receiver = await startReceiver();
+  const first = await register(receiver.url);
+  const second = (await directory.rotate(receiver.url, 60_000)) ?? "";
+  const task = await startCalling();
+  await running.submit(task, {});
+  await receiver.until(() => receiver.calls.some(isRead));
+  for (const secret of [first, second])
+    expect(() => receiver.calls.map((call) => verify(secret, call))).not.toThrow();
+});
+
+test("after the overlap only the new secret signs", async () => {
+  const receiver = await startReceiver();
+  const first = await register(receiver.url);
+  await directory.rotate(receiver.url, 0);
+  const task = await startCalling();
+  await running.submit(task, {});
+  await receiver.until(() => receiver.calls.some(isRead));
+  for (const call of receiver.calls) expect(() => verify(first, call)).toThrow();
+});
+
+test("a change that no attempt in time could deliver is a dead letter, which a replay delivers in order", async () => {
+  let isAway = true;
+  const receiver = await startReceiver(() => (isAway ? 503 : 204));
+  await register(receiver.url);
+  const task = await startCalling();
+  const { id } = await running.submit(task, {});
+  await running.eventually(task, id, "READ");
+  await running.database.admin`update messaging.callback_event set retry_until = now()`;
+  await expect.poll(() => directory.list()).toMatchObject([{ waiting: 0 }]);
+  const dead = await directory.listDead(10);
+  const states = dead.map(({ state }) => state);
+  expect(states).toEqual(inOrder(states));
+  expect(dead[0]).toMatchObject({ messageId: id, lastStatus: 503 });
+  const before = receiver.calls.length;
+  isAway = false;
+  expect(await directory.replay()).toBe(dead.length);
+  await receiver.until(() => receiver.calls.slice(before).some(isRead));
+  expect(receiver.calls.slice(before).map(({ data }) => data.status)).toEqual(states);
+  await expect.poll(() => directory.list()).toMatchObject([{ waiting: 0, dead: 0, failures: 0 }]);
+});
+
+test("an address that is not public is never called", async () => {
+  const receiver = await startReceiver();
+  await register(receiver.url);
+  const task = await running.start(noPace, {}, { schedule });
+  await running.untilOpen(task);
+  await running.submit(task, {});
+  await expect.poll(async () => (await directory.list())[0]?.failures).toBeGreaterThan(1);
+  expect(receiver.calls).toEqual([]);
+});
+
+test("removing an address removes what waits for it", async () => {
+  const receiver = await startReceiver(() => 500);
+  await register(receiver.url);
+  const task = await startCalling();
+  const { id } = await running.submit(task, {});
+  await running.eventually(task, id, "READ");
+  expect([await directory.remove(receiver.url), await directory.remove(receiver.url)]).toEqual([true, false]);
+  expect(await running.sql`select from messaging.callback_event`).toHaveLength(0);
+});
