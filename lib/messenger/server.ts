@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type * as z from "zod/mini";
+import * as z from "zod/mini";
 import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/faults/table.ts";
@@ -8,6 +8,8 @@ import { log } from "#lib/log.ts";
 import {
   type Accepted,
   Batch,
+  type MessagePage,
+  MessageQuery,
   type MessageState,
   type Rejected,
   Submission,
@@ -58,6 +60,8 @@ export interface ServerOptions {
   /** @returns the ids, in the order of the submissions. */
   readonly acceptBatch: (submissions: readonly Submission[]) => Promise<string[]>;
   readonly findState: (id: string) => Promise<MessageState | undefined>;
+  readonly listMessages: (query: MessageQuery) => Promise<MessagePage>;
+  readonly cancel: (id: string, sender: string) => Promise<MessageState | undefined>;
   /** The state of the WhatsApp connection, while pairing with the QR code. */
   readonly findConnection: () => Record<string, unknown>;
   readonly checkHealth: () => Promise<Health>;
@@ -74,11 +78,13 @@ const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyR
   throw new Fault({ status: 401, code: "unauthorized", message: "The internal credential is not valid" });
 };
 
+const Owner = z.pick(MessageQuery, { sender: true });
+
 const read = <T>(schema: z.ZodMiniType<T>, value: unknown): T => {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map(({ path }) => path.join(".") || "(whole)");
-  throw badRequest(`Invalid fields in the submission: ${fields.join(", ")}`);
+  throw badRequest(`Invalid fields in the request: ${fields.join(", ")}`);
 };
 
 const readSubmission = ({ headers, body }: FastifyRequest) => {
@@ -194,6 +200,14 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
     });
     internal.get<{ Params: { id: string } }>("/messages/:id", async (request) => {
       const state = await options.findState(request.params.id);
+      if (!state) throw new Fault(messageNotFound);
+      request.messageId = state.id;
+      return state;
+    });
+    internal.get("/messages", ({ query }) => options.listMessages(read(MessageQuery, query)));
+    internal.delete<{ Params: { id: string } }>("/messages/:id", async (request) => {
+      const { sender } = read(Owner, request.query);
+      const state = await options.cancel(request.params.id, sender);
       if (!state) throw new Fault(messageNotFound);
       request.messageId = state.id;
       return state;

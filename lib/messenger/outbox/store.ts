@@ -38,6 +38,7 @@ const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly c
       media_id: mediaId,
       priority: priorities[submission.class],
       seconds: submission.expires_in_seconds,
+      send_at: submission.send_at,
       quiet_hours: submission.quiet_hours,
       run: submission.run,
       key: (claim ?? heldKey)?.keyDigest.toString("hex"),
@@ -48,16 +49,16 @@ const toRows = (sql: postgres.Sql, messages: readonly (NewMessage & { readonly c
   return sql`
     select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
       n integer, id text, sender text, kind text, phone text, content jsonb, media_id bigint, priority smallint,
-      seconds integer, quiet_hours jsonb, run uuid, key text, since timestamptz, payload text)`;
+      seconds integer, send_at timestamptz, quiet_hours jsonb, run uuid, key text, since timestamptz, payload text)`;
 };
 
 /** @param from has the rows under the alias `given`. */
 const insertRows = (sql: postgres.Sql, from: postgres.Fragment) => sql`
   insert into messaging.message
     (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
-  select id, sender, kind, phone, content, media_id, priority, now() + seconds * interval '1 second', quiet_hours, run,
-    coalesce(messaging.quiet_until(quiet_hours, now()), now())
-  from ${from} order by n`;
+  select id, sender, kind, phone, content, media_id, priority, due + seconds * interval '1 second', quiet_hours, run,
+    coalesce(messaging.quiet_until(quiet_hours, due), due)
+  from (select *, greatest(now(), send_at) as due from ${from}) given order by n`;
 
 type Stored = { id: string; acceptedAt: Date };
 const timesById = (rows: readonly Stored[]) => new Map(rows.map(({ id, acceptedAt }) => [id, acceptedAt]));

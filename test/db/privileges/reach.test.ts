@@ -42,6 +42,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.media": all,
       "messaging.media_chunk": all,
       "messaging.message": all,
+      "messaging.message_seq_seq": read,
       "messaging.number_check": all,
       "messaging.operator_act": append,
       "messaging.operator_result": append,
