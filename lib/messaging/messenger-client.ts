@@ -7,11 +7,11 @@ import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-clie
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
+import type { MessageQuery } from "./message-query.ts";
 import {
   Accepted,
   AcceptedBatch,
   MessagePage,
-  type MessageQuery,
   MessageState,
   Rejected,
   type Submission,
@@ -185,7 +185,9 @@ export const listMessages = async (
   { limit, ...filter }: MessageQuery,
   requestId?: string,
 ): Promise<MessagePage> => {
-  const given = Object.entries({ ...filter, limit: String(limit) }).filter(([, value]) => value !== undefined);
+  const given = Object.entries({ ...filter, limit: String(limit) }).filter(
+    ([, value]) => value !== undefined,
+  );
   const query = Object.fromEntries(given) as Record<string, string>;
   const page = await inquire({ method: "GET", path: "/messages", query }, MessagePage, requestId);
   if (!page) throw new Fault(messengerAway);

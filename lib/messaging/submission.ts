@@ -29,7 +29,12 @@ import { QuietHours } from "./quiet-hours.ts";
 /** Lower values are sent first. */
 export const priorities = { "one-time-code": 0, transactional: 1, reminder: 2, bulk: 3 } as const;
 export type MessageClass = keyof typeof priorities;
-export const messageClasses = ["one-time-code", "transactional", "reminder", "bulk"] as const satisfies readonly MessageClass[];
+export const messageClasses = [
+  "one-time-code",
+  "transactional",
+  "reminder",
+  "bulk",
+] as const satisfies readonly MessageClass[];
 
 export const maxExpirySeconds = 259_200;
 
@@ -47,7 +52,7 @@ export const states = [
 export type State = (typeof states)[number];
 
 /** ISO 8601 in UTC with milliseconds: one notation for each time, so that a repeated request is the same. */
-const instant = z.string().check(z.refine((text) => readInstant(text)?.toISOString() === text));
+export const instant = z.string().check(z.refine((text) => readInstant(text)?.toISOString() === text));
 
 /** A message to send. The endpoints have validated the caller's input; the messenger validates it again. */
 export const Submission = z.object({
@@ -124,18 +129,6 @@ export const MessageState = z.object({
 export type MessageState = z.infer<typeof MessageState>;
 
 export const maxPageSize = 100;
-
-/** Which of its messages a sender asks for. */
-export const MessageQuery = z.object({
-  sender: z.string().check(z.minLength(1), z.maxLength(300)),
-  state: z.optional(z.enum(states)),
-  /** Those accepted at this time or later; ISO 8601 in UTC with milliseconds. */
-  since: z.optional(instant),
-  /** `next` of the page before. */
-  after: z.optional(z.string().check(z.maxLength(200))),
-  limit: z.coerce.number().check(z.int(), z.minimum(1), z.maximum(maxPageSize)),
-});
-export type MessageQuery = z.infer<typeof MessageQuery>;
 
 export const MessagePage = z.object({
   /** In the order of acceptance. */

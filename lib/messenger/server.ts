@@ -5,11 +5,11 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
+import { MessageQuery } from "#lib/messaging/message-query.ts";
 import {
   type Accepted,
   Batch,
   type MessagePage,
-  MessageQuery,
   type MessageState,
   type Rejected,
   Submission,

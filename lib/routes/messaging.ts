@@ -5,7 +5,13 @@ import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
 import { isWithinReach, readInstant } from "#lib/messaging/instant.ts";
 import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
-import { MessageState, maxExpirySeconds, maxPageSize, messageClasses, states } from "#lib/messaging/submission.ts";
+import {
+  MessageState,
+  maxExpirySeconds,
+  maxPageSize,
+  messageClasses,
+  states,
+} from "#lib/messaging/submission.ts";
 import { isBlank } from "./blank.ts";
 import { route } from "./route.ts";
 import type { Upload } from "./upload.ts";
@@ -183,7 +189,10 @@ const SendHeaders = z.pipe(
     ),
   }),
   z.transform((headers) => {
-    const { "x-class": kind, "x-expires-in": expiresIn = kind === "one-time-code" ? codeExpirySeconds : undefined } = headers;
+    const {
+      "x-class": kind,
+      "x-expires-in": expiresIn = kind === "one-time-code" ? codeExpirySeconds : undefined,
+    } = headers;
     return {
       idempotency_key: headers["idempotency-key"],
       class: kind,

@@ -91,7 +91,11 @@ test.each(wrong)("%s: %s gets 400 with what to send, and nothing is handed over"
   const { status, json } = await send({ [name]: value });
   expect([status, json]).toEqual([
     400,
-    { status: false, code: "VALIDATION_ERROR", message: expect.stringContaining(`${name} must be sent once,`) },
+    {
+      status: false,
+      code: "VALIDATION_ERROR",
+      message: expect.stringContaining(`${name} must be sent once,`),
+    },
   ]);
   expect(handed()).toEqual([]);
 });
@@ -108,7 +112,10 @@ test.each([
     headers: { ...headers, [name]: [value, value] },
   }).end(JSON.stringify({ phone, message: "x" }));
   const [response] = await once(sending, "response");
-  expect([response.statusCode, await text(response)]).toEqual([400, expect.stringContaining("must be sent once")]);
+  expect([response.statusCode, await text(response)]).toEqual([
+    400,
+    expect.stringContaining("must be sent once"),
+  ]);
 });
 
 test("all invalid headers are reported at once", async () => {

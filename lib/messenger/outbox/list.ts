@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { invalidField } from "#lib/faults/invalid-input.ts";
-import type { MessagePage, MessageQuery } from "#lib/messaging/submission.ts";
+import type { MessageQuery } from "#lib/messaging/message-query.ts";
+import type { MessagePage } from "#lib/messaging/submission.ts";
 import type { Encryption } from "./encryption.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
 

@@ -1,4 +1,9 @@
-import { maxExpirySeconds, maxPageSize, messageClasses, states as stateNames } from "#lib/messaging/submission.ts";
+import {
+  maxExpirySeconds,
+  maxPageSize,
+  messageClasses,
+  states as stateNames,
+} from "#lib/messaging/submission.ts";
 import type * as rows from "#lib/routes/messaging.ts";
 import type { Text } from "../text.ts";
 import type { AreaWords, FieldWords, RouteWords } from "../words.ts";

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { MessageQuery } from "#lib/messaging/submission.ts";
+import type { MessageQuery } from "#lib/messaging/message-query.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { listMessages } from "#lib/messenger/outbox/list.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
+import { states } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import {
   deferUntilQuietEnd,
@@ -12,7 +13,6 @@ import {
   requeueUnsent,
 } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
-import { states } from "#lib/messaging/submission.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
@@ -160,7 +160,9 @@ test("a receipt sets DELIVERED or READ in all states except FAILED, EXPIRED and 
     from unnest(string_to_array(${states.join()}, ',')) state, unnest(string_to_array(${receipts.join()}, ',')) receipt`;
   for (const receipt of receipts)
     for (const state of states) await applyReceipt(sql, `${receipt} on ${state}`, receipt);
-  const ended = { FAILED: "FAILED", EXPIRED: "EXPIRED", CANCELLED: "CANCELLED" } as Readonly<Record<string, string>>;
+  const ended = { FAILED: "FAILED", EXPIRED: "EXPIRED", CANCELLED: "CANCELLED" } as Readonly<
+    Record<string, string>
+  >;
   const expected = receipts.flatMap((receipt) =>
     states.map((state) => [`${receipt} on ${state}`, ended[state] ?? (state === "READ" ? state : receipt)]),
   );

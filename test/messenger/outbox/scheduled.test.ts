@@ -82,7 +82,10 @@ describe("a message for later", () => {
     expect(await readQueue(sql)).toMatchObject({ pending: 0, oldest_seconds: 0, oldest_urgent_seconds: 0 });
     expect(await listDepths(sql)).toEqual([{ state: "PENDING", count: 1, oldestSeconds: 0 }]);
     await pass(40);
-    expect(await readQueue(sql)).toMatchObject({ pending: 1, oldest_urgent_seconds: expect.closeTo(600, -1) });
+    expect(await readQueue(sql)).toMatchObject({
+      pending: 1,
+      oldest_urgent_seconds: expect.closeTo(600, -1),
+    });
     const [depth] = await listDepths(sql);
     expect(depth?.oldestSeconds).toBeCloseTo(600, -1);
   });
