@@ -30,7 +30,7 @@ const rooms: Record<string, readonly string[]> = {
   "lib/tourism": ["lib/db", "lib/import", "lib/routes"],
   "lib/notification": ["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/maintenance": ["lib", "lib/db", "lib/resident", "lib/secrets"],
-  "lib/openapi": ["lib/faults", "lib/http", "lib/routes"],
+  "lib/openapi": ["lib/faults", "lib/http", "lib/messaging", "lib/routes"],
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],

@@ -98,6 +98,15 @@ end $$;
 create trigger announce_insert before insert on messaging.message
 for each statement execute function messaging.announce_insert();
 
+-- Returns a number below every seq that an insert in progress has taken or may take; null if there is none.
+create function messaging.first_insert() returns bigint
+language sql volatile
+return (
+  select min((classid::bigint << 32) + objid::bigint) - (7206309::bigint << 40)
+  from pg_locks
+  where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 8 = 7206309
+    and database = (select oid from pg_database where datname = current_database()));
+
 -- The encrypted payload, the same bytes for every send. Not a column of message, because every change of state would
 -- copy it.
 create table messaging.payload (
@@ -268,7 +277,7 @@ grant usage on schema messaging to municipal_messenger, municipal_notify;
 grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
 grant select on messaging.message_seq_seq to municipal_messenger;
 revoke update, delete on messaging.operator_act, messaging.operator_result from municipal_messenger;
-grant execute on function messaging.quiet_until to municipal_messenger;
+grant execute on function messaging.quiet_until, messaging.first_insert to municipal_messenger;
 grant execute on function messaging.count_states to municipal_notify;
 
 reset role;

@@ -28,16 +28,13 @@ const cursors = (encryption: Encryption, sender: string) => {
  * Finds up to where messages may be listed: a message with a lower seq that is not committed by now never will be.
  *
  * The order of the statements matters, and that each sees what was committed before it. A lower seq than the newest was
- * taken before; its transaction has ended, or still holds the lock of messaging.announce_insert.
+ * taken before; its transaction has ended, or still holds the lock that messaging.first_insert finds.
  */
 const findSettled = async (sql: postgres.Sql): Promise<string> => {
   const [newest] = await sql<{ seq: string }[]>`
     select last_value::text as seq from messaging.message_seq_seq`;
   const [settled] = await sql<{ seq: string }[]>`
-    select least(${newest?.seq ?? "0"}::text::bigint, min((classid::bigint << 32) + objid::bigint - (7206309::bigint << 40)))::text
-      as seq
-    from pg_locks where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 8 = 7206309
-      and database = (select oid from pg_database where datname = current_database())`;
+    select least(${newest?.seq ?? "0"}::text::bigint, messaging.first_insert())::text as seq`;
   return settled?.seq ?? "0";
 };
 

@@ -363,7 +363,7 @@ export const messagingWords: AreaWords<typeof rows> = {
     id: "Pesan yang dibatalkan tidak akan dikirim, juga tidak oleh pengiriman ulang dengan Idempotency-Key yang sama. Membatalkannya lagi menghasilkan respons yang sama. Pesan yang sedang dikirim, mungkin sudah terkirim, atau sudah selesai menghasilkan 409.",
     fields: { id: messageId },
     mistake: { where: "params", input: { id: "a b" } },
-    curl: `curl -s -X DELETE "{base}/messages/$MESSAGE_ID" -u "$AUTH"`,
+    curl: `curl -s -X DELETE "{base}/messages/$LATER_ID" -u "$AUTH"`,
     reply: {
       name: "MessageStatus",
       parts: { data: "Message" },

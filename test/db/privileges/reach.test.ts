@@ -30,7 +30,12 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     functions: ["partner.authenticate"],
   },
   messenger: {
-    functions: ["messaging.quiet_until", "notification.add_opt_out", "notification.remove_opt_out"],
+    functions: [
+      "messaging.first_insert",
+      "messaging.quiet_until",
+      "notification.add_opt_out",
+      "notification.remove_opt_out",
+    ],
     relations: {
       "messaging.account": all,
       "messaging.auth_archive": all,

@@ -253,7 +253,7 @@ export const http: readonly Mutant[] = [
   {
     breaks: "The Idempotency-Key of a file is not handed over",
     file: "functions/messaging/send-file.ts",
-    find: 'idempotency_key: headers["idempotency-key"],',
+    find: "...headers,",
     replace: "",
     tests: media,
     only: "Idempotency-Key",
