@@ -59,9 +59,9 @@ describe("a list", () => {
   test("since a time has those accepted then or later, however they were accepted before", async () => {
     await put("A", "B", "C", "D");
     await sql`update messaging.message set accepted_at = '2026-05-01T08:00Z'::timestamptz + case id
-      when 'A' then interval '-3 hours' when 'B' then interval '-1 ms' when 'C' then interval '0' else interval '-1 s' end`;
+      when 'A' then interval '-3 hours' when 'B' then interval '-1 s' when 'C' then interval '0' else interval '-1 ms' end`;
     expect((await list({ since: "2026-05-01T08:00:00.000Z" })).ids).toEqual(["C"]);
-    expect((await list({ since: "2026-05-01T07:59:59.999Z" })).ids).toEqual(["B", "C"]);
+    expect((await list({ since: "2026-05-01T07:59:59.999Z" })).ids).toEqual(["C", "D"]);
     expect((await list({ since: "2026-05-02T00:00:00.000Z" })).ids).toEqual([]);
   });
 

@@ -35,8 +35,8 @@ export const options: readonly Mutant[] = [
   {
     breaks: "A list since a time leaves out what was accepted shortly after it",
     file: "lib/messenger/outbox/list.ts",
-    find: "order by accepted_at desc limit 1), 0)`",
-    replace: "order by accepted_at limit 1), 9)`",
+    find: "- interval '1 hour'",
+    replace: "- interval '0 hours'",
     tests: ofList,
     only: "since a time",
   },
@@ -49,12 +49,12 @@ export const options: readonly Mutant[] = [
     only: "without an answer|its leader was lost",
   },
   {
-    breaks: "A message that is being sent is cancelled",
+    breaks: "A message that has ended is cancelled",
     file: "lib/messenger/outbox/cancel.ts",
     find: "and state = 'PENDING' and",
-    replace: "and is_open and",
+    replace: "and",
     tests: ofCancelling,
-    only: "while it is being sent|never both",
+    only: "that is",
   },
   {
     breaks: "A sender cancels another one's message",
