@@ -10,7 +10,7 @@ export interface Answer {
 }
 
 export interface Question {
-  readonly method: "GET" | "POST" | "PUT";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** The system's URL, with its path and query. */
   readonly url: string;
   /** Below the address. */
@@ -120,6 +120,7 @@ export const httpClient = ({ connectTimeoutMs, maxAnswerBytes }: Limits) => {
     GET: new NodeHttpHandler({ connectionTimeout: connectTimeoutMs }),
     POST: once,
     PUT: once,
+    DELETE: once,
   };
 
   return async (question: Question, totalTimeoutMs: number): Promise<Answer> => {

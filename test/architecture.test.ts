@@ -31,7 +31,7 @@ const rooms: Record<string, readonly string[]> = {
   "lib/tourism": ["lib/db", "lib/import", "lib/routes"],
   "lib/notification": ["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/maintenance": ["lib", "lib/db", "lib/resident", "lib/secrets"],
-  "lib/openapi": ["lib/faults", "lib/http", "lib/routes"],
+  "lib/openapi": ["lib/faults", "lib/http", "lib/messaging", "lib/routes"],
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],
@@ -46,6 +46,10 @@ const rooms: Record<string, readonly string[]> = {
   ],
   "lib/messenger/send": ["lib", "lib/db", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+  "lib/messenger/callback": [
+    ...["lib", "lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
+    "lib/messenger/send",
+  ],
   "lib/messenger/console/words": ["lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/console/login": ["lib"],
   "lib/messenger/console": [
@@ -56,6 +60,7 @@ const rooms: Record<string, readonly string[]> = {
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/notification", "lib/secrets"],
     ...[
       "accept",
+      "callback",
       "channels",
       "channels/whatsapp",
       "channels/whatsapp/link",

@@ -16,6 +16,9 @@ const extra: Readonly<Record<string, number>> = {
   "employee/employees": 17,
   "employee/ticket": 17,
   migrate: 81,
+  // the forms and the headers of a send
+  "messaging/send-image": 3,
+  "messaging/send-file": 3,
   // the database, the HTTP client and the templates together
   notify: 6,
 };

@@ -8,7 +8,7 @@ prepareMessenger();
 
 /** Returns the state of one of the sender's messages. */
 export const handler = endpoint(route).handler(async ({ params, sender, requestId }) => {
-  const data = await findMessage(`api:${sender().username}`, params.id, requestId);
+  const data = await findMessage(params.id, `api:${sender().username}`, requestId);
   if (!data) throw new Fault(messageNotFound);
   return { status: true, data };
 });

@@ -18,7 +18,7 @@ export const handler = multipartEndpoint(route).handler(async ({ body, headers, 
       reply_to: body.reply_message_id,
       is_forwarded: body.is_forwarded,
       duration_seconds: body.duration,
-      idempotency_key: headers["idempotency-key"],
+      ...headers,
     },
     { content: body.file?.content, requestId },
   );

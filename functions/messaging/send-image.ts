@@ -17,7 +17,7 @@ export const handler = multipartEndpoint(route).handler(async ({ body, headers, 
       compress: body.compress,
       is_forwarded: body.is_forwarded,
       duration_seconds: body.duration,
-      idempotency_key: headers["idempotency-key"],
+      ...headers,
     },
     { content: body.image?.content, requestId },
   );

@@ -15,7 +15,7 @@ export const handler = endpoint(route).handler(async ({ body, headers, sender, r
       reply_to: body.reply_message_id,
       is_forwarded: body.is_forwarded,
       duration_seconds: body.duration,
-      idempotency_key: headers["idempotency-key"],
+      ...headers,
     },
     { requestId },
   );

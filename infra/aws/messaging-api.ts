@@ -9,7 +9,7 @@ const respond = responder(messagingEnvelope, {});
 
 const notFound = respond(
   noEndpoint(
-    `Use POST /send/message, /send/image or /send/file, or GET /messages/ID, without a version in front. The integration API (/v1) is at ${invented.integration}.`,
+    `Use POST /send/message, /send/image or /send/file, GET /messages, or GET or DELETE /messages/ID, without a version in front. The integration API (/v1) is at ${invented.integration}.`,
   ),
 );
 const challenge = respond(noCredentials, {

@@ -83,6 +83,12 @@ export const messageNotFound = row(
   "No message has this ID. Use the ID from the response to the send request.",
 );
 
+export const notWaiting = row(
+  409,
+  "not_waiting",
+  "The message no longer waits, so it cannot be cancelled: it is being sent, may have been sent, or has ended. Read its state.",
+);
+
 export const keyInUse = retryable(
   409,
   "idempotency_key_in_use",

@@ -7,7 +7,15 @@ import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-clie
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-import { Accepted, AcceptedBatch, MessageState, Rejected, type Submission } from "./submission.ts";
+import type { MessageQuery } from "./message-query.ts";
+import {
+  Accepted,
+  AcceptedBatch,
+  MessagePage,
+  MessageState,
+  Rejected,
+  type Submission,
+} from "./submission.ts";
 
 /** The task is in the same network: if it does not accept a connection at once, it is down. */
 const send = httpClient({ connectTimeoutMs: 1_000, maxAnswerBytes: 64 * 1024 });
@@ -149,32 +157,63 @@ export const submitBatch = async (
   return ids;
 };
 
-/** Returns the state of a sender's message, or undefined for an unknown id. @throws Fault 503 */
-export const findMessage = async (
-  sender: string,
-  id: string,
-  requestId?: string,
-): Promise<MessageState | undefined> => {
+/** Asks for something that may be repeated. @returns undefined for a 404. @throws Fault 503, or the task's rejection. */
+const inquire = async <T>(
+  question: Pick<Question, "method" | "path" | "query">,
+  reply: z.ZodMiniType<T>,
+  requestId: string | undefined,
+): Promise<T | undefined> => {
   const access = await findConfigured();
-  const question: Question = {
-    method: "GET",
-    url: access.url,
-    path: `/messages/${encodeURIComponent(id)}?${new URLSearchParams({ sender })}`,
-    headers: identify(access, requestId),
-  };
-  const answer = await send(question, totalTimeoutMs).catch((error: unknown) => {
+  const whole: Question = { ...question, url: access.url, headers: identify(access, requestId) };
+  const answer = await send(whole, totalTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     logFailure(error.message, requestId);
     throw new Fault(messengerAway);
   });
-  const state = MessageState.safeParse(answer.json);
-  if (answer.status === 200 && state.success) return state.data;
+  const wanted = reply.safeParse(answer.json);
+  if (answer.status === 200 && wanted.success) return wanted.data;
   const rejection = findRejection(answer);
   if (rejection?.status === 404) return undefined;
   if (rejection) throw rejection;
-  logFailure(`status ${answer.status} without the state of a message`, requestId);
+  logFailure(`status ${answer.status} without what was asked for`, requestId);
   throw new Fault(messengerAway);
 };
+
+const pathOf = (id: string) => `/messages/${encodeURIComponent(id)}`;
+
+/** Returns the state of a sender's message, or undefined for an unknown id. @throws Fault 503 */
+export const findMessage = (
+  id: string,
+  sender: string,
+  requestId?: string,
+): Promise<MessageState | undefined> =>
+  inquire({ method: "GET", path: pathOf(id), query: { sender } }, MessageState, requestId);
+
+/** Lists messages of a sender. @throws Fault 400 for an `after` that is not this sender's, 503 */
+export const listMessages = async (
+  { limit, ...filter }: MessageQuery,
+  requestId?: string,
+): Promise<MessagePage> => {
+  const given = Object.entries({ ...filter, limit: String(limit) }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const query = Object.fromEntries(given) as Record<string, string>;
+  const page = await inquire({ method: "GET", path: "/messages", query }, MessagePage, requestId);
+  if (!page) throw new Fault(messengerAway);
+  return page;
+};
+
+/**
+ * Cancels a message that waits; undefined for an unknown id.
+ *
+ * @throws Fault 409 for one that does not wait, 503; then it may be cancelled, and the request may be repeated.
+ */
+export const cancelMessage = (
+  id: string,
+  sender: string,
+  requestId?: string,
+): Promise<MessageState | undefined> =>
+  inquire({ method: "DELETE", path: pathOf(id), query: { sender } }, MessageState, requestId);
 
 /** Starts fetching the internal token while the module loads; an error surfaces at first use. */
 export const prepareMessenger = (): void => prepare(token);

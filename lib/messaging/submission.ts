@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { isWithinReach, readInstant } from "./instant.ts";
 import { QuietHours } from "./quiet-hours.ts";
 
 /*
@@ -15,13 +16,27 @@ import { QuietHours } from "./quiet-hours.ts";
  *   → 201 AcceptedBatch, stored in one commit, or Rejected and nothing is stored. A key that is in use yields its
  *     first message, whatever the content.
  *
- *   GET <MESSENGER_URL>/messages/<id>?sender=<sender>
+ *   GET <MESSENGER_URL>/messages/<id>?sender=
  *   → 200 MessageState, or Rejected with 404, also for a message of another sender
+ *
+ *   GET <MESSENGER_URL>/messages?sender=&state=&since=&after=&limit=
+ *   → 200 MessagePage, or Rejected with 400 for an `after` that is not a page's `next` of this sender
+ *
+ *   DELETE <MESSENGER_URL>/messages/<id>?sender=
+ *   → 200 MessageState, or Rejected with 404, or with 409 for a message that does not wait
  */
 
 /** Lower values are sent first. */
 export const priorities = { "one-time-code": 0, transactional: 1, reminder: 2, bulk: 3 } as const;
 export type MessageClass = keyof typeof priorities;
+export const messageClasses = [
+  "one-time-code",
+  "transactional",
+  "reminder",
+  "bulk",
+] as const satisfies readonly MessageClass[];
+
+export const maxExpirySeconds = 259_200;
 
 export const states = [
   "PENDING",
@@ -32,6 +47,7 @@ export const states = [
   "FAILED",
   "EXPIRED",
   "UNCERTAIN",
+  "CANCELLED",
 ] as const;
 export type State = (typeof states)[number];
 
@@ -40,6 +56,9 @@ const sender = () => z.string().check(z.minLength(1), z.maxLength(300));
 
 /** Whose messages a request is about. */
 export const Owner = z.object({ sender: sender() });
+
+/** ISO 8601 in UTC with milliseconds: one notation for each time, so that a repeated request is the same. */
+export const instant = z.string().check(z.refine((text) => readInstant(text)?.toISOString() === text));
 
 /** A message to send. The endpoints have validated the caller's input; the messenger validates it again. */
 export const Submission = z.object({
@@ -66,10 +85,12 @@ export const Submission = z.object({
   /** Until the message disappears from the chat; absent or 0: never. Rounded up to one that phones know. */
   duration_seconds: z.optional(z.int().check(z.minimum(0), z.maximum(31_536_000))),
   reply_to: z.optional(z.string().check(z.maxLength(128))),
-  class: z._default(z.enum(["one-time-code", "transactional", "reminder", "bulk"]), "transactional"),
+  class: z._default(z.enum(messageClasses), "transactional"),
   idempotency_key: z.optional(z.string().check(z.minLength(1), z.maxLength(255))),
-  /** After this time it is no longer sent; at most 72 hours. */
-  expires_in_seconds: z._default(z.int().check(z.minimum(1), z.maximum(259_200)), 259_200),
+  /** Not before this time, ISO 8601 in UTC with milliseconds; a time in the past means now. */
+  send_at: z.optional(instant.check(z.refine((at) => isWithinReach(at, 60_000)))),
+  /** This long after it was accepted, or after `send_at` if that is later, it is no longer sent; at most 72 hours. */
+  expires_in_seconds: z._default(z.int().check(z.minimum(1), z.maximum(maxExpirySeconds)), maxExpirySeconds),
   quiet_hours: z.optional(QuietHours),
   /** Id of the notification run that it belongs to. */
   run: z.optional(z.string().check(z.regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/))),
@@ -112,6 +133,15 @@ export const MessageState = z.object({
   changed_at: z.string(),
 });
 export type MessageState = z.infer<typeof MessageState>;
+
+export const maxPageSize = 100;
+
+export const MessagePage = z.object({
+  /** In the order of acceptance. */
+  messages: z.array(MessageState),
+  next: z.nullable(z.string()),
+});
+export type MessagePage = z.infer<typeof MessagePage>;
 
 export const Rejected = z.object({
   code: z.string(),

@@ -5,9 +5,11 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
+import { MessageQuery } from "#lib/messaging/message-query.ts";
 import {
   type Accepted,
   Batch,
+  type MessagePage,
   type MessageState,
   Owner,
   type Rejected,
@@ -61,6 +63,8 @@ export interface ServerOptions {
   /** @returns the ids, in the order of the submissions. */
   readonly acceptBatch: (submissions: readonly Submission[]) => Promise<string[]>;
   readonly findState: (id: string, sender: string) => Promise<MessageState | undefined>;
+  readonly listMessages: (query: MessageQuery) => Promise<MessagePage>;
+  readonly cancel: (id: string, sender: string) => Promise<MessageState | undefined>;
   /** The state of the WhatsApp connection, while pairing with the QR code. */
   readonly findConnection: () => Record<string, unknown>;
   readonly checkHealth: () => Promise<Health>;
@@ -81,7 +85,7 @@ const read = <T>(schema: z.ZodMiniType<T>, value: unknown): T => {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map(({ path }) => path.join(".") || "(whole)");
-  throw badRequest(`Invalid fields in the submission: ${fields.join(", ")}`);
+  throw badRequest(`Invalid fields in the request: ${fields.join(", ")}`);
 };
 
 const readSubmission = ({ headers, body }: FastifyRequest) => {
@@ -202,6 +206,14 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       const { sender } = read(Owner, request.query);
       request.sender = sender;
       const state = await options.findState(request.params.id, sender);
+      if (!state) throw new Fault(messageNotFound);
+      request.messageId = state.id;
+      return state;
+    });
+    internal.get("/messages", ({ query }) => options.listMessages(read(MessageQuery, query)));
+    internal.delete<{ Params: { id: string } }>("/messages/:id", async (request) => {
+      const { sender } = read(Owner, request.query);
+      const state = await options.cancel(request.params.id, sender);
       if (!state) throw new Fault(messageNotFound);
       request.messageId = state.id;
       return state;

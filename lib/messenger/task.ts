@@ -20,6 +20,8 @@ import { reportFigures, SendCounter } from "./figures.ts";
 import { runLeaderElection } from "./leader.ts";
 import { type Metrics, startMetrics } from "./metrics.ts";
 import { buildConsole, type Leadership, type OperatorConsoleOptions } from "./operator-console.ts";
+import { cancel } from "./outbox/cancel.ts";
+import { listMessages } from "./outbox/list.ts";
 import { findPause } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
@@ -197,6 +199,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
       ),
     acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
     findState: (id, sender) => findState(sql, id, sender),
+    listMessages: (query) => listMessages(sql, encryption, query),
+    cancel: (id, sender) => cancel(sql, id, sender),
     findConnection: () => ({ ...(leadership.whatsApp?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leadership),
     renderMetrics: () => metrics.render(),

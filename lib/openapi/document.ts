@@ -50,12 +50,13 @@ const serversOf = ({ name }: PublishedApi, language: Language) => [
 
 /** @param isDefault whether the document's servers are those of this API. */
 const pathsOf = (api: PublishedApi, isDefault: boolean, language: Language) =>
-  describedOf(api).map((route) => {
+  Object.entries(Object.groupBy(describedOf(api), ({ path }) => path)).map(([path, routes = []]) => {
+    const operations = routes.map((route) => [route.method.toLowerCase(), operationOf(route, api, language)]);
     const item = {
       ...(!isDefault && { servers: serversOf(api, language) }),
-      [route.method.toLowerCase()]: operationOf(route, api, language),
+      ...Object.fromEntries(operations),
     };
-    return [route.path, item] as const;
+    return [path, item] as const;
   });
 
 const replySchema = (route: Route, { reply }: RouteWords, language: Language): Schema =>

@@ -3,8 +3,15 @@
 import * as z from "zod/mini";
 import { messagingEnvelope } from "#lib/faults/messaging-envelope.ts";
 import { findImageHeader } from "#lib/messaging/image-type.ts";
+import { isWithinReach, readInstant } from "#lib/messaging/instant.ts";
 import { explainPhone, isPhone, withoutSuffix } from "#lib/messaging/phone.ts";
-import { MessageState } from "#lib/messaging/submission.ts";
+import {
+  MessageState,
+  maxExpirySeconds,
+  maxPageSize,
+  messageClasses,
+  states,
+} from "#lib/messaging/submission.ts";
 import { isBlank } from "./blank.ts";
 import { route } from "./route.ts";
 import type { Upload } from "./upload.ts";
@@ -56,6 +63,13 @@ const duration = z.optional(
     z.transform(Number),
   ),
 );
+
+/** A time as RFC 3339 writes it, in the notation of a submission. */
+const instant = (error: string) =>
+  z.pipe(
+    z.string({ error }).check(z.refine((value) => readInstant(value) !== undefined, { error, abort: true })),
+    z.transform((value: string) => readInstant(value)?.toISOString() ?? ""),
+  );
 
 const isWebAddress = (value: string) => /^https?:\/\//i.test(value) && URL.canParse(value);
 
@@ -151,9 +165,61 @@ const FileForm = z
   .check(oneSource("file", "file_url"));
 
 const keyError = "Idempotency-Key must be sent once, with 1 to 255 visible ASCII characters";
-const SendHeaders = z.object({
-  "idempotency-key": z.optional(
-    z.string({ error: keyError }).check(z.regex(/^[!-~]{1,255}$/, { error: keyError })),
+const classError = `X-Class must be sent once, as ${messageClasses.join(", ")}`;
+const expiresInError = `X-Expires-In must be sent once, as a whole number of seconds from 1 to ${maxExpirySeconds}`;
+const sendAtError =
+  "X-Send-At must be sent once, as a time with its offset that exists, such as 2026-05-01T08:00:00+07:00, at most 30 days ahead";
+const codeExpirySeconds = 300;
+
+/** Headers of a send, as the fields of a submission. */
+const SendHeaders = z.pipe(
+  z.object({
+    "idempotency-key": z.optional(
+      z.string({ error: keyError }).check(z.regex(/^[!-~]{1,255}$/, { error: keyError })),
+    ),
+    "x-class": z.optional(z.enum(messageClasses, { error: classError })),
+    "x-expires-in": z.optional(
+      z.string({ error: expiresInError }).check(
+        z.regex(/^[1-9]\d{0,5}$/, { error: expiresInError }),
+        z.refine((value) => Number(value) <= maxExpirySeconds, { error: expiresInError }),
+      ),
+    ),
+    "x-send-at": z.optional(
+      instant(sendAtError).check(z.refine((at) => isWithinReach(at), { error: sendAtError })),
+    ),
+  }),
+  z.transform((headers) => {
+    const {
+      "x-class": kind,
+      "x-expires-in": expiresIn = kind === "one-time-code" ? codeExpirySeconds : undefined,
+    } = headers;
+    return {
+      idempotency_key: headers["idempotency-key"],
+      class: kind,
+      expires_in_seconds: expiresIn === undefined ? undefined : Number(expiresIn),
+      send_at: headers["x-send-at"],
+    };
+  }),
+);
+
+const stateError = `state must be one of ${states.join(", ")}`;
+const sinceError = "since must be a time with its offset that exists, such as 2026-05-01T08:00:00Z";
+const afterError = "after must be next of the page before, unchanged";
+const limitError = `limit must be a whole number from 1 to ${maxPageSize}`;
+
+const ListQuery = z.object({
+  state: z.optional(z.enum(states, { error: stateError })),
+  since: z.optional(instant(sinceError)),
+  after: z.optional(z.string().check(z.regex(/^[\w-]{1,200}$/, { error: afterError }))),
+  limit: z._default(
+    z.pipe(
+      z.string({ error: limitError }).check(
+        z.regex(/^[1-9]\d{0,2}$/, { error: limitError }),
+        z.refine((value) => Number(value) <= maxPageSize, { error: limitError }),
+      ),
+      z.transform(Number),
+    ),
+    50,
   ),
 });
 
@@ -173,6 +239,11 @@ const MessageId = z.object({
   id: z.string({ error: idError }).check(z.regex(/^[\w.-]{1,64}$/, { error: idError })),
 });
 const MessageStatus = z.object({ status: z.literal(true), data: MessageState });
+const MessageList = z.object({
+  status: z.literal(true),
+  data: z.array(MessageState),
+  next: z.nullable(z.string()),
+});
 
 const auth = { kind: "basic" } as const;
 const secrets = { MESSENGER_TOKEN_SECRET_ID: "messenger-token" } as const;
@@ -258,6 +329,38 @@ export const readMessage = /* @__PURE__ */ route({
   reply: MessageStatus,
   errors: messagingEnvelope,
   faults: ["messageNotFound", "messengerAway"],
+  secrets,
+  upstreams,
+  timeoutSeconds: defaultTimeoutSeconds,
+  memoryMb,
+});
+
+export const listMessages = /* @__PURE__ */ route({
+  method: "GET",
+  fn: "messaging/list-messages",
+  path: "/messages",
+  summary: "Lists your messages",
+  auth,
+  query: ListQuery,
+  reply: MessageList,
+  errors: messagingEnvelope,
+  faults: ["messengerAway"],
+  secrets,
+  upstreams,
+  timeoutSeconds: defaultTimeoutSeconds,
+  memoryMb,
+});
+
+export const cancelMessage = /* @__PURE__ */ route({
+  method: "DELETE",
+  fn: "messaging/cancel-message",
+  path: "/messages/{id}",
+  summary: "Cancels a message that waits",
+  auth,
+  params: MessageId,
+  reply: MessageStatus,
+  errors: messagingEnvelope,
+  faults: ["messageNotFound", "notWaiting", "messengerAway"],
   secrets,
   upstreams,
   timeoutSeconds: defaultTimeoutSeconds,

@@ -47,7 +47,7 @@ export interface Route<
 > {
   /** Module under `functions/`. */
   readonly fn: `${Area}/${string}`;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   /** Also answers HEAD, by which clients and link checkers ask whether a page exists. */
   readonly head?: boolean;
   /**

@@ -46,16 +46,23 @@ const pixel = Buffer.from(
 const message = { phone: "6281234567890", message: "Antrean Anda: A-12" };
 
 /** @returns the id of a message that the messenger has taken. */
-const sendMessage = async ({ messagingBaseUrl, basic }: City): Promise<string> => {
+const sendMessage = async (
+  { messagingBaseUrl, basic }: City,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> => {
   const response = await fetch(`${messagingBaseUrl}/send/message`, {
     method: "POST",
-    headers: { authorization: basicHeader(basic), "content-type": "application/json" },
+    headers: { authorization: basicHeader(basic), "content-type": "application/json", ...headers },
     body: JSON.stringify(message),
   });
   if (!response.ok) throw new Error(`/send/message answered ${response.status}: is there a messenger?`);
   const { data } = (await response.json()) as { data: { id: string } };
   return data.id;
 };
+
+/** @returns the id of a message that waits. */
+const sendLater = (city: City) =>
+  sendMessage(city, { "x-send-at": new Date(Date.now() + 3_600_000).toISOString() });
 
 /**
  * A request to each function: the documented one, or one with credentials, files or ids that the city knows. Each takes
@@ -78,6 +85,8 @@ const samples: Samples = {
   "messaging/send-message": () => ({ body: message }),
   "messaging/send-image": () => ({ body: { phone: message.phone, image: pixel } }),
   "messaging/send-file": () => ({ body: { phone: message.phone, file: Buffer.from("A-12") } }),
+  "messaging/list-messages": "documented",
+  "messaging/cancel-message": async (city) => ({ params: { id: await sendLater(city) } }),
   "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
   "docs/root": "documented",
   "docs/page": "documented",

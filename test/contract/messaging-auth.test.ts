@@ -9,7 +9,9 @@ const routes = [
   ["POST", "/send/message"],
   ["POST", "/send/image"],
   ["POST", "/send/file"],
+  ["GET", "/messages"],
   ["GET", "/messages/3EB0"],
+  ["DELETE", "/messages/3EB0"],
 ] as const;
 
 describe.each(routes)("%s %s", (method, path) => {

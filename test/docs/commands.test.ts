@@ -53,6 +53,11 @@ const prepareVariables = async () => {
   const { token, refresh_token } = (await logIn()).json;
   const ticket = await client.get("tiket", { user: "servicelogin", username: nip, pass: passphrase }, token);
   const sent = await messagingClient(dev.messagingBaseUrl, basic).sendMessage({ phone, message: "x" });
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+  const later = await messagingClient(dev.messagingBaseUrl, basic).sendMessage(
+    { phone, message: "x" },
+    { "x-send-at": inAnHour },
+  );
   copyFileSync("lib/docs/pictures/console.light.png", `${checkout}/receipt.png`);
   writeFileSync(`${checkout}/letter.txt`, "a letter");
   return {
@@ -63,6 +68,7 @@ const prepareVariables = async () => {
       REFRESH_TOKEN: refresh_token,
       TICKET: ticket.json.tiket,
       MESSAGE_ID: sent.json.data.id,
+      LATER_ID: later.json.data.id,
     },
     // a simulated legacy system, whose mood the guide to contributors sets and resets
     URL: dev.legacyAuthUrl,

@@ -1,6 +1,6 @@
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "#lib/faults/fault.ts";
-import { keyInUse } from "#lib/faults/table.ts";
+import { keyInUse, notWaiting } from "#lib/faults/table.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { buildServer, type ServerOptions } from "#lib/messenger/server.ts";
 import { startSecrets } from "../steps/secrets.ts";
@@ -19,6 +19,8 @@ const start = async (options: Partial<ServerOptions> = {}) => {
     },
     acceptBatch: async (submissions) => submissions.map((_, index) => `3EB${index}`),
     findState: async () => undefined,
+    listMessages: async () => ({ messages: [], next: null }),
+    cancel: async () => undefined,
     findConnection: () => ({ kind: "open" }),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
     renderMetrics: async () => ({ contentType: "text/plain", text: "" }),
@@ -148,9 +150,60 @@ test("the state of a message is returned, or undefined for an unknown id", async
     findState: async (id, sender) =>
       id === "3EB0" && sender === "api:Bürger & co" ? { ...state, changed_at: state.accepted_at } : undefined,
   });
-  const find = (id: string) => findMessage("api:Bürger & co", id);
+  const find = (id: string) => findMessage(id, "api:Bürger & co");
   expect(await find("3EB0")).toEqual({ ...state, changed_at: state.accepted_at });
   expect(await find("3EB1")).toBeUndefined();
   expect(await find("x".repeat(64))).toBeUndefined();
-  expect(await findMessage("api:another", "3EB0")).toBeUndefined();
+  expect(await findMessage("3EB0", "api:another")).toBeUndefined();
+});
+
+test("a list is asked for with its filters, and a page is returned", async () => {
+  const asked: unknown[] = [];
+  const times = { accepted_at: accepted.accepted_at, changed_at: accepted.accepted_at };
+  const page = { messages: [{ id: "3EB0", status: "READ", ...times } as const], next: "n-_" };
+  const { listMessages } = await start({
+    listMessages: async (query) => {
+      asked.push(query);
+      return page;
+    },
+  });
+  const filter = { state: "READ", since: "2025-06-01T08:00:00.123Z", after: "a-_" } as const;
+  expect(await listMessages({ sender: "api:a b&c=ü", ...filter, limit: 7 })).toEqual(page);
+  await listMessages({ sender: "api:a", state: undefined, limit: 1 });
+  expect(asked).toEqual([
+    { sender: "api:a b&c=ü", ...filter, limit: 7 },
+    { sender: "api:a", limit: 1 },
+  ]);
+});
+
+test.each([
+  { limit: 0 },
+  { limit: 101 },
+  { state: "WAITING" as "READ" },
+  { since: "2025-06-01" },
+  { since: "2025-06-01T08:00:00+07:00" },
+])("the messenger refuses a list with %j", async (wrong) => {
+  const { listMessages } = await start({ listMessages: async () => expect.fail("it was asked") });
+  await expect(listMessages({ sender: "api:a", limit: 1, ...wrong })).rejects.toMatchObject({ status: 400 });
+});
+
+test("a message is cancelled for its sender; an unknown one is undefined, one that does not wait a 409", async () => {
+  const asked: unknown[] = [];
+  const times = { accepted_at: accepted.accepted_at, changed_at: accepted.accepted_at };
+  const state = { id: "3EB0", status: "CANCELLED", ...times } as const;
+  const { cancelMessage } = await start({
+    cancel: async (...given) => {
+      asked.push(given);
+      if (given[0] === "3EB2") throw new Fault(notWaiting);
+      return given[0] === "3EB0" ? state : undefined;
+    },
+  });
+  expect(await cancelMessage("3EB0", "api:ü&sender=x")).toEqual(state);
+  expect(await cancelMessage("3EB1", "api:b")).toBeUndefined();
+  await expect(cancelMessage("3EB2", "api:b")).rejects.toMatchObject({ status: 409, code: "not_waiting" });
+  expect(asked).toEqual([
+    ["3EB0", "api:ü&sender=x"],
+    ["3EB1", "api:b"],
+    ["3EB2", "api:b"],
+  ]);
 });

@@ -220,7 +220,7 @@ describe("the state of a message", () => {
 
   test("is requested with the internal token", async () => {
     task.behave((_, response) => reply(response, 200, state));
-    expect(await (await load()).findMessage("api:test", "3EB0")).toEqual(state);
+    expect(await (await load()).findMessage("3EB0", "api:test")).toEqual(state);
     expect(task.handed[0]).toMatchObject({
       method: "GET",
       path: "/messages/3EB0?sender=api%3Atest",
@@ -235,7 +235,7 @@ describe("the state of a message", () => {
       [65_537, false],
     ] as const) {
       task.behave((_, response) => void response.end(JSON.stringify(state).padEnd(bytes)));
-      const found = findMessage("api:test", "3EB0");
+      const found = findMessage("3EB0", "api:test");
       if (read) expect(await found).toEqual(state);
       else await expect(found).rejects.toMatchObject(nothing);
     }
@@ -243,7 +243,7 @@ describe("the state of a message", () => {
 
   test("is undefined for an id that the task does not know", async () => {
     task.behave((_, response) => reply(response, 404, { code: "not_found", message: "No" }));
-    expect(await (await load()).findMessage("api:test", "x")).toBeUndefined();
+    expect(await (await load()).findMessage("x", "api:test")).toBeUndefined();
   });
 
   test.each<[string, Parameters<FakeMessenger["behave"]>[0]]>([
@@ -257,7 +257,7 @@ describe("the state of a message", () => {
     ],
   ])("is 503 when the task %s", async (_, behave) => {
     task.behave(behave);
-    await expect((await load()).findMessage("api:test", "x")).rejects.toMatchObject(nothing);
+    await expect((await load()).findMessage("x", "api:test")).rejects.toMatchObject(nothing);
   });
 });
 

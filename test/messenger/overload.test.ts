@@ -31,6 +31,8 @@ beforeEach(async () => {
     },
     acceptBatch: async () => [],
     findState: async () => undefined,
+    listMessages: async () => ({ messages: [], next: null }),
+    cancel: async () => undefined,
     findConnection: () => ({}),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
     renderMetrics: async () => ({ contentType: "text/plain", text: "" }),

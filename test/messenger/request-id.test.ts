@@ -17,6 +17,8 @@ test.each([
       accept: async () => expect.fail("it was taken"),
       acceptBatch: async () => [],
       findState: async () => undefined,
+      listMessages: async () => ({ messages: [], next: null }),
+      cancel: async () => undefined,
       findConnection: () => ({}),
       checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
       renderMetrics: async () => ({ contentType: "text/plain", text: "" }),

@@ -13,6 +13,8 @@ const listen = async (): Promise<URL> => {
     accept: unused,
     acceptBatch: unused,
     findState: unused,
+    listMessages: unused,
+    cancel: unused,
     findConnection: () => ({}),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
     renderMetrics: unused,

@@ -14,6 +14,7 @@ import { leader } from "./table/leader.ts";
 import { media } from "./table/media.ts";
 import { notification } from "./table/notification.ts";
 import { operations } from "./table/operations.ts";
+import { options } from "./table/options.ts";
 import { outbox } from "./table/outbox.ts";
 import { pace } from "./table/pace.ts";
 import { partner } from "./table/partner.ts";
@@ -32,6 +33,7 @@ export const table: MutantTable = {
   partner,
   resident,
   outbox,
+  options,
   acceptance,
   terms,
   callbacks,

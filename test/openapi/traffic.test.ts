@@ -82,6 +82,12 @@ describe("traffic is recorded of", () => {
     task.behave((_, response) => reply(response, 200, { ...state, changed_at: acceptedAt }));
     const status = await ask({ ...question("messaging/message-status"), as: "backend" });
     expect([status.status, status.json.data.reason]).toEqual([200, "no account"]);
+    const message = { ...state, changed_at: acceptedAt };
+    task.behave((_, response) => reply(response, 200, { messages: [message], next: "x" }));
+    expect((await ask({ ...question("messaging/list-messages"), as: "backend" })).json.next).toBe("x");
+    task.behave((_, response) => reply(response, 409, { code: "not_waiting", message: "Sent" }));
+    const cancelled = await ask({ ...question("messaging/cancel-message"), as: "backend" });
+    expect([cancelled.status, cancelled.json.code]).toEqual([409, "NOT_WAITING"]);
   });
 
   test.each([
@@ -98,9 +104,8 @@ describe("traffic is recorded of", () => {
     task.behave((_, response) => reply(response, status, body));
     for (const send of sends) expect((await openOwn().ask({ ...send, as: "backend" })).status).toBe(expected);
     if (status !== 503) return;
-    expect((await openOwn().ask({ ...question("messaging/message-status"), as: "backend" })).status).toBe(
-      503,
-    );
+    for (const fn of ["message-status", "list-messages", "cancel-message"])
+      expect((await openOwn().ask({ ...question(`messaging/${fn}`), as: "backend" })).status).toBe(503);
   });
 
   test("callers without the scope and with a token that has just expired", async () => {

@@ -48,7 +48,14 @@ export const connected = (): ConsoleState => ({
   answer: "This number does not read messages; call 112.",
   limitedSince: null,
   stoppedSince: null,
-  due: { pending: 12, sending: 1, oldest_seconds: 95, oldest_urgent_seconds: 20, paused: 0, callback_seconds: 0 },
+  due: {
+    pending: 12,
+    sending: 1,
+    oldest_seconds: 95,
+    oldest_urgent_seconds: 20,
+    paused: 0,
+    callback_seconds: 0,
+  },
   senders: ["api:city-backend", "notification"],
   hours: Array.from({ length: 24 }, (_, index) => ({
     at: new Date(Math.floor(Date.now() / 3_600_000 - 23 + index) * 3_600_000),

@@ -36,7 +36,8 @@ create table messaging.message (
   -- 0 one-time codes, 1 transactional, 2 reminders, 3 bulk; lower values are sent first
   priority smallint not null default 1 check (priority between 0 and 3),
   state text not null default 'PENDING'
-    check (state in ('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'READ', 'FAILED', 'EXPIRED', 'UNCERTAIN')),
+    check (state in ('PENDING', 'SENDING', 'SENT', 'DELIVERED', 'READ', 'FAILED', 'EXPIRED', 'UNCERTAIN',
+      'CANCELLED')),
   -- of FAILED, EXPIRED and UNCERTAIN
   reason text,
   attempts smallint not null default 0,
@@ -58,9 +59,10 @@ create table messaging.message (
   quiet_hours jsonb,
   -- of a notification job
   run uuid,
-  -- for the chart of the console; a column of its own, so that other changes of a message stay HOT updates
+  -- for the chart of the console; columns of their own, so that other changes of a message stay HOT updates
   failed_at timestamptz generated always as (
     case when state in ('FAILED', 'EXPIRED', 'UNCERTAIN') then changed_at end) stored,
+  cancelled_at timestamptz generated always as (case when state = 'CANCELLED' then changed_at end) stored,
   -- Indexed instead of the state, so that three of a message's four changes of state are HOT updates.
   is_open boolean not null generated always as (state in ('PENDING', 'SENDING')) stored,
   -- messages in one lane do not delay those in another; media are detached once they are uploaded
@@ -79,23 +81,48 @@ create index message_of_media on messaging.message (media_id) where media_id is 
 -- for the console: the chart, and searches by number and by sender
 create index message_by_acceptance on messaging.message (accepted_at);
 create index message_by_failure on messaging.message (failed_at) where failed_at is not null;
+create index message_by_cancelling on messaging.message (cancelled_at) where cancelled_at is not null;
 create index message_of_phone on messaging.message (phone, seq);
 create index message_of_sender on messaging.message (sender, seq);
 create index message_of_run on messaging.message (run) where run is not null;
 
+-- Lets a list of messages end before those whose transactions have not committed: a later one may commit first, and a page
+-- that had passed the earlier ones would never show them. Each insert holds a lock until its transaction ends, whose number
+-- is, beyond this offset, below every seq that it takes afterwards. See lib/messenger/outbox/list.ts.
+create function messaging.announce_insert() returns trigger
+language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared((7206309::bigint << 40) + last_value) from messaging.message_seq_seq;
+  return null;
+end $$;
+create trigger announce_insert before insert on messaging.message
+for each statement execute function messaging.announce_insert();
+
+-- Returns a number below every seq that an insert in progress has taken or may take; null if there is none.
+create function messaging.first_insert() returns bigint
+language sql volatile
+return (
+  select min((classid::bigint << 32) + objid::bigint) - (7206309::bigint << 40)
+  from pg_locks
+  where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 8 = 7206309
+    and database = (select oid from pg_database where datname = current_database()));
+
 -- The encrypted payload, the same bytes for every send. Not a column of message, because every change of state would
--- copy it. The key finds the oldest rows for deletion.
+-- copy it.
 create table messaging.payload (
   seq bigint primary key references messaging.message (seq) on delete cascade,
-  bytes bytea not null
+  bytes bytea not null,
+  composed_at timestamptz not null default now()
 );
+create index payload_by_composing on messaging.payload (composed_at);
 
--- The text of a one-time code is needed until the message was composed, and its payload until it was delivered.
+-- The text of a one-time code is needed until the message was composed, and its payload until it was delivered; neither of
+-- a message that was cancelled.
 create function messaging.drop_code() returns trigger
 language plpgsql as $$
 begin
   new.content := new.content - 'sealed';
-  if new.state in ('DELIVERED', 'READ') then
+  if new.state in ('DELIVERED', 'READ', 'CANCELLED') then
     delete from messaging.payload where seq = new.seq;
   end if;
   return new;
@@ -260,8 +287,9 @@ end;
 
 grant usage on schema messaging to municipal_messenger, municipal_notify;
 grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
+grant select on messaging.message_seq_seq to municipal_messenger;
 revoke update, delete on messaging.operator_act, messaging.operator_result from municipal_messenger;
-grant execute on function messaging.quiet_until to municipal_messenger;
+grant execute on function messaging.quiet_until, messaging.first_insert to municipal_messenger;
 grant execute on function messaging.count_states to municipal_notify;
 
 reset role;

@@ -19,7 +19,7 @@ import { sign } from "./signature.ts";
 const giveUpEveryMs = 60_000;
 
 /** An address that is back gets its events within five minutes. */
-export const defaultSchedule: Schedule = {
+const defaultSchedule: Schedule = {
   everyMs: 1_000,
   leaseSeconds: 60,
   firstSeconds: 2,

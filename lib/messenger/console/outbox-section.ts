@@ -18,6 +18,7 @@ const tones: Record<State, string> = {
   FAILED: "bad",
   EXPIRED: "bad",
   UNCERTAIN: "bad",
+  CANCELLED: "neutral",
 };
 
 const renderDepth = ({ state, words }: View, name: keyof typeof queueNames): Html => {

@@ -93,6 +93,12 @@ export const discardMedia = async (sql: postgres.Sql, id: number): Promise<void>
   await sql`delete from messaging.media where id = ${id}`;
 };
 
+/** Deletes the media of a message that will not be sent. */
+export const detachMedia = async (sql: postgres.Sql, id: number): Promise<void> => {
+  await sql`update messaging.message set media_id = null where media_id = ${id}`;
+  await discardMedia(sql, id);
+};
+
 /** Detaches the media of messages that ended over an hour ago. @returns how many; there may be more. */
 export const releaseMedia = async (sql: postgres.Sql, limit: number): Promise<number> => {
   const { count } = await sql`

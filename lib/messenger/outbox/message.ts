@@ -49,6 +49,8 @@ export type ObstacleName =
   /** No account, or the pace of the account is not known yet. */
   | "no-account"
   | "quiet-hours"
+  /** Its sender wants it sent later. */
+  | "scheduled"
   /** After an attempt that failed, or a rejection; or while the platform does not answer for numbers and devices. */
   | "retry"
   /** An earlier message to the same number. */

@@ -95,14 +95,14 @@ export interface Held {
   readonly isBehind: boolean;
   /** When it may be taken, if that is in the future. */
   readonly notBefore: Date | null;
-  /** Whether it waits for the end of its quiet hours, and not after an attempt. */
-  readonly isQuiet: boolean;
+  /** What it waits for until then. */
+  readonly cause: "quiet-hours" | "scheduled" | "retry";
   readonly lane: Lane;
   /** Messages of its lane that are under way. */
   readonly underWay: number;
   /**
-   * Messages that may be taken before it, by priority, then in turns of the senders: at the end of its quiet hours if it
-   * waits for that, or else now. If it is held back as a new contact, or by an outage of the platform's directory, the
+   * Messages that may be taken before it, by priority, then in turns of the senders: at the end of its quiet hours, or at the
+   * time for which it is scheduled, if it waits for that, or else now. If it is held back as a new contact, or by an outage of the platform's directory, the
    * others that are held back so count too.
    */
   readonly ahead: number;
@@ -149,7 +149,7 @@ export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: re
       ${isReachable} as "isReachable",
       coalesce(first_seq <> waiting.seq, false) as "isBehind",
       case when not_before > now() then not_before end as "notBefore",
-      epoch is null and quiet_hours is not null as "isQuiet", lane,
+      case when epoch is not null then 'retry' when quiet_hours is null then 'scheduled' else 'quiet-hours' end as cause, lane,
       coalesce((select count from busy where busy.lane = waiting.lane), 0) as "underWay",
       least(ahead, ${maxAhead + 1})::int as ahead
     from asked join position using (seq, allowed, reachable, taken_from) join messaging.message waiting using (id)

@@ -16,16 +16,17 @@ const mediaBatch = 20;
 const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number }>)[] = [
   async (sql) => ({ count: await releaseMedia(sql, batch) }),
   async (sql) => ({ count: await deleteMedia(sql, mediaBatch) }),
-  // phones may request a message again for some days; the lowest numbers are the oldest
+  // phones may request a message again for some days
   (sql) => sql`
     delete from messaging.payload where seq in (
-      select seq from (select seq from messaging.payload order by seq limit ${batch}) oldest
-        join messaging.message using (seq)
-      where not is_open and accepted_at < now() - interval '7 days')`,
+      select seq from messaging.payload join messaging.message using (seq)
+      where composed_at < now() - interval '7 days' and not is_open limit ${batch})`,
+  // of one that was scheduled from when it was due
   (sql) => sql`
     delete from messaging.message where seq in (
-      select seq from (select seq, is_open, accepted_at from messaging.message order by seq limit ${batch}) oldest
-      where not is_open and accepted_at < now() - interval '30 days')`,
+      select seq from messaging.message
+      where accepted_at < now() - interval '30 days' and not_before < now() - interval '30 days' and not is_open
+      limit ${batch})`,
   (sql) => sql`
     delete from messaging.idempotency where key_digest in (
       select key_digest from messaging.idempotency where created_at < now() - interval '25 hours' limit ${batch})`,

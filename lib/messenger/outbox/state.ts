@@ -2,7 +2,9 @@ import type postgres from "postgres";
 import type { MessageState, State } from "#lib/messaging/submission.ts";
 import { reasons } from "./reason.ts";
 
-interface Row {
+/** What a sender may know of a message. */
+export interface StateRow {
+  readonly id: string;
   readonly status: State;
   readonly reason: string | null;
   readonly duration: number | null;
@@ -10,25 +12,29 @@ interface Row {
   readonly changedAt: Date;
 }
 
+export const stateColumns = (sql: postgres.ISql) => sql`
+  id, state as status, reason, (content ->> 'duration_seconds')::int as duration, accepted_at as "acceptedAt",
+  changed_at as "changedAt"`;
+
+export const toState = ({ id, status, reason, duration, acceptedAt, changedAt }: StateRow): MessageState => ({
+  id,
+  status,
+  ...(reason !== null && { reason }),
+  ...(duration !== null && { duration }),
+  accepted_at: acceptedAt.toISOString(),
+  changed_at: changedAt.toISOString(),
+});
+
 /** @param sender whose message it must be; by default anybody's. */
 export const findState = async (
   sql: postgres.ISql,
   id: string,
   sender?: string,
 ): Promise<MessageState | undefined> => {
-  const [row] = await sql<Row[]>`
-    select state as status, reason, (content ->> 'duration_seconds')::int as duration, accepted_at as "acceptedAt", changed_at as "changedAt"
-    from messaging.message where id = ${id} ${sender === undefined ? sql`` : sql`and sender = ${sender}`}`;
-  if (!row) return undefined;
-  const { status, reason, duration, acceptedAt, changedAt } = row;
-  return {
-    id,
-    status,
-    ...(reason !== null && { reason }),
-    ...(duration !== null && { duration }),
-    accepted_at: acceptedAt.toISOString(),
-    changed_at: changedAt.toISOString(),
-  };
+  const [row] = await sql<StateRow[]>`
+    select ${stateColumns(sql)} from messaging.message
+    where id = ${id} ${sender === undefined ? sql`` : sql`and sender = ${sender}`}`;
+  return row && toState(row);
 };
 
 /**

@@ -40,6 +40,7 @@ const toRows = (sql: postgres.ISql, messages: readonly (NewMessage & { readonly 
       bytes: Buffer.byteLength(submission.text ?? ""),
       priority: priorities[submission.class],
       seconds: submission.expires_in_seconds,
+      send_at: submission.send_at,
       quiet_hours: submission.quiet_hours,
       run: submission.run,
       key: (claim ?? heldKey)?.keyDigest.toString("hex"),
@@ -50,7 +51,8 @@ const toRows = (sql: postgres.ISql, messages: readonly (NewMessage & { readonly 
   return sql`
     select * from jsonb_to_recordset(${JSON.stringify(given)}::text::jsonb) as g (
       n integer, id text, sender text, kind text, phone text, content jsonb, media_id bigint, bytes bigint,
-      priority smallint, seconds integer, quiet_hours jsonb, run uuid, key text, since timestamptz, payload text)`;
+      priority smallint, seconds integer, send_at timestamptz, quiet_hours jsonb, run uuid, key text, since timestamptz,
+      payload text)`;
 };
 
 /**
@@ -63,9 +65,9 @@ const insertRows = (sql: postgres.ISql, from: postgres.Fragment) => sql`
   stored as (
     insert into messaging.message
       (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
-    select id, sender, kind, phone, content, media_id, priority, now() + seconds * interval '1 second', quiet_hours, run,
-      coalesce(messaging.quiet_until(quiet_hours, now()), now())
-    from ${from} order by n
+    select id, sender, kind, phone, content, media_id, priority, due + seconds * interval '1 second', quiet_hours, run,
+      coalesce(messaging.quiet_until(quiet_hours, due), due)
+    from (select *, greatest(now(), send_at) as due from ${from}) given order by n
     returning id, accepted_at
   ), counted as (
     insert into messaging.sender_day as total (sender, day, slot, messages, bytes)

@@ -9,11 +9,11 @@ import { restrictionsAt } from "./restrictions.ts";
 
 /** Lists the conditions of the outbox that delay a message. */
 const obstaclesOf = (held: Held, isOpen: boolean): Obstacle[] => {
-  const { isOn, isBehind, notBefore, isQuiet, lane, underWay, ahead } = held;
+  const { isOn, isBehind, notBefore, cause, lane, underWay, ahead } = held;
   const obstacles: (Obstacle | false)[] = [
     !isOpen && { name: "not-connected" },
     !isOn && { name: "paused" },
-    notBefore !== null && { name: isQuiet ? "quiet-hours" : "retry", until: notBefore },
+    notBefore !== null && { name: cause, until: notBefore },
     isBehind && { name: "order" },
     // a text takes a second, an upload minutes
     underWay >= widths[lane] && (lane !== "other" || ahead === 0) && { name: "lane" },

@@ -79,6 +79,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "None of the sender's messages has this ID. Use the ID from the response to the send request.",
     id: "Tidak ada pesan dari pengirim ini dengan ID itu. Gunakan ID dari respons saat pesan dikirim.",
   },
+  notWaiting: {
+    en: "The message is being sent, may have been sent, or has ended, so it cannot be cancelled. `GET /messages/{id}` returns its state.",
+    id: "Pesan sedang dikirim, mungkin sudah terkirim, atau sudah selesai, sehingga tidak dapat dibatalkan. `GET /messages/{id}` menampilkan statusnya.",
+  },
   keyInUse: {
     en: "The first request with this Idempotency-Key is still in progress. Send the same request again after `Retry-After` seconds.",
     id: "Permintaan pertama dengan Idempotency-Key ini masih diproses. Kirim ulang permintaan yang sama setelah `Retry-After` detik.",

@@ -1,4 +1,11 @@
+import {
+  maxExpirySeconds,
+  maxPageSize,
+  messageClasses,
+  states as stateNames,
+} from "#lib/messaging/submission.ts";
 import type * as rows from "#lib/routes/messaging.ts";
+import type { Text } from "../text.ts";
 import type { AreaWords, FieldWords, RouteWords } from "../words.ts";
 
 const phonePattern = "[1-9]\\d{7,14}";
@@ -15,6 +22,28 @@ const idempotencyKey: FieldWords = {
   en: "Within 24 hours, the same request with the same key returns the same response and sends nothing. Up to 255 visible ASCII characters.",
   id: "Dalam 24 jam, permintaan yang sama dengan kunci yang sama menghasilkan respons yang sama dan tidak mengirim apa pun. Paling banyak 255 karakter ASCII yang terlihat.",
   example: "receipt-2025-000123",
+};
+/** Of every send. */
+const sendHeaders: Readonly<Record<string, FieldWords>> = {
+  "idempotency-key": idempotencyKey,
+  "x-class": {
+    en: "What the message is; more urgent ones are sent first, in this order: `one-time-code`, `transactional`, `reminder`, `bulk`. By default `transactional`.",
+    id: "Kelas pesan; yang lebih mendesak dikirim lebih dulu, dengan urutan: `one-time-code`, `transactional`, `reminder`, `bulk`. Bawaannya `transactional`.",
+    example: "reminder",
+    schema: { type: "string", enum: [...messageClasses], default: "transactional" },
+  },
+  "x-expires-in": {
+    en: "Seconds after which an unsent message expires, counted from its acceptance or from `X-Send-At`. By default 259,200 (72 hours), of a `one-time-code` 300.",
+    id: "Detik sampai pesan yang belum terkirim kedaluwarsa, dihitung sejak diterima atau sejak `X-Send-At`. Bawaannya 259.200 (72 jam), untuk `one-time-code` 300.",
+    example: 3_600,
+    schema: { type: "integer", minimum: 1, maximum: maxExpirySeconds },
+  },
+  "x-send-at": {
+    en: "When to send it, at most 30 days ahead: RFC 3339 with `Z` or an offset, exact to the millisecond; further digits are ignored. A time in the past means now. A day, an hour or a second that does not exist gets 400, also the second 60.",
+    id: "Waktu pengiriman, paling lama 30 hari ke depan: RFC 3339 dengan `Z` atau offset, teliti sampai milidetik; digit selebihnya diabaikan. Waktu yang sudah lewat berarti sekarang. Hari, jam, atau detik yang tidak ada menghasilkan 400, juga detik 60.",
+    example: "2026-05-01T08:00:00+07:00",
+    schema: { type: "string", format: "date-time" },
+  },
 };
 const caption: FieldWords = {
   en: "Text shown below the image or file. A form made by a browser or by `fetch` sends its line ends as CRLF.",
@@ -62,8 +91,9 @@ const upload = (mediaType: string, en: string, id: string): FieldWords => ({
   mediaType,
 });
 
+const always = { en: "Always `true`.", id: "Selalu `true`." };
 const messageFields = {
-  status: { en: "Always `true`.", id: "Selalu `true`." },
+  status: always,
   data: { en: "The message.", id: "Pesan." },
   "data.id": { en: "ID of the message.", id: "ID pesan." },
 };
@@ -88,8 +118,41 @@ const queued = (what: string): RouteWords["reply"] => ({
 const queuedFile =
   "The file is queued for sending to 6281234567890 (server timestamp: 2025-01-31T01:15:30.123Z)";
 const states = {
-  en: "`PENDING` → `SENDING` → `SENT` (accepted by WhatsApp) → `DELIVERED` → `READ`. With a reason: `FAILED` (no account, or rejected), `EXPIRED` (not sent within 72 hours) and `UNCERTAIN` (sent up to five times without an answer; it may have arrived, and WhatsApp drops copies with the same ID).",
-  id: "`PENDING` → `SENDING` → `SENT` (diterima WhatsApp) → `DELIVERED` → `READ`. Disertai alasan: `FAILED` (tanpa akun, atau ditolak), `EXPIRED` (tidak terkirim dalam 72 jam), dan `UNCERTAIN` (dikirim sampai lima kali tanpa jawaban; mungkin sampai, dan WhatsApp membuang salinan dengan ID yang sama).",
+  en: "`PENDING` → `SENDING` → `SENT` (accepted by WhatsApp) → `DELIVERED` → `READ`. With a reason: `FAILED` (no account, or rejected), `EXPIRED` (not sent in time) and `UNCERTAIN` (sent up to five times without an answer; it may have arrived, and WhatsApp drops copies with the same ID). `CANCELLED`: you cancelled it before it was sent.",
+  id: "`PENDING` → `SENDING` → `SENT` (diterima WhatsApp) → `DELIVERED` → `READ`. Disertai alasan: `FAILED` (tanpa akun, atau ditolak), `EXPIRED` (tidak terkirim tepat waktu), dan `UNCERTAIN` (dikirim sampai lima kali tanpa jawaban; mungkin sampai, dan WhatsApp membuang salinan dengan ID yang sama). `CANCELLED`: Anda membatalkannya sebelum dikirim.",
+};
+const messageId = {
+  en: "The ID returned when the message was sent.",
+  id: "ID dari respons saat pesan dikirim.",
+  example: "3EB0C767D26A1B2E5A9F",
+};
+/** The fields of a message's state. @param at its place in the response. */
+const stateFields = (at: string): Readonly<Record<string, Text>> => ({
+  [`${at}.id`]: { en: "ID of the message.", id: "ID pesan." },
+  [`${at}.status`]: states,
+  [`${at}.reason`]: {
+    en: "Reason for FAILED, EXPIRED or UNCERTAIN. With SENT: the phone could not decrypt the message and shows “Waiting for this message”.",
+    id: "Alasan FAILED, EXPIRED, atau UNCERTAIN. Pada SENT: telepon tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”.",
+  },
+  [`${at}.duration`]: {
+    en: "Seconds until it disappears from the chat, rounded up from the requested `duration`; absent if none was requested.",
+    id: "Detik sampai pesan hilang dari percakapan, dibulatkan ke atas dari `duration` yang diminta; tidak ada bila tidak diminta.",
+  },
+  [`${at}.accepted_at`]: { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
+  [`${at}.changed_at`]: { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
+});
+const delivered = {
+  id: "3EB0C767D26A1B2E5A9F",
+  status: "DELIVERED",
+  duration: 86_400,
+  accepted_at: "2025-01-31T01:15:30.123Z",
+  changed_at: "2025-01-31T01:15:41.456Z",
+};
+const cancelled = {
+  id: "3EB0C767D26A1B2E5AA1",
+  status: "CANCELLED",
+  accepted_at: "2025-01-31T01:15:30.123Z",
+  changed_at: "2025-01-31T01:16:02.789Z",
 };
 
 const exactlyOne = (file: string, address: string): NonNullable<RouteWords["forms"]> => ({
@@ -108,7 +171,7 @@ export const messagingWords: AreaWords<typeof rows> = {
     en: "The text is delivered byte for byte. WhatsApp formats `*bold*`, `_italic_`, `~strikethrough~` and `` `monospace` ``. At most 65,536 characters. Messages are accepted at once and sent slowly.",
     id: "Teks sampai persis seperti yang dikirim. WhatsApp memformat `*tebal*`, `_miring_`, `~coret~`, dan `` `monospace` ``. Paling banyak 65.536 karakter. Pesan langsung diterima dan dikirim perlahan.",
     fields: {
-      "idempotency-key": idempotencyKey,
+      ...sendHeaders,
       phone,
       message: { en: "The text.", id: "Teksnya.", example: "Kode Anda: *123456*" },
       reply_message_id: nullable({ ...replyMessageId, schema: { maxLength: 128 } }),
@@ -130,7 +193,7 @@ export const messagingWords: AreaWords<typeof rows> = {
     en: "Send exactly one of `image` (at most 4 MiB) and `image_url` (at most 16 MiB). The content must be JPG or PNG; the file name does not matter. Fields that are blank, `null` or `undefined` are ignored.",
     id: "Kirim tepat satu dari `image` (paling besar 4 MiB) dan `image_url` (paling besar 16 MiB). Isinya harus JPG atau PNG; nama berkas tidak berpengaruh. Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
     fields: {
-      "idempotency-key": idempotencyKey,
+      ...sendHeaders,
       phone,
       image: upload("image/jpeg, image/png", "The image, JPG or PNG.", "Gambar, JPG atau PNG."),
       image_url: address("image", "gambar"),
@@ -161,7 +224,7 @@ export const messagingWords: AreaWords<typeof rows> = {
     en: "Send exactly one of `file` (at most 4 MiB) and `file_url` (at most 50 MiB). Fields that are blank, `null` or `undefined` are ignored.",
     id: "Kirim tepat satu dari `file` (paling besar 4 MiB) dan `file_url` (paling besar 50 MiB). Field yang kosong atau berisi `null` atau `undefined` diabaikan.",
     fields: {
-      "idempotency-key": idempotencyKey,
+      ...sendHeaders,
       phone,
       file: upload(
         "application/octet-stream",
@@ -213,11 +276,7 @@ export const messagingWords: AreaWords<typeof rows> = {
     summaryInIndonesian: "Menampilkan status sebuah pesan",
     ...states,
     fields: {
-      id: {
-        en: "The ID returned when the message was sent.",
-        id: "ID dari respons saat pesan dikirim.",
-        example: "3EB0C767D26A1B2E5A9F",
-      },
+      id: messageId,
     },
     mistake: { where: "params", input: { id: "a b" } },
     curl: `curl -s "{base}/messages/$MESSAGE_ID" -u "$AUTH"`,
@@ -228,29 +287,10 @@ export const messagingWords: AreaWords<typeof rows> = {
       id: "Status pesan.",
       fields: {
         ...messageFields,
-        "data.status": states,
-        "data.reason": {
-          en: "Reason for FAILED, EXPIRED or UNCERTAIN. With SENT: the phone could not decrypt the message and shows “Waiting for this message”.",
-          id: "Alasan FAILED, EXPIRED, atau UNCERTAIN. Pada SENT: telepon tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”.",
-        },
-        "data.duration": {
-          en: "Seconds until it disappears from the chat, rounded up from the requested `duration`; absent if none was requested.",
-          id: "Detik sampai pesan hilang dari percakapan, dibulatkan ke atas dari `duration` yang diminta; tidak ada bila tidak diminta.",
-        },
-        "data.accepted_at": { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
-        "data.changed_at": { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
+        ...stateFields("data"),
       },
       examples: {
-        delivered: {
-          status: true,
-          data: {
-            id: "3EB0C767D26A1B2E5A9F",
-            status: "DELIVERED",
-            duration: 86_400,
-            accepted_at: "2025-01-31T01:15:30.123Z",
-            changed_at: "2025-01-31T01:15:41.456Z",
-          },
-        },
+        delivered: { status: true, data: delivered },
         failed: {
           status: true,
           data: {
@@ -262,6 +302,75 @@ export const messagingWords: AreaWords<typeof rows> = {
           },
         },
       },
+    },
+  },
+  "messaging/list-messages": {
+    operationId: "listMessages",
+    summaryInIndonesian: "Menampilkan daftar pesan Anda",
+    en: "Your messages of the last 30 days in the order of acceptance, oldest first. While `next` is not null, send it in `after` for the next page: pages neither skip nor repeat a message, even while others are accepted. A message that is being accepted appears a moment later.",
+    id: "Pesan Anda dari 30 hari terakhir menurut urutan penerimaan, mulai dari yang paling lama. Selama `next` tidak null, kirim nilainya di `after` untuk halaman berikutnya: tidak ada pesan yang terlewat atau berulang, meskipun pesan lain sedang diterima. Pesan yang sedang diterima muncul sesaat kemudian.",
+    fields: {
+      state: {
+        en: "Only messages in this state.",
+        id: "Hanya pesan dengan status ini.",
+        example: "FAILED",
+        schema: { type: "string", enum: [...stateNames] },
+      },
+      since: {
+        en: "Only messages accepted at this time or later: RFC 3339 with `Z` or an offset.",
+        id: "Hanya pesan yang diterima pada waktu ini atau sesudahnya: RFC 3339 dengan `Z` atau offset.",
+        example: "2025-01-31T00:00:00Z",
+        schema: { type: "string", format: "date-time" },
+      },
+      after: {
+        en: "`next` of the page before, unchanged.",
+        id: "`next` dari halaman sebelumnya, tanpa perubahan.",
+        example: "AW9xS0pYd2ZyZ0N3",
+      },
+      limit: {
+        en: "Messages per page, 50 by default.",
+        id: "Jumlah pesan per halaman, bawaannya 50.",
+        example: 100,
+        schema: { type: "integer", minimum: 1, maximum: maxPageSize, default: 50 },
+      },
+    },
+    mistake: { where: "query", input: { limit: "101" } },
+    curl: `curl -s "{base}/messages?state=FAILED&since=2025-01-31T00:00:00Z&limit=100" -u "$AUTH"`,
+    reply: {
+      name: "MessagePage",
+      parts: { "data.[]": "Message" },
+      en: "One page of messages.",
+      id: "Satu halaman pesan.",
+      fields: {
+        status: always,
+        data: { en: "The messages.", id: "Pesan-pesan." },
+        ...stateFields("data"),
+        next: {
+          en: "Send it in `after` for the next page; null on the last one.",
+          id: "Kirim di `after` untuk halaman berikutnya; null di halaman terakhir.",
+        },
+      },
+      examples: {
+        page: { status: true, data: [delivered, cancelled], next: "AW9xS0pYd2ZyZ0N3" },
+        last: { status: true, data: [], next: null },
+      },
+    },
+  },
+  "messaging/cancel-message": {
+    operationId: "cancelMessage",
+    summaryInIndonesian: "Membatalkan pesan yang menunggu",
+    en: "A cancelled message is never sent, also not by a repeated send with the same Idempotency-Key. Cancelling it again returns the same. A message that is being sent, may have been sent or has ended gets 409.",
+    id: "Pesan yang dibatalkan tidak akan dikirim, juga tidak oleh pengiriman ulang dengan Idempotency-Key yang sama. Membatalkannya lagi menghasilkan respons yang sama. Pesan yang sedang dikirim, mungkin sudah terkirim, atau sudah selesai menghasilkan 409.",
+    fields: { id: messageId },
+    mistake: { where: "params", input: { id: "a b" } },
+    curl: `curl -s -X DELETE "{base}/messages/$LATER_ID" -u "$AUTH"`,
+    reply: {
+      name: "MessageStatus",
+      parts: { data: "Message" },
+      en: "The message is cancelled.",
+      id: "Pesan dibatalkan.",
+      fields: { ...messageFields, ...stateFields("data") },
+      examples: { cancelled: { status: true, data: cancelled } },
     },
   },
 };

@@ -8,7 +8,9 @@ const endpoints = [
   ["POST", "/send/message"],
   ["POST", "/send/image"],
   ["POST", "/send/file"],
+  ["GET", "/messages"],
   ["GET", "/messages/3EB0"],
+  ["DELETE", "/messages/3EB0"],
 ] as const;
 
 export const messagingAccess: Section = {
@@ -58,11 +60,11 @@ export const messagingAccess: Section = {
           ...[
             ["GET", "/send/message"],
             ["PUT", "/send/image"],
-            ["DELETE", "/messages/3EB0"],
+            ["PUT", "/messages/3EB0"],
             ["POST", "/messages/3EB0"],
           ],
           ...[
-            ["GET", "/messages"],
+            ["DELETE", "/messages"],
             ["GET", "/messages/3EB0/x"],
             ["POST", "/v1/penduduk"],
           ],

@@ -23,9 +23,17 @@ const Queued = z.strictObject({
   }),
 });
 const times = { accepted_at: z.string(), changed_at: z.string() };
-const State = z.strictObject({
+const Message = z.strictObject({
+  id: z.string(),
+  status: z.string(),
+  reason: z.optional(z.string()),
+  ...times,
+});
+const State = z.strictObject({ status: z.literal(true), data: Message });
+const Page = z.strictObject({
   status: z.literal(true),
-  data: z.strictObject({ id: z.string(), status: z.string(), reason: z.optional(z.string()), ...times }),
+  data: z.array(z.extend(Message, { duration: z.optional(z.int()) })),
+  next: z.nullable(z.string()),
 });
 
 /** What is wrong, the phone, and part of the message that says how to fix it. */
@@ -83,6 +91,12 @@ const wrongBodies: [string, string][] = [
 ];
 export const wrongKeys = ["", "k".repeat(256), "a b", "é", "a, b"];
 
+const wrongHeaders = [
+  ["X-Class", "urgent"],
+  ["X-Expires-In", "1.5"],
+  ["X-Send-At", "2026-02-30T08:00:00Z"],
+] as const;
+
 /** Polls the status of a message until it is sent, for at most 30 s. */
 const follow = async (system: System, id: string) => {
   for (const deadline = Date.now() + 30_000; ; await pause(500)) {
@@ -106,11 +120,13 @@ export const messagingText: Section = {
       check: async (system) => {
         const path = `/messages/3EB0${randomUUID().replaceAll("-", "").toUpperCase()}`;
         const headers = { origin: "https://app.example" };
-        const answer = await askAs(system, { method: "GET", path, headers });
-        expectMessagingRefusal(answer, 404, "MESSAGE_NOT_FOUND");
-        expectHeader(answer, "access-control-allow-origin", undefined);
-        expectHeader(answer, "x-request-id", /^[\w-]+$/);
-        expectHeader(answer, "cache-control", /^no-store$/);
+        for (const method of ["GET", "DELETE"]) {
+          const answer = await askAs(system, { method, path, headers });
+          expectMessagingRefusal(answer, 404, "MESSAGE_NOT_FOUND");
+          expectHeader(answer, "access-control-allow-origin", undefined);
+          expectHeader(answer, "x-request-id", /^[\w-]+$/);
+          expectHeader(answer, "cache-control", /^no-store$/);
+        }
       },
     },
     {
@@ -119,7 +135,8 @@ export const messagingText: Section = {
       fix: schemaFix,
       check: async (system) => {
         for (const id of ["%2e%2e%2fhealth", "a%20b", "x".repeat(65), "a;b"])
-          expectMessagingInvalid(await askAs(system, { method: "GET", path: `/messages/${id}` }));
+          for (const method of ["GET", "DELETE"])
+            expectMessagingInvalid(await askAs(system, { method, path: `/messages/${id}` }));
       },
     },
     {
@@ -178,6 +195,51 @@ export const messagingText: Section = {
             about: `the key ${JSON.stringify(key).slice(0, 10)}`,
           });
           expectMessagingInvalid(answer, "Idempotency-Key must be");
+        }
+      },
+    },
+    {
+      name: "rejects an unknown class, a lifetime that is not whole seconds and a time that does not exist",
+      needs,
+      fix: schemaFix,
+      check: async (system) => {
+        // no message text, so that nothing is sent if the header is accepted
+        for (const [name, value] of wrongHeaders) {
+          const question = { path: "/send/message", body: { phone }, headers: { [name]: value } };
+          const answer = await askAs(system, { ...question, about: `${name}: ${value}` });
+          expectMessagingInvalid(answer, `${name} must be sent once`);
+        }
+      },
+    },
+    {
+      name: "lists the sender's messages, and continues only from the end of a page",
+      needs,
+      fix: "503 SESSION_UNAVAILABLE: check that the messenger runs, MESSENGER_URL, and the secret messenger-token.",
+      check: async (system) => {
+        const page = await askAs(system, { method: "GET", path: "/messages?limit=1" });
+        expectStatus(page, 200);
+        expectShape(page, Page);
+        for (const query of ["after=x", "limit=101", "state=WAITING", "since=yesterday"])
+          expectMessagingInvalid(await askAs(system, { method: "GET", path: `/messages?${query}` }));
+      },
+    },
+    {
+      name: "cancels a text for later once and for all",
+      needs: [...needs, "phone"],
+      fix: "NOT_WAITING: check that X-Send-At reaches the function, and the clocks.",
+      check: async (system) => {
+        const answer = await askAs(system, {
+          path: "/send/message",
+          headers: { "x-send-at": new Date(Date.now() + 3_600_000).toISOString() },
+          body: { phone: credential(system, "phone"), message: "This text must not arrive" },
+        });
+        expectStatus(answer, 200);
+        const path = `/messages/${expectShape(answer, Queued).data.id}`;
+        for (const about of ["the first time", "again"]) {
+          const cancelled = await askAs(system, { method: "DELETE", path, about });
+          expectStatus(cancelled, 200);
+          const { status } = expectShape(cancelled, State).data;
+          expectRule(cancelled, status === "CANCELLED", "CANCELLED", status);
         }
       },
     },

@@ -31,6 +31,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
   },
   messenger: {
     functions: [
+      "messaging.first_insert",
       "messaging.quiet_until",
       "messaging.today",
       "notification.add_opt_out",
@@ -49,6 +50,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.media": all,
       "messaging.media_chunk": all,
       "messaging.message": all,
+      "messaging.message_seq_seq": read,
       "messaging.number_check": all,
       "messaging.operator_act": append,
       "messaging.operator_result": append,

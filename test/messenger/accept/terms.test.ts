@@ -18,7 +18,7 @@ beforeEach(() => {
   quota = new Quota(sql, 1_000, 0);
 });
 
-const options = () => ({ sql, store, newId, quota, seal, notify: () => {} });
+const options = () => ({ isOptedOut: async () => false, sql, store, newId, quota, seal, notify: () => {} });
 async function* downloaded(bytes: number) {
   yield Buffer.alloc(bytes);
 }

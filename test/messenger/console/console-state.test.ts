@@ -23,9 +23,9 @@ describe("the state of the outbox", () => {
   test("contains the queue and the latest fifty messages, with masked numbers and without text", async () => {
     const sql = (await createMessengerDatabase()).connect(3);
     await sql`
-      insert into messaging.message (id, sender, kind, phone, content, expires_at, accepted_at)
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, accepted_at, not_before)
       select 'm' || n, 'api:test', 'text', '628120000' || lpad(n::text, 4, '0'), '{"text":"a secret"}',
-        now() + interval '1 day', now() - interval '90 seconds'
+        now() + interval '1 day', now() - interval '90 seconds', now() - interval '90 seconds'
       from generate_series(1, 60) n`;
     await sql`update messaging.message set state = 'FAILED', reason = 'because', attempts = 1 where id = 'm60'`;
     await setPaused(sql, true);

@@ -5,10 +5,10 @@ import { createMessengerDatabase } from "../messenger-database.ts";
 test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups and archived links after 30 days, counts of senders after 90", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   await sql`
-    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
-    select state || age, 'api:test', 'text', '6281200000001', '{}', state, now() - age * interval '1 day', now() + interval '1 day'
-    from unnest(array[0, 8, 31]) age, unnest(array['SENT', 'PENDING', 'SENDING']) state`;
-  await sql`insert into messaging.payload select seq, 'p' from messaging.message`;
+    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, not_before, expires_at)
+    select state || age, 'api:test', 'text', '6281200000001', '{}', state, at, at, now() + interval '1 day'
+    from unnest(array[0, 8, 31]) age cross join lateral (select now() - age * interval '1 day' as at) accepted, unnest(array['SENT', 'PENDING', 'SENDING']) state`;
+  await sql`insert into messaging.payload select seq, 'p', accepted_at from messaging.message`;
   await sql`
     insert into messaging.idempotency (key_digest, payload_digest, created_at)
     select sha256(h::text::bytea), sha256('p'), now() - h * interval '1 hour' from unnest(array[1, 24.5, 26]) h`;
@@ -47,13 +47,14 @@ test("deletes a backlog of several batches at once", async () => {
   const sql = (await createMessengerDatabase()).connect(2);
   const rows = 2_500;
   await sql`
-    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
-    select i, 'api:test', 'text', '6281200000001', '{}', 'SENT', now() - interval '31 days', now() from generate_series(1, ${rows}) i`;
+    insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, not_before, expires_at)
+    select i, 'api:test', 'text', '6281200000001', '{}', 'SENT', now() - interval '31 days', now() - interval '31 days', now()
+    from generate_series(1, ${rows}) i`;
   await sql`
     insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
     select 'young' || i, 'api:test', 'text', '6281200000001', '{}', 'SENT', now() - interval '8 days', now()
     from generate_series(1, ${rows}) i`;
-  await sql`insert into messaging.payload select seq, 'p' from messaging.message`;
+  await sql`insert into messaging.payload select seq, 'p', accepted_at from messaging.message`;
   await sql`
     insert into messaging.idempotency (key_digest, payload_digest, created_at)
     select sha256(i::text::bytea), sha256('p'), now() - interval '26 hours' from generate_series(1, ${rows}) i`;

@@ -77,6 +77,13 @@ describe("a message waits", () => {
     expect((await explain("B", pacingWith())).obstacles).toEqual([["retry", 5]]);
   });
 
+  test("for the time for which it is scheduled", async () => {
+    await befriend();
+    await add({ id: "A" });
+    await sql`update messaging.message set not_before = now() + interval '90 minutes' where id = 'A'`;
+    expect(await explain("A", pacingWith())).toEqual({ obstacles: [["scheduled", 90]], ahead: 0, at: 90 });
+  });
+
   test("for the end of an outage while the platform does not answer for numbers, unless nothing must be asked for its own", async () => {
     await befriend();
     await add({ id: "A" }, { id: "B", phone: "6281200000002" });
@@ -285,6 +292,7 @@ test("the chart counts acceptance, sending and failure by hour, and what waited 
       ('old', 'PENDING', '30 hours', null, '30 hours'),
       ('sent', 'READ', '5 hours', '3 hours', '1 hour'),
       ('failed', 'FAILED', '5 hours', null, '4 hours'),
+      ('cancelled', 'CANCELLED', '5 hours', null, '2 hours'),
       ('new', 'PENDING', '0 s', null, '0 s')) given (id, state, accepted, sent, changed)`;
   const hours = await listHours(sql);
   expect(hours).toHaveLength(24);
@@ -293,9 +301,9 @@ test("the chart counts acceptance, sending and failure by hour, and what waited 
     .map(({ accepted, sent, failed, waiting }) => [accepted, sent, failed, waiting]);
   expect(tail).toEqual([
     [0, 0, 0, 1],
-    [2, 0, 0, 3],
-    [0, 0, 1, 2],
-    [0, 1, 0, 1],
+    [3, 0, 0, 4],
+    [0, 0, 1, 3],
+    [0, 1, 0, 2],
     [0, 0, 0, 1],
     [0, 0, 0, 1],
     [1, 0, 0, 2],

@@ -25,8 +25,8 @@ export const acceptance: readonly Mutant[] = [
   {
     breaks: "Messages of one batch go out in any order",
     file: "lib/messenger/outbox/store.ts",
-    find: "from ${from} order by n",
-    replace: "from ${from} order by id",
+    find: "given order by n\n    returning",
+    replace: "given order by id\n    returning",
     tests: [...ofAcceptance, ...ofBatch],
     only: "in its order|in the order of arrival",
   },
@@ -118,8 +118,8 @@ export const acceptance: readonly Mutant[] = [
   {
     breaks: "What a message under way consists of is erased after seven days",
     file: "lib/messenger/outbox/retention.ts",
-    find: "where not is_open and accepted_at < now() - interval '7 days'",
-    replace: "where state <> 'PENDING' and accepted_at < now() - interval '7 days'",
+    find: "where composed_at < now() - interval '7 days' and not is_open",
+    replace: "where composed_at < now() - interval '7 days' and state <> 'PENDING'",
     tests: ["test/messenger/outbox/retention.test.ts"],
   },
   {

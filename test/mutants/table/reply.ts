@@ -157,8 +157,8 @@ export const reply: readonly Mutant[] = [
   {
     breaks: "A backend is told that the messenger is away when the recipient has opted out",
     file: "lib/messaging/messenger-client.ts",
-    find: "rejected.data.code !== optedOut.code",
-    replace: 'rejected.data.code !== ""',
+    find: "[classNotAllowed([]).code, optedOut.code]",
+    replace: "[classNotAllowed([]).code]",
     tests: ["test/messaging/messenger-client.test.ts"],
     only: "has opted out",
   },

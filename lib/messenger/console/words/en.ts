@@ -299,6 +299,7 @@ export const en = {
       paused: "sending is paused",
       "no-account": "the linked account is not known yet",
       "quiet-hours": "quiet hours of the message",
+      scheduled: "its sender wants it sent later",
       retry: "the next attempt after a failed one",
       order: "an earlier message to the same number must be sent first",
       lane: "messages of its kind are being sent; this one follows",

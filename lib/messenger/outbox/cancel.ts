@@ -1,0 +1,32 @@
+import type postgres from "postgres";
+import { Fault } from "#lib/faults/fault.ts";
+import { notWaiting } from "#lib/faults/table.ts";
+import type { MessageState } from "#lib/messaging/submission.ts";
+import { detachMedia } from "./media.ts";
+import { type StateRow, stateColumns, toState } from "./state.ts";
+
+/**
+ * Cancels a message that waits and of which nothing may have left. It and the statement that takes a message to send it
+ * both change only a PENDING row: whichever is first.
+ *
+ * @returns its state, also when it was cancelled before; undefined for an unknown id, and for that of another sender.
+ * @throws Fault 409 once it is being sent, may have been sent, or has ended.
+ */
+export const cancel = async (
+  sql: postgres.Sql,
+  id: string,
+  sender: string,
+): Promise<MessageState | undefined> => {
+  const [cancelled] = await sql<(StateRow & { mediaId: number | null })[]>`
+    update messaging.message set state = 'CANCELLED', reason = null, changed_at = now()
+    where id = ${id} and sender = ${sender} and state = 'PENDING' and attempts <= unsent
+    returning ${stateColumns(sql)}, media_id as "mediaId"`;
+  if (cancelled) {
+    if (cancelled.mediaId !== null) await detachMedia(sql, cancelled.mediaId);
+    return toState(cancelled);
+  }
+  const [row] = await sql<StateRow[]>`
+    select ${stateColumns(sql)} from messaging.message where id = ${id} and sender = ${sender}`;
+  if (row && row.status !== "CANCELLED") throw new Fault(notWaiting);
+  return row && toState(row);
+};

@@ -1,0 +1,146 @@
+import type postgres from "postgres";
+import { beforeEach, describe, expect, test } from "vitest";
+import { cancel } from "#lib/messenger/outbox/cancel.ts";
+import {
+  markSent,
+  recover,
+  requeue,
+  requeueComposed,
+  requeueFailed,
+  requeueUnsent,
+} from "#lib/messenger/outbox/outcome.ts";
+import { storePayload } from "#lib/messenger/outbox/payload.ts";
+import { findState } from "#lib/messenger/outbox/state.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
+import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+
+let sql: postgres.Sql;
+let epoch: number;
+beforeEach(async () => {
+  sql = (await createMessengerDatabase()).connect(4);
+  epoch = await beginTerm(sql);
+});
+const sender = "api:test";
+const take = async (more: Parameters<typeof takeAny>[2] = {}) =>
+  (await takeAny(sql, epoch, more)) ?? expect.fail("nothing was taken");
+const notWaiting = { status: 409, code: "not_waiting" };
+
+test("a message that waits is cancelled once and for all, and never taken", async () => {
+  await putMessage(sql, "A");
+  const first = await cancel(sql, "A", sender);
+  expect(first).toMatchObject({ id: "A", status: "CANCELLED" });
+  expect(await cancel(sql, "A", sender)).toEqual(first);
+  expect(await takeAny(sql, epoch)).toBeUndefined();
+  expect(await findState(sql, "A")).toEqual(first);
+});
+
+test("an unknown message and that of another sender are not found, and the latter stays", async () => {
+  await putMessage(sql, "A");
+  expect(await cancel(sql, "B", sender)).toBeUndefined();
+  expect(await cancel(sql, "A", "api:other")).toBeUndefined();
+  expect(await take()).toMatchObject({ id: "A" });
+});
+
+describe("a message is not cancelled", () => {
+  test("while it is being sent", async () => {
+    await putMessage(sql, "A");
+    await take();
+    await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
+    expect((await findState(sql, "A"))?.status).toBe("SENDING");
+  });
+
+  test("while it waits for another send without an answer to the one before", async () => {
+    await putMessage(sql, "A");
+    const message = await take();
+    await storePayload(sql, epoch, "A", Buffer.from("payload"));
+    await requeue(sql, message, 0);
+    await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
+    // also after an attempt that certainly failed
+    await requeueFailed(sql, await take(), 0);
+    await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
+  });
+
+  test("after its leader was lost while the frame may have left", async () => {
+    await putMessage(sql, "A");
+    await take();
+    await storePayload(sql, epoch, "A", Buffer.from("payload"));
+    await recover(sql, await beginTerm(sql));
+    expect((await findState(sql, "A"))?.status).toBe("PENDING");
+    await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
+  });
+
+  test.each(["SENT", "DELIVERED", "READ", "FAILED", "EXPIRED", "UNCERTAIN"])("that is %s", async (state) => {
+    await putMessage(sql, "A");
+    await sql`update messaging.message set state = ${state}`;
+    await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
+    expect((await findState(sql, "A"))?.status).toBe(state);
+  });
+});
+
+test("a message is cancelled after attempts of which nothing left", async () => {
+  for (const [id, postpone] of [
+    ["failed", (message: Awaited<ReturnType<typeof take>>) => requeueFailed(sql, message, 3_600)],
+    ["unsent", (message: Awaited<ReturnType<typeof take>>) => requeueUnsent(sql, message, 3_600)],
+  ] as const) {
+    await putMessage(sql, id, { phone: id === "failed" ? "6281200000001" : "6281200000002" });
+    await postpone(await take());
+    expect((await cancel(sql, id, sender))?.status).toBe("CANCELLED");
+  }
+});
+
+test("what a cancelled message holds back is sent", async () => {
+  await putMessage(sql, "A");
+  await putMessage(sql, "B");
+  await requeueUnsent(sql, await take(), 3_600);
+  expect(await takeAny(sql, epoch)).toBeUndefined();
+  await cancel(sql, "A", sender);
+  expect(await take()).toMatchObject({ id: "B" });
+});
+
+test("the media of a cancelled message are deleted", async () => {
+  await putMessage(sql, "A");
+  await sql`
+    with stored as (insert into messaging.media (sender, content_type) values (${sender}, 'image/png') returning id),
+      chunk as (insert into messaging.media_chunk select id, 0, 'x' from stored)
+    update messaging.message set media_id = stored.id from stored`;
+  await cancel(sql, "A", sender);
+  const left = await sql`
+    select id from messaging.media union all select media_id from messaging.media_chunk
+    union all select media_id from messaging.message where media_id is not null`;
+  expect(left).toHaveLength(0);
+});
+
+test("of a cancelled one-time code neither text nor payload remain", async () => {
+  await putMessage(sql, "A", { class: "one-time-code" });
+  await sql`update messaging.message set content = '{"sealed": "c2VhbGVk"}'`;
+  const message = await take();
+  await storePayload(sql, epoch, "A", Buffer.from("payload"));
+  await requeueComposed(sql, message);
+  await cancel(sql, "A", sender);
+  const left = await sql`
+    select content, (select count(*)::int from messaging.payload) as payloads from messaging.message`;
+  expect(left[0]).toEqual({ content: {}, payloads: 0 });
+});
+
+test("a message is cancelled or taken, never both, whichever comes first", async () => {
+  const ids = Array.from({ length: 60 }, (_, n) => `M${n}`);
+  for (const [n, id] of ids.entries()) await putMessage(sql, id, { phone: String(62_812_000_000 + n) });
+  const sent: string[] = [];
+  const send = async () => {
+    for (let message = await takeAny(sql, epoch); message; message = await takeAny(sql, epoch)) {
+      sent.push(message.id);
+      await markSent(sql, message);
+    }
+  };
+  const cancelled: string[] = [];
+  const stop = async () => {
+    for (const id of ids.toReversed())
+      await cancel(sql, id, sender).then(
+        () => cancelled.push(id),
+        (error) => expect(error).toMatchObject(notWaiting),
+      );
+  };
+  await Promise.all([send(), stop()]);
+  expect([...sent, ...cancelled].toSorted()).toEqual(ids.toSorted());
+  expect([sent.length > 0, cancelled.length > 0]).toEqual([true, true]);
+});

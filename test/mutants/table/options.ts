@@ -1,0 +1,147 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: patterns of source text
+import type { Mutant } from "../mutant.ts";
+
+const ofList = ["test/messenger/outbox/list.test.ts"];
+const ofCancelling = ["test/messenger/outbox/cancel.test.ts"];
+const ofScheduled = ["test/messenger/outbox/scheduled.test.ts"];
+const ofHeaders = ["test/contract/messaging-options.test.ts"];
+
+/** Class, time and lifetime of a send; the list of messages; cancelling. */
+export const options: readonly Mutant[] = [
+  {
+    breaks: "A page passes over a message whose transaction commits later",
+    file: "lib/messenger/outbox/list.ts",
+    find: " and seq <= ${settled}::text::bigint",
+    replace: "",
+    tests: ofList,
+    only: "whose transaction is in progress",
+  },
+  {
+    breaks: "A list shows the messages of all senders",
+    file: "lib/messenger/outbox/list.ts",
+    find: "where sender = ${sender} and seq >",
+    replace: "where seq >",
+    tests: ofList,
+    only: "a sender's own messages",
+  },
+  {
+    breaks: "A sender continues another one's page",
+    file: "lib/messenger/outbox/list.ts",
+    find: "const context = `page/${sender}`;",
+    replace: 'const context = "page";',
+    tests: ofList,
+    only: "another sender's page",
+  },
+  {
+    breaks: "A list since a time leaves out what was accepted shortly after it",
+    file: "lib/messenger/outbox/list.ts",
+    find: "- interval '1 hour'",
+    replace: "- interval '0 hours'",
+    tests: ofList,
+    only: "since a time",
+  },
+  {
+    breaks: "A message that may be on the phone is cancelled",
+    file: "lib/messenger/outbox/cancel.ts",
+    find: " and attempts <= unsent",
+    replace: "",
+    tests: ofCancelling,
+    only: "without an answer|its leader was lost",
+  },
+  {
+    breaks: "A message that has ended is cancelled",
+    file: "lib/messenger/outbox/cancel.ts",
+    find: "and state = 'PENDING' and",
+    replace: "and",
+    tests: ofCancelling,
+    only: "that is",
+  },
+  {
+    breaks: "A sender cancels another one's message",
+    file: "lib/messenger/outbox/cancel.ts",
+    find: "where id = ${id} and sender = ${sender} and state",
+    replace: "where id = ${id} and state",
+    tests: ofCancelling,
+    only: "of another sender",
+  },
+  {
+    breaks: "The file of a cancelled message stays",
+    file: "lib/messenger/outbox/cancel.ts",
+    find: "    if (cancelled.mediaId !== null) await detachMedia(sql, cancelled.mediaId);\n",
+    replace: "",
+    tests: ofCancelling,
+    only: "media of a cancelled",
+  },
+  {
+    breaks: "A message for later is sent at once",
+    file: "lib/messenger/outbox/store.ts",
+    find: "greatest(now(), send_at) as due",
+    replace: "now() as due",
+    tests: ofScheduled,
+    only: "is due, not before",
+  },
+  {
+    breaks: "A message for later expires before its time",
+    file: "lib/messenger/outbox/store.ts",
+    find: "due + seconds * interval '1 second'",
+    replace: "now() + seconds * interval '1 second'",
+    tests: ofScheduled,
+    only: "is due, not before",
+  },
+  {
+    breaks: "The record of a message that was sent late goes with those of its acceptance",
+    file: "lib/messenger/outbox/retention.ts",
+    find: " and not_before < now() - interval '30 days'",
+    replace: "",
+    tests: ofScheduled,
+    only: "as long after that as others",
+  },
+  {
+    breaks: "The console says that a message for later waits for another attempt",
+    file: "lib/messenger/outbox/next.ts",
+    find: "when quiet_hours is null then 'scheduled'",
+    replace: "when quiet_hours is null then 'retry'",
+    tests: ["test/messenger/send/waiting.test.ts"],
+    only: "for which it is scheduled",
+  },
+  {
+    breaks: "A message for later makes the queue look old",
+    file: "lib/messenger/outbox/depth.ts",
+    find: "case when epoch is null then not_before else accepted_at end",
+    replace: "accepted_at",
+    tests: ofScheduled,
+    only: "late only once",
+  },
+  {
+    breaks: "A one-time code waits for three days",
+    file: "lib/routes/messaging.ts",
+    find: 'kind === "one-time-code" ? codeExpirySeconds : undefined',
+    replace: "undefined",
+    tests: ofHeaders,
+    only: "expires after",
+  },
+  {
+    breaks: "30 February is a day of March",
+    file: "lib/messaging/instant.ts",
+    find: " || !local.toISOString().startsWith(`${day}T${clock}`)",
+    replace: "",
+    tests: ofHeaders,
+    only: "X-Send-At",
+  },
+  {
+    breaks: "An offset moves a time the wrong way",
+    file: "lib/messaging/instant.ts",
+    find: 'sign === "-" ? -offsetMs : offsetMs',
+    replace: 'sign === "-" ? offsetMs : -offsetMs',
+    tests: ofHeaders,
+    only: "one time in any notation",
+  },
+  {
+    breaks: "A message is scheduled for next year",
+    file: "lib/messaging/instant.ts",
+    find: "<= Date.now() + maxAheadMs + skewMs",
+    replace: "<= Date.now() + 12 * maxAheadMs + skewMs",
+    tests: ofHeaders,
+    only: "X-Send-At",
+  },
+];
