@@ -1,5 +1,6 @@
 import { multipartEndpoint } from "#lib/http/multipart-endpoint.ts";
 import { prepareMessenger, submit } from "#lib/messaging/messenger-client.ts";
+import { apiSender } from "#lib/messaging/submission.ts";
 import { sendFile as route } from "#lib/routes/messaging.ts";
 
 prepareMessenger();
@@ -8,7 +9,7 @@ prepareMessenger();
 export const handler = multipartEndpoint(route).handler(async ({ body, headers, sender, requestId }) => {
   const { id, accepted_at } = await submit(
     {
-      sender: `api:${sender().username}`,
+      sender: apiSender(sender().username),
       kind: "file",
       phone: body.phone,
       text: body.caption,

@@ -1,5 +1,6 @@
 import { endpoint } from "#lib/http/endpoint.ts";
 import { prepareMessenger, submit } from "#lib/messaging/messenger-client.ts";
+import { apiSender } from "#lib/messaging/submission.ts";
 import { sendMessage as route } from "#lib/routes/messaging.ts";
 
 prepareMessenger();
@@ -8,7 +9,7 @@ prepareMessenger();
 export const handler = endpoint(route).handler(async ({ body, headers, sender, requestId }) => {
   const { id } = await submit(
     {
-      sender: `api:${sender().username}`,
+      sender: apiSender(sender().username),
       kind: "text",
       phone: body.phone,
       text: body.message,

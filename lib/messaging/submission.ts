@@ -51,8 +51,11 @@ export const states = [
 ] as const;
 export type State = (typeof states)[number];
 
-/** Who sends a message, such as `api:<username>` or `notification`. */
+/** Who sends a message, such as {@link apiSender} or `notification`. */
 const sender = () => z.string().check(z.minLength(1), z.maxLength(300));
+
+/** The sender of a user of the messaging API. */
+export const apiSender = (username: string): string => `api:${username}`;
 
 /** Whose messages a request is about. */
 export const Owner = z.object({ sender: sender() });

@@ -77,6 +77,8 @@ export const runMessenger = async (): Promise<void> => {
   const encryption = encryptionWith(
     await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), messengerKeySchema()),
   );
+  // now, as the key: without it, reminders would fail
+  await digestTerm();
   const task = await startTask({
     connect: (max, onClose) => connect(max, onClose, databaseSilenceMs),
     encryption,

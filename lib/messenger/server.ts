@@ -210,9 +210,14 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       request.messageId = state.id;
       return state;
     });
-    internal.get("/messages", ({ query }) => options.listMessages(read(MessageQuery, query)));
+    internal.get("/messages", (request) => {
+      const query = read(MessageQuery, request.query);
+      request.sender = query.sender;
+      return options.listMessages(query);
+    });
     internal.delete<{ Params: { id: string } }>("/messages/:id", async (request) => {
       const { sender } = read(Owner, request.query);
+      request.sender = sender;
       const state = await options.cancel(request.params.id, sender);
       if (!state) throw new Fault(messageNotFound);
       request.messageId = state.id;

@@ -199,7 +199,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
       ),
     acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
     findState: (id, sender) => findState(sql, id, sender),
-    listMessages: (query) => listMessages(sql, encryption, query),
+    // a list of many messages takes time, for which the sender does not wait
+    listMessages: (query) => listMessages(consoleSql, encryption, query),
     cancel: (id, sender) => cancel(sql, id, sender),
     findConnection: () => ({ ...(leadership.whatsApp?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leadership),

@@ -8,6 +8,7 @@ import { bodySchemas, requestBodyOf } from "./request-body.ts";
 import { responsesOf } from "./responses.ts";
 import { describeFields, type Schema, schemaOf } from "./schema.ts";
 import type { Language, Text } from "./text.ts";
+import { webhooksOf } from "./webhooks.ts";
 import { allWords } from "./words/index.ts";
 import { errorFields, headers, info, securitySchemes, servers, tags } from "./words/overview.ts";
 import type { RouteWords } from "./words.ts";
@@ -144,6 +145,7 @@ export const composeDocument = (
         description: text[language],
       })),
     paths,
+    ...webhooksOf(routes, language),
     components: {
       securitySchemes: Object.fromEntries(
         Object.entries(inLanguage(securitySchemes, language)).filter(([kind]) => isUsed(kind)),

@@ -28,7 +28,7 @@ create table messaging.callback_event (
   reason text,
   duration_seconds integer,
   accepted_at timestamptz not null,
-  at timestamptz not null default clock_timestamp(),
+  at timestamptz not null,
   attempts integer not null default 0,
   due_at timestamptz not null default now(),
   retry_until timestamptz not null default now() + interval '24 hours',
@@ -38,6 +38,7 @@ create table messaging.callback_event (
   last_status integer
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 create index callback_event_due on messaging.callback_event (callback_id, due_at) where given_up_at is null;
+create index callback_event_of_callback on messaging.callback_event (callback_id);
 create index callback_event_of_message on messaging.callback_event (message_id, seq) where given_up_at is null;
 create index callback_event_given_up on messaging.callback_event (given_up_at) where given_up_at is not null;
 
@@ -46,9 +47,11 @@ create index callback_event_given_up on messaging.callback_event (given_up_at) w
 create function messaging.record_event() returns trigger
 language plpgsql as $$
 begin
-  insert into messaging.callback_event (callback_id, message_id, state, reason, duration_seconds, accepted_at)
-  select id, new.id, new.state, new.reason, (new.content ->> 'duration_seconds')::integer, new.accepted_at
-  from messaging.callback where sender = new.sender;
+  insert into messaging.callback_event (callback_id, message_id, state, reason, duration_seconds, accepted_at, at)
+  select id, new.id, new.state, new.reason, (new.content ->> 'duration_seconds')::integer, new.accepted_at, new.changed_at
+  from messaging.callback where sender = new.sender
+  -- waits for a removal in progress, which would make the insert fail
+  for key share;
   return null;
 end $$;
 create trigger record_event after update of state, reason on messaging.message

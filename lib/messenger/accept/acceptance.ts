@@ -61,7 +61,8 @@ const newMessage = (
 /**
  * Takes room of the sender's quota, for a number that wants the message.
  *
- * @returns the first answer to a repeated request for which there is no room, so that its caller need not wait.
+ * @returns a function to call when the message is stored or rejected; or the first answer to a repeated request for which
+ * there is no room, so that its caller need not wait.
  * @throws Fault 403 or 429 for a new request without room.
  */
 const takeRoom = async (
@@ -69,16 +70,15 @@ const takeRoom = async (
   submission: Submission,
   inline: Uint8Array | undefined,
   claim: idempotency.Claim | undefined,
-): Promise<Answer | undefined> => {
+): Promise<Accepted | (() => void)> => {
   const { phone, class: kind, text = "" } = submission;
   try {
     if (priorities[kind] >= priorities.reminder && (await isOptedOut(phone))) throw new Fault(optedOut);
-    await quota.take(submission, Buffer.byteLength(text) + (inline?.length ?? 0));
-    return undefined;
+    return await quota.take(submission, Buffer.byteLength(text) + (inline?.length ?? 0));
   } catch (error) {
     const id = claim && (await idempotency.getClaimedMessage(sql, claim).catch(() => undefined));
     if (id === undefined) throw error;
-    return repeatedAnswer(sql, id);
+    return (await repeatedAnswer(sql, id)).accepted;
   }
 };
 
@@ -97,14 +97,18 @@ export const accept = async (
   requireValid(submission, inline);
   const { idempotency_key: key, kind } = submission;
   const claim = key === undefined ? undefined : idempotency.digestClaim(key, submission, inline);
-  const first = await takeRoom(options, submission, inline, claim);
-  const { accepted, isNew } =
-    first ??
-    (kind === "text"
-      ? await acceptText(options, submission, claim)
-      : await acceptMedia(options, submission, inline, claim, signal));
-  if (isNew) options.notify();
-  return accepted;
+  const leave = await takeRoom(options, submission, inline, claim);
+  if (typeof leave !== "function") return leave;
+  try {
+    const { accepted, isNew } =
+      kind === "text"
+        ? await acceptText(options, submission, claim)
+        : await acceptMedia(options, submission, inline, claim, signal);
+    if (isNew) options.notify();
+    return accepted;
+  } finally {
+    leave();
+  }
 };
 
 /**

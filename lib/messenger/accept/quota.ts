@@ -26,6 +26,8 @@ export class Quota {
   readonly #sql: postgres.Sql;
   readonly #maxWaiting: number;
   readonly #maxAgeMs: number;
+  /** Downloads, which take longer than a count lasts, by sender. */
+  readonly #underWay = new Map<string, number>();
   readonly #counts = new Map<string, { readonly startedAt: number; readonly room: Promise<Room> }>();
 
   constructor(sql: postgres.Sql, maxWaiting: number, maxAgeMs = defaultMaxAgeMs) {
@@ -36,9 +38,13 @@ export class Quota {
 
   /**
    * @param bytes of the text and of uploaded media.
+   * @returns a function to call when the message is stored or rejected.
    * @throws Fault 403 for a class that the sender may not send, 429 if it may not have one more message.
    */
-  async take({ sender, class: wanted }: Pick<Submission, "sender" | "class">, bytes: number): Promise<void> {
+  async take(
+    { sender, class: wanted, url }: Pick<Submission, "sender" | "class" | "url">,
+    bytes: number,
+  ): Promise<() => void> {
     const room = await this.#find(sender);
     const allowed = room.classes?.split(" ");
     if (allowed && !allowed.includes(wanted)) throw new Fault(classNotAllowed(allowed));
@@ -48,6 +54,15 @@ export class Quota {
     takeBytes(room, bytes);
     room.waiting -= 1;
     if (room.messages !== null) room.messages -= 1;
+    if (url === undefined) return () => {};
+    this.#add(sender, 1);
+    return () => this.#add(sender, -1);
+  }
+
+  #add(sender: string, change: number): void {
+    const count = (this.#underWay.get(sender) ?? 0) + change;
+    if (count > 0) this.#underWay.set(sender, count);
+    else this.#underWay.delete(sender);
   }
 
   /** The same for downloaded media, whose size was not known before. @throws Fault 429 */
@@ -81,7 +96,12 @@ export class Quota {
       ) today
       left join messaging.sender on 'api:' || name = ${sender}`;
     if (!row) throw new Error("the sender's room was not counted");
-    return row;
+    const underWay = this.#underWay.get(sender) ?? 0;
+    return {
+      ...row,
+      waiting: row.waiting - underWay,
+      messages: row.messages === null ? null : row.messages - underWay,
+    };
   }
 }
 

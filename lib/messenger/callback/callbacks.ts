@@ -40,6 +40,15 @@ export interface CallbackOptions {
 /** Where the secret is stored. */
 export const secretContext = (sender: string, url: string): string => `callback/${sender}/${url}`;
 
+/** @returns undefined if another key has encrypted them, such as that of another stage. */
+const openSecrets = ({ sender, url, secrets }: Event, encryption: Encryption): Buffer[] | undefined => {
+  try {
+    return secrets.map((secret) => encryption.decrypt(secretContext(sender, url), secret));
+  } catch {
+    return undefined;
+  }
+};
+
 const bodyOf = ({ message }: Event): string =>
   JSON.stringify({ type: "message.state", timestamp: message.changed_at, data: message });
 
@@ -54,13 +63,16 @@ export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
   /** By address: one that does not answer delays its own events only. */
   const underWay = new Map<number, Promise<unknown>>();
 
-  const deliver = async (event: Event): Promise<void> => {
+  const attempt = async (event: Event) => {
     const body = bodyOf(event);
-    const secrets = event.secrets.map((secret) =>
-      encryption.decrypt(secretContext(event.sender, event.url), secret),
-    );
+    const secrets = openSecrets(event, encryption);
+    if (!secrets) return { isOfAddress: true, reason: "the secret cannot be decrypted" };
     const headers = sign(secrets, `evt_${event.id}`, Math.floor(Date.now() / 1_000), body);
-    const failure = await post(agent, event.url, headers, body);
+    return post(agent, event.url, headers, body);
+  };
+
+  const deliver = async (event: Event): Promise<void> => {
+    const failure = await attempt(event);
     if (failure && signal.aborted) return releaseEvent(sql, event);
     onCallback(failure ? "failed" : "accepted");
     if (!failure) return completeEvent(sql, event);

@@ -81,8 +81,12 @@ export const callbackDirectory = (sql: postgres.Sql, encryption: Encryption, sen
       from messaging.callback_event event join messaging.callback on callback.id = callback_id
       where sender = ${sender} and given_up_at is not null order by seq limit ${limit}`,
 
-    /** Tries the events that were given up for another 24 hours. @returns how many. */
+    /** Tries the events that were given up for another 24 hours, and all that wait at once. @returns how many were given up. */
     async replay(): Promise<number> {
+      await sql`
+        with released as (update messaging.callback set retry_at = now() where sender = ${sender} returning id)
+        update messaging.callback_event set due_at = least(due_at, now()) from released
+        where released.id = callback_id and given_up_at is null and attempts > 0`;
       const { count } = await sql`
         update messaging.callback_event
         set given_up_at = null, attempts = 0, due_at = now(), retry_until = now() + interval '24 hours'

@@ -11,8 +11,8 @@ const readRetryAfter = (value: unknown): number | undefined =>
     ? Number(value)
     : undefined;
 
-/** Of the receiver, rather than of what was sent to it. */
-const isOfReceiver = (status: number): boolean => status >= 500 || status === 429 || status === 408;
+/** What a receiver says about one event; any other status, such as 401 or 404, would be that of all others too. */
+const ofEvent: readonly number[] = [400, 409, 413, 422];
 
 /**
  * Sends a body to an address once. Redirects are not followed: the receiver's signature is for one address.
@@ -43,7 +43,7 @@ export const post = async (
     await rest.dump({ limit: 64 * 1024 });
     if (status >= 200 && status < 300) return undefined;
     const retryAfterSeconds = readRetryAfter(answered["retry-after"]);
-    return { status, isOfAddress: isOfReceiver(status), retryAfterSeconds, reason: `status ${status}` };
+    return { status, isOfAddress: !ofEvent.includes(status), retryAfterSeconds, reason: `status ${status}` };
   } catch (error) {
     // its message may contain the address
     return { isOfAddress: true, reason: (error instanceof Error && errorCode(error)) || "no answer" };

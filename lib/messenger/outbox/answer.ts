@@ -14,7 +14,7 @@ export const setAnswer = async (sql: postgres.ISql, answer: string | null): Prom
   await sql`update messaging.control set answer = ${answer}`;
 };
 
-/** Records that a person is answered. @returns false if that was so in the last 24 hours. */
+/** Records that a person is answered, or that a word is confirmed. @returns false if that was so in the last 24 hours. */
 export const claimAnswer = async (sql: postgres.ISql, digest: Buffer): Promise<boolean> => {
   const claimed = await sql`
     insert into messaging.answered as held (digest) values (${digest})

@@ -3,14 +3,14 @@ import type postgres from "postgres";
 export interface Depth {
   readonly state: string;
   readonly count: number;
-  /** Since it was accepted, or since the time for which it was scheduled; 0 while all are scheduled for later. */
+  /** Since it was accepted, or since it was due; 0 while all are scheduled for later. */
   readonly oldestSeconds: number;
 }
 
 /** Counts pending and sending messages; a state without messages has no row. */
 export const listDepths = (sql: postgres.ISql) => sql<Depth[]>`
   select state, count(*)::int as count,
-    greatest(0, extract(epoch from now() - min(case when epoch is null then not_before else accepted_at end)))::float8
+    greatest(0, extract(epoch from now() - min(greatest(accepted_at, least(not_before, now())))))::float8
       as "oldestSeconds"
   from messaging.message where is_open group by state order by state`;
 

@@ -36,6 +36,8 @@ export interface Outgoing {
   readonly refusals: Readonly<Record<string, number>>;
   /** Whether the account never sent anything to the number. */
   readonly isNewContact: boolean;
+  /** By the steady clock. */
+  readonly expiresAt: number;
   /** The end of its quiet hours, if it was taken within them. */
   readonly quietUntil: Date | null;
   /** The encrypted payload; null until it is composed. */

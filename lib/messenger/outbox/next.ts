@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { steadyNow } from "#lib/steady-clock.ts";
 import type { Lane, Outgoing } from "./message.ts";
 import type { Rotation } from "./rotation.ts";
 import { walkSenders } from "./senders.ts";
@@ -51,7 +52,7 @@ const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, rea
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
   const { epoch, account, lanes, underWay, rotation } = choice;
   const { isDue, isOn, isRested, isReachable, isAllowed, firstOfNumber } = conditions(sql, choice);
-  const [row] = await sql<Outgoing[]>`
+  const [row] = await sql<(Omit<Outgoing, "expiresAt"> & { expiresIn: number })[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
@@ -77,10 +78,12 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       coalesce(refusals, '{}') as refusals,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
+      extract(epoch from expires_at - now())::float8 as "expiresIn",
       not exists (
         select from messaging.contact c where c.account = ${account} and c.phone = taken.phone) as "isNewContact"`;
-  if (row) rotation.recordTaken(row);
-  return row;
+  if (!row) return undefined;
+  rotation.recordTaken(row);
+  return { ...row, expiresAt: steadyNow() + row.expiresIn * 1_000 };
 };
 
 /** What the outbox says of a message that waits. */

@@ -48,12 +48,17 @@ const storeText = async (
   await storeMessages(sql, [{ id: newId(), submission, mediaId: null }]);
 };
 
-/** Stores a wish and its confirmation. A word that changes nothing, such as a repeated one, is not confirmed. */
+/**
+ * Stores a wish and its confirmation. A word that changes nothing, such as a repeated one, is not confirmed; nor is any for
+ * the second time in a day: a person who writes STOP and START in turns would use up what the number may send.
+ */
 const follow = async (options: ReplyOptions, phone: string, wish: Wish): Promise<Reaction | undefined> => {
   const pepper = await options.findPepper();
   const isChanged = await options.sql.begin(async (sql) => {
     if (!(await setPreference(sql, pepper, phone, wish))) return false;
-    await storeText(sql, options, phone, confirmations[wish], confirmationSeconds);
+    const digest = pepper.digest(`confirmation/${wish}/${phone}`);
+    if (digest && (await claimAnswer(sql, digest)))
+      await storeText(sql, options, phone, confirmations[wish], confirmationSeconds);
     return true;
   });
   return isChanged ? `opted_${wish}` : undefined;

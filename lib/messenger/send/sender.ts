@@ -158,7 +158,9 @@ const sendInTurn = async (
   payload: Uint8Array,
 ): Promise<boolean> => {
   const { sql, pacing, signal } = options;
-  const end = isUpload(message) ? undefined : pacing.admit(message, steadyNow());
+  const now = steadyNow();
+  const isLate = isUpload(message) || now >= message.expiresAt;
+  const end = isLate ? undefined : pacing.admit(message, now);
   if (!end) {
     await retryUntilDone(() => outcome.requeueComposed(sql, message), signal);
     return false;

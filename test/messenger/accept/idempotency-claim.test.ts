@@ -25,7 +25,7 @@ const take = (submission: Submission, inline: Buffer | undefined, store = intake
       ...{
         sql,
         store,
-        quota: { take: async () => {}, takeBytes: async () => {} },
+        quota: { take: async () => () => {}, takeBytes: async () => {} },
         seal: (_, text) => text,
         notify: () => {},
       },

@@ -120,6 +120,24 @@ describe("a sender with limits", () => {
     await take(text());
   });
 
+  test("gets 429 for another message of the day while a download takes long", async () => {
+    await allow({ perDay: 1 });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const fetchMedia = async () => {
+      ask();
+      await promise;
+      return { contentType: "text/plain", fileName: "a.txt", body: downloaded(1) };
+    };
+    const impatient = { ...options(), quota: new Quota(sql, 10_000, 0), fetchMedia };
+    const first = accept(impatient, file({ url: "https://example.com/a" }), undefined);
+    await asked;
+    await expect(accept(impatient, text(), undefined)).rejects.toMatchObject({ status: 429 });
+    resolve();
+    await first;
+    expect(await count("message")).toBe(1);
+  });
+
   test("gets 429 once its bytes of the day are used up, also by a download", async () => {
     await allow({ bytesPerDay: 1_000 });
     const full = { status: 429, code: "daily_quota_reached" };

@@ -1,7 +1,12 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
 import { beforeEach, expect, test } from "vitest";
 import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import type { Schedule } from "#lib/messenger/callback/event.ts";
+import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
+import { secretTable } from "#lib/secrets/table/table.ts";
 import { loopback } from "../../steps/loopback.ts";
 import { putMessage } from "../outbox/outbox-rows.ts";
 import * as running from "../running-task.ts";
@@ -29,6 +34,12 @@ const startCalling = async (times: Schedule = schedule) => {
 const register = async (url: string, by = directory): Promise<string> =>
   (await by.add(url)) ?? expect.fail("the address is known");
 
+const body = "openapi#/webhooks/message.state/post/requestBody/content/application~1json/schema";
+const isDocumented = formats
+  .default(new Ajv2020({ strict: false }))
+  .addSchema(JSON.parse(readFileSync("dist/openapi.json", "utf8")), "openapi")
+  .compile({ $ref: body });
+
 const isRead = ({ data }: Call) => data.status === "READ";
 /** A receipt may arrive before the platform's answer: then a message is never SENT. */
 const inOrder = (statuses: readonly string[]) =>
@@ -44,9 +55,12 @@ test("each change of a message's state is sent to its sender's address in order,
   const statuses = receiver.statuses(id);
   expect(statuses).toEqual(inOrder(statuses));
   expect(uniqueIds(receiver.calls).size).toBe(statuses.length);
-  for (const call of receiver.calls)
+  for (const call of receiver.calls) {
     expect(verify(secret, call)).toMatchObject({ type: "message.state", data: { id } });
+    expect([isDocumented(JSON.parse(call.body)), isDocumented.errors]).toEqual([true, null]);
+  }
   expect(receiver.calls[0]?.body).not.toContain(running.phone);
+  expect(receiver.calls.at(-1)?.data).toEqual(await running.stateOf(task, id));
 });
 
 test("another sender's address gets nothing of it", async () => {
@@ -148,6 +162,28 @@ test("an address that is not public is never called", async () => {
   await running.submit(task, {});
   await expect.poll(async () => (await directory.list())[0]?.failures).toBeGreaterThan(1);
   expect(receiver.calls).toEqual([]);
+});
+
+test("an address whose secret another key has encrypted fails, and is not called", async () => {
+  const receiver = await startReceiver();
+  const other = encryptionWith(secretTable["messenger-key"].mint());
+  await register(receiver.url, callbackDirectory(running.database.admin, other, sender));
+  const task = await startCalling();
+  await running.submit(task, {});
+  await expect.poll(async () => (await directory.list())[0]?.failures).toBeGreaterThan(0);
+  expect(receiver.calls).toEqual([]);
+});
+
+test("an address that answers 404 fails for all events, until a replay tries it at once", async () => {
+  let isWrong = true;
+  const receiver = await startReceiver(() => (isWrong ? 404 : 204));
+  await register(receiver.url);
+  const task = await startCalling({ ...schedule, firstSeconds: 1_000, longestOfAddressSeconds: 1_000 });
+  await running.submit(task, {});
+  await expect.poll(async () => (await directory.list())[0]?.failures).toBe(1);
+  isWrong = false;
+  await directory.replay();
+  await receiver.until(() => receiver.calls.some(isRead));
 });
 
 test("removing an address removes what waits for it", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
-import { requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
+import { expire, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { untilBlocked } from "../blocked-connections.ts";
@@ -105,6 +105,23 @@ test("nothing is sent while the operator has paused sending", async () => {
   expect([await stateOf(id), sent]).toEqual(["PENDING", []]);
   await sql`update messaging.control set paused = false`;
   await eventually(id, "SENT");
+});
+
+test("a message that expires while its number is looked up is not sent", async () => {
+  platform.registered = async () => {
+    await expect
+      .poll(() => sql`select from messaging.message where expires_at < now()`, { interval: 50 })
+      .toHaveLength(1);
+    return true;
+  };
+  const id = await put();
+  await sql`update messaging.message set expires_at = now() + interval '1 second' where id = ${id}`;
+  await lead();
+  await eventually(id, "PENDING");
+  await untilIdle();
+  expect(composed).toEqual([id]);
+  await expire(sql);
+  expect([sent, await stateOf(id)]).toEqual([[], "EXPIRED"]);
 });
 
 test("messages to an unregistered number fail, with one lookup", async () => {

@@ -64,7 +64,7 @@ export const callbacks: readonly Mutant[] = [
   {
     breaks: "One event that the address rejects stops all others to it",
     file: "lib/messenger/callback/post.ts",
-    find: "isOfAddress: isOfReceiver(status)",
+    find: "isOfAddress: !ofEvent.includes(status)",
     replace: "isOfAddress: true",
     tests,
     only: "rejects for itself delays no other",
