@@ -77,7 +77,7 @@ test("passes a working stage behind base paths and changes only what reading res
   expect(out).toMatch(new RegExp(`\\d+ passed, 0 failed, ${casesWith("account", "phone")} skipped`));
   expect(out).toMatch(/✓ lists newest first, across pages +\d+ ms/);
   expect(out).toMatch(/– answers 404 to an unknown ticket +skipped\n/);
-  expect(out).toMatch(/Skipped\n +8 needs --login, with employee\.username .*\n +1 needs --send-to PHONE/);
+  expect(out).toMatch(/Skipped\n +8 needs --login, with employee\.username .*\n +2 needs --send-to PHONE/);
   const after = await countRows();
   expect(after["audit.resident_read"]).toBeGreaterThan(before["audit.resident_read"] ?? 0);
   // and the messenger stores the limits of its account
@@ -91,7 +91,7 @@ test("logs in once with --login and sends one text with --send-to", async () => 
   expect([status, listed(out).filter(({ outcome }) => outcome !== "passed")]).toEqual([0, []]);
   expect(delivering.platform.phone(phone)?.inbox).toHaveLength(1);
   const counts = await countRows();
-  expect([counts["messaging.message"], counts["employee.session"]]).toEqual([1, 1]);
+  expect([counts["messaging.message"], counts["employee.session"]]).toEqual([2, 1]);
 });
 
 test("runs the public cases without credentials, and says what the skipped ones need", async () => {

@@ -156,7 +156,8 @@ test("each function's log has filters only for what it can contain", () => {
     "MissingConnections",
     "AuthorizerFailures",
   ]);
-  expect(names("authorizers/basic")).toEqual(["AuthorizerFailures"]);
+  expect(names("authorizers/basic")).toEqual(names("authorizers/api-key"));
+  expect(names("authorizers/bearer")).toEqual(["AuthorizerFailures"]);
   expect(names("notify")).toEqual(["RequestFailures"]);
   expect(names("maintain")).toEqual(["PendingChanges"]);
 });

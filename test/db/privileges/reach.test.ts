@@ -43,6 +43,8 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.answered": all,
       "messaging.auth_archive": all,
       "messaging.auth_key": all,
+      "messaging.callback": "SELECT, UPDATE",
+      "messaging.callback_event": all,
       "messaging.contact": all,
       "messaging.control": all,
       "messaging.idempotency": all,
@@ -109,6 +111,8 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
   "sender-admin": {
     functions: ["messaging.is_active", "messaging.today"],
     relations: {
+      "messaging.callback": all,
+      "messaging.callback_event": "SELECT, UPDATE",
       "messaging.sender": write,
       "messaging.sender_credential": write,
       "messaging.sender_day": read,
