@@ -75,6 +75,18 @@ export interface Schedule {
   readonly longestOfAddressSeconds: number;
 }
 
+const isFree = (sql: postgres.Sql, except: readonly number[]) =>
+  sql`retry_at <= now() and callback.id <> all(string_to_array(${except.join()}, ',')::bigint[])`;
+
+/** Whether there is anything to claim: an idle task writes nothing. */
+const isAnyDue = async (sql: postgres.Sql, except: readonly number[]): Promise<boolean> => {
+  const due = await sql`
+    select from messaging.callback where ${isFree(sql, except)} and exists (
+      select from messaging.callback_event
+      where callback_id = callback.id and given_up_at is null and due_at <= now()) limit 1`;
+  return due.count > 0;
+};
+
 /**
  * Claims events that are due: of each message only its first, so that its changes arrive in order.
  *
@@ -85,6 +97,7 @@ export const claimEvents = async (
   except: readonly number[],
   { leaseSeconds }: Pick<Schedule, "leaseSeconds">,
 ): Promise<Event[]> => {
+  if (!(await isAnyDue(sql, except))) return [];
   const rows = await sql<Row[]>`
     with due as materialized (
       select first.seq from messaging.callback cross join lateral (
@@ -96,7 +109,7 @@ export const claimEvents = async (
               and earlier.given_up_at is null and earlier.seq < event.seq)
         order by due_at limit case when failures = 0 then ${perCallback} else 1 end
         for update skip locked) first
-      where retry_at <= now() and callback.id <> all(string_to_array(${except.join()}, ',')::bigint[])
+      where ${isFree(sql, except)}
     )
     update messaging.callback_event claimed
     set attempts = attempts + 1, due_at = now() + ${leaseSeconds} * interval '1 second'
@@ -147,6 +160,8 @@ export const failEvent = async (
 
 /** Makes dead letters of the events that wait too long for an address that fails. @returns how many. */
 export const giveUpEvents = async (sql: postgres.Sql): Promise<number> => {
+  const failing = await sql`select from messaging.callback where failures > 0 limit 1`;
+  if (failing.count === 0) return 0;
   const { count } = await sql`
     update messaging.callback_event set given_up_at = now() from messaging.callback
     where callback.id = callback_id and given_up_at is null and retry_until <= now() and failures > 0`;
