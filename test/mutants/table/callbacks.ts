@@ -72,8 +72,8 @@ export const callbacks: readonly Mutant[] = [
   {
     breaks: "A sender gets the changes of another sender's messages",
     file: "lib/db/migrations/0017.do.callback.sql",
-    find: "from messaging.callback where sender = new.sender;",
-    replace: "from messaging.callback;",
+    find: "from messaging.callback where sender = new.sender\n",
+    replace: "from messaging.callback\n",
     tests,
     only: "another sender's address",
   },

@@ -107,7 +107,7 @@ export const options: readonly Mutant[] = [
   {
     breaks: "A message for later makes the queue look old",
     file: "lib/messenger/outbox/depth.ts",
-    find: "case when epoch is null then not_before else accepted_at end",
+    find: "greatest(accepted_at, least(not_before, now()))",
     replace: "accepted_at",
     tests: ofScheduled,
     only: "late only once",

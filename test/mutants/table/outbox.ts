@@ -26,7 +26,7 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "All messages of a sender go out before those of the next",
     file: "lib/messenger/outbox/next.ts",
-    find: "if (row) rotation.recordTaken(row);\n",
+    find: "rotation.recordTaken(row);\n",
     replace: "",
     tests: ofFairness,
     only: "however many messages of one wait",
