@@ -4,20 +4,14 @@ import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { messengerKeySchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-import { namePattern } from "#lib/sender/authenticate.ts";
 import { readLocalSecret } from "../local/secrets/store.ts";
 import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
-import { overlap, stage } from "./credential.ts";
+import { overlap, readUsername, stage } from "./credential.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 /** Dead letters that `list` shows. */
 const shownDead = 50;
-
-const readSender = (name: string): string => {
-  if (namePattern.test(name)) return name;
-  throw new WrongCall("SENDER must be a username without colons and control characters, such as tax-office");
-};
 
 const readUrl = (text: string): string => {
   const url = URL.parse(text);
@@ -120,7 +114,7 @@ SENDER is the username, such as tax-office. Each address has a secret, with whic
 signs. On a stage, the command also needs MESSENGER_KEY_SECRET_ID, the full name of the secret messenger-key.`;
 
 export const run = command("callback", about, (program, answer) => {
-  const sender = ["<sender>", "the username", readSender] as const;
+  const sender = ["<sender>", "the username", readUsername] as const;
   const url = ["<url>", "an https address", readUrl] as const;
   program
     .command("add")

@@ -1,3 +1,4 @@
+import { namePattern } from "#lib/sender/authenticate.ts";
 import { readWhole, WrongCall } from "./command.ts";
 import { formatTime } from "./listing.ts";
 
@@ -11,6 +12,12 @@ export const readName = (argument: string, example: string) => (name: string) =>
   throw new WrongCall(
     `${argument} must be 1 to 40 lower-case letters, digits and dashes, such as ${example}, not ${name}`,
   );
+};
+
+/** Reads the name of a sender that may be a user of the secret, too. @throws WrongCall */
+export const readUsername = (name: string): string => {
+  if (namePattern.test(name)) return name;
+  throw new WrongCall("SENDER must be a username without colons and control characters, such as tax-office");
 };
 
 const readExpiry = (text: string): Date => {

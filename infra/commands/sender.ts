@@ -1,5 +1,4 @@
 import { type MessageClass, priorities } from "#lib/messaging/submission.ts";
-import { namePattern } from "#lib/sender/authenticate.ts";
 import {
   type CredentialSummary,
   type IssuedCredential,
@@ -9,17 +8,21 @@ import {
 } from "#lib/sender/directory.ts";
 import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
-import { expires, formatState, overlap, readName, showSecret, stage, stateColumns } from "./credential.ts";
+import {
+  expires,
+  formatState,
+  overlap,
+  readName,
+  readUsername,
+  showSecret,
+  stage,
+  stateColumns,
+} from "./credential.ts";
 import { formatTable } from "./listing.ts";
 
 const classNames = Object.keys(priorities) as MessageClass[];
 
 const readSender = readName("SENDER", "tax-office");
-
-const readKnown = (name: string): string => {
-  if (namePattern.test(name)) return name;
-  throw new WrongCall("SENDER must be a username without colons and control characters, such as tax-office");
-};
 
 const readClasses = (text: string): MessageClass[] => {
   if (text === "all") return classNames;
@@ -137,7 +140,7 @@ export const run = command("sender", about, (program, answer) => {
     .description(
       "issue a new credential, with the expiry of the newest one unless another is given; old ones expire",
     )
-    .argument("<sender>", "name", readKnown)
+    .argument("<sender>", "name", readUsername)
     .option(...overlap("credentials"))
     .option(...expires)
     .option(...stage)
@@ -151,7 +154,7 @@ export const run = command("sender", about, (program, answer) => {
   program
     .command("limit")
     .description("change what a sender may send; takes effect within a second")
-    .argument("<sender>", "name", readKnown)
+    .argument("<sender>", "name", readUsername)
     .option("--classes <classes>", `of ${classNames.join(",")}, or all`, readClasses)
     .option(
       "--per-day <messages>",

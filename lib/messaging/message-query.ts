@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { instant, maxPageSize, states } from "./submission.ts";
+import { instant, maxPageSize, Owner, states } from "./submission.ts";
 
 /** Which of its messages a sender asks for. */
 export const MessageQuery = z.object({
-  sender: z.string().check(z.minLength(1), z.maxLength(300)),
+  ...Owner.shape,
   state: z.optional(z.enum(states)),
   /** Those accepted at this time or later; ISO 8601 in UTC with milliseconds. */
   since: z.optional(instant),
