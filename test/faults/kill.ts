@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { System, Via } from "../../infra/local/loopback.ts";
 import type { Point } from "../steps/points.ts";
 import { Points, watchDatabase, watchPieces } from "../steps/points.ts";
@@ -112,11 +113,16 @@ export const loseConnections = async (scene: WatchedScene, messages: number): Pr
   return judge(scene, load, lossTimeoutMs);
 };
 
-/** The points of the scenario, from one run without a kill. */
-export const listPoints = async (scene: WatchedScene): Promise<Point[]> => {
+const playWhole = async (scene: WatchedScene): Promise<Point[]> => {
   const wrongs = await play(scene);
   if (wrongs.length > 0) throw new Error(wrongs.join("; "));
   return scene.points.list();
+};
+
+/** The points that two runs of the scenario without a kill cross: the first one also crosses those of a first login. */
+export const listPoints = async (scene: WatchedScene): Promise<Point[]> => {
+  const [first, second] = [await playWhole(scene), await playWhole(scene)];
+  return first.filter((point) => second.some((other) => isDeepStrictEqual(other, point)));
 };
 
 /** Kills the task at each of the points. @returns what was wrong after which. */

@@ -26,7 +26,8 @@ export const markSent = async (sql: postgres.Sql, { id, phone, account }: Outgoi
       insert into messaging.contact (account, phone) values (${account}, ${phone}) on conflict do nothing
     )
     update messaging.message
-    set state = case state when 'SENDING' then 'SENT' else state end, sent_at = now(), changed_at = now()
+    set state = case state when 'SENDING' then 'SENT' else state end, sent_at = now(),
+      changed_at = case state when 'SENDING' then now() else changed_at end
     where id = ${id}`;
 };
 

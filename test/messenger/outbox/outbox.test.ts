@@ -140,6 +140,15 @@ test("a delivered message is not requeued by a send without an answer", async ()
   expect(await statesById()).toEqual({ message: "DELIVERED" });
 });
 
+test("the answer to a send changes nothing that a sender sees of a message with a receipt", async () => {
+  await put("message");
+  const taken = await take(await beginTerm(sql));
+  await applyReceipt(sql, taken.id, "DELIVERED");
+  const before = await findState(sql, "message");
+  await markSent(sql, taken);
+  expect(await findState(sql, "message")).toEqual(before);
+});
+
 test("a send that has not left does not count as an attempt, however often", async () => {
   await put("message");
   const epoch = await beginTerm(sql);

@@ -200,6 +200,13 @@ export const outbox: readonly Mutant[] = [
     tests: ["test/messenger/outbox/outbox.test.ts"],
   },
   {
+    breaks: "An answer that a receipt has overtaken makes the message look newly changed",
+    file: "lib/messenger/outbox/outcome.ts",
+    find: "changed_at = case state when 'SENDING' then now() else changed_at end",
+    replace: "changed_at = now()",
+    tests: ["test/messenger/outbox/outbox.test.ts"],
+  },
+  {
     breaks: "The end of quiet hours brings forward what was to wait longer",
     file: "lib/messenger/outbox/outcome.ts",
     find: "      and waiting.not_before < ${quietUntil} and",
