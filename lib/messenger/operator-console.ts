@@ -97,7 +97,7 @@ export const buildConsole = (
       };
       const sources = {
         own,
-        account: pacing?.account,
+        number: pacing?.number,
         isDatabaseUp: () => isDatabaseUp(sql),
         explain,
         filter,

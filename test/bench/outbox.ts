@@ -43,7 +43,7 @@ const openOutbox = async (sql: postgres.Sql) => {
     const message = await takeNext(sql, {
       epoch: 1,
       resting: [],
-      account: "6281100000001",
+      number: "6281100000001",
       newContactsUpTo: 3,
       reachable: undefined,
       lanes: ["code", "other", "upload"],

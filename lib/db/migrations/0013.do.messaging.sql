@@ -46,7 +46,7 @@ create table messaging.message (
   -- the term of the leader that took it last; writes by a former leader are ignored
   epoch bigint,
   -- the city's number that sent it last: pace and limits are those of a number
-  account text,
+  number text,
   -- how often the platform has rejected it, by what was done about it, and the last code; how often a service of the
   -- platform has failed for it
   refusals jsonb,
@@ -176,8 +176,8 @@ create table messaging.number_check (
 -- few, by the number that opts out
 create index number_check_of_other on messaging.number_check (address) where address <> phone || '@s.whatsapp.net';
 
--- The city's numbers, of which one is linked at a time, and how the platform limits new contacts of each.
-create table messaging.account (
+-- The city's numbers that were linked, and how the platform limits new contacts of each.
+create table messaging.number (
   phone text primary key,
   -- the end of the platform's lock
   locked_until timestamptz,
@@ -195,14 +195,14 @@ create table messaging.account (
   capped_at timestamptz
 );
 
--- Numbers that each account has sent messages to; new ones have a daily limit.
+-- Numbers that each of the city's has sent messages to; new ones have a daily limit.
 create table messaging.contact (
-  account text not null,
+  number text not null,
   phone text not null,
   since timestamptz not null default now(),
-  primary key (account, phone)
+  primary key (number, phone)
 );
-create index contact_by_age on messaging.contact (account, since);
+create index contact_by_age on messaging.contact (number, since);
 
 create table messaging.control (
   only_row boolean primary key default true check (only_row),

@@ -96,7 +96,7 @@ export interface ConsoleState extends Own, Outbox {
 export interface Sources {
   readonly own: Own;
   /** The linked number, if this task is the leader. */
-  readonly account?: string | undefined;
+  readonly number?: string | undefined;
   /** Whether the database answers the messenger's other queries. */
   readonly isDatabaseUp: () => Promise<boolean>;
   /** Explains why messages wait, by id. */
@@ -106,12 +106,12 @@ export interface Sources {
 
 type LimitTimes = Pick<Outbox, "limitedSince" | "stoppedSince">;
 
-const findLimits = async (sql: postgres.ISql, account = ""): Promise<LimitTimes> => {
+const findLimits = async (sql: postgres.ISql, number = ""): Promise<LimitTimes> => {
   const [row] = await sql<LimitTimes[]>`
     select case when locked_until > now() then locked_at when paused_until > now() then paused_at
       -- the contact that has used up the cap
-      else (select max(since) from messaging.contact c where c.account = a.phone) end as "limitedSince", stopped_at as "stoppedSince"
-    from messaging.account a where phone = ${account}`;
+      else (select max(since) from messaging.contact c where c.number = a.phone) end as "limitedSince", stopped_at as "stoppedSince"
+    from messaging.number a where phone = ${number}`;
   return row ?? { limitedSince: null, stoppedSince: null };
 };
 
@@ -132,7 +132,7 @@ const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox>
     await Promise.all([
       findPause(sql),
       findAnswer(sql),
-      findLimits(sql, sources.account),
+      findLimits(sql, sources.number),
       listDepths(sql),
       readQueue(sql),
       readMessages(sql, sources),

@@ -28,7 +28,7 @@ export interface Outgoing {
   /** Those that failed before a frame left. */
   readonly unsent: number;
   /** The city's number that sends it. */
-  readonly account: string;
+  readonly number: string;
   /**
    * How often the platform has rejected it, by what was done about it, and the last `code`; how often a service of the
    * platform that it needs has failed, by service.

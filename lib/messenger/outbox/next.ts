@@ -10,7 +10,7 @@ export interface Choice {
   /** Numbers that may not be sent to yet. */
   readonly resting: readonly string[];
   /** The city's number that is linked. */
-  readonly account: string;
+  readonly number: string;
   /** The least urgent priority at which messages to new contacts of the account may be taken; -1 for none. */
   readonly newContactsUpTo: number;
   /** The only numbers that may be sent to while the platform does not answer for others; undefined for all. */
@@ -22,12 +22,12 @@ export interface Choice {
   readonly rotation: Rotation;
 }
 
-export type Restrictions = Pick<Choice, "resting" | "account" | "newContactsUpTo" | "reachable">;
+export type Restrictions = Pick<Choice, "resting" | "number" | "newContactsUpTo" | "reachable">;
 
 /** What the outbox requires of a message that may be taken, as conditions on a row `waiting`. */
-const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, reachable }: Restrictions) => {
+const conditions = (sql: postgres.ISql, { resting, number, newContactsUpTo, reachable }: Restrictions) => {
   const isContact = sql`exists (
-    select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone)`;
+    select from messaging.contact c where c.number = ${number} and c.phone = waiting.phone)`;
   return {
     isDue: sql`not_before <= now() and expires_at > now()`,
     isOn: sql`not exists (select from messaging.control where paused)`,
@@ -50,7 +50,7 @@ const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, rea
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, account, lanes, underWay, rotation } = choice;
+  const { epoch, number, lanes, underWay, rotation } = choice;
   const { isDue, isOn, isRested, isReachable, isAllowed, firstOfNumber } = conditions(sql, choice);
   const [row] = await sql<(Omit<Outgoing, "expiresAt"> & { expiresIn: number })[]>`
     with recursive term as materialized (
@@ -58,7 +58,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       select from messaging.leadership where epoch = ${epoch} for share
     ), senders (sender) as (${walkSenders(sql, sql`is_open`)})
     update messaging.message taken
-    set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, changed_at = now()
+    set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, number = ${number}, changed_at = now()
     where id = (
       select id from senders s cross join unnest(string_to_array(${lanes.join()}, ',')) free (lane) cross join lateral (
         select id, priority, seq from messaging.message waiting cross join lateral (
@@ -74,13 +74,13 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       limit 1)
     -- unless it has expired meanwhile
     and state = 'PENDING' and exists (select from term)
-    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, unsent, epoch, account,
+    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, unsent, epoch, number,
       coalesce(refusals, '{}') as refusals,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
       extract(epoch from expires_at - now())::float8 as "expiresIn",
       not exists (
-        select from messaging.contact c where c.account = ${account} and c.phone = taken.phone) as "isNewContact"`;
+        select from messaging.contact c where c.number = ${number} and c.phone = taken.phone) as "isNewContact"`;
   if (!row) return undefined;
   rotation.recordTaken(row);
   return { ...row, expiresAt: steadyNow() + row.expiresIn * 1_000 };

@@ -10,7 +10,7 @@ interface Sending {
 /** What the pace and the outages of the platform's directory let the outbox choose from. */
 export const restrictionsAt = ({ pacing, channel }: Sending, now: number): Restrictions => ({
   resting: pacing.coolingDown(now),
-  account: pacing.account ?? "",
+  number: pacing.number ?? "",
   newContactsUpTo: pacing.newContactsUpTo(now),
   reachable: now < pacing.outages.until("directory") ? channel.listReachable() : undefined,
 });

@@ -39,7 +39,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "notification.remove_opt_out",
     ],
     relations: {
-      "messaging.account": all,
+      "messaging.number": all,
       "messaging.answered": all,
       "messaging.auth_archive": all,
       "messaging.auth_key": all,

@@ -93,14 +93,14 @@ describe("the state of the outbox", () => {
 
   test("contains when the platform's limits of the linked account began", async () => {
     const { connect, sql } = await createMessengerDatabase();
-    const account = "6281200000099";
-    const pacing = new Pacing(noPace, { ...unusedAccount, account });
+    const number = "6281200000099";
+    const pacing = new Pacing(noPace, { ...unusedAccount, number });
     const channel = { isOpen: () => true, fetchLimits: async () => ({}) };
     const { signal } = new AbortController();
     await stopSending({ sql, channel, pacing, signal }, 600);
-    const [first] = await sql`select stopped_at as at from messaging.account`;
+    const [first] = await sql`select stopped_at as at from messaging.number`;
     await stopSending({ sql, channel, pacing, signal }, 1_200);
-    const state = await readConsoleState(connect(2), { ...sources, account });
+    const state = await readConsoleState(connect(2), { ...sources, number });
     expect(state.stoppedSince).toEqual(first?.at);
     expect(pacing.describe(steadyNow()).stoppedSeconds).toBeGreaterThan(600);
   });

@@ -6,7 +6,7 @@ import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
-import { account, beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
 
 /*
  * What statements cost, in rows and not in time: PostgreSQL counts what it reads and how it writes.
@@ -70,7 +70,7 @@ test("messages behind one of their number that waits are passed over without a l
     select 'M' || i, 'api:test', 'text', '6281200000001', '{}', now() + interval '1 day' from generate_series(1, ${many}) i`;
   const epoch = await beginTerm(sql);
   await requeueUnsent(sql, (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken"), 3_600);
-  const { resting } = await loadHistory(sql, account);
+  const { resting } = await loadHistory(sql, number);
   const take = () => takeAny(sql, epoch, { resting: resting.map(({ phone }) => phone) });
   expect(await countRead(take)).toBeLessThan(1.1 * many);
 });

@@ -6,7 +6,7 @@ import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 
 /** The city's number in these tests. */
-export const account = "6281100000001";
+export const number = "6281100000001";
 
 /** Stores a text in the outbox. */
 export const putMessage = async (
@@ -42,7 +42,7 @@ export const takeAny = (
   const any = {
     epoch,
     resting: [],
-    account,
+    number,
     newContactsUpTo: 3,
     reachable: undefined,
     lanes,
