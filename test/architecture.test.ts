@@ -33,9 +33,12 @@ const rooms: Record<string, readonly string[]> = {
   "lib/maintenance": ["lib", "lib/db", "lib/resident", "lib/secrets"],
   "lib/openapi": ["lib/faults", "lib/http", "lib/messaging", "lib/routes"],
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
+  "lib/messenger/account": ["lib"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],
-  "lib/messenger/channels/whatsapp/link": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/channels/whatsapp/link": [
+    ...["lib", "lib/db", "lib/messenger/account", "lib/messenger/channels", "lib/messenger/outbox"],
+  ],
   "lib/messenger/channels/whatsapp/message": ["lib", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/channels/whatsapp": [
     ...["lib", "lib/messenger/channels", "lib/messenger/outbox"],
@@ -60,6 +63,7 @@ const rooms: Record<string, readonly string[]> = {
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/notification", "lib/secrets"],
     ...[
       "accept",
+      "account",
       "callback",
       "channels",
       "channels/whatsapp",

@@ -5,6 +5,7 @@ import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { ConnectionState } from "./channels/whatsapp/link/connection-state.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
+import type { Account } from "./account/account.ts";
 import { type QueueFigures, readQueue } from "./outbox/depth.ts";
 import type { Pacing } from "./send/pacing.ts";
 
@@ -16,10 +17,12 @@ interface SendFigures {
 }
 
 /**
- * The state of the messenger for the alarms: the leader logs it once a minute. A missing line is an alarm too:
+ * The state of an account and of the queue for the alarms: the account's leader logs it once a minute. A missing line is an alarm too:
  * no task is leader. Contains no phone number, text or id.
  */
 export interface Figures extends SendFigures, Partial<QueueFigures> {
+  /** Its name. */
+  readonly account: string;
   readonly connected: 0 | 1;
   readonly unlinked: 0 | 1;
   /** 1 while the platform accepts no login: until an operator acts, or until a ban ends. */
@@ -67,17 +70,20 @@ const readLink = (
 
 export interface FigureSources {
   readonly sql: postgres.Sql;
+  readonly account: Pick<Account, "name">;
   readonly whatsApp: Pick<WhatsApp, "state" | "on">;
   readonly pacing: Pacing;
   readonly counter: SendCounter;
 }
 
 /** Reads the figures; without those of the queue while the database is unavailable. */
-export const readFigures = async ({ sql, whatsApp, pacing, counter }: FigureSources): Promise<Figures> => {
+export const readFigures = async (sources: FigureSources): Promise<Figures> => {
+  const { sql, account, whatsApp, pacing, counter } = sources;
   const queue = await deadline(readQueue(sql), timeoutMs).catch(() => undefined);
   const now = steadyNow();
   const cap = pacing.capAt(now);
   return {
+    account: account.name,
     ...readLink(whatsApp.state()),
     limited: toBit(pacing.isLimited(now)),
     ...(cap && { new_contacts_left: Math.max(0, cap.total - cap.used) }),

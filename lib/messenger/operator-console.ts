@@ -5,20 +5,20 @@ import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import type { Channel } from "./channels/channel.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { openActs } from "./console/acts.ts";
 import { registerConsole } from "./console/console.ts";
 import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
 import type { LocalUser } from "./console/login/local-users.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
+import { firstAccount } from "./account/account.ts";
 import { setAnswer } from "./outbox/answer.ts";
 import type { Waiting } from "./outbox/message.ts";
 import { setPaused } from "./outbox/pause.ts";
 import { setPreference } from "./reply/preference.ts";
 import type { Wish } from "./reply/words.ts";
-import type { Pacing } from "./send/pacing.ts";
 import { explainWaiting } from "./send/waiting.ts";
+import type { Leadership } from "./term.ts";
 
 export interface OperatorConsoleOptions {
   /** Lists the console's operators whose passwords it checks itself. */
@@ -31,15 +31,8 @@ export interface OperatorConsoleOptions {
   readonly jobs: readonly string[];
 }
 
-/** What this task leads with; undefined while another task leads. */
-export interface Leadership {
-  whatsApp: WhatsApp | undefined;
-  channel: Channel | undefined;
-  pacing: Pacing | undefined;
-}
-
 /** Describes the connection for the console; unknown unless this task is the leader. */
-const describeConnection = ({ whatsApp }: Leadership): Connection => {
+const describeConnection = (whatsApp: WhatsApp | undefined): Connection => {
   const state = whatsApp?.state() ?? { kind: "closed" as const, since: new Date() };
   const since = state.since.toISOString();
   switch (state.kind) {
@@ -58,8 +51,8 @@ const describeConnection = ({ whatsApp }: Leadership): Connection => {
   }
 };
 
-const requireLeader = ({ whatsApp }: Leadership): WhatsApp => {
-  if (whatsApp) return whatsApp;
+const requireLeader = (leadership: Leadership | undefined): WhatsApp => {
+  if (leadership) return leadership.whatsApp;
   const message = "Another task leads; use its console, or stop it.";
   throw new Fault({ status: 409, code: "not_leader", message });
 };
@@ -74,8 +67,9 @@ export const buildConsole = (
   { findUsers, issuer, findPepper, jobs }: OperatorConsoleOptions,
   sql: postgres.Sql,
   consoleSql: postgres.Sql,
-  leadership: Leadership,
+  leaderships: ReadonlyMap<number, Leadership>,
 ) => {
+  const findLeadership = () => leaderships.get(firstAccount);
   const prefer = async (phone: string, wish: Wish) => {
     const pepper = await findPepper();
     return sql.begin((tx) => setPreference(tx, pepper, phone, wish));
@@ -85,12 +79,17 @@ export const buildConsole = (
     issuer: issuer && openIssuer(issuer),
     acts: openActs(sql),
     readState: (filter) => {
-      const { whatsApp, channel, pacing } = leadership;
-      const explain = async (reading: postgres.ISql, ids: readonly string[]) =>
-        pacing && channel ? explainWaiting(reading, { pacing, channel }, ids) : new Map<string, Waiting>();
+      const leadership = findLeadership();
+      const { whatsApp, pacing } = leadership ?? {};
+      const explain = async (reading: postgres.ISql, ids: readonly string[]) => {
+        const explained: [string, Waiting][] = [];
+        for (const { account, channel, pacing } of leaderships.values())
+          explained.push(...(await explainWaiting(reading, { account: account.id, pacing, channel }, ids)));
+        return new Map(explained);
+      };
       const limits = pacing?.describe(steadyNow());
       const own = {
-        connection: describeConnection(leadership),
+        connection: describeConnection(whatsApp),
         leader: whatsApp !== undefined,
         limits,
         jobs,
@@ -108,10 +107,10 @@ export const buildConsole = (
     optIn: (phone) => prefer(phone, "in"),
     setAnswer: (answer) => setAnswer(sql, answer),
     setPaused: (paused) => setPaused(sql, paused),
-    requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
-    unlink: async () => requireLeader(leadership).unlink(),
-    logIn: async () => requireLeader(leadership).logins.resume(),
-    restoreLink: async () => requireLeader(leadership).restoreLink(),
-    setVersion: async (version) => requireLeader(leadership).logins.setVersion(version),
+    requestPairingCode: async (phone) => requireLeader(findLeadership()).requestPairingCode(phone),
+    unlink: async () => requireLeader(findLeadership()).unlink(),
+    logIn: async () => requireLeader(findLeadership()).logins.resume(),
+    restoreLink: async () => requireLeader(findLeadership()).restoreLink(),
+    setVersion: async (version) => requireLeader(findLeadership()).logins.setVersion(version),
   });
 };

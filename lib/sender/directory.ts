@@ -23,6 +23,8 @@ export interface CredentialSummary {
 /** What a sender may send, and has sent today. */
 export interface SenderTerms {
   sender: string;
+  /** Its accounts send the messages. */
+  pool: string;
   classes: MessageClass[];
   /** Null for no limit. */
   perDay: number | null;
@@ -33,6 +35,7 @@ export interface SenderTerms {
 
 /** Null removes a limit, undefined leaves it unchanged. */
 export interface Limits {
+  readonly pool?: string | undefined;
   readonly classes?: readonly MessageClass[] | undefined;
   readonly perDay?: number | null | undefined;
   readonly bytesPerDay?: number | null | undefined;
@@ -84,7 +87,7 @@ export const senderDirectory = (sql: postgres.Sql) => ({
         select substr(sender, 5) as name, sum(messages)::int as messages, sum(bytes)::float8 as bytes
         from messaging.sender_day where day = messaging.today() and sender like 'api:%' group by sender
       )
-      select coalesce(s.name, today.name) as sender, array_to_string(classes, ' ') as classes, per_day as "perDay",
+      select coalesce(s.name, today.name) as sender, coalesce(pool, 'city') as pool, array_to_string(classes, ' ') as classes, per_day as "perDay",
         bytes_per_day::float8 as "bytesPerDay", coalesce(messages, 0) as "messagesToday", coalesce(bytes, 0) as "bytesToday"
       from messaging.sender s full join today on today.name = s.name order by 1`;
     return rows.map(({ classes, ...row }) => ({
@@ -120,15 +123,23 @@ export const senderDirectory = (sql: postgres.Sql) => ({
       return issue(transaction, name, expiresAt ?? newest.expiresAt ?? undefined);
     }) as Promise<IssuedCredential | undefined>,
 
-  /** Changes limits. A new row limits the user of the secret with this name, or a sender that is added later. */
-  limit: (name: string, { classes, perDay, bytesPerDay }: Limits): Promise<void> =>
+  /**
+   * Changes limits. A new row limits the user of the secret with this name, or a sender that is added later.
+   * @returns false if no account has the pool.
+   */
+  limit: (name: string, { classes, perDay, bytesPerDay, pool }: Limits): Promise<boolean> =>
     sql.begin(async (transaction) => {
+      const known = await transaction`
+        select from messaging.account where pool = coalesce(${pool ?? null}, pool) and state <> 'retired' limit 1`;
+      if (known.length === 0) return false;
       await addRow(transaction, name);
       await transaction`
         update messaging.sender set
+          pool = coalesce(${pool ?? null}, pool),
           classes = coalesce(string_to_array(${classes?.join(" ") ?? null}, ' '), classes),
           per_day = case when ${perDay === undefined} then per_day else ${perDay ?? null}::integer end,
           bytes_per_day = case when ${bytesPerDay === undefined} then bytes_per_day else ${bytesPerDay ?? null}::bigint end
         where name = ${name}`;
-    }) as Promise<void>,
+      return true;
+    }) as Promise<boolean>,
 });

@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   import: () => import("../../infra/commands/import.ts"),
   notify: () => import("../../infra/commands/notify.ts"),
   partner: () => import("../../infra/commands/partner.ts"),
+  account: () => import("../../infra/commands/account.ts"),
   sender: () => import("../../infra/commands/sender.ts"),
   pipeline: () => import("../../infra/commands/pipeline.ts"),
   preflight: () => import("../../infra/commands/preflight.ts"),
@@ -54,10 +55,14 @@ test.each([
   ["dead-letters list", "Required option '--stage <stage>' not specified"],
   ["dead-letters drop --stage prod", "Missing required argument 'id'"],
   ["partner list --overlap 3", "Unknown option '--overlap'"],
+  ["account add", "Missing required argument 'account'"],
+  ["account add Health", "ACCOUNT must be 1 to 40 lower-case letters, digits and dashes, such as health-1"],
+  ["account change main", "Give at least one of --department, --pool and --state"],
+  ["account change main --state gone", "Unknown state: gone. Use active, spare, retired."],
   ["sender add", "Missing required argument 'sender'"],
   ["sender add Tax", "SENDER must be 1 to 40 lower-case letters, digits and dashes, such as tax-office"],
   ["sender limit a:b --per-day 1", "SENDER must be a username without colons"],
-  ["sender limit tax", "Give at least one of --classes, --per-day and --bytes-per-day"],
+  ["sender limit tax", "Give at least one of --classes, --per-day, --bytes-per-day and --pool"],
   [
     "sender limit tax --classes news",
     "Unknown class: news. Use one-time-code, transactional, reminder, bulk",
@@ -85,6 +90,7 @@ test("a failure is exit code 1", async () => {
 });
 
 test.each([
+  "account list --stage prod",
   "sender list --stage prod",
   "partner list --stage prod",
   "partner add health --stage prod",

@@ -10,6 +10,7 @@ import { createMessengerDatabase } from "./messenger-database.ts";
 import { unusedAccount } from "./send/unused-account.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
+const account = { name: "main" };
 const newPacing = () => new Pacing(noPace, unusedAccount);
 
 interface Sources {
@@ -21,7 +22,7 @@ interface Sources {
 const read = (
   sql: postgres.Sql,
   { state = open, pacing = newPacing(), counter = new SendCounter() }: Sources = {},
-) => readFigures({ sql, whatsApp: { state: () => state, on: () => () => {} }, pacing, counter });
+) => readFigures({ sql, account, whatsApp: { state: () => state, on: () => () => {} }, pacing, counter });
 
 const connect = async () => (await createMessengerDatabase()).connect(2);
 
@@ -113,7 +114,7 @@ test.each([
     };
     const end = new AbortController();
     const reporting = reportFigures(
-      { sql, whatsApp: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
+      { sql, account, whatsApp: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
       end.signal,
     );
     await expect.poll(() => figures().length).toBe(1);

@@ -31,6 +31,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
   },
   messenger: {
     functions: [
+      "messaging.can_send",
       "messaging.first_insert",
       "messaging.quiet_until",
       "messaging.today",
@@ -39,7 +40,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "notification.remove_opt_out",
     ],
     relations: {
-      "messaging.number": all,
+      "messaging.account": all,
       "messaging.answered": all,
       "messaging.auth_archive": all,
       "messaging.auth_key": all,
@@ -53,10 +54,12 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.media_chunk": all,
       "messaging.message": all,
       "messaging.message_seq_seq": read,
+      "messaging.number": all,
       "messaging.number_check": all,
       "messaging.operator_act": append,
       "messaging.operator_result": append,
       "messaging.payload": all,
+      "messaging.route": all,
       "messaging.sender": read,
       "messaging.sender_day": all,
       "notification.run": read,
@@ -109,8 +112,9 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     },
   },
   "sender-admin": {
-    functions: ["messaging.is_active", "messaging.today"],
+    functions: ["messaging.count_waiting", "messaging.is_active", "messaging.today"],
     relations: {
+      "messaging.account": write,
       "messaging.callback": all,
       "messaging.callback_event": "SELECT, UPDATE",
       "messaging.sender": write,

@@ -106,7 +106,7 @@ test.each(rows)(
     if (state?.kind === "closed")
       expect(state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(7_190_000);
     expect(await figuresOf(first)).toEqual(figures);
-    await expect.poll(() => sql`select hold_code from messaging.control`).toEqual([{ hold_code: code }]);
+    await expect.poll(() => sql`select hold_code from messaging.account`).toEqual([{ hold_code: code }]);
     await first.stop();
 
     const second = await start();
@@ -121,7 +121,7 @@ test.each(rows)(
       await expectShown(second, id, arrives);
     } else {
       await second.stop();
-      await sql`update messaging.control set hold_until = now()`;
+      await sql`update messaging.account set hold_until = now()`;
       const third = await start();
       await untilKind(third, "open");
       await expectShown(third, id, arrives);
@@ -225,11 +225,11 @@ describe("a version that is too old", () => {
 
 test("logins that are resumed before their hold is stored are not held at the next start", async () => {
   const task = await startOpen();
-  await failNextWrite(database.admin, { table: "control", when: "new.hold_code is not null" });
+  await failNextWrite(database.admin, { table: "account", when: "new.hold_code is not null" });
   platform.behave({ receipts: ["read"], loginFailure: { code: 403, logins: 1 } });
   platform.disconnect("drop");
   await untilKind(task, "stopped");
   await task.findWhatsApp()?.logins.resume();
   await untilKind(task, "open");
-  expect(await sql`select hold_code from messaging.control`).toEqual([{ hold_code: null }]);
+  expect(await sql`select hold_code from messaging.account`).toEqual([{ hold_code: null }]);
 });

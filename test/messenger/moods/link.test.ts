@@ -34,7 +34,7 @@ describe("a link that the platform has removed", () => {
     expect(await console.press("log-in")).toContain("Connecting to WhatsApp");
     await untilOpen(task);
     await eventually(task, id, "READ");
-    expect(await sql`select hold_code from messaging.control`).toEqual([{ hold_code: null }]);
+    expect(await sql`select hold_code from messaging.account`).toEqual([{ hold_code: null }]);
   });
 
   test("is the only one in the archive, which contains no plaintext key", async () => {
@@ -79,7 +79,7 @@ describe("a link that the platform has removed", () => {
     await untilKind(task, "stopped");
     await (await openConsole(task)).press("unlink", { confirmation: "unlink" });
     await untilKind(task, "pairing");
-    expect([await archived(), await sql`select hold_code from messaging.control`]).toEqual([
+    expect([await archived(), await sql`select hold_code from messaging.account`]).toEqual([
       0,
       [{ hold_code: null }],
     ]);

@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { states } from "#lib/messaging/submission.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import {
   deferUntilQuietEnd,
@@ -241,7 +242,7 @@ describe("the registration of a number", () => {
         return answer;
       },
     };
-    const look = async () => [await findAddress(sql, registry, phone), asked];
+    const look = async () => [await findAddress(sql, firstAccount, registry, phone), asked];
     const pass = (time: string) =>
       sql`update messaging.number_check set checked_at = checked_at - ${time}::text::interval`;
     expect([await look(), await look()]).toEqual([

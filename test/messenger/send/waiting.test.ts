@@ -2,6 +2,7 @@ import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { listHours } from "#lib/messenger/console/chart.ts";
 import { listMessages, readFilter } from "#lib/messenger/console/messages.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { listSenders } from "#lib/messenger/outbox/senders.ts";
 import type { History } from "#lib/messenger/send/history.ts";
@@ -36,7 +37,7 @@ const pacingWith = (history: Partial<History> = {}) =>
 /** Explains one message: obstacles with the minutes until their end, and those until it is sent. */
 const explain = async (id: string, pacing: Pacing, isOpen = true) => {
   const channel = { isOpen: () => isOpen, listReachable: () => [known] };
-  const found = (await explainWaiting(sql, { pacing, channel }, [id])).get(id);
+  const found = (await explainWaiting(sql, { account: firstAccount, pacing, channel }, [id])).get(id);
   const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs) + 0;
   return {
     obstacles: found?.obstacles.map(({ name, until }) => [name, minutes(until)]),
@@ -168,7 +169,7 @@ describe("a message waits", () => {
     const [media] = await sql`
       insert into messaging.media (sender, content_type) values ('api:a', 'image/png') returning id`;
     await sql`update messaging.message set media_id = ${media?.id ?? 0} where id = 'A'`;
-    await sql`insert into messaging.number_check (phone, address) values (${known}, ${`${known}@s.whatsapp.net`})`;
+    await sql`insert into messaging.number_check (account, phone, address) values (1, ${known}, ${`${known}@s.whatsapp.net`})`;
     expect((await explain("A", pacing)).obstacles).toEqual([["media-outage", 30]]);
     expect((await explain("B", pacing)).obstacles).toEqual([
       ["line", undefined],

@@ -1,0 +1,118 @@
+import { expect, onTestFinished, test } from "vitest";
+import { noPace } from "#lib/messenger/send/pace.ts";
+import type { Task } from "#lib/messenger/task.ts";
+import * as running from "./running-task.ts";
+
+running.stageEachTest();
+
+const second = "6281100000002";
+const contacts = Array.from({ length: 8 }, (_, n) => `628120000010${n}`);
+
+/** Adds an account to the database, and a number on the platform that can be linked to it. */
+const addAccount = async ({ pool = "city", state = "active" } = {}) => {
+  const other = running.platform.addAccount(second);
+  other.behave({ receipts: ["delivered", "read"] });
+  for (const number of contacts) running.platform.register(number);
+  const [row] = await running.database.admin<{ id: number }[]>`
+    insert into messaging.account (name, pool, state) values ('second', ${pool}, ${state}) returning id`;
+  return { ...other, id: row?.id ?? 0 };
+};
+type Other = Awaited<ReturnType<typeof addAccount>>;
+
+const kindOf = (task: Task, account: number) => task.findWhatsApp(account)?.state().kind;
+
+/** Links the account by a scan with its number. */
+const link = async (task: Task, { id, scan }: Other) => {
+  await expect.poll(() => kindOf(task, id)).toMatch(/pairing|open/);
+  const state = task.findWhatsApp(id)?.state();
+  if (state?.kind === "pairing") await scan(state.qr);
+  await expect.poll(() => kindOf(task, id)).toBe("open");
+};
+
+const startBoth = async (other: Other) => {
+  const task = await running.startOpen();
+  await link(task, other);
+  return task;
+};
+
+/** The platform locks the first account. */
+const ban = () => {
+  running.platform.behave({ receipts: ["delivered", "read"], loginFailure: { code: 403 } });
+  running.platform.disconnect("drop");
+};
+
+/** Who has sent to a phone, in order. */
+const sendersTo = (phone: string) =>
+  running.platform.phone(phone).inbox.map(({ from }) => from.replace(/[:@].*/, ""));
+const lidOf = (other: Other) => other.phone.lid;
+
+const sendToAll = async (task: Task, more: Record<string, unknown> = {}) => {
+  for (const phone of contacts) {
+    const { id } = await running.submit(task, { phone, ...more });
+    await running.eventually(task, id, "READ");
+  }
+};
+
+test("two accounts of a pool share new recipients, and each recipient keeps its account", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  for (let round = 0; round < 3; round++) await sendToAll(task);
+  const used = contacts.map((phone) => [...new Set(sendersTo(phone))]);
+  expect(used.filter((senders) => senders.length !== 1)).toEqual([]);
+  expect(new Set(used.flat()).size).toBe(2);
+});
+
+test("a sender's messages are sent by the accounts of its pool alone", async () => {
+  const other = await addAccount({ pool: "health" });
+  await running.database.admin`insert into messaging.sender (name, pool) values ('clinic', 'health')`;
+  const task = await startBoth(other);
+  await sendToAll(task, { sender: "api:clinic" });
+  for (const phone of contacts) expect(sendersTo(phone)).toEqual([lidOf(other)]);
+});
+
+test("messages that have not left a banned account are sent by another one, each once", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  await sendToAll(task);
+  const kept = contacts.filter((phone) => sendersTo(phone)[0] !== lidOf(other));
+  expect(kept.length).toBeGreaterThan(0);
+  ban();
+  await expect.poll(() => kindOf(task, 1)).toBe("stopped");
+  await sendToAll(task);
+  for (const phone of kept) expect(sendersTo(phone).at(-1)).toBe(lidOf(other));
+  for (const phone of contacts) expect(sendersTo(phone)).toHaveLength(2);
+});
+
+test("a spare sends nothing until no other account of its pool can send", async () => {
+  const other = await addAccount({ state: "spare" });
+  const task = await startBoth(other);
+  await sendToAll(task);
+  for (const phone of contacts) expect(sendersTo(phone)).not.toContain(lidOf(other));
+  ban();
+  await sendToAll(task);
+  for (const phone of contacts) expect(sendersTo(phone).at(-1)).toBe(lidOf(other));
+});
+
+test("tasks share the accounts, and one that ends leaves its own to the other", async () => {
+  const other = await addAccount();
+  const first = await startBoth(other);
+  const next = await running.start(noPace);
+  const ledBy = (task: Task) => [1, other.id].filter((id) => task.findWhatsApp(id));
+  await expect.poll(() => [ledBy(first).length, ledBy(next).length]).toEqual([1, 1]);
+  await first.stop();
+  await expect.poll(() => ledBy(next)).toEqual([1, other.id]);
+  await expect.poll(() => [kindOf(next, 1), kindOf(next, other.id)]).toEqual(["open", "open"]);
+  await sendToAll(next);
+  expect(running.platform.sockets.mostLoggedIn).toBe(1);
+  expect(other.sockets.mostLoggedIn).toBe(1);
+});
+
+test("an account that is retired is no longer connected", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  await running.database.admin`update messaging.account set state = 'retired' where id = ${other.id}`;
+  await expect.poll(() => task.findWhatsApp(other.id)).toBeUndefined();
+  await sendToAll(task);
+  for (const phone of contacts) expect(sendersTo(phone)).not.toContain(lidOf(other));
+  onTestFinished(() => expect(running.platform.faults).toEqual([]));
+});
