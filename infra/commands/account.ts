@@ -1,4 +1,8 @@
-import { type AccountSummary, type AccountTerms, accountDirectory } from "#lib/messenger/account/directory.ts";
+import {
+  type AccountSummary,
+  type AccountTerms,
+  accountDirectory,
+} from "#lib/messenger/account/directory.ts";
 import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
 import { readName, stage } from "./credential.ts";
@@ -88,7 +92,11 @@ export const run = command("account", about, (program, answer) => {
     .argument("<account>", "name", readAccount)
     .option(...department)
     .option(...pool)
-    .option("--state <state>", "active, spare, or retired: it disconnects, and others send its messages", readState)
+    .option(
+      "--state <state>",
+      "active, spare, or retired: it disconnects, and others send its messages",
+      readState,
+    )
     .option(...stage)
     .action(
       answer((name, { stage: on, ...terms }) => {

@@ -168,7 +168,11 @@ export const run = command("sender", about, (program, answer) => {
       "bytes of texts and media per day of Jakarta, or none",
       readLimit("--bytes-per-day", 999_999_999_999_999),
     )
-    .option("--pool <name>", "the accounts that send its messages; see npm run account", readName("POOL", "health"))
+    .option(
+      "--pool <name>",
+      "the accounts that send its messages; see npm run account",
+      readName("POOL", "health"),
+    )
     .option(...stage)
     .action(
       answer((sender, { stage: on, ...given }) => {

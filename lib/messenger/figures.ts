@@ -3,9 +3,9 @@ import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
+import type { Account } from "./account/account.ts";
 import type { ConnectionState } from "./channels/whatsapp/link/connection-state.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
-import type { Account } from "./account/account.ts";
 import { type QueueFigures, readQueue } from "./outbox/depth.ts";
 import type { Pacing } from "./send/pacing.ts";
 

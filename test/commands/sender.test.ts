@@ -75,7 +75,14 @@ test("limits are set one by one and removed again", async () => {
   const name = newName();
   await sender("add", name);
   const limit = async (...args: string[]) => JSON.parse((await sender("limit", name, ...args, "--json")).out);
-  const none = { sender: name, pool: "city", perDay: null, bytesPerDay: null, messagesToday: 0, bytesToday: 0 };
+  const none = {
+    sender: name,
+    pool: "city",
+    perDay: null,
+    bytesPerDay: null,
+    messagesToday: 0,
+    bytesToday: 0,
+  };
   const classes = ["reminder", "bulk"];
   expect(await limit("--classes", "reminder, bulk")).toEqual({ ...none, classes });
   expect(await limit("--per-day", "5")).toEqual({ ...none, classes, perDay: 5 });

@@ -54,7 +54,11 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
 const releaseEveryMs = 2_000;
 
 /** Takes back what accounts cannot send, until the signal is aborted. @param notify wakes the senders. */
-export const runRelease = async (sql: postgres.Sql, notify: () => void, signal: AbortSignal): Promise<void> => {
+export const runRelease = async (
+  sql: postgres.Sql,
+  notify: () => void,
+  signal: AbortSignal,
+): Promise<void> => {
   while (!signal.aborted) {
     const messages = await releaseMessages(sql).catch((error: unknown) => {
       log.warn("messages of accounts that cannot send are not taken back", { error });

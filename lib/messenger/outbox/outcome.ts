@@ -20,7 +20,10 @@ export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
   sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
 
 /** Marks a message that the platform has accepted. A receipt may have arrived before. */
-export const markSent = async (sql: postgres.Sql, { id, phone, account, number }: Outgoing): Promise<void> => {
+export const markSent = async (
+  sql: postgres.Sql,
+  { id, phone, account, number }: Outgoing,
+): Promise<void> => {
   await sql`
     with contact as (
       insert into messaging.contact (number, phone) values (${number}, ${phone}) on conflict do nothing

@@ -100,7 +100,6 @@ test("code 475 holds back new contacts for an hour when the platform does not sa
   await expect.poll(() => sent).toEqual([stranger]);
   await untilIdle();
   expect([sent, await stateOf(stranger), await stateOf(other)]).toEqual([[stranger], "PENDING", "PENDING"]);
-  const [row] =
-    await sql`select paused_until > now() + interval '59 minutes' as waits from messaging.number`;
+  const [row] = await sql`select paused_until > now() + interval '59 minutes' as waits from messaging.number`;
   expect(row).toEqual({ waits: true });
 });

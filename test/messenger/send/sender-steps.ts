@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { MessageClass } from "#lib/messaging/submission.ts";
-import type { Channel, Limits, SendOutcome } from "#lib/messenger/channels/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
+import type { Channel, Limits, SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
