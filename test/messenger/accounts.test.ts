@@ -15,7 +15,8 @@ const addAccount = async ({ pool = "city", state = "active" } = {}) => {
   for (const number of contacts) running.platform.register(number);
   const [row] = await running.database.admin<{ id: number }[]>`
     insert into messaging.account (name, pool, state) values ('second', ${pool}, ${state}) returning id`;
-  return { ...other, id: row?.id ?? 0 };
+  // not a copy, whose sockets would be those of now
+  return Object.assign(other, { id: row?.id ?? 0 });
 };
 type Other = Awaited<ReturnType<typeof addAccount>>;
 
@@ -46,10 +47,12 @@ const sendersTo = (phone: string) =>
   running.platform.phone(phone).inbox.map(({ from }) => from.replace(/[:@].*/, ""));
 const lidOf = (other: Other) => other.phone.lid;
 
+/** Sends each a text, one after the other. */
 const sendToAll = async (task: Task, more: Record<string, unknown> = {}) => {
   for (const phone of contacts) {
+    const { inbox } = running.platform.phone(phone);
     const { id } = await running.submit(task, { phone, ...more });
-    await running.eventually(task, id, "READ");
+    await running.platform.until(() => inbox.some((message) => message.id === id));
   }
 };
 

@@ -22,19 +22,26 @@ export const recordNumber = async (sql: postgres.ISql, account: number, number: 
     where id = ${account} and number is distinct from ${number}`;
 };
 
-/** Lists those that cannot send, but for spares: usually none. */
-const listUnable = (sql: postgres.ISql) => sql<{ id: number }[]>`
-  select id from messaging.account where state <> 'spare' and not messaging.can_send(id)`;
+/** Finds accounts that cannot send, but for spares, and those that cannot write to new contacts: usually none. */
+const findUnable = async (sql: postgres.ISql): Promise<{ readonly unable: string; readonly limited: string }> => {
+  const [row] = await sql<{ unable: string | null; limited: string | null }[]>`
+    select string_agg(a.id::text, ',') filter (where a.state <> 'spare' and not messaging.can_send(a.id)) as unable,
+      string_agg(a.id::text, ',') filter (where greatest(n.locked_until, n.paused_until) > now()
+        or (n.cap_used >= n.cap_total and n.cap_ends_at > now())) as limited
+    from messaging.account a left join messaging.number n on n.phone = a.number`;
+  return { unable: row?.unable ?? "", limited: row?.limited ?? "" };
+};
 
 /**
- * Takes back the messages of accounts that cannot send, for the others of their pools, and makes a spare active in a pool in
- * which no account can send. A message that may have left stays: only with the same account can it be sent again.
+ * Takes back the messages of accounts that cannot send, and of limited ones those to new contacts, for the others of their
+ * pools; makes a spare active in a pool in which no account can send. A message that may have left stays: only with the same
+ * account can it be sent again.
  *
  * @returns how many messages were taken back.
  */
 export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
-  const unable = (await listUnable(sql)).map(({ id }) => id).join();
-  if (unable === "") return 0;
+  const { unable, limited } = await findUnable(sql);
+  if (unable === "" && limited === "") return 0;
   const { count } = await sql`
     with unable as materialized (
       select id, pool from messaging.account where id = any(string_to_array(${unable}, ',')::smallint[])
@@ -46,8 +53,12 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
             select from messaging.account other where other.pool = spare.pool and messaging.can_send(other.id))
         order by spare.pool, spare.id)
     )
-    update messaging.message m set account = null from unable
-    where m.is_open and m.account = unable.id and m.state = 'PENDING' and m.attempts <= m.unsent`;
+    update messaging.message m set account = null
+    where m.is_open and m.state = 'PENDING' and m.attempts <= m.unsent
+      and (m.account in (select id from unable)
+        or (m.account = any(string_to_array(${limited}, ',')::smallint[]) and not exists (
+          select from messaging.contact c join messaging.account a on a.number = c.number
+          where a.id = m.account and c.phone = m.phone)))`;
   return count;
 };
 
