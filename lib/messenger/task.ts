@@ -9,6 +9,7 @@ import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
+import type { BusSettings } from "./callback/bus.ts";
 import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
@@ -50,6 +51,8 @@ export interface TaskOptions extends OperatorConsoleOptions {
   readonly port: number;
   /** Which addresses downloads and callbacks may reach; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
+  /** Event buses that get changes of messages' states. */
+  readonly buses: BusSettings;
   /** Of callbacks. */
   readonly schedule?: Schedule | undefined;
 }
