@@ -1,7 +1,9 @@
 import { alerts } from "./alerts.ts";
+import { callbacks } from "./callbacks.ts";
 import { messages } from "./messages.ts";
 import { outcomes } from "./outcomes.ts";
 import { platform } from "./platform.ts";
+import { senders } from "./senders.ts";
 import { status } from "./status.ts";
 
 /** The console's words in English. Their type is that of every other language. */
@@ -150,6 +152,8 @@ export const en = {
     run: "Runs the job now",
     replay: "Retries the recipients who have not been notified",
   },
+  senders: senders.en,
+  callbacks: callbacks.en,
   acts: {
     heading: "What operators did",
     columns: { at: "When", operator: "Operator", action: "Action", result: "Result" },

@@ -1,8 +1,10 @@
 import { alerts } from "./alerts.ts";
+import { callbacks } from "./callbacks.ts";
 import type { Words } from "./en.ts";
 import { messages } from "./messages.ts";
 import { outcomes } from "./outcomes.ts";
 import { platform } from "./platform.ts";
+import { senders } from "./senders.ts";
 import { status } from "./status.ts";
 
 /** The console's words in Indonesian. */
@@ -149,6 +151,8 @@ export const id: Words = {
     run: "Menjalankan job sekarang",
     replay: "Mencoba lagi untuk penerima yang belum menerima pesan",
   },
+  senders: senders.id,
+  callbacks: callbacks.id,
   acts: {
     heading: "Tindakan operator",
     columns: { at: "Waktu", operator: "Operator", action: "Tindakan", result: "Hasil" },
