@@ -57,7 +57,7 @@ const rooms: Record<string, readonly string[]> = {
   "lib/messenger/console/login": ["lib"],
   "lib/messenger/console": [
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
-    ...["lib/messenger/console/words", "lib/messenger/console/login"],
+    ...["lib/messenger/console/words", "lib/messenger/console/login", "lib/sender"],
   ],
   "lib/messenger": [
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/notification", "lib/secrets"],

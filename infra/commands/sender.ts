@@ -3,9 +3,9 @@ import {
   type CredentialSummary,
   type IssuedCredential,
   type Limits,
-  type SenderTerms,
   senderDirectory,
 } from "#lib/sender/directory.ts";
+import type { SenderTerms } from "#lib/sender/terms.ts";
 import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
 import {

@@ -57,6 +57,9 @@ const sender = () => z.string().check(z.minLength(1), z.maxLength(300));
 /** The sender of a user of the messaging API. */
 export const apiSender = (username: string): string => `api:${username}`;
 
+/** The user who is such a sender. */
+export const usernameOf = (sender: string): string => sender.slice(apiSender("").length);
+
 /** Whose messages a request is about. */
 export const Owner = z.object({ sender: sender() });
 

@@ -9,6 +9,7 @@ import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
 import { firstAccount, runRelease } from "./account/account.ts";
+import type { BusSettings } from "./callback/bus.ts";
 import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
 import { newMessageId } from "./channels/whatsapp/channel.ts";
@@ -42,6 +43,8 @@ export interface TaskOptions extends OperatorConsoleOptions {
   readonly port: number;
   /** Which addresses downloads and callbacks may reach; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
+  /** Event buses that get changes of messages' states. */
+  readonly buses: BusSettings;
   /** Of callbacks. */
   readonly schedule?: Schedule | undefined;
 }

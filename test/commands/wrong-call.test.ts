@@ -44,6 +44,8 @@ test.each([
     "without credentials, such as https://backend.city.example",
   ],
   ["callback add tax-office https://x.example:8443/", "on port 443"],
+  ["callback add tax-office eventbridge:arn:aws:events:x", "by its name, such as eventbridge:city-events"],
+  ["callback rotate tax-office eventbridge:city-events", "URL must be an https address"],
   ["callback list tax-office", "Set MESSENGER_KEY_SECRET_ID to the full name of the stage's secret"],
   ["seed", "Required option '--residents <number>' not specified"],
   ["seed --residents many", "must be a whole number from 0 to 999999999, not many"],

@@ -126,6 +126,34 @@ export const connected = (): ConsoleState => ({
       reason: "not sent before it expired",
     }),
   ],
+  terms: [
+    {
+      sender: "tax-office",
+      classes: ["one-time-code", "transactional"],
+      ...{ messagesToday: 1_204, perDay: 5_000, bytesToday: 18_400_000, bytesPerDay: 50_000_000 },
+      ...{ credentials: 2, expiresAt: ago(-86_400 * 40) },
+    },
+    {
+      sender: "city-backend",
+      classes: ["one-time-code", "transactional", "reminder", "bulk"],
+      ...{ messagesToday: 31, perDay: null, bytesToday: 4_100, bytesPerDay: null },
+      ...{ credentials: 0, expiresAt: null },
+    },
+  ],
+  callbacks: [
+    {
+      ...{ id: 1, sender: "tax-office", host: "backend.city.example", failures: 7, lastStatus: 503 },
+      ...{ waiting: 12, oldest: ago(4_000), dead: 3 },
+    },
+    {
+      ...{ id: 2, sender: "tax-office", host: "eventbridge:city-events", failures: 0, lastStatus: null },
+      ...{ waiting: 0, oldest: null, dead: 0 },
+    },
+    {
+      ...{ id: 3, sender: "health-office", host: "health.city.example", failures: 0, lastStatus: 400 },
+      ...{ waiting: 1, oldest: ago(90), dead: 0 },
+    },
+  ],
   failedJobs: [
     {
       job: "document-status",

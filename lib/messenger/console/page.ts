@@ -2,11 +2,13 @@ import { type Html, html } from "#lib/html.ts";
 import { renderActs } from "./acts-section.ts";
 import { renderAlerts } from "./alerts.ts";
 import { renderAnswer } from "./answer-section.ts";
+import { renderCallbacks } from "./callbacks-section.ts";
 import { renderChart } from "./chart-section.ts";
 import { renderOptOut } from "./opt-out-section.ts";
 import { renderMessages, renderQueue } from "./outbox-section.ts";
 import { renderLinking, renderStopped, renderUnlinking } from "./phone-section.ts";
 import { renderRuns } from "./runs-section.ts";
+import { renderSenders } from "./senders-section.ts";
 import { renderStatus } from "./status-section.ts";
 import type { View } from "./view.ts";
 import type { Words } from "./words/en.ts";
@@ -71,6 +73,8 @@ ${renderQueue(view)}
 ${renderChart(view)}
 ${renderMessages(view)}
 ${renderRuns(view)}
+${renderSenders(view)}
+${renderCallbacks(view)}
 ${renderOptOut(view)}
 ${renderAnswer(view)}
 ${renderUnlinking(view)}

@@ -7,8 +7,8 @@ import { hiddenUnless, type View } from "./view.ts";
 const tones: Record<RunSummary["state"], string> = { running: "waiting", done: "good", failed: "bad" };
 const recipientCounts = ["accepted", "opted_out", "refused", "expired"] as const;
 
-/** The job's name comes from the database: quoted if it is not one of ours. */
-const quote = (job: string) => (/^[\w-]+$/.test(job) ? job : `'${job.replaceAll("'", "'\\''")}'`);
+/** Quotes a name of the database for a command, unless it is as plain as ours. */
+export const quote = (name: string) => (/^[\w-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
 
 /** The command that retries those whom a run has not reached. */
 export const replayCommand = (job: string, scheduledAt: Date): string =>

@@ -9,10 +9,12 @@ import type { MessageSummary, Waiting } from "../outbox/message.ts";
 import { findPause } from "../outbox/pause.ts";
 import { listSenders } from "../outbox/senders.ts";
 import { type Act, listActs } from "./acts.ts";
+import { type CallbackSummary, listCallbacks } from "./callbacks.ts";
 import { type Hour, listHours } from "./chart.ts";
 import type { MessageFilter } from "./login/operator-login.ts";
 import { listMessages } from "./messages.ts";
 import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
+import { listSenderSummaries, type SenderSummary } from "./senders.ts";
 
 /** Of each statement and of all together: the page polls every 2 s. */
 const timeoutMs = 2_000;
@@ -74,6 +76,9 @@ interface Outbox {
   /** The latest of notification jobs that had recipients or failed, newest first. */
   readonly runs: readonly RunSummary[];
   readonly failedJobs: readonly FailedJob[];
+  /** What each sender may send and has sent today. */
+  readonly terms: readonly SenderSummary[];
+  readonly callbacks: readonly CallbackSummary[];
   /** The latest actions of operators, newest first. */
   readonly acts: readonly Act[];
 }
@@ -128,7 +133,7 @@ const readMessages = async (
 };
 
 const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
-  const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
+  const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, terms, callbacks, acts] =
     await Promise.all([
       findPause(sql),
       findAnswer(sql),
@@ -140,9 +145,12 @@ const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox>
       listHours(sql),
       listRuns(sql),
       listFailedJobs(sql),
+      listSenderSummaries(sql),
+      listCallbacks(sql),
       listActs(sql),
     ]);
-  return { ...pause, answer, ...limits, queue, due, messages, senders, hours, runs, failedJobs, acts };
+  const ofSenders = { senders, terms, callbacks };
+  return { ...pause, answer, ...limits, queue, due, messages, ...ofSenders, hours, runs, failedJobs, acts };
 };
 
 /** Reads in one transaction: with the first statement that takes too long all others end. */
@@ -187,6 +195,8 @@ const unknown: Outbox = {
   hours: [],
   runs: [],
   failedJobs: [],
+  terms: [],
+  callbacks: [],
   acts: [],
 };
 
