@@ -5,7 +5,6 @@ import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { firstAccount } from "./account/account.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { openActs } from "./console/acts.ts";
 import { registerConsole } from "./console/console.ts";
@@ -69,7 +68,11 @@ export const buildConsole = (
   consoleSql: postgres.Sql,
   leaderships: ReadonlyMap<number, Leadership>,
 ) => {
-  const findLeadership = () => leaderships.get(firstAccount);
+  /** By default the first of those that this task leads. */
+  const findLeadership = (name: string | undefined) => {
+    const led = [...leaderships.values()].sort((one, other) => one.account.id - other.account.id);
+    return name === undefined ? led[0] : led.find(({ account }) => account.name === name);
+  };
   const prefer = async (phone: string, wish: Wish) => {
     const pepper = await findPepper();
     return sql.begin((tx) => setPreference(tx, pepper, phone, wish));
@@ -78,8 +81,8 @@ export const buildConsole = (
     findUsers,
     issuer: issuer && openIssuer(issuer),
     acts: openActs(sql),
-    readState: (filter) => {
-      const leadership = findLeadership();
+    readState: (filter, chosen) => {
+      const leadership = findLeadership(chosen);
       const { whatsApp, pacing } = leadership ?? {};
       const explain = async (reading: postgres.ISql, ids: readonly string[]) => {
         const explained: [string, Waiting][] = [];
@@ -89,6 +92,7 @@ export const buildConsole = (
       };
       const limits = pacing?.describe(steadyNow());
       const own = {
+        account: chosen ?? leadership?.account.name,
         connection: describeConnection(whatsApp),
         leader: whatsApp !== undefined,
         limits,
@@ -107,10 +111,10 @@ export const buildConsole = (
     optIn: (phone) => prefer(phone, "in"),
     setAnswer: (answer) => setAnswer(sql, answer),
     setPaused: (paused) => setPaused(sql, paused),
-    requestPairingCode: async (phone) => requireLeader(findLeadership()).requestPairingCode(phone),
-    unlink: async () => requireLeader(findLeadership()).unlink(),
-    logIn: async () => requireLeader(findLeadership()).logins.resume(),
-    restoreLink: async () => requireLeader(findLeadership()).restoreLink(),
-    setVersion: async (version) => requireLeader(findLeadership()).logins.setVersion(version),
+    requestPairingCode: async (phone, of) => requireLeader(findLeadership(of)).requestPairingCode(phone),
+    unlink: async (of) => requireLeader(findLeadership(of)).unlink(),
+    logIn: async (of) => requireLeader(findLeadership(of)).logins.resume(),
+    restoreLink: async (of) => requireLeader(findLeadership(of)).restoreLink(),
+    setVersion: async (version, of) => requireLeader(findLeadership(of)).logins.setVersion(version),
   });
 };

@@ -56,6 +56,13 @@ export const connected = (): ConsoleState => ({
     paused: 0,
     callback_seconds: 0,
   },
+  account: "main",
+  accounts: [
+    {
+      ...{ name: "main", department: null, pool: "city", state: "active", number: "6281•••••••77", heldBy: null },
+      waiting: 12,
+    },
+  ],
   senders: ["api:city-backend", "notification"],
   hours: Array.from({ length: 24 }, (_, index) => ({
     at: new Date(Math.floor(Date.now() / 3_600_000 - 23 + index) * 3_600_000),

@@ -12,19 +12,22 @@ import type { Words } from "./words/en.ts";
 /** With those of acts.ts less than the timeout of the page: the notice can say which component is not responding. */
 const timeoutMs = 20_000;
 
+/** The name of the account that the action is about; undefined for the only one. */
+type Chosen = string | undefined;
+
 /** What the operator can do. A {@link Fault} of status 400 to 499 is shown as it is. */
 export interface Actions {
   readonly setPaused: (paused: boolean) => Promise<void>;
   /** @param phone digits with country code. @returns the code to enter on the phone. */
-  readonly requestPairingCode: (phone: string) => Promise<string>;
+  readonly requestPairingCode: (phone: string, account: Chosen) => Promise<string>;
   /** @returns false if the phone may still list the device. */
-  readonly unlink: () => Promise<boolean>;
+  readonly unlink: (account: Chosen) => Promise<boolean>;
   /** Logs in, or starts pairing, after logins were stopped. */
-  readonly logIn: () => Promise<void>;
+  readonly logIn: (account: Chosen) => Promise<void>;
   /** @returns false if no link is archived. @throws Error if a phone is linked. */
-  readonly restoreLink: () => Promise<boolean>;
+  readonly restoreLink: (account: Chosen) => Promise<boolean>;
   /** @returns false if it is not a version that can be announced. */
-  readonly setVersion: (version: string) => Promise<boolean>;
+  readonly setVersion: (version: string, account: Chosen) => Promise<boolean>;
   /** Stops reminders and bulk messages to a number. @returns false if it had already opted out. */
   readonly optOut: (phone: string) => Promise<boolean>;
   /** @returns false if the number had not opted out. */
@@ -34,6 +37,7 @@ export interface Actions {
 }
 
 interface Form {
+  readonly account: Chosen;
   readonly field: (name: string) => string;
   readonly words: Words;
 }
@@ -89,40 +93,40 @@ const actions = {
   "pairing-code": {
     role: "operator",
     run: async ({ requestPairingCode }, form) =>
-      form.words.notices.pairingCode(await requestPairingCode(readPhone(form))),
+      form.words.notices.pairingCode(await requestPairingCode(readPhone(form), form.account)),
     failed: (failures) => failures["pairing-code"],
   },
   unlink: {
     role: "admin",
-    run: async ({ unlink }, { field, words }) => {
+    run: async ({ unlink }, { account, field, words }) => {
       const { word } = words.unlinking;
       if (field("confirmation").trim().toLowerCase() !== word)
         throw badRequest(words.failures.unconfirmed(word));
       const { unlinked, unlinkedHere } = words.notices;
-      return (await unlink()) ? unlinked : unlinkedHere;
+      return (await unlink(account)) ? unlinked : unlinkedHere;
     },
     failed: (failures) => failures.unlink,
   },
   "log-in": {
     role: "operator",
-    run: async ({ logIn }, { words }) => {
-      await logIn();
+    run: async ({ logIn }, { account, words }) => {
+      await logIn(account);
       return words.notices.connecting;
     },
     failed: ({ notStopped }) => notStopped,
   },
   "old-link": {
     role: "operator",
-    run: async ({ restoreLink }, { words }) => {
-      if (!(await restoreLink())) throw badRequest(words.failures.noArchive);
+    run: async ({ restoreLink }, { account, words }) => {
+      if (!(await restoreLink(account))) throw badRequest(words.failures.noArchive);
       return words.notices.oldLink;
     },
     failed: ({ oldLink }) => oldLink,
   },
   version: {
     role: "operator",
-    run: async ({ setVersion }, { field, words }) => {
-      if (!(await setVersion(field("version")))) throw badRequest(words.failures.badVersion);
+    run: async ({ setVersion }, { account, field, words }) => {
+      if (!(await setVersion(field("version"), account))) throw badRequest(words.failures.badVersion);
       return words.notices.version;
     },
     failed: ({ version }) => version,
@@ -184,7 +188,8 @@ export const perform = async (
   const { acts } = options;
   const { notices, page } = form.words;
   const phone = findPhone(form.field);
-  const id = await acts.begin(operator, name, phone && maskPhone(phone)).catch((error: unknown) => {
+  const subject = [form.account, phone && maskPhone(phone)].filter(Boolean).join(" ") || undefined;
+  const id = await acts.begin(operator, name, subject).catch((error: unknown) => {
     log.error("console action could not be recorded", { action: name, error });
     return undefined;
   });

@@ -1,4 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
+import { renderAccounts } from "./accounts-section.ts";
 import { renderActs } from "./acts-section.ts";
 import { renderAlerts } from "./alerts.ts";
 import { renderAnswer } from "./answer-section.ts";
@@ -66,6 +67,7 @@ ${header}
 <h1 class="unseen">${words.title}</h1>
 <p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
 ${renderAlerts(view)}
+${renderAccounts(view)}
 ${renderStatus(view)}
 ${renderStopped(view)}
 ${renderLinking(view)}

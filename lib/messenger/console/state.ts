@@ -8,6 +8,7 @@ import { type Depth, listDepths, type QueueFigures, readQueue } from "../outbox/
 import type { MessageSummary, Waiting } from "../outbox/message.ts";
 import { findPause } from "../outbox/pause.ts";
 import { listSenders } from "../outbox/senders.ts";
+import { type AccountRow, listAccountRows } from "./accounts.ts";
 import { type Act, listActs } from "./acts.ts";
 import { type CallbackSummary, listCallbacks } from "./callbacks.ts";
 import { type Hour, listHours } from "./chart.ts";
@@ -71,6 +72,7 @@ interface Outbox {
   readonly due: QueueFigures | undefined;
   /** The latest, newest first, or those that match the operator's search. */
   readonly messages: readonly MessageSummary[];
+  readonly accounts: readonly AccountRow[];
   readonly senders: readonly string[];
   readonly hours: readonly Hour[];
   /** The latest of notification jobs that had recipients or failed, newest first. */
@@ -85,6 +87,8 @@ interface Outbox {
 
 /** What the console shows of this task. */
 interface Own {
+  /** The name of the account that is shown; undefined if this task leads none and none was chosen. */
+  readonly account?: string | undefined;
   readonly connection: Connection;
   readonly leader: boolean;
   /** Of the platform, if this task is the leader. */
@@ -133,8 +137,9 @@ const readMessages = async (
 };
 
 const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
-  const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, terms, callbacks, acts] =
+  const [accounts, pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, terms, callbacks, acts] =
     await Promise.all([
+      listAccountRows(sql),
       findPause(sql),
       findAnswer(sql),
       findLimits(sql, sources.number),
@@ -149,7 +154,7 @@ const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox>
       listCallbacks(sql),
       listActs(sql),
     ]);
-  const ofSenders = { senders, terms, callbacks };
+  const ofSenders = { accounts, senders, terms, callbacks };
   return { ...pause, answer, ...limits, queue, due, messages, ...ofSenders, hours, runs, failedJobs, acts };
 };
 
@@ -176,7 +181,7 @@ const pending = new WeakMap<postgres.Sql, Map<string, Promise<Outbox>>>();
 const readOnce = (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
   const readings = pending.get(sql) ?? new Map<string, Promise<Outbox>>();
   pending.set(sql, readings);
-  const key = JSON.stringify(sources.filter);
+  const key = JSON.stringify([sources.filter, sources.number]);
   const reading = readings.get(key) ?? readOutboxAgain(sql, sources).finally(() => readings.delete(key));
   readings.set(key, reading);
   return reading;
@@ -191,6 +196,7 @@ const unknown: Outbox = {
   queue: [],
   due: undefined,
   messages: [],
+  accounts: [],
   senders: [],
   hours: [],
   runs: [],

@@ -32,6 +32,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
   messenger: {
     functions: [
       "messaging.can_send",
+      "messaging.count_waiting",
       "messaging.first_insert",
       "messaging.quiet_until",
       "messaging.today",

@@ -1,3 +1,4 @@
+import { accounts } from "./accounts.ts";
 import { alerts } from "./alerts.ts";
 import { callbacks } from "./callbacks.ts";
 import { messages } from "./messages.ts";
@@ -152,6 +153,7 @@ export const en = {
     run: "Runs the job now",
     replay: "Retries the recipients who have not been notified",
   },
+  accounts: accounts.en,
   senders: senders.en,
   callbacks: callbacks.en,
   acts: {

@@ -1,3 +1,4 @@
+import { accounts } from "./accounts.ts";
 import { alerts } from "./alerts.ts";
 import { callbacks } from "./callbacks.ts";
 import type { Words } from "./en.ts";
@@ -151,6 +152,7 @@ export const id: Words = {
     run: "Menjalankan job sekarang",
     replay: "Mencoba lagi untuk penerima yang belum menerima pesan",
   },
+  accounts: accounts.id,
   senders: senders.id,
   callbacks: callbacks.id,
   acts: {
