@@ -41,6 +41,8 @@ interface Seats {
 
 interface Term {
   readonly end: () => void;
+  /** Whether it was asked to end. */
+  readonly isEnding: () => boolean;
   readonly ended: Promise<void>;
 }
 
@@ -69,8 +71,8 @@ const findSeats = async (sql: postgres.Sql, pid: number): Promise<Seats | undefi
 };
 
 const takeLock = async (sql: postgres.Sql, seat: number): Promise<boolean> => {
-  const [lock] = await sql<{ taken: boolean }[]>`
-    select pg_try_advisory_lock(${leaderKey}, ${seat}) as taken`;
+  const taking = sql<{ taken: boolean }[]>`select pg_try_advisory_lock(${leaderKey}, ${seat}) as taken`;
+  const [lock] = await deadline(taking, timeoutMs);
   return lock?.taken === true;
 };
 
@@ -78,13 +80,14 @@ const giveLock = async (sql: postgres.Sql, seat: number): Promise<void> => {
   await sql`select pg_advisory_unlock(${leaderKey}, ${seat})`;
 };
 
-/** Starts a term. @returns its epoch, and whether there was a term before. */
-const beginTerm = async (sql: postgres.Sql, { id }: Account) => {
-  const [row] = await sql<{ epoch: number; isNext: boolean }[]>`
-    insert into messaging.leadership as held (account, holder) values (${id}, ${hostname()})
+/** Starts a term, on the connection that took the lock. @returns its epoch, and whether there was a term before. */
+const beginTerm = async (sql: postgres.Sql, pid: number, { id }: Account) => {
+  const beginning = sql<{ epoch: number; isNext: boolean }[]>`
+    insert into messaging.leadership (account, holder) select ${id}, ${hostname()} where pg_backend_pid() = ${pid}
     on conflict (account) do update set epoch = excluded.epoch, holder = excluded.holder, since = now()
     returning epoch, xmax <> 0 as "isNext"`;
-  if (!row) throw new Error("the term was not stored");
+  const [row] = await deadline(beginning, timeoutMs);
+  if (!row) throw new Error("the connection with the lock was lost");
   return row;
 };
 
@@ -92,27 +95,29 @@ const beginTerm = async (sql: postgres.Sql, { id }: Account) => {
 class Terms {
   readonly #options: LeaderOptions;
   readonly #sql: postgres.Sql;
+  readonly #pid: number;
   readonly #lost: AbortSignal;
   readonly #terms = new Map<number, Term>();
 
-  constructor(options: LeaderOptions, sql: postgres.Sql, lost: AbortSignal) {
+  constructor(options: LeaderOptions, sql: postgres.Sql, pid: number, lost: AbortSignal) {
     this.#options = options;
     this.#sql = sql;
+    this.#pid = pid;
     this.#lost = lost;
   }
 
   /**
    * Leads its share of the accounts: those that nobody leads, until it has as many as any other task. Of more than its share
-   * it gives the newest back, one after another, and those that are retired.
+   * it ends the newest terms, and those of accounts that are retired. It does not wait for their end: whether the connection
+   * still has the locks must be checked meanwhile.
    */
   async balance({ accounts, tasks }: Seats): Promise<void> {
     if (!this.#terms.has(upkeep) && (await takeLock(this.#sql, upkeep)))
       this.#begin(upkeep, (signal) => this.#options.keepUp(signal));
     const share = Math.ceil(accounts.length / Math.max(1, tasks));
     const led = this.#listLed();
-    const retired = led.find((seat) => !accounts.some(({ id }) => id === seat));
-    const surplus = retired ?? (led.length > share ? led.at(-1) : undefined);
-    if (surplus !== undefined) return this.#giveBack(surplus);
+    const kept = led.filter((seat) => accounts.some(({ id }) => id === seat)).slice(0, share);
+    for (const seat of led) if (!kept.includes(seat)) this.#terms.get(seat)?.end();
     for (const account of accounts) {
       if (this.#lost.aborted || this.#listLed().length >= share) return;
       if (!this.#terms.has(account.id) && (await takeLock(this.#sql, account.id)))
@@ -121,7 +126,8 @@ class Terms {
   }
 
   #listLed(): number[] {
-    return [...this.#terms.keys()].filter((seat) => seat !== upkeep);
+    const led = [...this.#terms].filter(([seat, { isEnding }]) => seat !== upkeep && !isEnding());
+    return led.map(([seat]) => seat);
   }
 
   /** Resolves when the work of all terms has stopped. */
@@ -130,15 +136,9 @@ class Terms {
     await Promise.all([...this.#terms.values()].map(({ ended }) => ended));
   }
 
-  async #giveBack(seat: number): Promise<void> {
-    const term = this.#terms.get(seat);
-    term?.end();
-    await term?.ended;
-  }
-
   async #lead(account: Account, signal: AbortSignal): Promise<void> {
     const { name } = account;
-    const { epoch, isNext } = await deadline(beginTerm(this.#sql, account), timeoutMs);
+    const { epoch, isNext } = await beginTerm(this.#sql, this.#pid, account);
     // the former leader is notified of its closed connection when the lock is released, not before
     if (isNext) await setTimeout(handoverMs);
     log.info("leading", { account: name, epoch });
@@ -155,7 +155,7 @@ class Terms {
       .then(() => (this.#lost.aborted ? undefined : giveLock(this.#sql, seat)))
       .catch(() => {})
       .then(() => void this.#terms.delete(seat));
-    this.#terms.set(seat, { end: () => own.abort(), ended });
+    this.#terms.set(seat, { end: () => own.abort(), isEnding: () => signal.aborted, ended });
   }
 }
 
@@ -165,9 +165,10 @@ const serve = async (options: LeaderOptions): Promise<void> => {
   const end = () => lost.abort();
   const sql = await options.connect(end);
   const ended = AbortSignal.any([options.signal, lost.signal]);
-  const terms = new Terms(options, sql, ended);
+  let terms: Terms | undefined;
   try {
-    const pid = await join(sql);
+    const pid = await deadline(join(sql), timeoutMs);
+    terms = new Terms(options, sql, pid, ended);
     while (!ended.aborted) {
       const seats = await findSeats(sql, pid);
       if (!seats) break;
@@ -176,7 +177,7 @@ const serve = async (options: LeaderOptions): Promise<void> => {
     }
   } finally {
     end();
-    await terms.end();
+    await terms?.end();
     // closing the connection releases the locks, so only after the leader's work has stopped
     await sql.end({ timeout: 0 }).catch(() => {});
   }

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { en } from "#lib/messenger/console/words/en.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
 import * as running from "./running-task.ts";
@@ -108,6 +109,19 @@ test("tasks share the accounts, and one that ends leaves its own to the other", 
   await sendToAll(next);
   expect(running.platform.sockets.mostLoggedIn).toBe(1);
   expect(other.sockets.mostLoggedIn).toBe(1);
+});
+
+test("the console shows one of several accounts, and a form acts on the one that was shown with it", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  const console = await running.openConsole(task);
+  expect(await console.read()).toContain("main city active 6281•••••••01 Connected 0 shown second");
+  expect(await console.press("account?account=second")).toContain("6281•••••••02 Connected 0 shown");
+  await console.press("account?account=main");
+  await console.press("unlink?account=second", { confirmation: en.unlinking.word });
+  await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
+  expect(kindOf(task, 1)).toBe("open");
+  expect(await console.press("log-in?account=unknown")).toContain(en.failures.notLeader);
 });
 
 test("an account that is retired is no longer connected", async () => {
