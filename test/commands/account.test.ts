@@ -26,7 +26,10 @@ test("an added account stands in the list until its number is linked", async () 
 test("an account is changed, and only in what is given", async () => {
   const name = newName();
   await account("add", name, "--pool", "unused");
-  expect(await json("change", name, "--state", "retired")).toMatchObject({ pool: "unused", state: "retired" });
+  expect(await json("change", name, "--state", "retired")).toMatchObject({
+    pool: "unused",
+    state: "retired",
+  });
   expect(await account("change", newName(), "--state", "spare")).toMatchObject({
     status: 1,
     errors: expect.stringContaining("npm run account -- list"),

@@ -59,7 +59,14 @@ export const connected = (): ConsoleState => ({
   account: "main",
   accounts: [
     {
-      ...{ name: "main", department: null, pool: "city", state: "active", number: "6281•••••••77", heldBy: null },
+      ...{
+        name: "main",
+        department: null,
+        pool: "city",
+        state: "active",
+        number: "6281•••••••77",
+        heldBy: null,
+      },
       waiting: 12,
     },
   ],

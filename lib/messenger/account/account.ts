@@ -23,7 +23,9 @@ export const recordNumber = async (sql: postgres.ISql, account: number, number: 
 };
 
 /** Finds accounts that cannot send, but for spares, and those that cannot write to new contacts: usually none. */
-const findUnable = async (sql: postgres.ISql): Promise<{ readonly unable: string; readonly limited: string }> => {
+const findUnable = async (
+  sql: postgres.ISql,
+): Promise<{ readonly unable: string; readonly limited: string }> => {
   const [row] = await sql<{ unable: string | null; limited: string | null }[]>`
     select string_agg(a.id::text, ',') filter (where a.state <> 'spare' and not messaging.can_send(a.id)) as unable,
       string_agg(a.id::text, ',') filter (where greatest(n.locked_until, n.paused_until) > now()

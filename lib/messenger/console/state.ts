@@ -137,23 +137,37 @@ const readMessages = async (
 };
 
 const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
-  const [accounts, pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, terms, callbacks, acts] =
-    await Promise.all([
-      listAccountRows(sql),
-      findPause(sql),
-      findAnswer(sql),
-      findLimits(sql, sources.number),
-      listDepths(sql),
-      readQueue(sql),
-      readMessages(sql, sources),
-      listSenders(sql),
-      listHours(sql),
-      listRuns(sql),
-      listFailedJobs(sql),
-      listSenderSummaries(sql),
-      listCallbacks(sql),
-      listActs(sql),
-    ]);
+  const [
+    accounts,
+    pause,
+    answer,
+    limits,
+    queue,
+    due,
+    messages,
+    senders,
+    hours,
+    runs,
+    failedJobs,
+    terms,
+    callbacks,
+    acts,
+  ] = await Promise.all([
+    listAccountRows(sql),
+    findPause(sql),
+    findAnswer(sql),
+    findLimits(sql, sources.number),
+    listDepths(sql),
+    readQueue(sql),
+    readMessages(sql, sources),
+    listSenders(sql),
+    listHours(sql),
+    listRuns(sql),
+    listFailedJobs(sql),
+    listSenderSummaries(sql),
+    listCallbacks(sql),
+    listActs(sql),
+  ]);
   const ofSenders = { accounts, senders, terms, callbacks };
   return { ...pause, answer, ...limits, queue, due, messages, ...ofSenders, hours, runs, failedJobs, acts };
 };
