@@ -8,7 +8,7 @@ import { type Account, listAccounts } from "./account/account.ts";
 /** The first key of the locks; the second is the account. */
 const leaderKey = 7_206_304;
 /** Each task holds one, with its connection's process as the second key: so they count each other. */
-const taskKey = 7_206_305;
+const taskKey = 7_206_310;
 /** In place of an account, for the work that one task does for all. */
 const upkeep = 0;
 

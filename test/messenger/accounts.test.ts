@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { en } from "#lib/messenger/console/words/en.ts";
+import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
 import * as running from "./running-task.ts";
@@ -85,6 +86,44 @@ test("messages that have not left a banned account are sent by another one, each
   await sendToAll(task);
   for (const phone of kept) expect(sendersTo(phone).at(-1)).toBe(lidOf(other));
   for (const phone of contacts) expect(sendersTo(phone)).toHaveLength(2);
+});
+
+/** Two contacts that know the first account. */
+const befriend = async (task: Task, other: Other) => {
+  await sendToAll(task);
+  const [one = "", another = ""] = contacts.filter((phone) => sendersTo(phone)[0] !== lidOf(other));
+  return [one, another] as const;
+};
+const until = (phone: string, id: string) =>
+  running.platform.until(() => running.platform.phone(phone).inbox.some((message) => message.id === id));
+
+test("what waited for an account that can no longer send is sent by another one", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  const [known] = await befriend(task, other);
+  await setPaused(running.sql, true);
+  const { id } = await running.submit(task, { phone: known });
+  ban();
+  await expect.poll(() => kindOf(task, 1)).toBe("stopped");
+  await setPaused(running.sql, false);
+  await until(known, id);
+  expect(sendersTo(known).at(-1)).toBe(lidOf(other));
+});
+
+test("a message that may have reached the phone is not sent by another account", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  const [unsure, known] = await befriend(task, other);
+  running.platform.behave({ dropBeforeAck: 1, receipts: [], loginFailure: { code: 403 } });
+  const { id } = await running.submit(task, { phone: unsure });
+  await expect.poll(() => kindOf(task, 1)).toBe("stopped");
+  const { id: later } = await running.submit(task, { phone: known });
+  await until(known, later);
+  expect(sendersTo(known).at(-1)).toBe(lidOf(other));
+  expect(await running.sql`select state, account from messaging.message where id = ${id}`).toEqual([
+    { state: "PENDING", account: 1 },
+  ]);
+  expect(sendersTo(unsure)).not.toContain(lidOf(other));
 });
 
 test("a spare sends nothing until no other account of its pool can send", async () => {

@@ -77,7 +77,7 @@ test("a leader that withdraws holds the lock until its work has stopped", async 
   const countTries = async () => {
     const [last] = await sql<{ at: string }[]>`
       select max(query_start)::text as at from pg_stat_activity join pg_locks own using (pid)
-      where own.classid = 7206305 and not exists (
+      where own.classid = 7206310 and not exists (
         select from pg_locks led where led.pid = own.pid and led.classid = 7206304 and led.objid = 1)`;
     return tries.add(last?.at ?? "").size;
   };

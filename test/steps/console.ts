@@ -143,12 +143,14 @@ export const connected = (): ConsoleState => ({
   terms: [
     {
       sender: "tax-office",
+      pool: "city",
       classes: ["one-time-code", "transactional"],
       ...{ messagesToday: 1_204, perDay: 5_000, bytesToday: 18_400_000, bytesPerDay: 50_000_000 },
       ...{ credentials: 2, expiresAt: ago(-86_400 * 40) },
     },
     {
       sender: "city-backend",
+      pool: "city",
       classes: ["one-time-code", "transactional", "reminder", "bulk"],
       ...{ messagesToday: 31, perDay: null, bytesToday: 4_100, bytesPerDay: null },
       ...{ credentials: 0, expiresAt: null },
