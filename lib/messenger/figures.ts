@@ -27,6 +27,8 @@ export interface Figures extends SendFigures, Partial<QueueFigures> {
   readonly unlinked: 0 | 1;
   /** 1 while the platform accepts no login: until an operator acts, or until a ban ends. */
   readonly rejected: 0 | 1;
+  /** 1 while it is none of these: it has lost its connection, or does not get one. */
+  readonly disconnected: 0 | 1;
   /** 1 while linking demands a passkey. */
   readonly passkey: 0 | 1;
   /** 1 while the platform rejects new contacts. */
@@ -57,13 +59,16 @@ export class SendCounter {
 
 const readLink = (
   state: ConnectionState,
-): Pick<Figures, "connected" | "unlinked" | "rejected" | "passkey"> => {
+): Pick<Figures, "connected" | "unlinked" | "rejected" | "disconnected" | "passkey"> => {
   const { kind } = state;
   const isRemoved = kind === "stopped" && state.code === 401;
+  const isUnlinked = kind === "pairing" || kind === "unpaired" || isRemoved;
+  const isRejected = (kind === "stopped" && !isRemoved) || (kind === "closed" && state.code === 402);
   return {
     connected: toBit(kind === "open"),
-    unlinked: toBit(kind === "pairing" || kind === "unpaired" || isRemoved),
-    rejected: toBit((kind === "stopped" && !isRemoved) || (kind === "closed" && state.code === 402)),
+    unlinked: toBit(isUnlinked),
+    rejected: toBit(isRejected),
+    disconnected: toBit(kind !== "open" && !isUnlinked && !isRejected),
     passkey: toBit(kind === "pairing" && state.passkey === true),
   };
 };

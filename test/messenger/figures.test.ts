@@ -64,9 +64,11 @@ describe("the figures of the queue", () => {
   test("are missing while the database is unavailable; the others are present", async () => {
     const down = postgres("postgres://u:p@127.0.0.1:1/d", { connect_timeout: 1 });
     expect(await read(down)).toEqual({
+      account: "main",
       connected: 1,
       unlinked: 0,
       rejected: 0,
+      disconnected: 0,
       passkey: 0,
       limited: 0,
       sent: 0,

@@ -25,8 +25,8 @@ stageEachTest();
 const newer = ownVersion[2] + 1;
 const newerText = `2.3000.${newer}`;
 
-const rejected = { connected: 0, unlinked: 0, rejected: 1, passkey: 0 };
-const unlinked = { connected: 0, unlinked: 1, rejected: 0, passkey: 0 };
+const rejected = { connected: 0, unlinked: 0, rejected: 1, disconnected: 0, passkey: 0 };
+const unlinked = { connected: 0, unlinked: 1, rejected: 0, disconnected: 0, passkey: 0 };
 
 const waits: Shown = { status: "PENDING", frames: 0, console: /not connected to WhatsApp/, metrics: {} };
 const arrives: Shown = { status: "READ", frames: 1, metrics: { sent: 1 } };
@@ -166,7 +166,7 @@ test.each([
   const console = await openConsole(task);
   await expect.poll(console.read).toContain(says);
   await expectShown(task, (await submit(task, {})).id, waits);
-  expect(await figuresOf(task)).toEqual({ connected: 0, unlinked: 0, rejected: 0, passkey: 0 });
+  expect(await figuresOf(task)).toEqual({ connected: 0, unlinked: 0, rejected: 0, disconnected: 1, passkey: 0 });
   const state = task.findWhatsApp()?.state();
   expect(state?.kind === "closed" && state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(290_000);
 });
