@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
+import { log } from "#lib/log.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import { isOptedOut } from "#lib/notification/opt-out.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
@@ -10,6 +11,7 @@ import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { openAuthState } from "./channels/whatsapp/link/auth-state.ts";
 import { openStanding } from "./channels/whatsapp/link/standing.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
+import type { ConnectionState } from "./channels/whatsapp/link/connection-state.ts";
 import { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
 import type { Metrics } from "./metrics.ts";
@@ -89,9 +91,14 @@ export const leadTerm = (options: TermOptions) => {
       connections += 1;
       if (connections > 1) metrics.onReconnect();
       pacing.startRamp(steadyNow());
-      void retryUntilDone(() => recordNumber(sql, account.id, state.as), signal).catch(logged);
-      void beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup).catch(logged);
+      void begin(state).catch(logged);
     });
+    const begin = async (state: ConnectionState & { readonly kind: "open" }) => {
+      const record = () => recordNumber(sql, account.id, state.as);
+      if (await retryUntilDone(record, signal))
+        await beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup);
+      else log.error("the number is linked to another account; unlink one of them", { account: account.name });
+    };
     const reclaim = () =>
       setTimeout(reclaimDelayMs, undefined, { signal }).then(
         () => whatsApp.start(),

@@ -163,6 +163,20 @@ test("the console shows one of several accounts, and a form acts on the one that
   expect(await console.press("log-in?account=unknown")).toContain(en.failures.notLeader);
 });
 
+test("a second account that is linked to the same number sends nothing", async () => {
+  const other = await addAccount();
+  const task = await running.startOpen();
+  await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
+  const state = task.findWhatsApp(other.id)?.state();
+  if (state?.kind === "pairing") await running.platform.scan(state.qr);
+  await expect.poll(() => kindOf(task, other.id)).toBe("open");
+  await sendToAll(task);
+  expect(await running.sql`select distinct account from messaging.message`).toEqual([{ account: 1 }]);
+  expect(await running.sql`select number from messaging.account where id = ${other.id}`).toEqual([
+    { number: null },
+  ]);
+});
+
 test("an account that is retired is no longer connected", async () => {
   const other = await addAccount();
   const task = await startBoth(other);

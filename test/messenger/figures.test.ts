@@ -89,9 +89,11 @@ test.each([
   ["locked", { kind: "stopped", code: 403, since: new Date() }, [0, 0, 1]],
   ["too old", { kind: "stopped", code: 405, since: new Date() }, [0, 0, 1]],
 ] satisfies [string, ConnectionState, number[]][])(
-  "a connection that is %s sets connected, unlinked, rejected and passkey",
-  async (_, state, [connected, unlinked, rejected = 0, passkey = 0]) => {
-    expect(await read(await connect(), { state })).toMatchObject({ connected, unlinked, rejected, passkey });
+  "a connection that is %s is one of connected, unlinked, rejected and disconnected, and may need a passkey",
+  async (_, state, [connected = 0, unlinked = 0, rejected = 0, passkey = 0]) => {
+    const disconnected = 1 - connected - unlinked - rejected;
+    const link = { connected, unlinked, rejected, disconnected, passkey };
+    expect(await read(await connect(), { state })).toMatchObject(link);
   },
 );
 

@@ -15,11 +15,25 @@ export const firstAccount = 1;
 export const listAccounts = (sql: postgres.ISql) => sql<Account[]>`
   select id, name from messaging.account where state <> 'retired' order by id`;
 
-/** Records that an account is linked to a number, with which it has connected: from then on it may be given messages. */
-export const recordNumber = async (sql: postgres.ISql, account: number, number: string): Promise<void> => {
-  await sql`
-    update messaging.account set number = ${number}, linked_at = now()
-    where id = ${account} and number is distinct from ${number}`;
+/**
+ * Records that an account is linked to a number, with which it has connected: from then on it may be given messages.
+ *
+ * @returns false if another account is linked to the number: each would send at the whole rate.
+ */
+export const recordNumber = async (
+  sql: postgres.ISql,
+  account: number,
+  number: string,
+): Promise<boolean> => {
+  const [row] = await sql<{ isOwn: boolean }[]>`
+    with other as materialized (
+      select from messaging.account where number = ${number} and id <> ${account} and state <> 'retired'
+    ), stored as (
+      update messaging.account set number = ${number}, linked_at = now()
+      where id = ${account} and number is distinct from ${number} and not exists (select from other)
+    )
+    select not exists (select from other) as "isOwn"`;
+  return row?.isOwn === true;
 };
 
 /** Finds accounts that cannot send, but for spares, and those that cannot write to new contacts: usually none. */

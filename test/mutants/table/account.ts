@@ -24,6 +24,14 @@ export const account: readonly Mutant[] = [
     only: "tasks share the accounts",
   },
   {
+    breaks: "Two accounts send from one number, each at its whole rate",
+    file: accountFile,
+    find: 'select not exists (select from other) as "isOwn"`',
+    replace: 'select true as "isOwn"`',
+    tests: ofAccounts,
+    only: "the same number",
+  },
+  {
     breaks: "An account that is retired stays connected",
     file: accountFile,
     find: "where state <> 'retired' order by id",
