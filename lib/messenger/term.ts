@@ -94,8 +94,11 @@ export const leadTerm = (options: TermOptions) => {
       void begin(state).catch(logged);
     });
     const begin = async (state: ConnectionState & { readonly kind: "open" }) => {
-      const record = () => recordNumber(sql, account.id, state.as);
-      if (await retryUntilDone(record, signal))
+      let isOwn = false;
+      await retryUntilDone(async () => {
+        isOwn = await recordNumber(sql, account.id, state.as);
+      }, signal);
+      if (isOwn)
         await beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup);
       else log.error("the number is linked to another account; unlink one of them", { account: account.name });
     };
