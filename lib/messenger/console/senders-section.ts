@@ -12,7 +12,8 @@ const renderSender = (one: SenderSummary, { words, now }: View): Html => {
   const { columns, every, used, none, active, until } = words.senders;
   const number = (count: number) => count.toLocaleString(words.locale);
   const size = (bytes: number) => (bytes / 1_000_000).toLocaleString(words.locale, format);
-  const expiry = credentials > 0 ? [active(credentials), expiresAt && until(formatTime(expiresAt, now, words))] : [none];
+  const expiry =
+    credentials > 0 ? [active(credentials), expiresAt && until(formatTime(expiresAt, now, words))] : [none];
   return html`<tr id="sender-${encodeURIComponent(sender)}" role="row">
 <td role="cell" class="long">${sender}</td>
 <td role="cell" data-label="${columns.classes}">${classes.length === messageClasses.length ? every : classes.join(", ")}</td>

@@ -132,8 +132,17 @@ const readMessages = async (
   return messages.map((message) => ({ ...message, waiting: waiting.get(message.id) }));
 };
 
+const readSenders = async (sql: postgres.ISql): Promise<Pick<Outbox, "senders" | "terms" | "callbacks">> => {
+  const [senders, terms, callbacks] = await Promise.all([
+    listSenders(sql),
+    listSenderSummaries(sql),
+    listCallbacks(sql),
+  ]);
+  return { senders, terms, callbacks };
+};
+
 const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
-  const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, terms, callbacks, acts] =
+  const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
     await Promise.all([
       findPause(sql),
       findAnswer(sql),
@@ -141,16 +150,13 @@ const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox>
       listDepths(sql),
       readQueue(sql),
       readMessages(sql, sources),
-      listSenders(sql),
+      readSenders(sql),
       listHours(sql),
       listRuns(sql),
       listFailedJobs(sql),
-      listSenderSummaries(sql),
-      listCallbacks(sql),
       listActs(sql),
     ]);
-  const ofSenders = { senders, terms, callbacks };
-  return { ...pause, answer, ...limits, queue, due, messages, ...ofSenders, hours, runs, failedJobs, acts };
+  return { ...pause, answer, ...limits, queue, due, messages, ...senders, hours, runs, failedJobs, acts };
 };
 
 /** Reads in one transaction: with the first statement that takes too long all others end. */

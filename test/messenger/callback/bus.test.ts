@@ -90,7 +90,9 @@ test("a change that no bus accepted in time is a dead letter, which a replay put
   await startPutting(settings);
   await until(() => puts.length > 1);
   await running.database.admin`update messaging.callback_event set retry_until = now()`;
-  await expect.poll(() => directory.list()).toMatchObject([{ url: `eventbridge:${bus}`, waiting: 0, dead: 3 }]);
+  await expect
+    .poll(() => directory.list())
+    .toMatchObject([{ url: `eventbridge:${bus}`, waiting: 0, dead: 3 }]);
   const [first, ...others] = await directory.listDead(10);
   expect(first).toMatchObject({ messageId: "message", state: "SENT", lastStatus: 400 });
   expect(others).toHaveLength(2);

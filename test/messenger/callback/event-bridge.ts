@@ -41,7 +41,8 @@ const signatureOf = async ({ method = "", url = "", headers }: IncomingMessage, 
   const signed = /SignedHeaders=([\w;-]+)/.exec(headers.authorization ?? "")?.[1]?.split(";") ?? [];
   const own = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"];
   const given = signed.filter((name) => !own.includes(name)).map((name) => [name, String(headers[name])]);
-  const date = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers["x-amz-date"]))?.slice(1) ?? [];
+  const date =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers["x-amz-date"]))?.slice(1) ?? [];
   const [year, month, day, hour, minute, second] = date;
   const signer = new SignatureV4({ credentials: identity, region, service: "events", sha256: Sha256 });
   const request = new HttpRequest({ method, path: url, headers: Object.fromEntries(given), body });
@@ -70,7 +71,8 @@ export const startEventBridge = async (answer: (put: Put, count: number) => Answ
     const body = await text(request);
     const reply = (status: number, json: unknown) =>
       response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(json));
-    const reject = (code: string) => reply(400, { __type: `com.amazon.coral.service#${code}`, message: code });
+    const reject = (code: string) =>
+      reply(400, { __type: `com.amazon.coral.service#${code}`, message: code });
     if (request.headers["x-amz-target"] !== "AWSEvents.PutEvents") return reject("UnknownOperationException");
     if (request.headers.authorization !== (await signatureOf(request, body)))
       return reject("InvalidSignatureException");

@@ -17,7 +17,11 @@ test("the console of a running task shows what a sender has sent and which callb
   const receiver = await startReceiver(() => 503);
   const { admin } = running.database;
   const credential = await senderDirectory(admin).add("test", new Date("2031-05-06T00:00:00Z"));
-  await senderDirectory(admin).limit("test", { classes: ["transactional"], perDay: 50, bytesPerDay: 2_000_000 });
+  await senderDirectory(admin).limit("test", {
+    classes: ["transactional"],
+    perDay: 50,
+    bytesPerDay: 2_000_000,
+  });
   const directory = callbackDirectory(admin, running.encryption, "api:test");
   const secret = await directory.add(`${receiver.url}?token=hidden`);
   const task = await running.start(noPace, {}, { connector: loopback, schedule });
@@ -27,7 +31,9 @@ test("the console of a running task shows what a sender has sent and which callb
   const page = await running.readConsole(task);
   const shown = running.textOf(page);
   expect(shown).toContain("test transactional 1 of 50 0 MB of 2 MB 1 active, the last until 6 May 2031");
-  expect(shown).toMatch(new RegExp(`${new URL(receiver.url).host} test failed \\d+ times in a row: 503 1 the oldest`));
+  expect(shown).toMatch(
+    new RegExp(`${new URL(receiver.url).host} test failed \\d+ times in a row: 503 1 the oldest`),
+  );
   for (const hidden of ["token=", "/status", "whsec_", secret, credential.password, credential.id])
     expect(page).not.toContain(hidden);
   await admin`update messaging.callback_event set retry_until = now()`;

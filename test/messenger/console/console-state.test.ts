@@ -110,7 +110,14 @@ describe("the state of the outbox", () => {
     const { terms } = await readConsoleState(connect(3), sources);
     const none = { credentials: 0, expiresAt: null };
     expect(terms).toMatchObject([
-      { sender: "ends", classes: ["reminder"], perDay: 50, bytesPerDay: 2_000_000, messagesToday: 7, bytesToday: 800 },
+      {
+        sender: "ends",
+        classes: ["reminder"],
+        perDay: 50,
+        bytesPerDay: 2_000_000,
+        messagesToday: 7,
+        bytesToday: 800,
+      },
       { sender: "expired", ...none, messagesToday: 0 },
       { sender: "of-the-secret", ...none, perDay: null, bytesPerDay: null, messagesToday: 1, bytesToday: 5 },
       { sender: "stays", credentials: 2, expiresAt: null },
