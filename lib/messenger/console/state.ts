@@ -136,40 +136,34 @@ const readMessages = async (
   return messages.map((message) => ({ ...message, waiting: waiting.get(message.id) }));
 };
 
-const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
-  const [
-    accounts,
-    pause,
-    answer,
-    limits,
-    queue,
-    due,
-    messages,
-    senders,
-    hours,
-    runs,
-    failedJobs,
-    terms,
-    callbacks,
-    acts,
-  ] = await Promise.all([
+const readSenders = async (
+  sql: postgres.ISql,
+): Promise<Pick<Outbox, "accounts" | "senders" | "terms" | "callbacks">> => {
+  const [accounts, senders, terms, callbacks] = await Promise.all([
     listAccountRows(sql),
-    findPause(sql),
-    findAnswer(sql),
-    findLimits(sql, sources.number),
-    listDepths(sql),
-    readQueue(sql),
-    readMessages(sql, sources),
     listSenders(sql),
-    listHours(sql),
-    listRuns(sql),
-    listFailedJobs(sql),
     listSenderSummaries(sql),
     listCallbacks(sql),
-    listActs(sql),
   ]);
-  const ofSenders = { accounts, senders, terms, callbacks };
-  return { ...pause, answer, ...limits, queue, due, messages, ...ofSenders, hours, runs, failedJobs, acts };
+  return { accounts, senders, terms, callbacks };
+};
+
+const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
+  const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
+    await Promise.all([
+      findPause(sql),
+      findAnswer(sql),
+      findLimits(sql, sources.number),
+      listDepths(sql),
+      readQueue(sql),
+      readMessages(sql, sources),
+      readSenders(sql),
+      listHours(sql),
+      listRuns(sql),
+      listFailedJobs(sql),
+      listActs(sql),
+    ]);
+  return { ...pause, answer, ...limits, queue, due, messages, ...senders, hours, runs, failedJobs, acts };
 };
 
 /** Reads in one transaction: with the first statement that takes too long all others end. */

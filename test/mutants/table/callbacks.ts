@@ -91,7 +91,7 @@ export const callbacks: readonly Mutant[] = [
     breaks: "Events on a bus are signed without what the signature covers",
     file: busFile,
     find: "return (await signer.sign(request)).headers;",
-    replace: "return { ...(await signer.sign(request)).headers, host: `${host}.` };",
+    replace: "return { ...(await signer.sign(request)).headers, host: hostname };",
     tests: ofBus,
     only: "in order, with what rules filter by",
   },
