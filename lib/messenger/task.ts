@@ -20,7 +20,7 @@ import { reportFigures, SendCounter } from "./figures.ts";
 import { runLeaderElection } from "./leader.ts";
 import { type Metrics, startMetrics } from "./metrics.ts";
 import { buildConsole, type Leadership, type OperatorConsoleOptions } from "./operator-console.ts";
-import { cancel } from "./outbox/cancel.ts";
+import { cancel, cancelRun } from "./outbox/cancel.ts";
 import { listMessages } from "./outbox/list.ts";
 import { findPause } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
@@ -32,6 +32,7 @@ import { readReplies } from "./reply/reply.ts";
 import { beginAccount, learnAnnouncement, watchLimits } from "./send/limits.ts";
 import type { Pace } from "./send/pace.ts";
 import { Pacing } from "./send/pacing.ts";
+import { planMessages } from "./send/plan.ts";
 import { runSender } from "./send/sender.ts";
 import { Wakeup } from "./send/wakeup.ts";
 import { buildServer, type Health } from "./server.ts";
@@ -202,6 +203,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     // a list of many messages takes time, for which the sender does not wait
     listMessages: (query) => listMessages(consoleSql, encryption, query),
     cancel: (id, sender) => cancel(sql, id, sender),
+    plan: (phones) => planMessages(consoleSql, options.pace, leadership.pacing?.account, phones),
+    cancelRun: (name) => cancelRun(sql, name),
     findConnection: () => ({ ...(leadership.whatsApp?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leadership),
     renderMetrics: () => metrics.render(),
