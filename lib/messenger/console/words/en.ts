@@ -322,7 +322,7 @@ export const en = {
     ahead: (count: number) => (count === 1 ? "1 message is before it" : `${count} messages are before it`),
   },
   runs: {
-    heading: "Notification jobs",
+    heading: "Notification jobs and bulk runs",
     columns: {
       state: "State",
       job: "Job",
@@ -330,7 +330,12 @@ export const en = {
       recipients: "Recipients",
       messages: "Messages",
     },
-    states: { running: "running", done: "done", failed: "failed" },
+    states: { running: "running", done: "done", failed: "failed", cancelled: "cancelled" },
+    cancel: {
+      summary: "Cancel the run…",
+      confirm: "Nobody who still waits gets this message. This cannot be undone.",
+      button: (count: number) => `Cancel ${count} ${count === 1 ? "message" : "messages"}`,
+    },
     unavailable: "Runs are unavailable.",
     none: "No runs with recipients yet.",
     counts: { accepted: "accepted", opted_out: "opted out", refused: "rejected", expired: "expired" },
@@ -362,6 +367,7 @@ export const en = {
       "opt-in": "opted a number in again",
       answer: "set the automatic answer",
       "no-answer": "removed the automatic answer",
+      "cancel-run": "cancelled a bulk run",
     },
   },
   notices: {
@@ -385,6 +391,8 @@ export const en = {
     notOptedOut: (phone: string) => `${phone} had not opted out.`,
     answerSet: "Automatic answer saved.",
     answerRemoved: "No automatic answer is sent any more.",
+    runCancelled: (count: number) =>
+      `Run cancelled: ${count} ${count === 1 ? "message" : "messages"} that waited will not be sent.`,
   },
   failures: {
     pause: "Sending could not be paused: the database is not responding.",
@@ -403,6 +411,9 @@ export const en = {
     optOutUnconfirmed: "The number was not changed: tick the box to confirm.",
     answer: "The automatic answer was not changed: the database is not responding.",
     badAnswer: (max: number) => `The automatic answer was not changed: enter 1 to ${max} characters.`,
+    cancelRun: "The run was not cancelled: the database is not responding.",
+    runUnconfirmed: "The run was not cancelled: tick the box to confirm.",
+    noRun: "There is no such bulk run.",
     noArchive: "No old link is archived: pair again.",
     badVersion:
       "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",

@@ -408,7 +408,7 @@ export const id: Words = {
     ahead: (count) => `${count} pesan di depannya`,
   },
   runs: {
-    heading: "Job notifikasi",
+    heading: "Job notifikasi dan pengiriman massal",
     columns: {
       state: "Status",
       job: "Job",
@@ -416,7 +416,13 @@ export const id: Words = {
       recipients: "Penerima",
       messages: "Pesan",
     },
-    states: { running: "berjalan", done: "selesai", failed: "gagal" },
+    states: { running: "berjalan", done: "selesai", failed: "gagal", cancelled: "dibatalkan" },
+    cancel: {
+      summary: "Batalkan eksekusi…",
+      confirm:
+        "Penerima yang masih menunggu tidak akan mendapat pesan ini. Tindakan ini tidak dapat diurungkan.",
+      button: (count) => `Batalkan ${count} pesan`,
+    },
     unavailable: "Data eksekusi tidak tersedia.",
     none: "Belum ada eksekusi dengan penerima.",
     counts: { accepted: "diterima", opted_out: "opt-out", refused: "ditolak", expired: "kedaluwarsa" },
@@ -453,6 +459,7 @@ export const id: Words = {
       "opt-in": "membatalkan opt-out nomor",
       answer: "menyimpan jawaban otomatis",
       "no-answer": "menghapus jawaban otomatis",
+      "cancel-run": "membatalkan pengiriman massal",
     },
   },
   notices: {
@@ -475,6 +482,7 @@ export const id: Words = {
     notOptedOut: (phone) => `${phone} tidak terdaftar opt-out.`,
     answerSet: "Jawaban otomatis disimpan.",
     answerRemoved: "Jawaban otomatis tidak dikirim lagi.",
+    runCancelled: (count) => `Pengiriman massal dibatalkan: ${count} pesan yang menunggu tidak akan dikirim.`,
   },
   failures: {
     pause: "Pengiriman tidak dapat dijeda: basis data tidak merespons.",
@@ -493,6 +501,9 @@ export const id: Words = {
     optOutUnconfirmed: "Nomor tidak diubah: centang kotak untuk mengonfirmasi.",
     answer: "Jawaban otomatis tidak diubah: basis data tidak merespons.",
     badAnswer: (max) => `Jawaban otomatis tidak diubah: masukkan 1 sampai ${max} karakter.`,
+    cancelRun: "Pengiriman massal tidak dibatalkan: basis data tidak merespons.",
+    runUnconfirmed: "Pengiriman massal tidak dibatalkan: centang kotak untuk mengonfirmasi.",
+    noRun: "Pengiriman massal itu tidak ada.",
     noArchive: "Tidak ada tautan lama yang diarsipkan: tautkan lagi.",
     badVersion:
       "Versi tidak disimpan: masukkan tiga angka dengan titik. Dua yang pertama sama dengan versi messenger sendiri, dan yang terakhir tidak lebih rendah.",
