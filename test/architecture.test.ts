@@ -29,7 +29,7 @@ const rooms: Record<string, readonly string[]> = {
   "lib/sender": ["lib", "lib/db", "lib/messaging", "lib/secrets"],
   "lib/resident": ["lib", "lib/db", "lib/faults", "lib/http", "lib/import", "lib/routes", "lib/secrets"],
   "lib/tourism": ["lib/db", "lib/import", "lib/routes"],
-  "lib/notification": ["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
+  "lib/notification": ["lib", "lib/db", "lib/faults", "lib/import", "lib/messaging", "lib/secrets"],
   "lib/maintenance": ["lib", "lib/db", "lib/resident", "lib/secrets"],
   "lib/openapi": ["lib/faults", "lib/http", "lib/messaging", "lib/routes"],
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],

@@ -12,6 +12,7 @@ import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
 import type { LocalUser } from "./console/login/local-users.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
 import { setAnswer } from "./outbox/answer.ts";
+import { cancelRun } from "./outbox/cancel.ts";
 import type { Waiting } from "./outbox/message.ts";
 import { setPaused } from "./outbox/pause.ts";
 import { setPreference } from "./reply/preference.ts";
@@ -110,6 +111,7 @@ export const buildConsole = (
     optOut: (phone) => prefer(phone, "out"),
     optIn: (phone) => prefer(phone, "in"),
     setAnswer: (answer) => setAnswer(sql, answer),
+    cancelRun: (name) => cancelRun(sql, name),
     setPaused: (paused) => setPaused(sql, paused),
     requestPairingCode: async (phone, of) => requireLeader(findLeadership(of)).requestPairingCode(phone),
     unlink: async (of) => requireLeader(findLeadership(of)).unlink(),

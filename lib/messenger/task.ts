@@ -18,7 +18,7 @@ import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { runLeaderElection } from "./leader.ts";
 import { startMetrics } from "./metrics.ts";
 import { buildConsole, type OperatorConsoleOptions } from "./operator-console.ts";
-import { cancel } from "./outbox/cancel.ts";
+import { cancel, cancelRun } from "./outbox/cancel.ts";
 import { listMessages } from "./outbox/list.ts";
 import { findPause } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
@@ -26,6 +26,7 @@ import { runRetention } from "./outbox/retention.ts";
 import { findState } from "./outbox/state.ts";
 import { messengerPools } from "./pools.ts";
 import type { Pace } from "./send/pace.ts";
+import { planMessages } from "./send/plan.ts";
 import { buildServer, type Health } from "./server.ts";
 import { type Leadership, leadTerm } from "./term.ts";
 
@@ -120,6 +121,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     // a list of many messages takes time, for which the sender does not wait
     listMessages: (query) => listMessages(consoleSql, encryption, query),
     cancel: (id, sender) => cancel(sql, id, sender),
+    plan: (phones) => planMessages(consoleSql, options.pace, phones),
+    cancelRun: (name) => cancelRun(sql, name),
     findConnection: () => ({ ...(findWhatsApp()?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leaderships),
     renderMetrics: () => metrics.render(),

@@ -182,6 +182,7 @@ export const connected = (): ConsoleState => ({
     {
       id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01",
       job: "document-status",
+      bulk: null,
       scheduledAt: ago(30),
       state: "failed",
       reason: "the view audience.document_status cannot be read (42P01)",
@@ -194,6 +195,7 @@ export const connected = (): ConsoleState => ({
     {
       id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e02",
       job: "appointment-reminder",
+      bulk: null,
       scheduledAt: ago(7_500),
       state: "done",
       reason: null,
@@ -202,6 +204,19 @@ export const connected = (): ConsoleState => ({
       refused: 3,
       expired: 0,
       messages: { PENDING: 11, SENDING: 1, SENT: 40, DELIVERED: 9_691, READ: 55, FAILED: 2 },
+    },
+    {
+      id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e03",
+      job: "bulk:vaccination-march",
+      bulk: "vaccination-march",
+      scheduledAt: ago(90_000),
+      state: "done",
+      reason: null,
+      accepted: 3_000,
+      opted_out: 12,
+      refused: 1,
+      expired: 0,
+      messages: { PENDING: 1_480, SENT: 20, DELIVERED: 1_500 },
     },
   ],
 });
@@ -239,6 +254,7 @@ export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
     setAnswer: async (answer) => {
       messenger.calls.push(answer === null ? "no answer" : `answer ${answer}`);
     },
+    cancelRun: async (run) => messenger.calls.push(`cancel run ${run}`),
     readState: async (filter) => {
       messenger.filter = filter;
       return messenger.state;

@@ -3,6 +3,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
 import { isPhone, maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
+import { BulkName } from "#lib/messaging/submission.ts";
 import { maxAnswerLength } from "../outbox/answer.ts";
 import type { Acts } from "./acts.ts";
 import type { Notice } from "./login/operator-login.ts";
@@ -34,6 +35,8 @@ export interface Actions {
   readonly optIn: (phone: string) => Promise<boolean>;
   /** @param answer what persons are answered who write to the city's number; null for no answer. */
   readonly setAnswer: (answer: string | null) => Promise<void>;
+  /** @returns how many messages of the bulk run were cancelled; undefined if there is no such run. */
+  readonly cancelRun: (name: string) => Promise<number | undefined>;
 }
 
 interface Form {
@@ -64,6 +67,8 @@ const readOptOut = (form: Form): string => {
   if (form.field("confirmed") !== "yes") throw badRequest(form.words.failures.optOutUnconfirmed);
   return readPhone(form);
 };
+
+const findRun = (field: Form["field"]): string | undefined => BulkName.safeParse(field("run")).data;
 
 /** Forms send line breaks as CR LF, which phones show as two. */
 const readAnswer = ({ field, words }: Form): string => {
@@ -165,6 +170,17 @@ const actions = {
     },
     failed: (failures) => failures.answer,
   },
+  "cancel-run": {
+    role: "operator",
+    run: async ({ cancelRun }, { field, words: { failures, notices } }) => {
+      if (field("confirmed") !== "yes") throw badRequest(failures.runUnconfirmed);
+      const run = findRun(field);
+      const cancelled = run && (await cancelRun(run));
+      if (typeof cancelled !== "number") throw badRequest(failures.noRun);
+      return notices.runCancelled(cancelled);
+    },
+    failed: ({ cancelRun }) => cancelRun,
+  },
 } satisfies Record<string, Action>;
 
 export type ActionName = keyof typeof actions;
@@ -188,7 +204,8 @@ export const perform = async (
   const { acts } = options;
   const { notices, page } = form.words;
   const phone = findPhone(form.field);
-  const subject = [form.account, phone && maskPhone(phone)].filter(Boolean).join(" ") || undefined;
+  const about = phone === undefined ? findRun(form.field) : maskPhone(phone);
+  const subject = [form.account, about].filter(Boolean).join(" ") || undefined;
   const id = await acts.begin(operator, name, subject).catch((error: unknown) => {
     log.error("console action could not be recorded", { action: name, error });
     return undefined;

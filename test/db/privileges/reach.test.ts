@@ -37,6 +37,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.quiet_until",
       "messaging.today",
       "notification.add_opt_out",
+      "notification.cancel_bulk",
       "notification.is_opted_out",
       "notification.remove_opt_out",
     ],
@@ -164,6 +165,8 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
     functions: [
       "audience.moment",
       "messaging.count_states",
+      "messaging.find_in_run",
+      "messaging.list_run",
       "notification.add_opt_out",
       "notification.remove_opt_out",
     ],
@@ -176,6 +179,10 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "notification.recipient": write,
       "notification.request": write,
       "notification.run": write,
+      "notification.template": append,
+      "notification.template (approved_at)": "UPDATE",
+      "notification.template (approver)": "UPDATE",
+      "notification.template (retired_at)": "UPDATE",
     },
   },
 };

@@ -74,6 +74,25 @@ describe("the state of the outbox", () => {
     expect(runs.map(({ messages }) => messages).slice(0, 3)).toEqual([{}, { PENDING: 1, SENT: 2 }, {}]);
   });
 
+  test("contains a bulk run before all others while its messages wait, and not among the jobs that fail", async () => {
+    const { connect, admin } = await createMessengerDatabase();
+    await admin`
+      insert into notification.run (job, template, scheduled_at, state, accepted)
+      values ('bulk:march', 'reminder', now() - interval '9 days', 'failed', 1),
+        ('bulk:april', 'reminder', now() - interval '8 days', 'done', 1)`;
+    await admin`
+      insert into notification.run (job, scheduled_at, state, accepted)
+      select 'other', now() - n * interval '1 minute', 'done', 1 from generate_series(1, 20) n`;
+    await admin`
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, run)
+      select 'm', 'notification', 'text', '6281200000001', '{}', now() + interval '1 day', id
+      from notification.run where job = 'bulk:march'`;
+    const { runs, failedJobs } = await readConsoleState(connect(3), sources);
+    expect(runs.map(({ bulk }) => bulk)).toEqual(["march", ...Array(9).fill(null)]);
+    expect(runs[0]?.messages).toEqual({ PENDING: 1 });
+    expect(failedJobs).toEqual([]);
+  });
+
   test("contains the jobs that fail, once each, until they succeed, however many runs of others follow", async () => {
     const { connect, admin } = await createMessengerDatabase();
     await admin`

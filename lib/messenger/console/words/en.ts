@@ -134,7 +134,7 @@ export const en = {
   },
   messages: messages.en,
   runs: {
-    heading: "Notification jobs",
+    heading: "Notification jobs and bulk runs",
     columns: {
       state: "State",
       job: "Job",
@@ -142,7 +142,12 @@ export const en = {
       recipients: "Recipients",
       messages: "Messages",
     },
-    states: { running: "running", done: "done", failed: "failed" },
+    states: { running: "running", done: "done", failed: "failed", cancelled: "cancelled" },
+    cancel: {
+      summary: "Cancel the run…",
+      confirm: "Nobody who still waits gets this message. This cannot be undone.",
+      button: (count: number) => `Cancel ${count} ${count === 1 ? "message" : "messages"}`,
+    },
     unavailable: "Runs are unavailable.",
     none: "No runs with recipients yet.",
     counts: { accepted: "accepted", opted_out: "opted out", refused: "rejected", expired: "expired" },
@@ -177,6 +182,7 @@ export const en = {
       "opt-in": "opted a number in again",
       answer: "set the automatic answer",
       "no-answer": "removed the automatic answer",
+      "cancel-run": "cancelled a bulk run",
     },
   },
   ...outcomes.en,

@@ -133,7 +133,7 @@ export const id: Words = {
   },
   messages: messages.id,
   runs: {
-    heading: "Job notifikasi",
+    heading: "Job notifikasi dan pengiriman massal",
     columns: {
       state: "Status",
       job: "Job",
@@ -141,7 +141,13 @@ export const id: Words = {
       recipients: "Penerima",
       messages: "Pesan",
     },
-    states: { running: "berjalan", done: "selesai", failed: "gagal" },
+    states: { running: "berjalan", done: "selesai", failed: "gagal", cancelled: "dibatalkan" },
+    cancel: {
+      summary: "Batalkan eksekusi…",
+      confirm:
+        "Penerima yang masih menunggu tidak akan mendapat pesan ini. Tindakan ini tidak dapat diurungkan.",
+      button: (count) => `Batalkan ${count} pesan`,
+    },
     unavailable: "Data eksekusi tidak tersedia.",
     none: "Belum ada eksekusi dengan penerima.",
     counts: { accepted: "diterima", opted_out: "opt-out", refused: "ditolak", expired: "kedaluwarsa" },
@@ -181,6 +187,7 @@ export const id: Words = {
       "opt-in": "membatalkan opt-out nomor",
       answer: "menyimpan jawaban otomatis",
       "no-answer": "menghapus jawaban otomatis",
+      "cancel-run": "membatalkan pengiriman massal",
     },
   },
   ...outcomes.id,

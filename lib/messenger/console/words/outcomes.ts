@@ -20,6 +20,8 @@ const en = {
     notOptedOut: (phone: string) => `${phone} had not opted out.`,
     answerSet: "Automatic answer saved.",
     answerRemoved: "No automatic answer is sent any more.",
+    runCancelled: (count: number) =>
+      `Run cancelled: ${count} ${count === 1 ? "message" : "messages"} that waited will not be sent.`,
   },
   failures: {
     pause: "Sending could not be paused: the database is not responding.",
@@ -38,6 +40,9 @@ const en = {
     optOutUnconfirmed: "The number was not changed: tick the box to confirm.",
     answer: "The automatic answer was not changed: the database is not responding.",
     badAnswer: (max: number) => `The automatic answer was not changed: enter 1 to ${max} characters.`,
+    cancelRun: "The run was not cancelled: the database is not responding.",
+    runUnconfirmed: "The run was not cancelled: tick the box to confirm.",
+    noRun: "There is no such bulk run.",
     noArchive: "No old link is archived: pair again.",
     badVersion:
       "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",
@@ -66,6 +71,7 @@ const id: typeof en = {
     notOptedOut: (phone) => `${phone} tidak terdaftar opt-out.`,
     answerSet: "Jawaban otomatis disimpan.",
     answerRemoved: "Jawaban otomatis tidak dikirim lagi.",
+    runCancelled: (count) => `Pengiriman massal dibatalkan: ${count} pesan yang menunggu tidak akan dikirim.`,
   },
   failures: {
     pause: "Pengiriman tidak dapat dijeda: basis data tidak merespons.",
@@ -84,6 +90,9 @@ const id: typeof en = {
     optOutUnconfirmed: "Nomor tidak diubah: centang kotak untuk mengonfirmasi.",
     answer: "Jawaban otomatis tidak diubah: basis data tidak merespons.",
     badAnswer: (max) => `Jawaban otomatis tidak diubah: masukkan 1 sampai ${max} karakter.`,
+    cancelRun: "Pengiriman massal tidak dibatalkan: basis data tidak merespons.",
+    runUnconfirmed: "Pengiriman massal tidak dibatalkan: centang kotak untuk mengonfirmasi.",
+    noRun: "Pengiriman massal itu tidak ada.",
     noArchive: "Tidak ada tautan lama yang diarsipkan: tautkan lagi.",
     badVersion:
       "Versi tidak disimpan: masukkan tiga angka dengan titik. Dua yang pertama sama dengan versi messenger sendiri, dan yang terakhir tidak lebih rendah.",
