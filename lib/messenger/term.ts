@@ -9,9 +9,9 @@ import { type Account, recordNumber } from "./account/account.ts";
 import type { Channel } from "./channels/channel.ts";
 import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
 import { openAuthState } from "./channels/whatsapp/link/auth-state.ts";
+import type { ConnectionState } from "./channels/whatsapp/link/connection-state.ts";
 import { openStanding } from "./channels/whatsapp/link/standing.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
-import type { ConnectionState } from "./channels/whatsapp/link/connection-state.ts";
 import { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
 import type { Metrics } from "./metrics.ts";
@@ -98,9 +98,9 @@ export const leadTerm = (options: TermOptions) => {
       await retryUntilDone(async () => {
         isOwn = await recordNumber(sql, account.id, state.as);
       }, signal);
-      if (isOwn)
-        await beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup);
-      else log.error("the number is linked to another account; unlink one of them", { account: account.name });
+      if (isOwn) await beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup);
+      else
+        log.error("the number is linked to another account; unlink one of them", { account: account.name });
     };
     const reclaim = () =>
       setTimeout(reclaimDelayMs, undefined, { signal }).then(

@@ -10,7 +10,16 @@ import { figureOf, messengerFigure } from "./log-metric.ts";
 
 /** The metrics that alarms and the dashboard read. */
 export const usedFigures = [
-  ...(["connected", "unlinked", "rejected", "disconnected", "passkey", "limited", "paused", "pending"] as const),
+  ...([
+    "connected",
+    "unlinked",
+    "rejected",
+    "disconnected",
+    "passkey",
+    "limited",
+    "paused",
+    "pending",
+  ] as const),
   ...(["oldest_seconds", "oldest_urgent_seconds", "callback_seconds", "sent", "failed"] as const),
 ] satisfies (keyof Figures)[];
 type UsedFigure = (typeof usedFigures)[number];

@@ -20,11 +20,7 @@ export const listAccounts = (sql: postgres.ISql) => sql<Account[]>`
  *
  * @returns false if another account is linked to the number: each would send at the whole rate.
  */
-export const recordNumber = async (
-  sql: postgres.ISql,
-  account: number,
-  number: string,
-): Promise<boolean> => {
+export const recordNumber = async (sql: postgres.ISql, account: number, number: string): Promise<boolean> => {
   const [row] = await sql<{ isOwn: boolean }[]>`
     with other as materialized (
       select from messaging.account where number = ${number} and id <> ${account} and state <> 'retired'

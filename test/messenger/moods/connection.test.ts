@@ -166,7 +166,13 @@ test.each([
   const console = await openConsole(task);
   await expect.poll(console.read).toContain(says);
   await expectShown(task, (await submit(task, {})).id, waits);
-  expect(await figuresOf(task)).toEqual({ connected: 0, unlinked: 0, rejected: 0, disconnected: 1, passkey: 0 });
+  expect(await figuresOf(task)).toEqual({
+    connected: 0,
+    unlinked: 0,
+    rejected: 0,
+    disconnected: 1,
+    passkey: 0,
+  });
   const state = task.findWhatsApp()?.state();
   expect(state?.kind === "closed" && state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(290_000);
 });

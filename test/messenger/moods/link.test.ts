@@ -131,7 +131,13 @@ describe("a passkey that is demanded while linking", () => {
     platform.behave({ passkey: true });
     const task = await start();
     await scan(task);
-    expect(await figuresOf(task)).toEqual({ connected: 0, unlinked: 1, rejected: 0, disconnected: 0, passkey: 1 });
+    expect(await figuresOf(task)).toEqual({
+      connected: 0,
+      unlinked: 1,
+      rejected: 0,
+      disconnected: 0,
+      passkey: 1,
+    });
   });
 
   test("shows until the operator acts, also with the new codes after WhatsApp has rejected the old ones", async () => {
