@@ -51,7 +51,7 @@ const findUnable = async (
  *
  * @returns how many messages were taken back.
  */
-export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
+const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
   const { unable, limited } = await findUnable(sql);
   if (unable === "" && limited === "") return 0;
   const { count } = await sql`
