@@ -29,13 +29,16 @@ const rooms: Record<string, readonly string[]> = {
   "lib/sender": ["lib", "lib/db", "lib/messaging", "lib/secrets"],
   "lib/resident": ["lib", "lib/db", "lib/faults", "lib/http", "lib/import", "lib/routes", "lib/secrets"],
   "lib/tourism": ["lib/db", "lib/import", "lib/routes"],
-  "lib/notification": ["lib", "lib/db", "lib/faults", "lib/messaging", "lib/secrets"],
+  "lib/notification": ["lib", "lib/db", "lib/faults", "lib/import", "lib/messaging", "lib/secrets"],
   "lib/maintenance": ["lib", "lib/db", "lib/resident", "lib/secrets"],
   "lib/openapi": ["lib/faults", "lib/http", "lib/messaging", "lib/routes"],
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
+  "lib/messenger/account": ["lib"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],
-  "lib/messenger/channels/whatsapp/link": ["lib", "lib/db", "lib/messenger/channels", "lib/messenger/outbox"],
+  "lib/messenger/channels/whatsapp/link": [
+    ...["lib", "lib/db", "lib/messenger/account", "lib/messenger/channels", "lib/messenger/outbox"],
+  ],
   "lib/messenger/channels/whatsapp/message": ["lib", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/channels/whatsapp": [
     ...["lib", "lib/messenger/channels", "lib/messenger/outbox"],
@@ -54,12 +57,13 @@ const rooms: Record<string, readonly string[]> = {
   "lib/messenger/console/login": ["lib"],
   "lib/messenger/console": [
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
-    ...["lib/messenger/console/words", "lib/messenger/console/login"],
+    ...["lib/messenger/console/words", "lib/messenger/console/login", "lib/sender"],
   ],
   "lib/messenger": [
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/notification", "lib/secrets"],
     ...[
       "accept",
+      "account",
       "callback",
       "channels",
       "channels/whatsapp",

@@ -130,6 +130,8 @@ const Context = z.object({
   messengerTasks: z.optional(z.pipe(amount(1), z.number().check(z.lte(3)))),
   upstream: z.strictObject({ legacyAuthUrl: address, employeeSystemUrl: address }),
   network: z._default(NetworkChoice, { egress: "ipv6", cidr: defaultRange }),
+  /** Buses of the account and region on which the messenger may put the changes of messages' states. */
+  eventBuses: z._default(z.array(text(/^[\w.-]{1,256}$/)), []),
   /** When absent, the console checks the passwords of the secret `messenger-console`. */
   consoleLogin: z.optional(ConsoleLogin),
   /** An image of the messenger in a registry, by tag or digest. When absent, the deployment builds it. */
@@ -205,6 +207,7 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
       privateSubnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
     },
   ],
+  eventBuses: [["city-events"]],
   consoleLogin: [
     {
       issuer: "https://cognito-idp.ap-southeast-3.amazonaws.com/ap-southeast-3_a1B2c3D4e",
@@ -215,9 +218,9 @@ export const examples: Readonly<Record<keyof Context, readonly unknown[]>> = {
   messagingImage: ["111122223333.dkr.ecr.ap-southeast-3.amazonaws.com/municipal-messenger:1.0.0"],
 };
 
-/** The command line passes an object as JSON: `-c database='{"kind": "aurora"}'`. */
+/** The command line passes an object or a list as JSON: `-c database='{"kind": "aurora"}'`. */
 const readJson = (value: unknown): unknown => {
-  if (typeof value !== "string" || !value.startsWith("{")) return value;
+  if (typeof value !== "string" || !/^[{[]/.test(value)) return value;
   try {
     return JSON.parse(value);
   } catch {

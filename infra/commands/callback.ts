@@ -1,5 +1,6 @@
 import { findSetting } from "#lib/config.ts";
 import { apiSender } from "#lib/messaging/submission.ts";
+import { busAddress, findBus } from "#lib/messenger/callback/bus.ts";
 import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { messengerKeySchema } from "#lib/secrets/schemas.ts";
@@ -19,6 +20,16 @@ const readUrl = (text: string): string => {
   if (isPlain && text.length <= 2_048 && ["", "443"].includes(url.port)) return url.href;
   throw new WrongCall(
     "URL must be an https address on port 443 without credentials, such as https://backend.city.example/messages",
+  );
+};
+
+/** Reads the address of a backend or a bus. */
+const readAddress = (text: string): string => {
+  const bus = findBus(text);
+  if (bus === undefined) return readUrl(text);
+  if (/^[\w.-]{1,256}$/.test(bus)) return text;
+  throw new WrongCall(
+    "An event bus must be of this account and region, and be given by its name, such as eventbridge:city-events",
   );
 };
 
@@ -53,6 +64,12 @@ const showSecret = (url: string, secret: string): Reply => ({
   json: { url, secret },
 });
 
+const addBus = (sender: string, bus: string) => async (directory: Directory) => {
+  const url = busAddress(bus);
+  if (await directory.addBus(bus)) return { text: `added ${url}`, json: { url } };
+  throw new CommandError(`${sender} has a callback to ${url}. Nothing to do.`);
+};
+
 const add = (sender: string, url: string) => async (directory: Directory) => {
   const secret = await directory.add(url);
   if (secret) return showSecret(url, secret);
@@ -77,7 +94,7 @@ const list = (sender: string) => async (directory: Directory) => {
   const dead = await directory.listDead(shownDead);
   const tables = [
     formatTable(
-      ["url", "waiting", "dead letters", "failures", "next attempt", "second secret until"],
+      ["address", "waiting", "dead letters", "failures", "next attempt", "second secret until"],
       callbacks.map(({ url, waiting, dead: letters, failures, retryAt, previousUntil }) => [
         url,
         ...[waiting, letters, failures].map(String),
@@ -110,19 +127,26 @@ const replay = async (directory: Directory): Promise<Reply> => {
 
 const about = `Manage the addresses to which the changes of a sender's messages are sent.
 
-SENDER is the username, such as tax-office. Each address has a secret, with which the messenger
-signs. On a stage, the command also needs MESSENGER_KEY_SECRET_ID, the full name of the secret messenger-key.`;
+SENDER is the username, such as tax-office. ADDRESS is a URL, or eventbridge:NAME for an event bus of the
+stage's account and region, which the stage's eventBuses must name. Each URL has a secret, with which the
+messenger signs. On a stage, the command also needs MESSENGER_KEY_SECRET_ID, the full name of the secret messenger-key.`;
 
 export const run = command("callback", about, (program, answer) => {
   const sender = ["<sender>", "the username", readUsername] as const;
   const url = ["<url>", "an https address", readUrl] as const;
+  const address = ["<address>", "an https address, or eventbridge:NAME", readAddress] as const;
   program
     .command("add")
-    .description("add an address and print its secret")
+    .description("add an address, and print its secret unless it is a bus")
     .argument(...sender)
-    .argument(...url)
+    .argument(...address)
     .option(...stage)
-    .action(answer((name, to, given) => withCallbacks(name, given, add(name, to))));
+    .action(
+      answer((name, to, given) => {
+        const bus = findBus(to);
+        return withCallbacks(name, given, bus === undefined ? add(name, to) : addBus(name, bus));
+      }),
+    );
   program
     .command("list")
     .description("list the addresses of a sender and its dead letters; times are in UTC")
@@ -141,7 +165,7 @@ export const run = command("callback", about, (program, answer) => {
     .command("remove")
     .description("remove an address and what waits for it")
     .argument(...sender)
-    .argument(...url)
+    .argument(...address)
     .option(...stage)
     .action(answer((name, to, given) => withCallbacks(name, given, remove(name, to))));
   program

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { styleText } from "node:util";
 import { CommanderError, Command as Program } from "@commander-js/extra-typings";
@@ -94,22 +94,20 @@ const printFailure = (error: unknown, name: string, json: boolean): number => {
   return isWrongCall ? exitCodes.wrongCall : exitCodes.failed;
 };
 
+/** Adds options, and the action or subcommands. @param print shows a line at once. */
+export type Define = (
+  program: ReturnType<typeof createProgram>,
+  answer: Answer,
+  print: (line: string) => void,
+) => void;
+
 /**
  * Creates a command with the options that every command has. Failures are printed.
  *
  * @param name of the npm script.
- * @param define adds options, and the action or subcommands; `print` shows a line at once.
  */
 export const command =
-  (
-    name: string,
-    summary: string,
-    define: (
-      program: ReturnType<typeof createProgram>,
-      answer: Answer,
-      print: (line: string) => void,
-    ) => void,
-  ): Command =>
+  (name: string, summary: string, define: Define): Command =>
   async (args) => {
     // also when the other arguments are wrong
     const json = args.includes("--json");
@@ -144,6 +142,13 @@ export const runCommand = async (run: Command): Promise<void> => {
     process.exit(0);
   });
   process.exitCode = await run(process.argv.slice(2));
+};
+
+/** Returns the size of a file. @throws WrongCall if there is none */
+export const getSize = (file: string): number => {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat?.isFile()) throw new WrongCall(`File not found: ${file}`);
+  return stat.size;
 };
 
 /** Reads a whole number. @throws WrongCall */

@@ -1,11 +1,11 @@
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import type postgres from "postgres";
 import { HeaderError } from "#lib/import/file.ts";
 import { importCsv } from "#lib/import/import.ts";
 import type { ImportTable } from "#lib/import/table.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
-import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } from "./command.ts";
+import { CommandError, command, exitCodes, getSize, type Reply, runCommand, WrongCall } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { startProgress } from "./progress.ts";
 import { RejectionReport } from "./rejections.ts";
@@ -23,12 +23,6 @@ const describe = ({ name, columns }: ImportTable) =>
 const columnsHelp = `
 The first line names the columns, in any order; unknown columns are ignored:
 ${tables.map(describe).join("\n")}`;
-
-const getSize = (file: string): number => {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat?.isFile()) throw new WrongCall(`File not found: ${file}`);
-  return stat.size;
-};
 
 /** Two connections load faster, because PostgreSQL uses one core per connection; more gain little. */
 const withConnections = <T>(work: (connections: [postgres.Sql, postgres.Sql]) => Promise<T>): Promise<T> =>

@@ -3,9 +3,9 @@ import {
   type CredentialSummary,
   type IssuedCredential,
   type Limits,
-  type SenderTerms,
   senderDirectory,
 } from "#lib/sender/directory.ts";
+import type { SenderTerms } from "#lib/sender/terms.ts";
 import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
 import {
@@ -50,9 +50,10 @@ const formatCredentials = (credentials: readonly CredentialSummary[]): string =>
 
 const formatTerms = (terms: readonly SenderTerms[]): string =>
   formatTable(
-    ["sender", "classes", "per day", "today", "bytes per day", "bytes today"],
-    terms.map(({ sender, classes, perDay, messagesToday, bytesPerDay, bytesToday }) => [
+    ["sender", "pool", "classes", "per day", "today", "bytes per day", "bytes today"],
+    terms.map(({ sender, pool, classes, perDay, messagesToday, bytesPerDay, bytesToday }) => [
       sender,
+      pool,
       classes.length === classNames.length ? "all" : classes.join(","),
       ...[perDay, messagesToday, bytesPerDay, bytesToday].map((number) => String(number ?? "-")),
     ]),
@@ -107,7 +108,8 @@ const revoke = (name: string) => async (directory: Directory) => {
 };
 
 const limit = (sender: string, limits: Limits) => async (directory: Directory) => {
-  await directory.limit(sender, limits);
+  if (!(await directory.limit(sender, limits)))
+    throw new CommandError(`No account has the pool "${limits.pool}". See: npm run account -- list`);
   const terms = (await directory.listTerms()).filter((one) => one.sender === sender);
   const credentials = (await directory.listCredentials()).filter((one) => one.sender === sender);
   const hint =
@@ -166,13 +168,18 @@ export const run = command("sender", about, (program, answer) => {
       "bytes of texts and media per day of Jakarta, or none",
       readLimit("--bytes-per-day", 999_999_999_999_999),
     )
+    .option(
+      "--pool <name>",
+      "the accounts that send its messages; see npm run account",
+      readName("POOL", "health"),
+    )
     .option(...stage)
     .action(
       answer((sender, { stage: on, ...given }) => {
         if (Object.keys(given).length === 0)
-          throw new WrongCall("Give at least one of --classes, --per-day and --bytes-per-day");
-        const { classes, perDay, bytesPerDay } = given;
-        const limits = { classes, perDay: toLimit(perDay), bytesPerDay: toLimit(bytesPerDay) };
+          throw new WrongCall("Give at least one of --classes, --per-day, --bytes-per-day and --pool");
+        const { classes, perDay, bytesPerDay, pool } = given;
+        const limits = { classes, pool, perDay: toLimit(perDay), bytesPerDay: toLimit(bytesPerDay) };
         return withDirectory({ stage: on }, limit(sender, limits));
       }),
     );

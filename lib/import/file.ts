@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { type CsvRecord, RecordReader } from "./csv.ts";
 import { type Line, maxLineLength, readLines } from "./lines.ts";
-import type { Column, ImportTable, Rejection, Row } from "./table.ts";
+import type { FileColumn, Rejection, Row } from "./table.ts";
 
 /** The file cannot be imported at all, because its first line is not a usable header. */
 export class HeaderError extends Error {
@@ -23,6 +23,10 @@ export interface ImportFile {
   readonly blocks: AsyncIterable<Block>;
 }
 
+interface Columns {
+  readonly columns: readonly FileColumn[];
+}
+
 const delimiters = [",", ";", "\t", "|"];
 
 const clean = (text: string) => text.normalize("NFC").trim();
@@ -34,7 +38,7 @@ interface Layout {
   readonly places: readonly number[];
 }
 
-const layoutWith = (line: string, delimiter: string, { columns }: ImportTable): Layout => {
+const layoutWith = (line: string, delimiter: string, { columns }: Columns): Layout => {
   const [record] = [
     ...new RecordReader(delimiter, 0).read([{ number: 1, text: line, tooLong: false, bytesRead: 0 }]),
   ];
@@ -44,7 +48,7 @@ const layoutWith = (line: string, delimiter: string, { columns }: ImportTable): 
 };
 
 /** Detects the delimiter by the number of columns it finds: spreadsheets write `;` in an Indonesian locale. */
-const findLayout = (line: string, table: ImportTable): Layout => {
+const findLayout = (line: string, table: Columns): Layout => {
   const found = ({ places }: Layout) => places.filter((place) => place >= 0).length;
   const best = delimiters
     .map((delimiter) => layoutWith(line, delimiter, table))
@@ -67,7 +71,7 @@ const findLayout = (line: string, table: ImportTable): Layout => {
   return best;
 };
 
-const checkValue = ({ header, check, whenAbsent }: Column, value: string): string | undefined => {
+const checkValue = ({ header, check, whenAbsent }: FileColumn, value: string): string | undefined => {
   if (value.includes("\uFFFD")) return `${header} is not valid UTF-8`;
   if (value.includes("\0")) return `${header} contains a NUL character`;
   if (value === "" && whenAbsent !== undefined) return undefined;
@@ -81,7 +85,7 @@ const isBlank = ({ fields }: CsvRecord) => fields?.every((field) => field.trim()
 const readRecord = (
   record: CsvRecord,
   { headers, places }: Layout,
-  { columns }: ImportTable,
+  { columns }: Columns,
 ): Row | Rejection => {
   const { line, text, fields } = record;
   const rejection = (reason: string): Rejection => ({ line, reason, fields, text });
@@ -106,7 +110,7 @@ const firstLine = async (blocks: AsyncGenerator<Line[]>): Promise<{ first: Line;
  *
  * @throws HeaderError before any row is read, if the first line is not a usable header.
  */
-export const openImport = async (input: Readable, table: ImportTable): Promise<ImportFile> => {
+export const openImport = async (input: Readable, table: Columns): Promise<ImportFile> => {
   const lines = readLines(input);
   const { first, rest } = await firstLine(lines);
   const layout = findLayout(first.text, table);

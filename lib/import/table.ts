@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 
 /** One column of an import: its header in the file, its rule, and its column in the database. */
-export interface Column {
+interface Column {
   /** Header in the file, in lower case: the field's name in the contract. */
   readonly header: string;
   readonly column: string;
@@ -17,6 +17,9 @@ export interface Column {
    */
   readonly whenAbsent?: string;
 }
+
+/** What a file must have for a column. */
+export type FileColumn = Pick<Column, "header" | "check" | "whenAbsent">;
 
 /** A table that can be imported: rows with a known key are updated, others are added. */
 export interface ImportTable {

@@ -11,14 +11,16 @@ import type { MessageQuery } from "./message-query.ts";
 import {
   Accepted,
   AcceptedBatch,
+  CancelledRun,
   MessagePage,
   MessageState,
+  Plan,
   Rejected,
   type Submission,
 } from "./submission.ts";
 
 /** The task is in the same network: if it does not accept a connection at once, it is down. */
-const send = httpClient({ connectTimeoutMs: 1_000, maxAnswerBytes: 64 * 1024 });
+const send = httpClient({ connectTimeoutMs: 1_000, maxAnswerBytes: 128 * 1024 });
 const totalTimeoutMs = 8_000;
 /** The task downloads a URL before it answers; API Gateway times out after 29 s. */
 const downloadTimeoutMs = 25_000;
@@ -159,12 +161,14 @@ export const submitBatch = async (
 
 /** Asks for something that may be repeated. @returns undefined for a 404. @throws Fault 503, or the task's rejection. */
 const inquire = async <T>(
-  question: Pick<Question, "method" | "path" | "query">,
+  question: Pick<Question, "method" | "path" | "query" | "body">,
   reply: z.ZodMiniType<T>,
-  requestId: string | undefined,
+  { requestId, findTarget = findConfigured }: Pick<Handover, "requestId" | "findTarget">,
 ): Promise<T | undefined> => {
-  const access = await findConfigured();
-  const whole: Question = { ...question, url: access.url, headers: identify(access, requestId) };
+  const access = await findTarget();
+  const type = question.body === undefined ? {} : { "content-type": "application/json" };
+  const headers = { ...type, ...identify(access, requestId) };
+  const whole: Question = { ...question, url: access.url, headers };
   const answer = await send(whole, totalTimeoutMs).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     logFailure(error.message, requestId);
@@ -187,7 +191,7 @@ export const findMessage = (
   sender: string,
   requestId?: string,
 ): Promise<MessageState | undefined> =>
-  inquire({ method: "GET", path: pathOf(id), query: { sender } }, MessageState, requestId);
+  inquire({ method: "GET", path: pathOf(id), query: { sender } }, MessageState, { requestId });
 
 /** Lists messages of a sender. @throws Fault 400 for an `after` that is not this sender's, 503 */
 export const listMessages = async (
@@ -198,7 +202,7 @@ export const listMessages = async (
     ([, value]) => value !== undefined,
   );
   const query = Object.fromEntries(given) as Record<string, string>;
-  const page = await inquire({ method: "GET", path: "/messages", query }, MessagePage, requestId);
+  const page = await inquire({ method: "GET", path: "/messages", query }, MessagePage, { requestId });
   if (!page) throw new Fault(messengerAway);
   return page;
 };
@@ -213,7 +217,25 @@ export const cancelMessage = (
   sender: string,
   requestId?: string,
 ): Promise<MessageState | undefined> =>
-  inquire({ method: "DELETE", path: pathOf(id), query: { sender } }, MessageState, requestId);
+  inquire({ method: "DELETE", path: pathOf(id), query: { sender } }, MessageState, { requestId });
+
+/** Returns in how many days the bulk message to each number could be sent, at the present budgets. @throws Fault 503 */
+export const planMessages = async (
+  phones: readonly string[],
+  findTarget: FindAccess = findConfigured,
+): Promise<number[]> => {
+  const question = { method: "POST", path: "/plan", body: JSON.stringify({ phones }) } as const;
+  const plan = await inquire(question, Plan, { findTarget });
+  if (!plan) throw new Fault(messengerAway);
+  return plan.days;
+};
+
+/** Cancels a bulk run. @returns how many of its messages waited; undefined for an unknown run. @throws Fault 503 */
+export const cancelRun = async (
+  name: string,
+  findTarget: FindAccess = findConfigured,
+): Promise<number | undefined> =>
+  (await inquire({ method: "DELETE", path: `/bulk-runs/${name}` }, CancelledRun, { findTarget }))?.cancelled;
 
 /** Starts fetching the internal token while the module loads; an error surfaces at first use. */
 export const prepareMessenger = (): void => prepare(token);

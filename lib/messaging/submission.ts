@@ -24,6 +24,12 @@ import { QuietHours } from "./quiet-hours.ts";
  *
  *   DELETE <MESSENGER_URL>/messages/<id>?sender=
  *   → 200 MessageState, or Rejected with 404, or with 409 for a message that does not wait
+ *
+ *   POST <MESSENGER_URL>/plan            PlanRequest
+ *   → 200 Plan, in the order of the numbers
+ *
+ *   DELETE <MESSENGER_URL>/bulk-runs/<name>
+ *   → 200 CancelledRun, or Rejected with 404
  */
 
 /** Lower values are sent first. */
@@ -57,11 +63,17 @@ const sender = () => z.string().check(z.minLength(1), z.maxLength(300));
 /** The sender of a user of the messaging API. */
 export const apiSender = (username: string): string => `api:${username}`;
 
+/** The user who is such a sender. */
+export const usernameOf = (sender: string): string => sender.slice(apiSender("").length);
+
 /** Whose messages a request is about. */
 export const Owner = z.object({ sender: sender() });
 
 /** ISO 8601 in UTC with milliseconds: one notation for each time, so that a repeated request is the same. */
 export const instant = z.string().check(z.refine((text) => readInstant(text)?.toISOString() === text));
+
+/** The name of a bulk run. */
+export const BulkName = z.string().check(z.regex(/^[a-z0-9-]{1,80}$/));
 
 /** A message to send. The endpoints have validated the caller's input; the messenger validates it again. */
 export const Submission = z.object({
@@ -145,6 +157,26 @@ export const MessagePage = z.object({
   next: z.nullable(z.string()),
 });
 export type MessagePage = z.infer<typeof MessagePage>;
+
+/** Numbers to which bulk messages are to be sent; as many are sent in two weeks at the full rate. */
+export const maxPlanned = 20_000;
+export const PlanRequest = z.object({
+  phones: z
+    .array(z.string().check(z.regex(/^[1-9]\d{7,14}$/)))
+    .check(z.minLength(1), z.maxLength(maxPlanned)),
+});
+
+/** The day of {@link Plan} for what is sent later than in a year, or nobody knows when. */
+export const maxPlanDays = 366;
+export const Plan = z.object({
+  /** In how many days the message to each number could be sent, if no limit changes. */
+  days: z.array(z.int()),
+});
+
+export const CancelledRun = z.object({
+  /** Messages that waited. */
+  cancelled: z.int(),
+});
 
 export const Rejected = z.object({
   code: z.string(),

@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
+import type { Account } from "./account/account.ts";
 import type { ConnectionState } from "./channels/whatsapp/link/connection-state.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { type QueueFigures, readQueue } from "./outbox/depth.ts";
@@ -16,14 +17,18 @@ interface SendFigures {
 }
 
 /**
- * The state of the messenger for the alarms: the leader logs it once a minute. A missing line is an alarm too:
+ * The state of an account and of the queue for the alarms: the account's leader logs it once a minute. A missing line is an alarm too:
  * no task is leader. Contains no phone number, text or id.
  */
 export interface Figures extends SendFigures, Partial<QueueFigures> {
+  /** Its name. */
+  readonly account: string;
   readonly connected: 0 | 1;
   readonly unlinked: 0 | 1;
   /** 1 while the platform accepts no login: until an operator acts, or until a ban ends. */
   readonly rejected: 0 | 1;
+  /** 1 while it is none of these: it has lost its connection, or does not get one. */
+  readonly disconnected: 0 | 1;
   /** 1 while linking demands a passkey. */
   readonly passkey: 0 | 1;
   /** 1 while the platform rejects new contacts. */
@@ -54,30 +59,36 @@ export class SendCounter {
 
 const readLink = (
   state: ConnectionState,
-): Pick<Figures, "connected" | "unlinked" | "rejected" | "passkey"> => {
+): Pick<Figures, "connected" | "unlinked" | "rejected" | "disconnected" | "passkey"> => {
   const { kind } = state;
   const isRemoved = kind === "stopped" && state.code === 401;
+  const isUnlinked = kind === "pairing" || kind === "unpaired" || isRemoved;
+  const isRejected = (kind === "stopped" && !isRemoved) || (kind === "closed" && state.code === 402);
   return {
     connected: toBit(kind === "open"),
-    unlinked: toBit(kind === "pairing" || kind === "unpaired" || isRemoved),
-    rejected: toBit((kind === "stopped" && !isRemoved) || (kind === "closed" && state.code === 402)),
+    unlinked: toBit(isUnlinked),
+    rejected: toBit(isRejected),
+    disconnected: toBit(kind !== "open" && !isUnlinked && !isRejected),
     passkey: toBit(kind === "pairing" && state.passkey === true),
   };
 };
 
 export interface FigureSources {
   readonly sql: postgres.Sql;
+  readonly account: Pick<Account, "name">;
   readonly whatsApp: Pick<WhatsApp, "state" | "on">;
   readonly pacing: Pacing;
   readonly counter: SendCounter;
 }
 
 /** Reads the figures; without those of the queue while the database is unavailable. */
-export const readFigures = async ({ sql, whatsApp, pacing, counter }: FigureSources): Promise<Figures> => {
+export const readFigures = async (sources: FigureSources): Promise<Figures> => {
+  const { sql, account, whatsApp, pacing, counter } = sources;
   const queue = await deadline(readQueue(sql), timeoutMs).catch(() => undefined);
   const now = steadyNow();
   const cap = pacing.capAt(now);
   return {
+    account: account.name,
     ...readLink(whatsApp.state()),
     limited: toBit(pacing.isLimited(now)),
     ...(cap && { new_contacts_left: Math.max(0, cap.total - cap.used) }),

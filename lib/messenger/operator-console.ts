@@ -5,7 +5,6 @@ import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import type { Channel } from "./channels/channel.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { openActs } from "./console/acts.ts";
 import { registerConsole } from "./console/console.ts";
@@ -13,12 +12,13 @@ import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
 import type { LocalUser } from "./console/login/local-users.ts";
 import { type Connection, readConsoleState } from "./console/state.ts";
 import { setAnswer } from "./outbox/answer.ts";
+import { cancelRun } from "./outbox/cancel.ts";
 import type { Waiting } from "./outbox/message.ts";
 import { setPaused } from "./outbox/pause.ts";
 import { setPreference } from "./reply/preference.ts";
 import type { Wish } from "./reply/words.ts";
-import type { Pacing } from "./send/pacing.ts";
 import { explainWaiting } from "./send/waiting.ts";
+import type { Leadership } from "./term.ts";
 
 export interface OperatorConsoleOptions {
   /** Lists the console's operators whose passwords it checks itself. */
@@ -31,15 +31,8 @@ export interface OperatorConsoleOptions {
   readonly jobs: readonly string[];
 }
 
-/** What this task leads with; undefined while another task leads. */
-export interface Leadership {
-  whatsApp: WhatsApp | undefined;
-  channel: Channel | undefined;
-  pacing: Pacing | undefined;
-}
-
 /** Describes the connection for the console; unknown unless this task is the leader. */
-const describeConnection = ({ whatsApp }: Leadership): Connection => {
+const describeConnection = (whatsApp: WhatsApp | undefined): Connection => {
   const state = whatsApp?.state() ?? { kind: "closed" as const, since: new Date() };
   const since = state.since.toISOString();
   switch (state.kind) {
@@ -58,8 +51,8 @@ const describeConnection = ({ whatsApp }: Leadership): Connection => {
   }
 };
 
-const requireLeader = ({ whatsApp }: Leadership): WhatsApp => {
-  if (whatsApp) return whatsApp;
+const requireLeader = (leadership: Leadership | undefined): WhatsApp => {
+  if (leadership) return leadership.whatsApp;
   const message = "Another task leads; use its console, or stop it.";
   throw new Fault({ status: 409, code: "not_leader", message });
 };
@@ -74,8 +67,13 @@ export const buildConsole = (
   { findUsers, issuer, findPepper, jobs }: OperatorConsoleOptions,
   sql: postgres.Sql,
   consoleSql: postgres.Sql,
-  leadership: Leadership,
+  leaderships: ReadonlyMap<number, Leadership>,
 ) => {
+  /** By default the first of those that this task leads. */
+  const findLeadership = (name: string | undefined) => {
+    const led = [...leaderships.values()].sort((one, other) => one.account.id - other.account.id);
+    return name === undefined ? led[0] : led.find(({ account }) => account.name === name);
+  };
   const prefer = async (phone: string, wish: Wish) => {
     const pepper = await findPepper();
     return sql.begin((tx) => setPreference(tx, pepper, phone, wish));
@@ -84,20 +82,26 @@ export const buildConsole = (
     findUsers,
     issuer: issuer && openIssuer(issuer),
     acts: openActs(sql),
-    readState: (filter) => {
-      const { whatsApp, channel, pacing } = leadership;
-      const explain = async (reading: postgres.ISql, ids: readonly string[]) =>
-        pacing && channel ? explainWaiting(reading, { pacing, channel }, ids) : new Map<string, Waiting>();
+    readState: (filter, chosen) => {
+      const leadership = findLeadership(chosen);
+      const { whatsApp, pacing } = leadership ?? {};
+      const explain = async (reading: postgres.ISql, ids: readonly string[]) => {
+        const explained: [string, Waiting][] = [];
+        for (const { account, channel, pacing } of leaderships.values())
+          explained.push(...(await explainWaiting(reading, { account: account.id, pacing, channel }, ids)));
+        return new Map(explained);
+      };
       const limits = pacing?.describe(steadyNow());
       const own = {
-        connection: describeConnection(leadership),
+        account: chosen ?? leadership?.account.name,
+        connection: describeConnection(whatsApp),
         leader: whatsApp !== undefined,
         limits,
         jobs,
       };
       const sources = {
         own,
-        account: pacing?.account,
+        number: pacing?.number,
         isDatabaseUp: () => isDatabaseUp(sql),
         explain,
         filter,
@@ -107,11 +111,12 @@ export const buildConsole = (
     optOut: (phone) => prefer(phone, "out"),
     optIn: (phone) => prefer(phone, "in"),
     setAnswer: (answer) => setAnswer(sql, answer),
+    cancelRun: (name) => cancelRun(sql, name),
     setPaused: (paused) => setPaused(sql, paused),
-    requestPairingCode: async (phone) => requireLeader(leadership).requestPairingCode(phone),
-    unlink: async () => requireLeader(leadership).unlink(),
-    logIn: async () => requireLeader(leadership).logins.resume(),
-    restoreLink: async () => requireLeader(leadership).restoreLink(),
-    setVersion: async (version) => requireLeader(leadership).logins.setVersion(version),
+    requestPairingCode: async (phone, of) => requireLeader(findLeadership(of)).requestPairingCode(phone),
+    unlink: async (of) => requireLeader(findLeadership(of)).unlink(),
+    logIn: async (of) => requireLeader(findLeadership(of)).logins.resume(),
+    restoreLink: async (of) => requireLeader(findLeadership(of)).restoreLink(),
+    setVersion: async (version, of) => requireLeader(findLeadership(of)).logins.setVersion(version),
   });
 };

@@ -9,7 +9,8 @@ import { jobs } from "#lib/notification/jobs.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
 import { consoleSchema, messengerKeySchema, messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
-import { takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
+import { readCredentials, takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
+import type { BusSettings } from "./callback/bus.ts";
 import { errorCode, errorName } from "./channels/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
 import type { IssuerSettings } from "./console/login/issuer.ts";
@@ -50,6 +51,15 @@ const readWhatsAppSettings = (): WhatsAppSettings => {
   };
 };
 
+/** @param provider of the task's credentials, unless they are in the environment. */
+const readBusSettings = (provider: ReturnType<typeof fromHttp> | undefined): BusSettings => {
+  const region = getSetting("AWS_REGION");
+  return {
+    ...{ region, url: `https://events.${region}.amazonaws.com` },
+    credentials: provider ? cached("the task's credentials", maxAgeMs, provider).get : readCredentials(),
+  };
+};
+
 /** @returns undefined where the console checks passwords itself. */
 const findIssuer = (): IssuerSettings | undefined => {
   const url = findSetting("CONSOLE_ISSUER_URL");
@@ -73,7 +83,8 @@ const crash = (error: unknown): never => {
 /** Runs the messenger until SIGTERM or SIGINT. */
 export const runMessenger = async (): Promise<void> => {
   process.on("uncaughtException", crash).on("unhandledRejection", crash);
-  if (!findSetting("AWS_ACCESS_KEY_ID")) takeCredentialsFrom(fromHttp());
+  const provider = findSetting("AWS_ACCESS_KEY_ID") ? undefined : fromHttp();
+  if (provider) takeCredentialsFrom(provider);
   const encryption = encryptionWith(
     await readSecret(getSetting("MESSENGER_KEY_SECRET_ID"), messengerKeySchema()),
   );
@@ -83,6 +94,7 @@ export const runMessenger = async (): Promise<void> => {
     connect: (max, onClose) => connect(max, onClose, databaseSilenceMs),
     encryption,
     platform: readWhatsAppSettings(),
+    buses: readBusSettings(provider),
     pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,
     maxWaiting: Number(findSetting("MESSENGER_MAX_WAITING")),
     findTokens,

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { isDatabaseUp } from "#lib/db/probe.ts";
@@ -9,32 +8,27 @@ import { accept, acceptBatch } from "./accept/acceptance.ts";
 import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
+import { firstAccount, runRelease } from "./account/account.ts";
+import type { BusSettings } from "./callback/bus.ts";
 import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
-import { newMessageId, whatsAppChannel } from "./channels/whatsapp/channel.ts";
-import { openAuthState } from "./channels/whatsapp/link/auth-state.ts";
-import { openStanding } from "./channels/whatsapp/link/standing.ts";
+import { newMessageId } from "./channels/whatsapp/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
-import { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
-import { reportFigures, SendCounter } from "./figures.ts";
+import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { runLeaderElection } from "./leader.ts";
-import { type Metrics, startMetrics } from "./metrics.ts";
-import { buildConsole, type Leadership, type OperatorConsoleOptions } from "./operator-console.ts";
-import { cancel } from "./outbox/cancel.ts";
+import { startMetrics } from "./metrics.ts";
+import { buildConsole, type OperatorConsoleOptions } from "./operator-console.ts";
+import { cancel, cancelRun } from "./outbox/cancel.ts";
 import { listMessages } from "./outbox/list.ts";
 import { findPause } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
-import { retryUntilDone } from "./outbox/retry.ts";
-import { applyReceipt, findState, markUndecryptable } from "./outbox/state.ts";
+import { findState } from "./outbox/state.ts";
 import { messengerPools } from "./pools.ts";
-import { readReplies } from "./reply/reply.ts";
-import { beginAccount, learnAnnouncement, watchLimits } from "./send/limits.ts";
 import type { Pace } from "./send/pace.ts";
-import { Pacing } from "./send/pacing.ts";
-import { runSender } from "./send/sender.ts";
-import { Wakeup } from "./send/wakeup.ts";
+import { planMessages } from "./send/plan.ts";
 import { buildServer, type Health } from "./server.ts";
+import { type Leadership, leadTerm } from "./term.ts";
 
 export interface TaskOptions extends OperatorConsoleOptions {
   /** Opens a pool of connections as the messenger's role. @param onClose is called when one is closed. */
@@ -50,14 +44,16 @@ export interface TaskOptions extends OperatorConsoleOptions {
   readonly port: number;
   /** Which addresses downloads and callbacks may reach; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
+  /** Event buses that get changes of messages' states. */
+  readonly buses: BusSettings;
   /** Of callbacks. */
   readonly schedule?: Schedule | undefined;
 }
 
 export interface Task {
   readonly url: string;
-  /** The WhatsApp connection, while this task is the leader. */
-  findWhatsApp(): WhatsApp | undefined;
+  /** The WhatsApp connection of an account, by default that of a new stage, while this task leads it. */
+  findWhatsApp(account?: number): WhatsApp | undefined;
   /**
    * Closes the WhatsApp connection first, so that another task can lead; accepts messages until clients no
    * longer resolve its address; then answers the requests in progress and disconnects from the database.
@@ -65,96 +61,16 @@ export interface Task {
   stop(unresolved?: Promise<unknown>): Promise<void>;
 }
 
-/** When another program replaces the WhatsApp connection, the leader waits before it reclaims it. */
-const reclaimDelayMs = 10_000;
+type Leaderships = ReadonlyMap<number, Leadership>;
 
-/** Of a value that the database rejects: its log is all that is left of it. */
-const logged = () => {};
-
-/** Creates the work of a term: connects to WhatsApp, sends, handles receipts, until the signal is aborted. */
-const leadTerm = (
-  options: TaskOptions,
-  sql: postgres.Sql,
-  leadership: Leadership,
-  wakeup: Wakeup,
-  metrics: Metrics,
-) => {
-  const { encryption, platform: settings, pace, findPepper } = options;
-  const payloads = payloadStore(sql, encryption);
-  return async (epoch: number, signal: AbortSignal) => {
-    const auth = await openAuthState({ sql, encryption, epoch });
-    const standing = openStanding(sql);
-    const onInbound = readReplies({
-      ...{ sql, findPepper, newId: newMessageId, signal },
-      notify: () => wakeup.notify(),
-      onReaction: metrics.onReaction,
-    });
-    const findPayload = (id: string) => payloads.find(id);
-    const whatsApp = new WhatsApp({ settings, auth, standing, findPayload, onInbound });
-    const pacing = new Pacing(pace);
-    const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
-    const limits = { sql, channel, pacing, signal };
-    const counter = new SendCounter();
-    let connections = 0;
-    whatsApp.on("receipt", ({ id, kind }) => {
-      // each receipt arrives only once
-      void retryUntilDone(async () => {
-        if (kind !== "undecryptable")
-          await applyReceipt(sql, id, kind === "delivered" ? "DELIVERED" : "READ");
-        else if (await markUndecryptable(sql, id)) metrics.onUndecryptable();
-      }, signal).catch(logged);
-    });
-    whatsApp.on("limits", (announced) => void learnAnnouncement(limits, announced).catch(logged));
-    whatsApp.on("state", (state) => {
-      if (state.kind === "replaced") reclaim();
-      if (state.kind !== "open") return;
-      connections += 1;
-      if (connections > 1) metrics.onReconnect();
-      pacing.startRamp(steadyNow());
-      void beginAccount(limits, state.as, () => whatsApp.state() === state, wakeup).catch(logged);
-    });
-    const reclaim = () =>
-      setTimeout(reclaimDelayMs, undefined, { signal }).then(
-        () => whatsApp.start(),
-        () => {},
-      );
-    // closes the socket as soon as the lead is lost, whatever is in progress
-    const end = () => void whatsApp.stop();
-    signal.addEventListener("abort", end, { once: true });
-    Object.assign(leadership, { whatsApp, channel, pacing });
-    try {
-      if (signal.aborted) return;
-      whatsApp.start();
-      const onOutcome: Metrics["onOutcome"] = (outcome, ms) => {
-        metrics.onOutcome(outcome, ms);
-        counter.count(outcome);
-      };
-      const sender = { sql, epoch, channel, pacing, wakeup, signal, onOutcome };
-      await Promise.all([
-        runSender({
-          ...sender,
-          encrypt: payloads.encrypt,
-          decrypt: payloads.decrypt,
-          openText: payloads.openText,
-          isOptedOut: async (phone) => isOptedOut(sql, await findPepper(), phone),
-        }),
-        runRetention(sql, signal),
-        watchLimits(limits),
-        reportFigures({ sql, whatsApp, pacing, counter }, signal),
-      ]);
-    } finally {
-      Object.assign(leadership, { whatsApp: undefined, channel: undefined, pacing: undefined });
-      await whatsApp.stop();
-    }
-  };
-};
-
-const checkHealth = async (sql: postgres.Sql, leadership: Leadership): Promise<Health> => {
+const checkHealth = async (sql: postgres.Sql, leaderships: Leaderships): Promise<Health> => {
   const database = await isDatabaseUp(sql);
+  const states = [...leaderships.values()].map(({ whatsApp }) => whatsApp.state().kind);
   return {
     database,
-    leader: leadership.whatsApp !== undefined,
-    platform: leadership.whatsApp?.state().kind ?? "not leader",
+    leader: leaderships.size > 0,
+    // of several accounts one that is not connected
+    platform: states.find((state) => state !== "open") ?? states[0] ?? "not leader",
     paused:
       database &&
       (await findPause(sql).then(
@@ -171,8 +87,11 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     connect(messengerPools.sender),
     connect(messengerPools.console),
   ]);
-  const leadership: Leadership = { whatsApp: undefined, channel: undefined, pacing: undefined };
-  const wakeup = new Wakeup();
+  const leaderships = new Map<number, Leadership>();
+  const notify = () => {
+    for (const { wakeup } of leaderships.values()) wakeup.notify();
+  };
+  const findWhatsApp = (account: number = firstAccount) => leaderships.get(account)?.whatsApp;
   const payloads = payloadStore(sql, encryption);
   const acceptance = {
     sql,
@@ -180,13 +99,13 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     quota: new Quota(sql, options.maxWaiting),
     isOptedOut: async (phone: string) => isOptedOut(sql, await options.findPepper(), phone),
     seal: payloads.sealText,
-    notify: () => wakeup.notify(),
+    notify,
   };
   const store = openIntake(sql);
   const metrics = startMetrics(
     sql,
-    () => leadership.whatsApp !== undefined,
-    () => leadership.pacing?.isLimited(steadyNow()) ?? false,
+    () => leaderships.size > 0,
+    () => [...leaderships.values()].some(({ pacing }) => pacing.isLimited(steadyNow())),
   );
   const server = buildServer({
     findTokens,
@@ -202,15 +121,20 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     // a list of many messages takes time, for which the sender does not wait
     listMessages: (query) => listMessages(consoleSql, encryption, query),
     cancel: (id, sender) => cancel(sql, id, sender),
-    findConnection: () => ({ ...(leadership.whatsApp?.state() ?? { kind: "closed" }) }),
-    checkHealth: () => checkHealth(sql, leadership),
+    plan: (phones) => planMessages(consoleSql, options.pace, phones),
+    cancelRun: (name) => cancelRun(sql, name),
+    findConnection: () => ({ ...(findWhatsApp()?.state() ?? { kind: "closed" }) }),
+    checkHealth: () => checkHealth(sql, leaderships),
     renderMetrics: () => metrics.render(),
   });
-  buildConsole(server, options, sql, consoleSql, leadership);
+  buildConsole(server, options, sql, consoleSql, leaderships);
   const stopping = new AbortController();
   const election = runLeaderElection({
     connect: (onClose) => connect(messengerPools.election, onClose),
-    lead: leadTerm(options, sql, leadership, wakeup, metrics),
+    lead: leadTerm({ ...options, sql, metrics, leaderships, notify }),
+    keepUp: async (signal) => {
+      await Promise.all([runRetention(sql, signal), runRelease(sql, notify, signal)]);
+    },
     signal: stopping.signal,
   });
   const { onCallback } = metrics;
@@ -224,7 +148,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     await Promise.all([sql.end({ timeout: 1 }), consoleSql.end({ timeout: 1 })]);
   };
   try {
-    return { url: await server.listen({ host, port }), findWhatsApp: () => leadership.whatsApp, stop };
+    return { url: await server.listen({ host, port }), findWhatsApp, stop };
   } catch (error) {
     await stop();
     throw error;

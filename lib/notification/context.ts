@@ -14,3 +14,11 @@ export interface NotifyContext {
   /** How long to retry while the messenger is unavailable. */
   readonly maxWaitMs: number;
 }
+
+/** What a bulk run needs besides. */
+export interface BulkContext extends NotifyContext {
+  /** Returns in how many days the message to each number could be sent. */
+  readonly plan: (phones: readonly string[]) => Promise<number[]>;
+  /** Ends a bulk run and cancels its messages that wait. @returns how many. */
+  readonly cancelRun: (name: string) => Promise<number | undefined>;
+}

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type postgres from "postgres";
 import { Fault } from "#lib/faults/fault.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { AudienceError, type AudienceRow, readAudience } from "./audience.ts";
@@ -17,7 +18,8 @@ import {
 } from "./recipient.ts";
 import { retryDeadline, withRetry } from "./retry.ts";
 import { closeRun, openRun, type Run } from "./run.ts";
-import { getTemplate } from "./templates.ts";
+import type { Template } from "./template.ts";
+import { resolveTemplate } from "./template-version.ts";
 
 /** A run did not finish. The message contains no personal data. */
 export class RunError extends Error {
@@ -35,6 +37,7 @@ export interface Decision {
 
 interface ScheduledJob {
   readonly job: Job;
+  readonly template: Template;
   readonly scheduledAt: Date;
   readonly run?: string;
 }
@@ -46,7 +49,7 @@ const messageKeyOf = ({ job, at }: DedupeScope, key: string): string =>
 const refuse = (key: string, reason: string): RecipientOutcome => ({ key, outcome: "refused", reason });
 
 const decideOne = (
-  { job, scheduledAt, run }: ScheduledJob,
+  { job, template, scheduledAt, run }: ScheduledJob,
   optedOut: ReadonlySet<string>,
   { key, phone, values, copies }: AudienceRow,
 ): Decision => {
@@ -54,7 +57,6 @@ const decideOne = (
   if (key === "") return { ...recipient, result: refuse(key, "dedupe_key is missing") };
   if (copies > 1) return { ...recipient, result: refuse(key, `dedupe_key occurs ${copies} times`) };
   if (phone && optedOut.has(phone)) return { ...recipient, result: { key, outcome: "opted_out" } };
-  const template = getTemplate(job.template);
   const created = createDraft({
     template,
     phone,
@@ -72,7 +74,7 @@ const decide = async (
   scheduled: ScheduledJob,
   rows: readonly AudienceRow[],
 ): Promise<{ decisions: Decision[]; known: Map<string, RecipientOutcome> }> => {
-  const { job, scheduledAt } = scheduled;
+  const { job, template, scheduledAt } = scheduled;
   const known = await listOutcomes(
     context.sql,
     dedupeScopeOf(job, scheduledAt),
@@ -80,15 +82,13 @@ const decide = async (
   );
   const pending = rows.filter(({ key }) => known.get(key)?.outcome !== "accepted");
   const phones = pending.flatMap(({ phone }) => phone ?? []);
-  const optedOut = respectsOptOut(getTemplate(job.template))
-    ? await listOptedOut(context, phones)
-    : new Set<string>();
+  const optedOut = respectsOptOut(template) ? await listOptedOut(context, phones) : new Set<string>();
   return { decisions: pending.map((row) => decideOne(scheduled, optedOut, row)), known };
 };
 
-const submitDrafts = async (
+export const submitDrafts = async (
   context: NotifyContext,
-  decisions: readonly Decision[],
+  decisions: readonly Pick<Decision, "key" | "draft">[],
 ): Promise<RecipientOutcome[]> => {
   const drafts = decisions.flatMap(({ key, draft }) => (draft ? { key, draft } : []));
   if (drafts.length === 0) return [];
@@ -104,11 +104,17 @@ const isChange = (known: ReadonlyMap<string, RecipientOutcome>) => (result: Reci
 };
 
 /** @returns why a run failed, without personal data. */
-const explain = (error: unknown): string => {
+export const explain = (error: unknown): string => {
   if (error instanceof RunError || error instanceof AudienceError) return error.message;
   if (error instanceof Fault) return `the messenger did not accept the messages (${error.code})`;
   const { name = "unknown", code } = error as { name?: string; code?: string };
   return `failed with ${code ?? name}`;
+};
+
+const getJobTemplate = async (sql: postgres.Sql, { template: name }: Job): Promise<Template> => {
+  const template = await resolveTemplate(sql, name);
+  if (!template) throw new RunError("unknown template");
+  return template;
 };
 
 const notifyAudience = async (
@@ -143,7 +149,8 @@ export const runJob = async (context: NotifyContext, input: ScheduleInput): Prom
   try {
     const job = findJob(input.job);
     if (!job) throw new RunError("unknown job");
-    await notifyAudience(context, { job, scheduledAt, run });
+    const template = await getJobTemplate(sql, job);
+    await notifyAudience(context, { job, template, scheduledAt, run });
   } catch (error) {
     const reason = explain(error);
     await closeRun(sql, run, reason);
@@ -154,7 +161,7 @@ export const runJob = async (context: NotifyContext, input: ScheduleInput): Prom
 };
 
 /** Masks all but the first letter of each word of a recipient's name. */
-const maskName = (row: AudienceRow): AudienceRow => {
+export const maskName = <R extends { readonly values: unknown }>(row: R): R => {
   const { name } = (row.values ?? {}) as { name?: unknown };
   if (typeof name !== "string") return row;
   return { ...row, values: { ...(row.values as object), name: name.replace(/(?<=\p{L})\p{L}/gu, "•") } };
@@ -166,8 +173,10 @@ export const previewJob = async (
   job: Job,
   scheduledAt: Date,
   show: (decisions: readonly Decision[]) => void,
-): Promise<void> =>
-  readAudience(context.sql, job.audience, scheduledAt, async (rows) => {
-    const { decisions } = await decide(context, { job, scheduledAt }, rows.map(maskName));
+): Promise<void> => {
+  const template = await getJobTemplate(context.sql, job);
+  await readAudience(context.sql, job.audience, scheduledAt, async (rows) => {
+    const { decisions } = await decide(context, { job, template, scheduledAt }, rows.map(maskName));
     show(decisions);
   });
+};

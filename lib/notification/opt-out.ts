@@ -3,7 +3,7 @@ import type { NotifyContext } from "./context.ts";
 
 type Pepper = NotifyContext["pepper"];
 
-const digestOf = ({ digest }: Pepper, phone: string): Buffer => digest(phone) ?? Buffer.alloc(32);
+export const digestOf = ({ digest }: Pepper, phone: string): Buffer => digest(phone) ?? Buffer.alloc(32);
 
 export const listOptedOut = async (
   { sql, pepper }: Pick<NotifyContext, "sql" | "pepper">,

@@ -21,6 +21,10 @@ export interface RecipientOutcome {
   readonly reason?: string | undefined;
   /** Id in the outbox. */
   readonly messageId?: string | undefined;
+  /** Of a bulk run: where it is in the file, its number, masked, and when its message is due, ISO 8601 with zone. */
+  readonly line?: number;
+  readonly masked?: string;
+  readonly dueAt?: string | undefined;
 }
 
 export const listOutcomes = async (
@@ -45,14 +49,16 @@ export const storeOutcomes = async (
   if (outcomes.length === 0) return;
   await sql.begin(async (transaction) => {
     await transaction`
-      insert into notification.recipient as stored (job, occasion, dedupe_key, run_id, outcome, reason, message_id)
-      select ${job}, ${at}::text::timestamptz, key, ${run}::uuid, outcome, reason, "messageId"
+      insert into notification.recipient as stored
+        (job, occasion, dedupe_key, run_id, outcome, reason, message_id, line, masked, seen_at)
+      select ${job}, ${at}::text::timestamptz, key, ${run}::uuid, outcome, reason, "messageId", line, masked,
+        coalesce("dueAt", now())
       from jsonb_to_recordset(${JSON.stringify(outcomes)}::text::jsonb)
-        as g (key text, outcome text, reason text, "messageId" text)
+        as g (key text, outcome text, reason text, "messageId" text, line integer, masked text, "dueAt" timestamptz)
       order by key
       on conflict (job, occasion, dedupe_key) do update
       set run_id = excluded.run_id, outcome = excluded.outcome, reason = excluded.reason,
-        message_id = excluded.message_id, seen_at = now()
+        message_id = excluded.message_id, line = excluded.line, masked = excluded.masked, seen_at = excluded.seen_at
       -- keep the message of a concurrent run
       where stored.outcome <> 'accepted'`;
     await countRecipients(transaction, run);
@@ -74,4 +80,4 @@ export const markSeen = async (
 /** Lists the recipients that a run did not reach, with the reason. */
 export const listMissed = (sql: postgres.Sql, run: string, limit: number) => sql<RecipientOutcome[]>`
   select dedupe_key as key, outcome, reason from notification.recipient
-  where run_id = ${run} and outcome in ('refused', 'expired') order by dedupe_key limit ${limit}`;
+  where run_id = ${run} and outcome in ('refused', 'expired') order by line, dedupe_key limit ${limit}`;

@@ -5,7 +5,7 @@ import type { NotifyContext } from "./context.ts";
 import { createDraft, respectsOptOut } from "./draft.ts";
 import { listOptedOut } from "./opt-out.ts";
 import { retryDeadline, withRetry } from "./retry.ts";
-import { findTemplate } from "./templates.ts";
+import { resolveTemplate } from "./template-version.ts";
 
 export interface NotificationRequest {
   /** Idempotency key of the request. */
@@ -45,7 +45,7 @@ const processRequest = async (
   request: NotificationRequest,
 ): Promise<RequestOutcome> => {
   const { id, phone, values, requestedAt } = request;
-  const template = findTemplate(request.template);
+  const template = await resolveTemplate(context.sql, request.template);
   if (!template) return refused("unknown template");
   const expiresAt = requestedAt.getTime() + template.expiresInMinutes * 60_000;
   const created = createDraft({ template, phone, values, expiresAt, key: `request|${id}` });

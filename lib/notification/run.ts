@@ -4,19 +4,22 @@ import type { ScheduleInput } from "./event.ts";
 export const outcomes = ["accepted", "opted_out", "refused", "expired"] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** One run of a job, with its recipients by outcome. */
+/** One run of a job, or a bulk run, with its recipients by outcome. */
 export interface Run extends Readonly<Record<Outcome, number>> {
   readonly id: string;
   readonly job: string;
+  /** Of a bulk run. */
+  readonly template: string | null;
   readonly scheduledAt: Date;
-  readonly state: "running" | "done" | "failed";
+  /** `cancelled`: a bulk run that an operator has ended. */
+  readonly state: "running" | "done" | "failed" | "cancelled";
   readonly reason: string | null;
   readonly startedAt: Date;
   readonly changedAt: Date;
 }
 
-const columns = (sql: postgres.ISql) => sql`
-  id, job, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
+export const runColumns = (sql: postgres.ISql) => sql`
+  id, job, template, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
   started_at as "startedAt", changed_at as "changedAt"`;
 
 /** Starts a run, or resumes an unfinished one. @returns its id */
@@ -46,16 +49,17 @@ export const countRecipients = async (sql: postgres.ISql, id: string): Promise<v
 /** Ends a run. @param reason of the failure, without personal data; undefined for success. */
 export const closeRun = async (sql: postgres.Sql, id: string, reason?: string): Promise<Run> => {
   const [row] = await sql<Run[]>`
-    update notification.run set state = ${reason === undefined ? "done" : "failed"}, reason = ${reason ?? null},
-      changed_at = now()
-    where id = ${id} returning ${columns(sql)}`;
+    update notification.run
+    set state = case state when 'cancelled' then state else ${reason === undefined ? "done" : "failed"} end,
+      reason = ${reason ?? null}, changed_at = now()
+    where id = ${id} returning ${runColumns(sql)}`;
   if (!row) throw new Error("the run no longer exists");
   return row;
 };
 
 /** Lists the last runs of a job, newest first. */
 export const listRuns = (sql: postgres.Sql, job: string, limit: number) => sql<Run[]>`
-  select ${columns(sql)} from notification.run where job = ${job} order by scheduled_at desc limit ${limit}`;
+  select ${runColumns(sql)} from notification.run where job = ${job} order by scheduled_at desc limit ${limit}`;
 
 /** Counts a run's messages by their state in the outbox. */
 export const countStates = (sql: postgres.Sql, run: string) => sql<{ state: string; count: number }[]>`

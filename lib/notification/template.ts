@@ -27,14 +27,23 @@ export interface Template<V = never> {
 /** Infers the type of the values from their schema. */
 export const template = <V>(parts: Template<V>): Template<V> => parts;
 
+const shapeOf = ({ values }: Template) => (values as unknown as z.ZodMiniObject).shape;
+
+/** Lists the values that a template can do without. */
+export const listOptional = (template: Template): string[] =>
+  Object.entries(shapeOf(template)).flatMap(([name, schema]) =>
+    schema instanceof z.ZodMiniOptional ? name : [],
+  );
+
 /** Returns what each value of a template must be, by its name. */
-export const listRules = ({ values }: Template): Record<string, string> => {
-  const { shape } = values as unknown as z.ZodMiniObject;
+export const listRules = (template: Template): Record<string, string> => {
   const describe = (schema: z.core.$ZodType): string =>
     schema instanceof z.ZodMiniOptional
       ? `${describe(schema._zod.def.innerType)}, optional`
       : (valueRules.get(schema)?.rule ?? "");
-  return Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, describe(schema)]));
+  return Object.fromEntries(
+    Object.entries(shapeOf(template)).map(([name, schema]) => [name, describe(schema)]),
+  );
 };
 
 /** A value is missing or invalid. The message names the value without quoting it. */

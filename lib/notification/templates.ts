@@ -4,7 +4,7 @@ import { type Template, template } from "./template.ts";
 import { address, clock, code, count, day, words } from "./value.ts";
 
 /** Quiet hours for messages that are not urgent. */
-const night: QuietHours = { from: "20:00", to: "07:00", time_zone: "Asia/Jakarta" };
+export const night: QuietHours = { from: "20:00", to: "07:00", time_zone: "Asia/Jakarta" };
 
 /** Replies arrive on the city's phone; its operator records them with `npm run notify -- opt-out`. */
 const optOutHint = "_Balas BERHENTI bila tidak ingin menerima pesan seperti ini._";

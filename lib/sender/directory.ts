@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import { digestToken, mintToken } from "#lib/opaque-token.ts";
 import { passwordPrefix } from "./authenticate.ts";
+import { listTerms } from "./terms.ts";
 
 /** A password in plain text, which cannot be shown again. */
 export interface IssuedCredential {
@@ -20,26 +21,13 @@ export interface CredentialSummary {
   lastUsedAt: Date | null;
 }
 
-/** What a sender may send, and has sent today. */
-export interface SenderTerms {
-  sender: string;
-  classes: MessageClass[];
-  /** Null for no limit. */
-  perDay: number | null;
-  bytesPerDay: number | null;
-  messagesToday: number;
-  bytesToday: number;
-}
-
 /** Null removes a limit, undefined leaves it unchanged. */
 export interface Limits {
+  readonly pool?: string | undefined;
   readonly classes?: readonly MessageClass[] | undefined;
   readonly perDay?: number | null | undefined;
   readonly bytesPerDay?: number | null | undefined;
 }
-
-/** Of a sender without a row, which is a user of the secret. */
-const allClasses: readonly MessageClass[] = ["one-time-code", "transactional", "reminder", "bulk"];
 
 const issue = async (
   sql: postgres.ISql,
@@ -77,21 +65,7 @@ export const senderDirectory = (sql: postgres.Sql) => ({
       created_at as "createdAt", least(expires_at, retires_at) as "expiresAt", last_used_at as "lastUsedAt"
     from messaging.sender_credential c order by sender, created_at`,
 
-  /** Lists what each sender may send and has sent today, with users of the secret that have sent something. */
-  async listTerms(): Promise<SenderTerms[]> {
-    const rows = await sql<(Omit<SenderTerms, "classes"> & { classes: string | null })[]>`
-      with today as (
-        select substr(sender, 5) as name, sum(messages)::int as messages, sum(bytes)::float8 as bytes
-        from messaging.sender_day where day = messaging.today() and sender like 'api:%' group by sender
-      )
-      select coalesce(s.name, today.name) as sender, array_to_string(classes, ' ') as classes, per_day as "perDay",
-        bytes_per_day::float8 as "bytesPerDay", coalesce(messages, 0) as "messagesToday", coalesce(bytes, 0) as "bytesToday"
-      from messaging.sender s full join today on today.name = s.name order by 1`;
-    return rows.map(({ classes, ...row }) => ({
-      ...row,
-      classes: (classes?.split(" ") ?? [...allClasses]) as MessageClass[],
-    }));
-  },
+  listTerms: () => listTerms(sql),
 
   /** Revokes one credential, or all credentials of a sender. @returns the ids of those that were active. */
   async revoke(idOrSender: string): Promise<string[]> {
@@ -120,15 +94,23 @@ export const senderDirectory = (sql: postgres.Sql) => ({
       return issue(transaction, name, expiresAt ?? newest.expiresAt ?? undefined);
     }) as Promise<IssuedCredential | undefined>,
 
-  /** Changes limits. A new row limits the user of the secret with this name, or a sender that is added later. */
-  limit: (name: string, { classes, perDay, bytesPerDay }: Limits): Promise<void> =>
+  /**
+   * Changes limits. A new row limits the user of the secret with this name, or a sender that is added later.
+   * @returns false if no account has the pool.
+   */
+  limit: (name: string, { classes, perDay, bytesPerDay, pool }: Limits): Promise<boolean> =>
     sql.begin(async (transaction) => {
+      const known = await transaction`
+        select from messaging.account where pool = coalesce(${pool ?? null}, pool) and state <> 'retired' limit 1`;
+      if (known.length === 0) return false;
       await addRow(transaction, name);
       await transaction`
         update messaging.sender set
+          pool = coalesce(${pool ?? null}, pool),
           classes = coalesce(string_to_array(${classes?.join(" ") ?? null}, ' '), classes),
           per_day = case when ${perDay === undefined} then per_day else ${perDay ?? null}::integer end,
           bytes_per_day = case when ${bytesPerDay === undefined} then bytes_per_day else ${bytesPerDay ?? null}::bigint end
         where name = ${name}`;
-    }) as Promise<void>,
+      return true;
+    }) as Promise<boolean>,
 });

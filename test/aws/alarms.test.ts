@@ -115,10 +115,7 @@ test("each alarm has exactly this threshold", () =>
     ["phone-unlinked", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-unlinked)"],
     ["login-rejected", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-rejected)"],
     ["passkey-required", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-passkey)"],
-    [
-      ...["messenger-disconnected", "≥ 1", "3 of 3 × 5 min", good],
-      "1 - Maximum(Messenger-connected) - Maximum(Messenger-unlinked) - Maximum(Messenger-rejected)",
-    ],
+    ["messenger-disconnected", "≥ 1", "3 of 3 × 5 min", good, "Maximum(Messenger-disconnected)"],
     ["number-limited", "≥ 1", "1 of 1 × 5 min", good, "Maximum(Messenger-limited)"],
     ["queue-old", "≥ 600", "1 of 1 × 5 min", good, "Minimum(Messenger-oldest_urgent_seconds)"],
     ["queue-long", "≥ 86400", "1 of 1 × 60 min", good, "Minimum(Messenger-oldest_seconds)"],

@@ -40,6 +40,7 @@ describe("the error for a wrong value names its key and valid examples", () => {
       { domain: { ...(examples.domain[0] as object), certificateArn: "arn" } },
       "arn:aws:acm:",
     ],
+    ["eventBuses.0", { eventBuses: ["arn:aws:events:x"] }, '["city-events"]'],
     ["messagingImage", { messagingImage: "latest" }, "municipal-messenger:1.0.0"],
     [
       "consoleLogin.issuer",
@@ -116,8 +117,10 @@ test.each(Object.entries(examples).flatMap(([key, values]) => values.map((value)
 );
 
 test("text values from the command line are parsed", () => {
-  const { monthlyBudgetUsd, database } = read({ monthlyBudgetUsd: "75", database: '{"kind":"aurora"}' });
-  expect([monthlyBudgetUsd, database]).toEqual([75, { kind: "aurora" }]);
+  const { monthlyBudgetUsd, database, eventBuses } = read({
+    ...{ monthlyBudgetUsd: "75", database: '{"kind":"aurora"}', eventBuses: '["a","b"]' },
+  });
+  expect([monthlyBudgetUsd, database, eventBuses]).toEqual([75, { kind: "aurora" }, ["a", "b"]]);
 });
 
 test("only production keeps its data and uses two zones", () => {

@@ -27,7 +27,7 @@ const own = "6281100000001.0";
 
 const openOutbox = async (sql: postgres.Sql) => {
   const encryption = encryptionWith(secretTable["messenger-key"].mint());
-  await sql`insert into messaging.leadership (epoch, holder) values (1, 'bench')`;
+  await sql`insert into messaging.leadership (account, epoch, holder) values (1, 1, 'bench')`;
   const { state } = (await openAuthState({ sql, encryption, epoch: 1 })).acquire();
   const rotation = new Rotation();
   let made = 0;
@@ -43,7 +43,8 @@ const openOutbox = async (sql: postgres.Sql) => {
     const message = await takeNext(sql, {
       epoch: 1,
       resting: [],
-      account: "6281100000001",
+      account: 1,
+      number: "6281100000001",
       newContactsUpTo: 3,
       reachable: undefined,
       lanes: ["code", "other", "upload"],

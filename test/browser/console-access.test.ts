@@ -64,7 +64,16 @@ const states: readonly ConsoleState[] = [
   connected(),
   stopped,
   { ...pairing(), connection: { ...pairing().connection, passkey: true, code: "K7PX-2QWM" } },
-  { ...connected(), messages: [], runs: [], acts: [], hours: [], unread: "unavailable" },
+  {
+    ...connected(),
+    messages: [],
+    runs: [],
+    terms: [],
+    callbacks: [],
+    acts: [],
+    hours: [],
+    unread: "unavailable",
+  },
 ];
 
 test.each([390, 1_280])("what is wrong stands in the first screen, at %i pixels", async (width) => {

@@ -69,6 +69,16 @@ const states: [string, ConsoleState, string[]][] = [
     ["No messages yet.", "No runs with recipients yet."],
   ],
   [
+    "senders and callbacks",
+    connected(),
+    ["1,204 of 5,000", "18.4 MB of 50 MB", "2 active, the last until", "eventbridge:city-events"],
+  ],
+  [
+    "without senders and callbacks",
+    { ...connected(), terms: [], callbacks: [] },
+    ["No senders yet.", "No sender has an address for callbacks."],
+  ],
+  [
     "runs of jobs",
     connected(),
     ["appointment-reminder", "9800 accepted", "197 opted out", "3 rejected", "11 PENDING", "(42P01)"],

@@ -29,7 +29,7 @@ test("an added sender's password works, is shown once and stored as a digest", a
   expect(row?.digest).toEqual(digestToken(password));
   const list = (await sender("list")).out;
   expect(list).toMatch(new RegExp(`^${name} +cred_\\w+ +active`, "m"));
-  expect(list).toMatch(new RegExp(`^${name} +all +- +0 +- +0$`, "m"));
+  expect(list).toMatch(new RegExp(`^${name} +city +all +- +0 +- +0$`, "m"));
   expect(list).not.toContain(password);
   expect(await sender("add", name)).toMatchObject({
     status: 1,
@@ -75,7 +75,14 @@ test("limits are set one by one and removed again", async () => {
   const name = newName();
   await sender("add", name);
   const limit = async (...args: string[]) => JSON.parse((await sender("limit", name, ...args, "--json")).out);
-  const none = { sender: name, perDay: null, bytesPerDay: null, messagesToday: 0, bytesToday: 0 };
+  const none = {
+    sender: name,
+    pool: "city",
+    perDay: null,
+    bytesPerDay: null,
+    messagesToday: 0,
+    bytesToday: 0,
+  };
   const classes = ["reminder", "bulk"];
   expect(await limit("--classes", "reminder, bulk")).toEqual({ ...none, classes });
   expect(await limit("--per-day", "5")).toEqual({ ...none, classes, perDay: 5 });
@@ -84,10 +91,19 @@ test("limits are set one by one and removed again", async () => {
     bytesPerDay: 5_000_000_000,
   });
   expect((await sender("list")).out).toMatch(
-    new RegExp(`^${name} +reminder,bulk +5 +0 +5000000000 +0$`, "m"),
+    new RegExp(`^${name} +city +reminder,bulk +5 +0 +5000000000 +0$`, "m"),
   );
   expect(await limit("--per-day", "none", "--bytes-per-day", "none")).toEqual({ ...none, classes });
   expect((await limit("--classes", "all")).classes).toHaveLength(4);
+});
+
+test("a sender's pool is one that has accounts", async () => {
+  const name = newName();
+  await sender("add", name);
+  expect(await sender("limit", name, "--pool", "nowhere")).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining('No account has the pool "nowhere". See: npm run account -- list'),
+  });
 });
 
 test("a user of the secret can be limited, and the reply says that it is one", async () => {
@@ -104,7 +120,7 @@ test("list shows what was accepted today, also of a user of the secret without l
     insert into messaging.sender_day
     select 'api:' || ${name}::text, messaging.today() - day, slot, 10, 100
     from generate_series(0, 1) day, generate_series(1, 2) slot`;
-  expect((await sender("list")).out).toMatch(new RegExp(`^${name} +all +- +20 +- +200$`, "m"));
+  expect((await sender("list")).out).toMatch(new RegExp(`^${name} +city +all +- +20 +- +200$`, "m"));
 });
 
 test("a password is JSON with --json, and expires at the end of its day in UTC", async () => {

@@ -150,7 +150,9 @@ test("a database that was restored from a backup sends nothing until an operator
     logged.push(...lines.filter(({ last_seal }) => last_seal !== undefined));
     return (await sql`select paused, paused_at is not null as dated from messaging.control`)[0];
   };
-  await sql`insert into messaging.auth_key (type, id, value) values ('session', '1', ''), ('creds', 'creds', '')`;
+  await sql`
+    insert into messaging.auth_key (account, type, id, value)
+    values (1, 'session', '1', ''), (1, 'creds', 'creds', '')`;
   expect(await restore("the first backup")).toEqual({ paused: true, dated: true });
   expect(await sql`select type from messaging.auth_key`).toEqual([{ type: "creds" }]);
   await sql`update messaging.control set paused = false`;

@@ -6,7 +6,7 @@ import { lifetimeSeconds } from "#lib/employee/access-token.ts";
 import { defaultMaxBytes } from "#lib/http/body.ts";
 import { maxUploadBytes } from "#lib/http/multipart.ts";
 import { maxPixels } from "#lib/messaging/image-type.ts";
-import { Submission } from "#lib/messaging/submission.ts";
+import { maxPlanned, Submission } from "#lib/messaging/submission.ts";
 import { maxFileBytes, maxImageBytes } from "#lib/messenger/accept/source.ts";
 import { maxBytesOfSender } from "#lib/messenger/outbox/media.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
@@ -61,6 +61,7 @@ describe.each(languages)("the guide to limits in %s", (language) => {
       carefulPace.perHour,
       carefulPace.perDay,
       carefulPace.newContactsPerDay,
+      maxPlanned,
     ])
       expect(guide).toContain(`| ${show(value)} |`);
   });

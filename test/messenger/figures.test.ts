@@ -10,6 +10,7 @@ import { createMessengerDatabase } from "./messenger-database.ts";
 import { unusedAccount } from "./send/unused-account.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
+const account = { name: "main" };
 const newPacing = () => new Pacing(noPace, unusedAccount);
 
 interface Sources {
@@ -21,7 +22,7 @@ interface Sources {
 const read = (
   sql: postgres.Sql,
   { state = open, pacing = newPacing(), counter = new SendCounter() }: Sources = {},
-) => readFigures({ sql, whatsApp: { state: () => state, on: () => () => {} }, pacing, counter });
+) => readFigures({ sql, account, whatsApp: { state: () => state, on: () => () => {} }, pacing, counter });
 
 const connect = async () => (await createMessengerDatabase()).connect(2);
 
@@ -63,9 +64,11 @@ describe("the figures of the queue", () => {
   test("are missing while the database is unavailable; the others are present", async () => {
     const down = postgres("postgres://u:p@127.0.0.1:1/d", { connect_timeout: 1 });
     expect(await read(down)).toEqual({
+      account: "main",
       connected: 1,
       unlinked: 0,
       rejected: 0,
+      disconnected: 0,
       passkey: 0,
       limited: 0,
       sent: 0,
@@ -86,9 +89,11 @@ test.each([
   ["locked", { kind: "stopped", code: 403, since: new Date() }, [0, 0, 1]],
   ["too old", { kind: "stopped", code: 405, since: new Date() }, [0, 0, 1]],
 ] satisfies [string, ConnectionState, number[]][])(
-  "a connection that is %s sets connected, unlinked, rejected and passkey",
-  async (_, state, [connected, unlinked, rejected = 0, passkey = 0]) => {
-    expect(await read(await connect(), { state })).toMatchObject({ connected, unlinked, rejected, passkey });
+  "a connection that is %s is one of connected, unlinked, rejected and disconnected, and may need a passkey",
+  async (_, state, [connected = 0, unlinked = 0, rejected = 0, passkey = 0]) => {
+    const disconnected = 1 - connected - unlinked - rejected;
+    const link = { connected, unlinked, rejected, disconnected, passkey };
+    expect(await read(await connect(), { state })).toMatchObject(link);
   },
 );
 
@@ -113,7 +118,7 @@ test.each([
     };
     const end = new AbortController();
     const reporting = reportFigures(
-      { sql, whatsApp: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
+      { sql, account, whatsApp: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
       end.signal,
     );
     await expect.poll(() => figures().length).toBe(1);

@@ -26,6 +26,7 @@ const empty = (admin: postgres.Sql) =>
            from pg_tables where schemaname in ('messaging', 'notification'));
        end $$;
        insert into messaging.control default values;
+       insert into messaging.account (name) values ('main');
        reset role`,
     )
     .simple();

@@ -5,7 +5,7 @@ import type { createMessengerDatabase } from "./messenger-database.ts";
 
 /** A write of the messenger to match. */
 interface Write {
-  readonly table: "message" | "number_check" | "auth_key" | "control";
+  readonly table: "message" | "number_check" | "auth_key" | "account";
   /** A condition on the new row, such as `new.state = 'SENT'`. */
   readonly when?: string;
 }

@@ -19,6 +19,8 @@ test.each([
       findState: async () => undefined,
       listMessages: async () => ({ messages: [], next: null }),
       cancel: async () => undefined,
+      plan: async () => [],
+      cancelRun: async () => undefined,
       findConnection: () => ({}),
       checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
       renderMetrics: async () => ({ contentType: "text/plain", text: "" }),

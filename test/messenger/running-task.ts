@@ -11,6 +11,7 @@ import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { operator, userOf } from "../steps/console.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
+import { noBuses } from "./no-buses.ts";
 
 /*
  * What the tests of a running task share: a database, a platform with one citizen's phone, and calls to the task.
@@ -48,7 +49,7 @@ export const stageEachTest = () => {
 export const start = async (
   pace: Pace = noPace,
   settings: WhatsAppSettings = {},
-  options: Pick<TaskOptions, "connector" | "schedule"> = {},
+  options: Partial<Pick<TaskOptions, "connector" | "buses" | "schedule">> = {},
 ): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
@@ -68,6 +69,7 @@ export const start = async (
     findUsers: async () => [user],
     findPepper: async () => digestWith({ version: 1, pepper }),
     jobs: ["appointment-reminder"],
+    buses: noBuses,
     host: "127.0.0.1",
     port: 0,
     ...options,

@@ -1,5 +1,6 @@
 import type { MutantTable } from "./mutant.ts";
 import { acceptance } from "./table/acceptance.ts";
+import { account } from "./table/account.ts";
 import { callbacks } from "./table/callbacks.ts";
 import { commands } from "./table/commands.ts";
 import { ofConsole } from "./table/console.ts";
@@ -36,6 +37,7 @@ export const table: MutantTable = {
   options,
   acceptance,
   terms,
+  account,
   callbacks,
   sender,
   pace,

@@ -56,6 +56,20 @@ export const connected = (): ConsoleState => ({
     paused: 0,
     callback_seconds: 0,
   },
+  account: "main",
+  accounts: [
+    {
+      ...{
+        name: "main",
+        department: null,
+        pool: "city",
+        state: "active",
+        number: "6281•••••••77",
+        heldBy: null,
+      },
+      waiting: 12,
+    },
+  ],
   senders: ["api:city-backend", "notification"],
   hours: Array.from({ length: 24 }, (_, index) => ({
     at: new Date(Math.floor(Date.now() / 3_600_000 - 23 + index) * 3_600_000),
@@ -126,6 +140,36 @@ export const connected = (): ConsoleState => ({
       reason: "not sent before it expired",
     }),
   ],
+  terms: [
+    {
+      sender: "tax-office",
+      pool: "city",
+      classes: ["one-time-code", "transactional"],
+      ...{ messagesToday: 1_204, perDay: 5_000, bytesToday: 18_400_000, bytesPerDay: 50_000_000 },
+      ...{ credentials: 2, expiresAt: ago(-86_400 * 40) },
+    },
+    {
+      sender: "city-backend",
+      pool: "city",
+      classes: ["one-time-code", "transactional", "reminder", "bulk"],
+      ...{ messagesToday: 31, perDay: null, bytesToday: 4_100, bytesPerDay: null },
+      ...{ credentials: 0, expiresAt: null },
+    },
+  ],
+  callbacks: [
+    {
+      ...{ id: 1, sender: "tax-office", host: "backend.city.example", failures: 7, lastStatus: 503 },
+      ...{ waiting: 12, oldest: ago(4_000), dead: 3 },
+    },
+    {
+      ...{ id: 2, sender: "tax-office", host: "eventbridge:city-events", failures: 0, lastStatus: null },
+      ...{ waiting: 0, oldest: null, dead: 0 },
+    },
+    {
+      ...{ id: 3, sender: "health-office", host: "health.city.example", failures: 0, lastStatus: 400 },
+      ...{ waiting: 1, oldest: ago(90), dead: 0 },
+    },
+  ],
   failedJobs: [
     {
       job: "document-status",
@@ -138,6 +182,7 @@ export const connected = (): ConsoleState => ({
     {
       id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e01",
       job: "document-status",
+      bulk: null,
       scheduledAt: ago(30),
       state: "failed",
       reason: "the view audience.document_status cannot be read (42P01)",
@@ -150,6 +195,7 @@ export const connected = (): ConsoleState => ({
     {
       id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e02",
       job: "appointment-reminder",
+      bulk: null,
       scheduledAt: ago(7_500),
       state: "done",
       reason: null,
@@ -158,6 +204,19 @@ export const connected = (): ConsoleState => ({
       refused: 3,
       expired: 0,
       messages: { PENDING: 11, SENDING: 1, SENT: 40, DELIVERED: 9_691, READ: 55, FAILED: 2 },
+    },
+    {
+      id: "4f0c9a6e-0d5b-4a52-9d0e-1b7f5a2c8e03",
+      job: "bulk:vaccination-march",
+      bulk: "vaccination-march",
+      scheduledAt: ago(90_000),
+      state: "done",
+      reason: null,
+      accepted: 3_000,
+      opted_out: 12,
+      refused: 1,
+      expired: 0,
+      messages: { PENDING: 1_480, SENT: 20, DELIVERED: 1_500 },
     },
   ],
 });
@@ -195,6 +254,7 @@ export const createConsole = (more: Partial<ConsoleOptions> = {}) => {
     setAnswer: async (answer) => {
       messenger.calls.push(answer === null ? "no answer" : `answer ${answer}`);
     },
+    cancelRun: async (run) => messenger.calls.push(`cancel run ${run}`),
     readState: async (filter) => {
       messenger.filter = filter;
       return messenger.state;

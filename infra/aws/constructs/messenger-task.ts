@@ -1,5 +1,6 @@
-import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack, Validations } from "aws-cdk-lib";
 import * as ecs from "aws-cdk-lib/aws-ecs";
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
@@ -22,15 +23,16 @@ const agentFolders = {
   "agent-log": "/var/log/amazon/ssm",
 };
 
-/** The messenger's container, with a role that may read its own secrets. */
+/** The messenger's container, with a role that may read its own secrets and put events on the stage's buses. */
 export class MessengerTask extends Construct {
   readonly definition: ecs.FargateTaskDefinition;
   readonly logGroup: LogGroup;
   /** Time to live of the task's DNS record, in seconds. */
   readonly rememberedSeconds = 10;
 
-  constructor(scope: Construct, id: string, { stage, logRetention, messagingImage, consoleLogin }: Config) {
+  constructor(scope: Construct, id: string, config: Config) {
     super(scope, id);
+    const { stage, logRetention, messagingImage, consoleLogin } = config;
     this.logGroup = new LogGroup(this, "Logs", {
       retention: logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -90,7 +92,16 @@ export class MessengerTask extends Construct {
     );
     for (const [variable, name] of named)
       Secret.fromSecretNameV2(this, variable, name).grantRead(this.definition.taskRole);
+    this.#reach(config);
     this.#accept();
+  }
+
+  #reach({ eventBuses }: Config) {
+    if (eventBuses.length === 0) return;
+    const resources = eventBuses.map((resourceName) =>
+      Stack.of(this).formatArn({ service: "events", resource: "event-bus", resourceName }),
+    );
+    this.definition.addToTaskRolePolicy(new PolicyStatement({ actions: ["events:PutEvents"], resources }));
   }
 
   #accept() {

@@ -10,7 +10,16 @@ import { figureOf, messengerFigure } from "./log-metric.ts";
 
 /** The metrics that alarms and the dashboard read. */
 export const usedFigures = [
-  ...(["connected", "unlinked", "rejected", "passkey", "limited", "paused", "pending"] as const),
+  ...([
+    "connected",
+    "unlinked",
+    "rejected",
+    "disconnected",
+    "passkey",
+    "limited",
+    "paused",
+    "pending",
+  ] as const),
   ...(["oldest_seconds", "oldest_urgent_seconds", "callback_seconds", "sent", "failed"] as const),
 ] satisfies (keyof Figures)[];
 type UsedFigure = (typeof usedFigures)[number];
@@ -58,13 +67,13 @@ export const messengerAlarms = (
     },
     {
       name: "phone-unlinked",
-      says: "No phone is linked: no message is sent until an operator links one.",
+      says: "An account has no linked phone: it sends nothing until an operator links one.",
       metric: of("unlinked", "Maximum"),
       rings: { atLeast: 1 },
     },
     {
       name: "login-rejected",
-      says: "WhatsApp accepts no login of the messenger: no message is sent until an operator acts or a ban ends.",
+      says: "WhatsApp accepts no login of an account: it sends nothing until an operator acts or a ban ends.",
       metric: of("rejected", "Maximum"),
       rings: { atLeast: 1 },
     },
@@ -76,18 +85,8 @@ export const messengerAlarms = (
     },
     {
       name: "messenger-disconnected",
-      says: "WhatsApp has been unreachable for 15 minutes: no message is sent.",
-      // neither connected, unlinked nor rejected, which have their own alarms
-      metric: new MathExpression({
-        label: "disconnected",
-        expression: "1 - connected - unlinked - rejected",
-        usingMetrics: {
-          connected: of("connected", "Maximum"),
-          unlinked: of("unlinked", "Maximum"),
-          rejected: of("rejected", "Maximum"),
-        },
-        period: Duration.minutes(5),
-      }),
+      says: "WhatsApp has been unreachable for 15 minutes: an account sends nothing.",
+      metric: of("disconnected", "Maximum"),
       rings: { atLeast: 1 },
       periods: 3,
     },

@@ -28,7 +28,7 @@ export class Exchange implements Listener {
   readonly #account: Account;
   readonly #knowledge: Knowledge;
   readonly #connections = new Set<Connection>();
-  readonly #pairings = new Map<Connection, Pairing>();
+  readonly #pairings: Map<Connection, Pairing>;
   readonly #most = { open: 0, loggedIn: 0, ever: 0, logins: 0 };
   readonly changes = new EventEmitter<{ change: [] }>().setMaxListeners(0);
   readonly delivery: Delivery;
@@ -36,7 +36,9 @@ export class Exchange implements Listener {
   readonly faults: string[] = [];
   behaviour: Behaviour = Behaviour.parse({});
 
-  constructor(known: Omit<Knowledge, "newChats">) {
+  /** @param pairings those of all accounts of the platform. */
+  constructor(known: Omit<Knowledge, "newChats">, pairings = new Map<Connection, Pairing>()) {
+    this.#pairings = pairings;
     const behaviour = () => this.behaviour;
     this.#knowledge = { ...known, newChats: new NewChatLimits(behaviour) };
     this.#account = known.account;
@@ -74,6 +76,11 @@ export class Exchange implements Listener {
 
   get unacknowledged(): number {
     return this.#account.devices.reduce((sum, { unacknowledged }) => sum + unacknowledged, 0);
+  }
+
+  /** Whether a client is linked to the account. */
+  knows(clientKey: string): boolean {
+    return this.#account.find(clientKey) !== undefined;
   }
 
   open(connection: Connection): void {
@@ -194,7 +201,7 @@ export class Exchange implements Listener {
     const [ref = "", clientKey = "", identityKey = "", secret = ""] = qr.replace(/^[^#]*#/, "").split(",");
     const pairing = [...this.#pairings.values()].find((waiting) => waiting.owns(ref));
     if (!pairing) throw new Error("no connected client shows this QR code");
-    return pairing.scan(clientKey, identityKey, secret);
+    return pairing.scan(clientKey, identityKey, secret, this.#account);
   }
 
   #showingCode() {

@@ -14,7 +14,7 @@ const refs = 6;
 /** A client that is being linked by a QR code or a pairing code. */
 export class Pairing {
   readonly #connection: Connection;
-  readonly #account: Account;
+  #account: Account;
   readonly #identityKey: Buffer;
   readonly #demandsPasskey: boolean;
   readonly #refs = Array.from({ length: refs }, () => `2@${randomBytes(24).toString("base64url")}`);
@@ -55,8 +55,9 @@ export class Pairing {
     return this.#connection.isOpen && this.#code !== undefined;
   }
 
-  /** Links the client by its QR code. */
-  scan(clientKey: string, identityKey: string, secret: string): Promise<Device> {
+  /** Links the client by its QR code, to the account whose phone has scanned it. */
+  scan(clientKey: string, identityKey: string, secret: string, account: Account): Promise<Device> {
+    this.#account = account;
     if (clientKey !== this.#connection.clientKey) throw new Error("the QR code has another client's key");
     if (identityKey !== this.#identityKey.toString("base64"))
       throw new Error("the QR code has another client's identity key");

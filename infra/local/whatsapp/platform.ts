@@ -15,8 +15,10 @@ import { Directory } from "./directory.ts";
 import { Exchange, type Sockets } from "./exchange.ts";
 import { historySync } from "./history-sync.ts";
 import { startMediaStore } from "./media/media-store.ts";
+import type { Pairing } from "./pairing.ts";
 import type { Envelope, Phone } from "./phone.ts";
 import { PrivacyTokens } from "./privacy-tokens.ts";
+import { Reception } from "./reception.ts";
 import { createAuthority } from "./wire/authority.ts";
 
 export interface PlatformOptions {
@@ -59,7 +61,11 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
   const account = new Account(directory.register(options.account ?? defaultAccount));
   for (const number of phones) directory.register(number);
   const tokens = new PrivacyTokens(directory);
-  const exchange = new Exchange({ account, directory, media, tokens });
+  const pairings = new Map<Connection, Pairing>();
+  const exchange = new Exchange({ account, directory, media, tokens }, pairings);
+  const reception = new Reception();
+  reception.add(exchange);
+  const exchanges = [exchange];
 
   let pageReads = 0;
   const server = createServer(({ url }, response) => {
@@ -77,7 +83,7 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     socket.resetAndDestroy();
   });
   const sockets = new WebSocketServer({ server, path: "/ws/chat" });
-  sockets.on("connection", (socket) => exchange.open(new Connection(socket, authority, exchange)));
+  sockets.on("connection", (socket) => reception.open(new Connection(socket, authority, reception)));
   const loopback = await listenOnLoopback(server);
 
   const platform = {
@@ -122,6 +128,26 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     },
     /** Unexpected errors of the platform. */
     faults: exchange.faults as readonly string[],
+    /** Lets another number send messages: it has its own clients, limits and behaviour, and the same contacts. */
+    addAccount(number: string) {
+      const other = new Account(directory.register(number));
+      const own = new Exchange(
+        { account: other, directory, media, tokens: new PrivacyTokens(directory) },
+        pairings,
+      );
+      own.changes.on("change", () => exchange.changes.emit("change"));
+      reception.add(own);
+      exchanges.push(own);
+      return {
+        phone: other.phone,
+        scan: async (qr: string): Promise<string> => (await own.scan(qr)).jid,
+        behave: (misbehaviour: Misbehaviour): void => own.behave(misbehaviour),
+        disconnect: (reason: Reason): void => own.disconnect(reason),
+        get sockets(): Sockets {
+          return own.sockets;
+        },
+      };
+    },
     /** Creates an account for a number. */
     register: (number: string): Phone => directory.register(number),
     unregister: (number: string): void => directory.remove(number),
@@ -182,7 +208,7 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     leave(forMs?: number): void {
       clearTimeout(comesBack);
       away = true;
-      exchange.dropAll();
+      for (const one of exchanges) one.dropAll();
       if (forMs !== undefined) comesBack = setTimeout(platform.comeBack, forMs);
     },
     comeBack(): void {
@@ -200,8 +226,10 @@ export const startPlatform = async (options: PlatformOptions = {}) => {
     },
     async stop(): Promise<void> {
       clearTimeout(comesBack);
-      exchange.delivery.stop();
-      exchange.dropAll();
+      for (const one of exchanges) {
+        one.delivery.stop();
+        one.dropAll();
+      }
       sockets.close();
       await Promise.all([loopback.stop(), control.stop(), media.stop()]);
       directory.close();

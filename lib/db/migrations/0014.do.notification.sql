@@ -101,13 +101,15 @@ where ended_at is null and since <= audience.moment();
 
 -- ---------------------------------------------------------------- notification
 
--- A job at one scheduled time, with the number of recipients by outcome.
+-- A job at one scheduled time, or a bulk run, with the number of recipients by outcome.
 create table notification.run (
   id uuid primary key default gen_random_uuid(),
-  -- unknown jobs are recorded too, as failed
+  -- unknown jobs are recorded too, as failed; of a bulk run, bulk:<name>
   job text not null check (length(job) <= 100),
+  -- of a bulk run, whose recipients come from a file
+  template text check (length(template) <= 100),
   scheduled_at timestamptz not null,
-  state text not null default 'running' check (state in ('running', 'done', 'failed')),
+  state text not null default 'running' check (state in ('running', 'done', 'failed', 'cancelled')),
   -- of a failure, without personal data
   reason text,
   accepted integer not null default 0,
@@ -119,6 +121,7 @@ create table notification.run (
   unique (job, scheduled_at)
 );
 create index run_by_change on notification.run (changed_at);
+create unique index run_of_bulk on notification.run (job) where template is not null;
 
 -- The outcome for each recipient, without number and text: the key identifies it to the city.
 create table notification.recipient (
@@ -133,12 +136,24 @@ create table notification.recipient (
   reason text,
   -- in the outbox
   message_id text,
-  -- when it was last in the audience; it is deleted a month later
+  -- of a bulk run: the line of the file, and its number, masked
+  line integer,
+  masked text,
+  -- when it was last in the audience, or when its message of a bulk run is due; it is deleted a month later
   seen_at timestamptz not null default now(),
   primary key (job, occasion, dedupe_key)
 );
 create index recipient_of_run on notification.recipient (run_id, outcome);
 create index recipient_by_age on notification.recipient (seen_at);
+
+-- Ends a bulk run that an operator cancels. Returns its id, or null if there is none.
+create function notification.cancel_bulk(wanted text) returns uuid
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  update notification.run set state = 'cancelled', changed_at = now()
+  where job = 'bulk:' || wanted and template is not null returning id;
+end;
 
 -- The outcome of a single notification, requested by an event or an operator.
 create table notification.request (
@@ -151,6 +166,24 @@ create table notification.request (
   changed_at timestamptz not null default now()
 );
 create index request_by_age on notification.request (changed_at);
+
+-- Texts that operators change without a deployment. The latest approved version replaces the template in code.
+create table notification.template (
+  name text not null check (name ~ '^[a-z0-9-]{1,60}$'),
+  version integer not null,
+  -- {{name}} stands for a value
+  text text not null check (length(text) between 1 and 4096),
+  -- of a template that code does not have: its class, and the rule of each value
+  class text check (class in ('transactional', 'reminder', 'bulk')),
+  parameters jsonb,
+  author text not null check (length(author) <= 100),
+  created_at timestamptz not null default now(),
+  -- of a version that is sent; a draft has none
+  approver text check (length(approver) <= 100 and approver <> author),
+  approved_at timestamptz,
+  retired_at timestamptz,
+  primary key (name, version)
+);
 
 -- HMACs of the numbers that get no reminders and no bulk messages.
 create table notification.opt_out (
@@ -193,8 +226,10 @@ grant select on all tables in schema audience to municipal_notify;
 alter default privileges for role municipal_owner in schema audience grant select on tables to municipal_notify;
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
 grant select on notification.opt_out to municipal_notify;
+-- what was approved stays as it was
+grant select, insert, update (approver, approved_at, retired_at) on notification.template to municipal_notify;
 grant execute on function notification.add_opt_out, notification.remove_opt_out to municipal_notify, municipal_messenger;
-grant execute on function notification.is_opted_out to municipal_messenger;
+grant execute on function notification.is_opted_out, notification.cancel_bulk to municipal_messenger;
 
 -- for the console, which shows no recipients
 grant usage on schema notification to municipal_messenger;

@@ -38,14 +38,18 @@ begin atomic
   select count(*)::integer from gone;
 end;
 
--- Deletes rows older than a month. Recipients in a current audience are marked as seen every day.
+-- Deletes rows older than a month. Recipients in a current audience are marked as seen every day. A bulk run is known as long
+-- as its recipients are: without it, the same file would be sent again.
 create function notification.expire(most integer) returns integer
 language sql volatile security definer
 set search_path = notification, pg_temp
 begin atomic
   with runs as (
     delete from notification.run where id in (
-      select id from notification.run where changed_at < now() - interval '30 days' limit most)
+      select id from notification.run past
+      where changed_at < now() - interval '30 days'
+        and (template is null or not exists (select from notification.recipient where run_id = past.id))
+      limit most)
     returning 1
   ), recipients as (
     delete from notification.recipient where (job, occasion, dedupe_key) in (

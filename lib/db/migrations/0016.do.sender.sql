@@ -10,6 +10,8 @@ create table messaging.sender (
   -- messages, and bytes of texts and media, that are accepted in a day; null: no limit
   per_day integer check (per_day >= 0),
   bytes_per_day bigint check (bytes_per_day >= 0),
+  -- its accounts send the messages
+  pool text not null default 'city',
   created_at timestamptz not null default now()
 );
 
@@ -63,6 +65,14 @@ create table messaging.sender_day (
   primary key (sender, day, slot)
 ) with (fillfactor = 50); -- each acceptance updates a row: HOT updates need room
 
+-- Counts the messages that wait for an account.
+create function messaging.count_waiting(wanted smallint) returns integer
+language sql stable security definer
+set search_path = messaging, pg_temp
+begin atomic
+  select count(*)::integer from messaging.message where is_open and queue = 'account ' || wanted::text;
+end;
+
 create function messaging.today() returns date
 language sql stable
 return (now() at time zone 'Asia/Jakarta')::date;
@@ -70,10 +80,14 @@ return (now() at time zone 'Asia/Jakarta')::date;
 grant usage on schema messaging to municipal_gatekeeper, municipal_sender_admin;
 grant execute on function messaging.authenticate_sender to municipal_gatekeeper;
 grant execute on function messaging.is_active to municipal_sender_admin;
+grant execute on function messaging.count_waiting to municipal_sender_admin, municipal_messenger;
 grant execute on function messaging.today to municipal_sender_admin, municipal_messenger;
 grant select, insert, update on messaging.sender, messaging.sender_credential to municipal_sender_admin;
 grant select on messaging.sender_day to municipal_sender_admin;
 grant select on messaging.sender to municipal_messenger;
+grant select, insert, update on messaging.account to municipal_sender_admin;
+-- for the console; not the digest
+grant select (sender, expires_at, retires_at, revoked_at) on messaging.sender_credential to municipal_messenger;
 grant select, insert, update, delete on messaging.sender_day to municipal_messenger;
 
 reset role;

@@ -4,7 +4,9 @@ import { log } from "#lib/log.ts";
 import { guardConnector } from "../accept/address-guard.ts";
 import type { Encryption } from "../outbox/encryption.ts";
 import { Wakeup } from "../send/wakeup.ts";
+import { type BusSettings, findBus, openBuses } from "./bus.ts";
 import {
+  changeType,
   claimEvents,
   completeEvent,
   type Event,
@@ -13,7 +15,7 @@ import {
   releaseEvent,
   type Schedule,
 } from "./event.ts";
-import { post } from "./post.ts";
+import { type Outcome, post } from "./post.ts";
 import { sign } from "./signature.ts";
 
 const giveUpEveryMs = 60_000;
@@ -32,6 +34,7 @@ export interface CallbackOptions {
   readonly encryption: Encryption;
   /** Which addresses may be called; only the public web by default. */
   readonly connector?: buildConnector.connector | undefined;
+  readonly buses: BusSettings;
   readonly schedule?: Schedule | undefined;
   readonly onCallback: (outcome: "accepted" | "failed") => void;
   readonly signal: AbortSignal;
@@ -50,7 +53,7 @@ const openSecrets = ({ sender, url, secrets }: Event, encryption: Encryption): B
 };
 
 const bodyOf = ({ message }: Event): string =>
-  JSON.stringify({ type: "message.state", timestamp: message.changed_at, data: message });
+  JSON.stringify({ type: changeType, timestamp: message.changed_at, data: message });
 
 /**
  * Sends the changes of messages' states to the addresses of their senders until the signal is aborted: those of one message
@@ -58,16 +61,20 @@ const bodyOf = ({ message }: Event): string =>
  */
 export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
   const { sql, encryption, signal, onCallback, schedule = defaultSchedule } = options;
+  const buses = openBuses(options.buses);
   const agent = new Agent({ connect: options.connector ?? guardConnector(), allowH2: false, pipelining: 1 });
   const wakeup = new Wakeup();
   /** By address: one that does not answer delays its own events only. */
   const underWay = new Map<number, Promise<unknown>>();
 
-  const attempt = async (event: Event) => {
+  const attempt = async (event: Event): Promise<Outcome> => {
+    const id = `evt_${event.id}`;
+    const bus = findBus(event.url);
+    if (bus !== undefined) return buses.put(bus, id, event);
     const body = bodyOf(event);
     const secrets = openSecrets(event, encryption);
     if (!secrets) return { isOfAddress: true, reason: "the secret cannot be decrypted" };
-    const headers = sign(secrets, `evt_${event.id}`, Math.floor(Date.now() / 1_000), body);
+    const headers = sign(secrets, id, Math.floor(Date.now() / 1_000), body);
     return post(agent, event.url, headers, body);
   };
 
@@ -107,6 +114,6 @@ export const runCallbacks = async (options: CallbackOptions): Promise<void> => {
     }
     await wakeup.wait(schedule.everyMs, signal);
   }
-  await agent.destroy();
+  await Promise.all([agent.destroy(), buses.close()]);
   await Promise.all(underWay.values());
 };

@@ -1,6 +1,9 @@
 import type postgres from "postgres";
 import type { MessageState, State } from "#lib/messaging/submission.ts";
 
+/** What callbacks and events on a bus say about themselves. */
+export const changeType = "message.state";
+
 /** A change of a message's state that its sender's address has not accepted yet. */
 export interface Event {
   readonly seq: number;
@@ -8,7 +11,7 @@ export interface Event {
   readonly callbackId: number;
   readonly sender: string;
   readonly url: string;
-  /** Encrypted: one, or two while they are rotated. */
+  /** Encrypted: one, or two while they are rotated; none of a bus. */
   readonly secrets: readonly Uint8Array[];
   readonly attempts: number;
   /** As it was after the change. */
@@ -16,7 +19,7 @@ export interface Event {
 }
 
 type Row = Omit<Event, "secrets" | "message"> & {
-  secret: Uint8Array;
+  secret: Uint8Array | null;
   previous: Uint8Array | null;
   messageId: string;
   status: State;
@@ -40,7 +43,7 @@ const toEvent = ({
   ...event
 }: Row): Event => ({
   ...event,
-  secrets: previous ? [secret, previous] : [secret],
+  secrets: [secret, previous].filter((one) => one !== null),
   message: {
     id: messageId,
     status,

@@ -6,6 +6,30 @@ import type { Failure } from "./event.ts";
 const timeoutMs = 10_000;
 const maxRetryAfterDigits = 6;
 
+/** Undefined if the address has accepted the event. */
+export type Outcome = (Failure & { readonly reason: string }) | undefined;
+
+/** Sends a body to an address once. @param judge reads the answer. */
+export const send = async (
+  dispatcher: Dispatcher,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  judge: (answer: Dispatcher.ResponseData) => Promise<Outcome>,
+): Promise<Outcome> => {
+  const { origin, pathname, search } = new URL(url);
+  try {
+    const answer = await dispatcher.request({
+      ...{ method: "POST", origin, path: pathname + search, headers, body },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    return await judge(answer);
+  } catch (error) {
+    // its message may contain the address
+    return { isOfAddress: true, reason: (error instanceof Error && errorCode(error)) || "no answer" };
+  }
+};
+
 const readRetryAfter = (value: unknown): number | undefined =>
   typeof value === "string" && new RegExp(`^\\d{1,${maxRetryAfterDigits}}$`).test(value)
     ? Number(value)
@@ -15,37 +39,22 @@ const readRetryAfter = (value: unknown): number | undefined =>
 const ofEvent: readonly number[] = [400, 409, 413, 422];
 
 /**
- * Sends a body to an address once. Redirects are not followed: the receiver's signature is for one address.
+ * Sends a callback once. Redirects are not followed: the signature is for one address.
  *
  * @returns undefined if the address has accepted it, with any status from 200 to 299.
  */
-export const post = async (
+export const post = (
   dispatcher: Dispatcher,
   url: string,
-  headers: Readonly<Record<string, string>>,
+  signature: Readonly<Record<string, string>>,
   body: string,
-): Promise<(Failure & { readonly reason: string }) | undefined> => {
-  const { origin, pathname, search } = new URL(url);
-  try {
-    const {
-      statusCode: status,
-      headers: answered,
-      body: rest,
-    } = await dispatcher.request({
-      ...{ method: "POST", origin, path: pathname + search, body },
-      headers: {
-        ...headers,
-        "content-type": "application/json",
-        "user-agent": "municipal-messaging-gateway/1.0",
-      },
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    await rest.dump({ limit: 64 * 1024 });
+): Promise<Outcome> => {
+  const own = { "content-type": "application/json", "user-agent": "municipal-messaging-gateway/1.0" };
+  return send(dispatcher, url, { ...signature, ...own }, body, async (answer) => {
+    const { statusCode: status, headers } = answer;
+    await answer.body.dump({ limit: 64 * 1024 });
     if (status >= 200 && status < 300) return undefined;
-    const retryAfterSeconds = readRetryAfter(answered["retry-after"]);
+    const retryAfterSeconds = readRetryAfter(headers["retry-after"]);
     return { status, isOfAddress: !ofEvent.includes(status), retryAfterSeconds, reason: `status ${status}` };
-  } catch (error) {
-    // its message may contain the address
-    return { isOfAddress: true, reason: (error instanceof Error && errorCode(error)) || "no answer" };
-  }
+  });
 };

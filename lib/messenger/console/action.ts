@@ -3,6 +3,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { log } from "#lib/log.ts";
 import { isPhone, maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
+import { BulkName } from "#lib/messaging/submission.ts";
 import { maxAnswerLength } from "../outbox/answer.ts";
 import type { Acts } from "./acts.ts";
 import type { Notice } from "./login/operator-login.ts";
@@ -12,28 +13,34 @@ import type { Words } from "./words/en.ts";
 /** With those of acts.ts less than the timeout of the page: the notice can say which component is not responding. */
 const timeoutMs = 20_000;
 
+/** The name of the account that the action is about; undefined for the only one. */
+type Chosen = string | undefined;
+
 /** What the operator can do. A {@link Fault} of status 400 to 499 is shown as it is. */
 export interface Actions {
   readonly setPaused: (paused: boolean) => Promise<void>;
   /** @param phone digits with country code. @returns the code to enter on the phone. */
-  readonly requestPairingCode: (phone: string) => Promise<string>;
+  readonly requestPairingCode: (phone: string, account: Chosen) => Promise<string>;
   /** @returns false if the phone may still list the device. */
-  readonly unlink: () => Promise<boolean>;
+  readonly unlink: (account: Chosen) => Promise<boolean>;
   /** Logs in, or starts pairing, after logins were stopped. */
-  readonly logIn: () => Promise<void>;
+  readonly logIn: (account: Chosen) => Promise<void>;
   /** @returns false if no link is archived. @throws Error if a phone is linked. */
-  readonly restoreLink: () => Promise<boolean>;
+  readonly restoreLink: (account: Chosen) => Promise<boolean>;
   /** @returns false if it is not a version that can be announced. */
-  readonly setVersion: (version: string) => Promise<boolean>;
+  readonly setVersion: (version: string, account: Chosen) => Promise<boolean>;
   /** Stops reminders and bulk messages to a number. @returns false if it had already opted out. */
   readonly optOut: (phone: string) => Promise<boolean>;
   /** @returns false if the number had not opted out. */
   readonly optIn: (phone: string) => Promise<boolean>;
   /** @param answer what persons are answered who write to the city's number; null for no answer. */
   readonly setAnswer: (answer: string | null) => Promise<void>;
+  /** @returns how many messages of the bulk run were cancelled; undefined if there is no such run. */
+  readonly cancelRun: (name: string) => Promise<number | undefined>;
 }
 
 interface Form {
+  readonly account: Chosen;
   readonly field: (name: string) => string;
   readonly words: Words;
 }
@@ -60,6 +67,8 @@ const readOptOut = (form: Form): string => {
   if (form.field("confirmed") !== "yes") throw badRequest(form.words.failures.optOutUnconfirmed);
   return readPhone(form);
 };
+
+const findRun = (field: Form["field"]): string | undefined => BulkName.safeParse(field("run")).data;
 
 /** Forms send line breaks as CR LF, which phones show as two. */
 const readAnswer = ({ field, words }: Form): string => {
@@ -89,40 +98,40 @@ const actions = {
   "pairing-code": {
     role: "operator",
     run: async ({ requestPairingCode }, form) =>
-      form.words.notices.pairingCode(await requestPairingCode(readPhone(form))),
+      form.words.notices.pairingCode(await requestPairingCode(readPhone(form), form.account)),
     failed: (failures) => failures["pairing-code"],
   },
   unlink: {
     role: "admin",
-    run: async ({ unlink }, { field, words }) => {
+    run: async ({ unlink }, { account, field, words }) => {
       const { word } = words.unlinking;
       if (field("confirmation").trim().toLowerCase() !== word)
         throw badRequest(words.failures.unconfirmed(word));
       const { unlinked, unlinkedHere } = words.notices;
-      return (await unlink()) ? unlinked : unlinkedHere;
+      return (await unlink(account)) ? unlinked : unlinkedHere;
     },
     failed: (failures) => failures.unlink,
   },
   "log-in": {
     role: "operator",
-    run: async ({ logIn }, { words }) => {
-      await logIn();
+    run: async ({ logIn }, { account, words }) => {
+      await logIn(account);
       return words.notices.connecting;
     },
     failed: ({ notStopped }) => notStopped,
   },
   "old-link": {
     role: "operator",
-    run: async ({ restoreLink }, { words }) => {
-      if (!(await restoreLink())) throw badRequest(words.failures.noArchive);
+    run: async ({ restoreLink }, { account, words }) => {
+      if (!(await restoreLink(account))) throw badRequest(words.failures.noArchive);
       return words.notices.oldLink;
     },
     failed: ({ oldLink }) => oldLink,
   },
   version: {
     role: "operator",
-    run: async ({ setVersion }, { field, words }) => {
-      if (!(await setVersion(field("version")))) throw badRequest(words.failures.badVersion);
+    run: async ({ setVersion }, { account, field, words }) => {
+      if (!(await setVersion(field("version"), account))) throw badRequest(words.failures.badVersion);
       return words.notices.version;
     },
     failed: ({ version }) => version,
@@ -161,6 +170,17 @@ const actions = {
     },
     failed: (failures) => failures.answer,
   },
+  "cancel-run": {
+    role: "operator",
+    run: async ({ cancelRun }, { field, words: { failures, notices } }) => {
+      if (field("confirmed") !== "yes") throw badRequest(failures.runUnconfirmed);
+      const run = findRun(field);
+      const cancelled = run && (await cancelRun(run));
+      if (typeof cancelled !== "number") throw badRequest(failures.noRun);
+      return notices.runCancelled(cancelled);
+    },
+    failed: ({ cancelRun }) => cancelRun,
+  },
 } satisfies Record<string, Action>;
 
 export type ActionName = keyof typeof actions;
@@ -184,7 +204,9 @@ export const perform = async (
   const { acts } = options;
   const { notices, page } = form.words;
   const phone = findPhone(form.field);
-  const id = await acts.begin(operator, name, phone && maskPhone(phone)).catch((error: unknown) => {
+  const about = phone === undefined ? findRun(form.field) : maskPhone(phone);
+  const subject = [form.account, about].filter(Boolean).join(" ") || undefined;
+  const id = await acts.begin(operator, name, subject).catch((error: unknown) => {
     log.error("console action could not be recorded", { action: name, error });
     return undefined;
   });

@@ -11,12 +11,13 @@ import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./login/origin.t
 import { confirmOperator, type LoginOptions, serveLogin } from "./login-routes.ts";
 import { readFilter } from "./messages.ts";
 import { renderError, renderPage } from "./page.ts";
-import { fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
+import { accountOf, fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
 import type { ConsoleState } from "./state.ts";
 import { isLanguage, languages } from "./words/language.ts";
 
 export interface ConsoleOptions extends Actions, Omit<LoginOptions, "now"> {
-  readonly readState: (filter: MessageFilter) => Promise<ConsoleState>;
+  /** @param account whose connection is shown; by default one that this task leads. */
+  readonly readState: (filter: MessageFilter, account: string | undefined) => Promise<ConsoleState>;
   /** A clock for logins, in milliseconds. */
   readonly now?: () => number;
 }
@@ -44,9 +45,9 @@ const headers = {
 
 const findState = (
   { readState }: ConsoleOptions,
-  { filter }: OperatorLogin,
+  { filter, account }: OperatorLogin,
 ): Promise<ConsoleState | undefined> =>
-  deadline(readState(filter), stateTimeoutMs).catch((error: unknown) => {
+  deadline(readState(filter, account), stateTimeoutMs).catch((error: unknown) => {
     log.error("cannot read the state for the console", { error });
     return undefined;
   });
@@ -140,11 +141,19 @@ const serveConsole = (
       return reply.redirect("/console", 303);
     }),
   );
+  scope.post(
+    "/account",
+    asOperator(async (login, request, reply) => {
+      Object.assign(login, { account: accountOf(request), notice: undefined });
+      return reply.redirect("/console", 303);
+    }),
+  );
   for (const name of actionNames)
     scope.post(
       `/${name}`,
       asOperator(async (login, request, reply) => {
         const form = {
+          account: accountOf(request),
           field: (field: string) => fieldOf(request, field),
           words: languages[languageOf(request)],
         };

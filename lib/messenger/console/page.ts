@@ -1,12 +1,15 @@
 import { type Html, html } from "#lib/html.ts";
+import { renderAccounts } from "./accounts-section.ts";
 import { renderActs } from "./acts-section.ts";
 import { renderAlerts } from "./alerts.ts";
 import { renderAnswer } from "./answer-section.ts";
+import { renderCallbacks } from "./callbacks-section.ts";
 import { renderChart } from "./chart-section.ts";
 import { renderOptOut } from "./opt-out-section.ts";
 import { renderMessages, renderQueue } from "./outbox-section.ts";
 import { renderLinking, renderStopped, renderUnlinking } from "./phone-section.ts";
 import { renderRuns } from "./runs-section.ts";
+import { renderSenders } from "./senders-section.ts";
 import { renderStatus } from "./status-section.ts";
 import type { View } from "./view.ts";
 import type { Words } from "./words/en.ts";
@@ -64,6 +67,7 @@ ${header}
 <h1 class="unseen">${words.title}</h1>
 <p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
 ${renderAlerts(view)}
+${renderAccounts(view)}
 ${renderStatus(view)}
 ${renderStopped(view)}
 ${renderLinking(view)}
@@ -71,6 +75,8 @@ ${renderQueue(view)}
 ${renderChart(view)}
 ${renderMessages(view)}
 ${renderRuns(view)}
+${renderSenders(view)}
+${renderCallbacks(view)}
 ${renderOptOut(view)}
 ${renderAnswer(view)}
 ${renderUnlinking(view)}

@@ -1,7 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
 import { drawQr } from "./qr.ts";
 import type { ConsoleState } from "./state.ts";
-import { hiddenUnless, may, type View } from "./view.ts";
+import { hiddenUnless, may, pathOf, type View } from "./view.ts";
 import { adviceOf } from "./words/advice.ts";
 
 /** What links a phone is shown only to those who may link one. */
@@ -29,14 +29,14 @@ export const renderLinking = (view: View): Html => {
 <li>${linking.scan}</li>
 </ol>
 <h3>${linking.withCode}</h3>
-<form method="post" action="/console/pairing-code" class="stack" data-live>
+<form method="post" action="${pathOf(view, "pairing-code")}" class="stack" data-live>
 <label for="phone">${linking.phone}</label>
 <input id="phone" name="phone" type="tel" inputmode="tel" autocomplete="off" maxlength="30" required aria-describedby="phone-hint">
 <p id="phone-hint" class="muted">${linking.phoneHint}</p>
 <button class="plain">${linking.getCode}</button>
 </form>
 <h3>${linking.withOldLink}</h3>
-<form method="post" action="/console/old-link" class="stack" data-live>
+<form method="post" action="${pathOf(view, "old-link")}" class="stack" data-live>
 <p class="muted">${linking.oldLinkHint}</p>
 <button class="plain">${stopped.oldLink}</button>
 </form>
@@ -66,13 +66,13 @@ export const renderStopped = (view: View): Html => {
   return html`<section id="stopped" class="card" aria-labelledby="stopped-title"${hiddenUnless(isStopped)}>
 <h2 id="stopped-title">${stopped.heading}</h2>
 <p>${isStopped ? html`${says} <strong>${operator}</strong> <span class="muted">${stopped.code(code)}</span>` : undefined}</p>
-<form method="post" action="/console/version" class="stack" data-live${hiddenUnless(isStopped && code === 405 && may(view, "operator"))}>
+<form method="post" action="${pathOf(view, "version")}" class="stack" data-live${hiddenUnless(isStopped && code === 405 && may(view, "operator"))}>
 <label for="version">${stopped.version}</label>
 <input id="version" name="version" autocomplete="off" spellcheck="false" maxlength="20" required aria-describedby="version-hint">
 <p id="version-hint" class="muted">${stopped.versionHint}</p>
 <button class="primary">${stopped.setVersion}</button>
 </form>
-${buttons.map(([action, label]) => html`<form method="post" action="/console/${action}" data-live><button class="plain">${stopped[label]}</button></form>`)}
+${buttons.map(([action, label]) => html`<form method="post" action="${pathOf(view, action)}" data-live><button class="plain">${stopped[label]}</button></form>`)}
 </section>`;
 };
 
@@ -91,7 +91,7 @@ export const renderUnlinking = (view: View): Html => {
 <p>${text}</p>
 <details>
 <summary>${summary}</summary>
-<form method="post" action="/console/unlink" class="stack" data-live>
+<form method="post" action="${pathOf(view, "unlink")}" class="stack" data-live>
 <label for="confirmation">${confirm(word)}</label>
 <input id="confirmation" name="confirmation" autocomplete="off" autocapitalize="none" spellcheck="false" required>
 <button class="danger">${button}</button>

@@ -11,5 +11,11 @@ export const languageOf = ({ headers }: FastifyRequest): Language =>
 export const fieldOf = ({ body }: FastifyRequest, name: string): string =>
   body instanceof URLSearchParams ? (body.get(name) ?? "") : "";
 
+/** The account that a form is about; undefined for the only one. */
+export const accountOf = ({ query }: FastifyRequest): string | undefined => {
+  const { account } = query as { account?: unknown };
+  return typeof account === "string" ? account : undefined;
+};
+
 export const sendPage = (reply: FastifyReply, status: number, page: string): FastifyReply =>
   reply.code(status).type("text/html; charset=utf-8").send(page);

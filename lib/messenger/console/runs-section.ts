@@ -2,13 +2,18 @@ import { type Html, html } from "#lib/html.ts";
 import { states } from "#lib/messaging/submission.ts";
 import { renderAge } from "./age.ts";
 import type { RunSummary } from "./runs.ts";
-import { hiddenUnless, type View } from "./view.ts";
+import { hiddenUnless, may, type View } from "./view.ts";
 
-const tones: Record<RunSummary["state"], string> = { running: "waiting", done: "good", failed: "bad" };
+const tones: Record<RunSummary["state"], string> = {
+  running: "waiting",
+  done: "good",
+  failed: "bad",
+  cancelled: "bad",
+};
 const recipientCounts = ["accepted", "opted_out", "refused", "expired"] as const;
 
-/** The job's name comes from the database: quoted if it is not one of ours. */
-const quote = (job: string) => (/^[\w-]+$/.test(job) ? job : `'${job.replaceAll("'", "'\\''")}'`);
+/** Quotes a name of the database for a command, unless it is as plain as ours. */
+export const quote = (name: string) => (/^[\w-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
 
 /** The command that retries those whom a run has not reached. */
 export const replayCommand = (job: string, scheduledAt: Date): string =>
@@ -25,19 +30,38 @@ const inOrder = (messages: RunSummary["messages"], { messages: { states: meaning
     states.map((state) => [meanings ? `${state} (${meanings[state]})` : state, messages[state] ?? 0]),
   );
 
+/** The command that says who was not reached; that of a bulk run reads its file. */
+const commandFor = ({ job, bulk, scheduledAt }: RunSummary): string =>
+  bulk === null ? replayCommand(job, scheduledAt) : `npm run notify -- bulk-report ${bulk}`;
+
+/** Renders the form that cancels what waits of a bulk run. */
+const renderCancel = ({ bulk, messages }: RunSummary, view: View): Html => {
+  const { cancel } = view.words.runs;
+  const waiting = messages.PENDING ?? 0;
+  return html`<details${hiddenUnless(waiting > 0 && may(view, "operator"))}>
+<summary>${cancel.summary}</summary>
+<form method="post" action="/console/cancel-run" class="stack" data-live>
+<input type="hidden" name="run" value="${bulk}">
+<label class="tick"><input type="checkbox" name="confirmed" value="yes" required> ${cancel.confirm}</label>
+<div class="buttons"><button class="danger">${cancel.button(waiting)}</button></div>
+</form>
+</details>`;
+};
+
 const hasMissed = ({ state, refused, expired }: RunSummary) => state === "failed" || refused + expired > 0;
 
 // explicit roles as in outbox-section.ts
-const renderRun = (run: RunSummary, { words, now }: View): Html => {
-  const { id, job, scheduledAt, state, reason, messages } = run;
+const renderRun = (run: RunSummary, view: View): Html => {
+  const { words, now } = view;
+  const { id, job, bulk, scheduledAt, state, reason, messages } = run;
   const { columns, counts, noCounts, states: names } = words.runs;
   const recipients = Object.fromEntries(recipientCounts.map((name) => [counts[name], run[name]]));
   return html`<tr id="run-${id}" role="row">
 <td role="cell"><span class="state ${tones[state]}">${names[state]}</span>${reason && html` <span class="reason">${reason}</span>`}</td>
 <td role="cell" data-label="${columns.job}">${job}</td>
 <td role="cell" data-label="${columns.scheduled}">${renderAge(scheduledAt, now, words)}</td>
-<td role="cell" data-label="${columns.recipients}">${renderCounts(recipients, noCounts)}${hasMissed(run) ? html`<code>${replayCommand(job, scheduledAt)}</code>` : undefined}</td>
-<td role="cell" data-label="${columns.messages}">${renderCounts(inOrder(messages, words), noCounts)}</td>
+<td role="cell" data-label="${columns.recipients}">${renderCounts(recipients, noCounts)}${hasMissed(run) ? html`<code>${commandFor(run)}</code>` : undefined}</td>
+<td role="cell" data-label="${columns.messages}">${renderCounts(inOrder(messages, words), noCounts)}${bulk === null ? undefined : renderCancel(run, view)}</td>
 </tr>`;
 };
 
@@ -56,7 +80,7 @@ ${(state?.jobs ?? []).map((job) => html`<h3>${job}</h3><ul class="commands">${li
 </details>`;
 };
 
-/** Renders the latest runs of the notification jobs. `npm run notify -- report` lists recipients not reached. */
+/** Renders the latest runs of the notification jobs, and the bulk runs. `npm run notify -- report` lists recipients not reached. */
 export const renderRuns = (view: View): Html => {
   const { columns, heading, unavailable, none } = view.words.runs;
   const { runs = [], unread = !view.state } = view.state ?? {};

@@ -1,11 +1,13 @@
 import type postgres from "postgres";
 
-/** What the console shows of a run of a notification job: counts, no recipients. */
+/** What the console shows of a run of a notification job, or of a bulk run: counts, no recipients. */
 export interface RunSummary {
   readonly id: string;
   readonly job: string;
+  /** The name of a bulk run. */
+  readonly bulk: string | null;
   readonly scheduledAt: Date;
-  readonly state: "running" | "done" | "failed";
+  readonly state: "running" | "done" | "failed" | "cancelled";
   readonly reason: string | null;
   readonly accepted: number;
   readonly opted_out: number;
@@ -17,14 +19,20 @@ export interface RunSummary {
 
 const maxRuns = 10;
 
-/** Lists the latest runs that had recipients or failed. Most have none: jobs run every few minutes. */
+/**
+ * Lists the latest runs that had recipients or failed, after the bulk runs with messages that wait, for days. Most runs have
+ * none: jobs run every few minutes.
+ */
 export const listRuns = (sql: postgres.ISql) => sql<RunSummary[]>`
-  select id, job, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
+  select id, job, case when template is not null then split_part(job, ':', 2) end as bulk,
+    scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
     (select coalesce(jsonb_object_agg(counted.state, counted.count), '{}') from (
       select m.state, count(*) from messaging.message m where m.run = shown.id group by m.state) counted) as messages
   from notification.run shown
   where state = 'failed' or accepted + opted_out + refused + expired > 0
-  order by scheduled_at desc, job limit ${maxRuns}`;
+  order by case when template is not null then
+    exists (select from messaging.message m where m.run = shown.id and is_open) else false end desc,
+    scheduled_at desc, job limit ${maxRuns}`;
 
 /** A job whose runs fail. */
 export interface FailedJob {
@@ -40,7 +48,7 @@ export interface FailedJob {
 export const listFailedJobs = (sql: postgres.ISql) => sql<FailedJob[]>`
   select distinct on (job) job, reason, scheduled_at as "scheduledAt", min(scheduled_at) over (partition by job) as since
   from notification.run failed
-  where state = 'failed' and not exists (
+  where state = 'failed' and template is null and not exists (
     select from notification.run later
     where later.job = failed.job and later.scheduled_at > failed.scheduled_at and later.state = 'done')
   order by job, scheduled_at desc`;

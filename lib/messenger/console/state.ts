@@ -8,11 +8,14 @@ import { type Depth, listDepths, type QueueFigures, readQueue } from "../outbox/
 import type { MessageSummary, Waiting } from "../outbox/message.ts";
 import { findPause } from "../outbox/pause.ts";
 import { listSenders } from "../outbox/senders.ts";
+import { type AccountRow, listAccountRows } from "./accounts.ts";
 import { type Act, listActs } from "./acts.ts";
+import { type CallbackSummary, listCallbacks } from "./callbacks.ts";
 import { type Hour, listHours } from "./chart.ts";
 import type { MessageFilter } from "./login/operator-login.ts";
 import { listMessages } from "./messages.ts";
 import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
+import { listSenderSummaries, type SenderSummary } from "./senders.ts";
 
 /** Of each statement and of all together: the page polls every 2 s. */
 const timeoutMs = 2_000;
@@ -69,17 +72,23 @@ interface Outbox {
   readonly due: QueueFigures | undefined;
   /** The latest, newest first, or those that match the operator's search. */
   readonly messages: readonly MessageSummary[];
+  readonly accounts: readonly AccountRow[];
   readonly senders: readonly string[];
   readonly hours: readonly Hour[];
   /** The latest of notification jobs that had recipients or failed, newest first. */
   readonly runs: readonly RunSummary[];
   readonly failedJobs: readonly FailedJob[];
+  /** What each sender may send and has sent today. */
+  readonly terms: readonly SenderSummary[];
+  readonly callbacks: readonly CallbackSummary[];
   /** The latest actions of operators, newest first. */
   readonly acts: readonly Act[];
 }
 
 /** What the console shows of this task. */
 interface Own {
+  /** The name of the account that is shown; undefined if this task leads none and none was chosen. */
+  readonly account?: string | undefined;
   readonly connection: Connection;
   readonly leader: boolean;
   /** Of the platform, if this task is the leader. */
@@ -96,7 +105,7 @@ export interface ConsoleState extends Own, Outbox {
 export interface Sources {
   readonly own: Own;
   /** The linked number, if this task is the leader. */
-  readonly account?: string | undefined;
+  readonly number?: string | undefined;
   /** Whether the database answers the messenger's other queries. */
   readonly isDatabaseUp: () => Promise<boolean>;
   /** Explains why messages wait, by id. */
@@ -106,12 +115,12 @@ export interface Sources {
 
 type LimitTimes = Pick<Outbox, "limitedSince" | "stoppedSince">;
 
-const findLimits = async (sql: postgres.ISql, account = ""): Promise<LimitTimes> => {
+const findLimits = async (sql: postgres.ISql, number = ""): Promise<LimitTimes> => {
   const [row] = await sql<LimitTimes[]>`
     select case when locked_until > now() then locked_at when paused_until > now() then paused_at
       -- the contact that has used up the cap
-      else (select max(since) from messaging.contact c where c.account = a.phone) end as "limitedSince", stopped_at as "stoppedSince"
-    from messaging.account a where phone = ${account}`;
+      else (select max(since) from messaging.contact c where c.number = a.phone) end as "limitedSince", stopped_at as "stoppedSince"
+    from messaging.number a where phone = ${number}`;
   return row ?? { limitedSince: null, stoppedSince: null };
 };
 
@@ -127,22 +136,34 @@ const readMessages = async (
   return messages.map((message) => ({ ...message, waiting: waiting.get(message.id) }));
 };
 
+const readSenders = async (
+  sql: postgres.ISql,
+): Promise<Pick<Outbox, "accounts" | "senders" | "terms" | "callbacks">> => {
+  const [accounts, senders, terms, callbacks] = await Promise.all([
+    listAccountRows(sql),
+    listSenders(sql),
+    listSenderSummaries(sql),
+    listCallbacks(sql),
+  ]);
+  return { accounts, senders, terms, callbacks };
+};
+
 const readTables = async (sql: postgres.ISql, sources: Sources): Promise<Outbox> => {
   const [pause, answer, limits, queue, due, messages, senders, hours, runs, failedJobs, acts] =
     await Promise.all([
       findPause(sql),
       findAnswer(sql),
-      findLimits(sql, sources.account),
+      findLimits(sql, sources.number),
       listDepths(sql),
       readQueue(sql),
       readMessages(sql, sources),
-      listSenders(sql),
+      readSenders(sql),
       listHours(sql),
       listRuns(sql),
       listFailedJobs(sql),
       listActs(sql),
     ]);
-  return { ...pause, answer, ...limits, queue, due, messages, senders, hours, runs, failedJobs, acts };
+  return { ...pause, answer, ...limits, queue, due, messages, ...senders, hours, runs, failedJobs, acts };
 };
 
 /** Reads in one transaction: with the first statement that takes too long all others end. */
@@ -168,7 +189,7 @@ const pending = new WeakMap<postgres.Sql, Map<string, Promise<Outbox>>>();
 const readOnce = (sql: postgres.Sql, sources: Sources): Promise<Outbox> => {
   const readings = pending.get(sql) ?? new Map<string, Promise<Outbox>>();
   pending.set(sql, readings);
-  const key = JSON.stringify(sources.filter);
+  const key = JSON.stringify([sources.filter, sources.number]);
   const reading = readings.get(key) ?? readOutboxAgain(sql, sources).finally(() => readings.delete(key));
   readings.set(key, reading);
   return reading;
@@ -183,10 +204,13 @@ const unknown: Outbox = {
   queue: [],
   due: undefined,
   messages: [],
+  accounts: [],
   senders: [],
   hours: [],
   runs: [],
   failedJobs: [],
+  terms: [],
+  callbacks: [],
   acts: [],
 };
 

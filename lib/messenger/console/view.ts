@@ -23,4 +23,11 @@ export const hiddenUnless = (condition: boolean | undefined): Html | undefined =
 export const disabledUnless = (condition: boolean | undefined): Html | undefined =>
   condition ? undefined : html` disabled`;
 
+/** The path of an action on the account that is shown: of several, the form says which one the operator has seen. */
+export const pathOf = ({ state }: View, action: string): string => {
+  const { account, accounts = [] } = state ?? {};
+  const query = accounts.length > 1 && account ? `?${new URLSearchParams({ account })}` : "";
+  return `/console/${action}${query}`;
+};
+
 export const may = ({ operator }: View, role: Role): boolean => isAllowed(operator, role);

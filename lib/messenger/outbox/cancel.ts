@@ -5,6 +5,9 @@ import type { MessageState } from "#lib/messaging/submission.ts";
 import { detachMedia } from "./media.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
 
+/** That a message waits, and that nothing of it may have left. */
+const waits = (sql: postgres.ISql) => sql`state = 'PENDING' and attempts <= unsent`;
+
 /**
  * Cancels a message that waits and of which nothing may have left. It and the statement that takes a message to send it
  * both change only a PENDING row: whichever is first.
@@ -19,7 +22,7 @@ export const cancel = async (
 ): Promise<MessageState | undefined> => {
   const [cancelled] = await sql<(StateRow & { mediaId: number | null })[]>`
     update messaging.message set state = 'CANCELLED', reason = null, changed_at = now()
-    where id = ${id} and sender = ${sender} and state = 'PENDING' and attempts <= unsent
+    where id = ${id} and sender = ${sender} and ${waits(sql)}
     returning ${stateColumns(sql)}, media_id as "mediaId"`;
   if (cancelled) {
     if (cancelled.mediaId !== null) await detachMedia(sql, cancelled.mediaId);
@@ -29,4 +32,18 @@ export const cancel = async (
     select ${stateColumns(sql)} from messaging.message where id = ${id} and sender = ${sender}`;
   if (row && row.status !== "CANCELLED") throw new Fault(notWaiting);
   return row && toState(row);
+};
+
+/**
+ * Cancels a bulk run: it hands over no more messages, and those that wait are cancelled as by {@link cancel}.
+ *
+ * @returns how many were cancelled; undefined if there is no such run.
+ */
+export const cancelRun = async (sql: postgres.Sql, name: string): Promise<number | undefined> => {
+  const [ended] = await sql<{ run: string | null }[]>`select notification.cancel_bulk(${name}) as run`;
+  if (!ended?.run) return undefined;
+  const { count } = await sql`
+    update messaging.message set state = 'CANCELLED', reason = null, changed_at = now()
+    where run = ${ended.run} and ${waits(sql)}`;
+  return count;
 };

@@ -27,8 +27,10 @@ export interface Outgoing {
   readonly attempts: number;
   /** Those that failed before a frame left. */
   readonly unsent: number;
-  /** The city's number that sends it. */
-  readonly account: string;
+  /** That sends it. */
+  readonly account: number;
+  /** That the account is linked to. */
+  readonly number: string;
   /**
    * How often the platform has rejected it, by what was done about it, and the last `code`; how often a service of the
    * platform that it needs has failed, by service.

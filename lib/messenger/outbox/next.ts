@@ -9,8 +9,10 @@ export interface Choice {
   readonly epoch: number;
   /** Numbers that may not be sent to yet. */
   readonly resting: readonly string[];
-  /** The city's number that is linked. */
-  readonly account: string;
+  /** That sends. */
+  readonly account: number;
+  /** That is linked to it. */
+  readonly number: string;
   /** The least urgent priority at which messages to new contacts of the account may be taken; -1 for none. */
   readonly newContactsUpTo: number;
   /** The only numbers that may be sent to while the platform does not answer for others; undefined for all. */
@@ -22,23 +24,37 @@ export interface Choice {
   readonly rotation: Rotation;
 }
 
-export type Restrictions = Pick<Choice, "resting" | "account" | "newContactsUpTo" | "reachable">;
+export type Restrictions = Pick<Choice, "resting" | "account" | "number" | "newContactsUpTo" | "reachable">;
 
-/** What the outbox requires of a message that may be taken, as conditions on a row `waiting`. */
-const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, reachable }: Restrictions) => {
+/** The queues that an account takes messages from: what was given to it, and while it is active those of its pool. */
+const queuesOf = (sql: postgres.ISql, account: number) => sql`
+  select 'account ' || id::text from messaging.account where id = ${account}
+  union all select 'pool ' || pool from messaging.account where id = ${account} and state = 'active'`;
+
+/** What the outbox requires of a message that may be taken, as conditions on a row `waiting`; `mine` are the queues. */
+const conditions = (sql: postgres.ISql, restrictions: Restrictions) => {
+  const { resting, account, number, newContactsUpTo, reachable } = restrictions;
   const isContact = sql`exists (
-    select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone)`;
+    select from messaging.contact c where c.number = ${number} and c.phone = waiting.phone)`;
   return {
     isDue: sql`not_before <= now() and expires_at > now()`,
     isOn: sql`not exists (select from messaging.control where paused)`,
     isRested: sql`phone <> all(string_to_array(${resting.join()}, ','))`,
     isReachable: reachable ? sql`phone = any(string_to_array(${reachable.join()}, ','))` : sql`true`,
     isContact,
+    /** Whether the recipient knows no other account of the pool that can send, and gets no message of it now. */
+    isFree: sql`(waiting.account is not null or not exists (
+      select from (
+        select r.account from messaging.route r where r.pool = waiting.pool and r.phone = waiting.phone
+        union all
+        select o.account from messaging.message o
+        where o.is_open and o.phone = waiting.phone and o.pool = waiting.pool) known
+      where known.account <> ${account} and messaging.can_send(known.account)))`,
     isAllowed: sql`(priority <= ${newContactsUpTo} or ${isContact})`,
-    /** The first message to the number: others keep behind it. */
+    /** The first message to the number from these queues: others keep behind it. */
     firstOfNumber: sql`
       select seq as first_seq from messaging.message other
-      where other.is_open and other.phone = waiting.phone
+      where other.is_open and other.phone = waiting.phone and other.queue in (select queue from mine)
         and (other.state = 'SENDING' or other.epoch is not null
           or (other.not_before <= now() and other.expires_at > now()))
       order by other.priority, other.seq limit 1`,
@@ -50,37 +66,41 @@ const conditions = (sql: postgres.ISql, { resting, account, newContactsUpTo, rea
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, account, lanes, underWay, rotation } = choice;
-  const { isDue, isOn, isRested, isReachable, isAllowed, firstOfNumber } = conditions(sql, choice);
+  const { epoch, account, number, lanes, underWay, rotation } = choice;
+  const { isDue, isOn, isRested, isReachable, isAllowed, isFree, firstOfNumber } = conditions(sql, choice);
   const [row] = await sql<(Omit<Outgoing, "expiresAt"> & { expiresIn: number })[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
-    ), senders (sender) as (${walkSenders(sql, sql`is_open`)})
+    ), mine (queue) as materialized (${queuesOf(sql, account)}),
+    senders (sender) as (${walkSenders(sql, sql`is_open`)})
     update messaging.message taken
-    set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, changed_at = now()
+    set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, number = ${number},
+      changed_at = now()
     where id = (
-      select id from senders s cross join unnest(string_to_array(${lanes.join()}, ',')) free (lane) cross join lateral (
+      select id
+      from senders s cross join mine cross join unnest(string_to_array(${lanes.join()}, ',')) free (lane)
+      cross join lateral (
         select id, priority, seq from messaging.message waiting cross join lateral (
           -- not NOT EXISTS, which the planner may execute as a join of all pending messages
           ${firstOfNumber}) of_number
-        where is_open and waiting.sender = s.sender and waiting.lane = free.lane
-          and state = 'PENDING' and ${isDue} and ${isOn} and ${isRested} and ${isReachable} and ${isAllowed}
+        where is_open and waiting.sender = s.sender and waiting.queue = mine.queue and waiting.lane = free.lane
+          and state = 'PENDING' and ${isDue} and ${isOn} and ${isRested} and ${isReachable} and ${isAllowed} and ${isFree}
           and id <> all(string_to_array(${underWay.join()}, ','))
           and seq = first_seq
         order by priority, seq limit 1) first
       order by priority, (${JSON.stringify(rotation)}::text::jsonb ->> concat(priority, ' ', s.sender))::bigint
         nulls first, seq
       limit 1)
-    -- unless it has expired meanwhile
+    -- unless it has expired, or another account has taken it, meanwhile
     and state = 'PENDING' and exists (select from term)
-    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, unsent, epoch, account,
+    returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, unsent, epoch, account, number,
       coalesce(refusals, '{}') as refusals,
       (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
       extract(epoch from expires_at - now())::float8 as "expiresIn",
       not exists (
-        select from messaging.contact c where c.account = ${account} and c.phone = taken.phone) as "isNewContact"`;
+        select from messaging.contact c where c.number = ${number} and c.phone = taken.phone) as "isNewContact"`;
   if (!row) return undefined;
   rotation.recordTaken(row);
   return { ...row, expiresAt: steadyNow() + row.expiresIn * 1_000 };
@@ -116,23 +136,26 @@ export const maxAhead = 2_000;
 
 /** Explains why messages wait, by the conditions with which {@link takeNext} chooses. */
 export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
-  const { isOn, isReachable, isContact, isAllowed, firstOfNumber } = conditions(sql, restrictions);
+  const { isOn, isReachable, isContact, isAllowed, isFree, firstOfNumber } = conditions(sql, restrictions);
   return sql<Held[]>`
-    with recursive senders (sender) as (${walkSenders(sql, sql`is_open`)}), asked as materialized (
+    with recursive mine (queue) as materialized (${queuesOf(sql, restrictions.account)}),
+    senders (sender) as (${walkSenders(sql, sql`is_open`)}), asked as materialized (
       select id, seq, sender, priority, ${isAllowed} as allowed, ${isReachable} as reachable,
         case when epoch is null then greatest(not_before, now()) else now() end as taken_from
       from messaging.message waiting
       where id = any(string_to_array(${ids.join()}, ',')) and state = 'PENDING' and expires_at > now()
+        and queue in (select queue from mine) and ${isFree}
     ), busy as materialized (
-      select lane, count(*)::int as count from messaging.message where is_open and state = 'SENDING' group by lane
+      select lane, count(*)::int as count from messaging.message 
+      where is_open and state = 'SENDING' and account = ${restrictions.account} group by lane
     ), counted as materialized (
       select line.*, s.sender, urgency as priority, first.*
-      from (select distinct allowed, reachable, taken_from from asked) line cross join senders s
+      from (select distinct allowed, reachable, taken_from from asked) line cross join senders s cross join mine
         cross join unnest(string_to_array('code,upload,other', ',')) of_lane cross join generate_series(0, 3) urgency
         cross join lateral (
           select seq from messaging.message waiting
-          where is_open and waiting.sender = s.sender and lane = of_lane and priority = urgency
-            and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
+          where is_open and waiting.sender = s.sender and waiting.queue = mine.queue and lane = of_lane
+            and priority = urgency and ${isFree} and state = 'PENDING' and expires_at > now() and not_before <= line.taken_from
             and (not line.allowed or ${isAllowed}) and (not line.reachable or ${isReachable})
           order by seq limit ${maxAhead + 1}) first
     ), in_turns as (

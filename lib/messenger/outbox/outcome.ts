@@ -20,15 +20,23 @@ export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
   sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
 
 /** Marks a message that the platform has accepted. A receipt may have arrived before. */
-export const markSent = async (sql: postgres.Sql, { id, phone, account }: Outgoing): Promise<void> => {
+export const markSent = async (
+  sql: postgres.Sql,
+  { id, phone, account, number }: Outgoing,
+): Promise<void> => {
   await sql`
     with contact as (
-      insert into messaging.contact (account, phone) values (${account}, ${phone}) on conflict do nothing
+      insert into messaging.contact (number, phone) values (${number}, ${phone}) on conflict do nothing
+    ), sent as (
+      update messaging.message
+      set state = case state when 'SENDING' then 'SENT' else state end, sent_at = now(),
+        changed_at = case state when 'SENDING' then now() else changed_at end
+      where id = ${id}
+      returning pool
     )
-    update messaging.message
-    set state = case state when 'SENDING' then 'SENT' else state end, sent_at = now(),
-      changed_at = case state when 'SENDING' then now() else changed_at end
-    where id = ${id}`;
+    insert into messaging.route as known (pool, phone, account) select pool, ${phone}, ${account}::smallint from sent
+    on conflict (pool, phone) do update set account = excluded.account, since = now()
+    where known.account <> excluded.account`;
 };
 
 export const markFailed = async (
@@ -126,6 +134,7 @@ export const deferUntilQuietEnd = async (
  * Requeues messages whose sending was interrupted. Of one that was not composed yet, such as an upload, nothing has left:
  * it is never UNCERTAIN, and has failed if that happens each time.
  *
+ * @param epoch the term of the account's leader; a former one changes nothing.
  * @param underWay ids of messages that are still being sent.
  * @returns how many.
  */
@@ -135,6 +144,7 @@ export const recover = async (
   underWay: readonly string[] = [],
 ): Promise<number> => {
   const isInterrupted = sql`is_open and state = 'SENDING' and epoch <= ${epoch}
+    and account = (select account from messaging.leadership where epoch = ${epoch})
     and id <> all(string_to_array(${underWay.join()}, ','))`;
   const uncomposed = await sql`
     update messaging.message

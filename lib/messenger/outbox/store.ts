@@ -64,10 +64,15 @@ const toRows = (sql: postgres.ISql, messages: readonly (NewMessage & { readonly 
 const insertRows = (sql: postgres.ISql, from: postgres.Fragment) => sql`
   stored as (
     insert into messaging.message
-      (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before)
+      (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before, pool, account)
     select id, sender, kind, phone, content, media_id, priority, due + seconds * interval '1 second', quiet_hours, run,
-      coalesce(messaging.quiet_until(quiet_hours, due), due)
-    from (select *, greatest(now(), send_at) as due from ${from}) given order by n
+      coalesce(messaging.quiet_until(quiet_hours, due), due), pool, (
+        select r.account from messaging.route r
+        where r.pool = given.pool and r.phone = given.phone and messaging.can_send(r.account))
+    from (
+      select *, greatest(now(), send_at) as due, coalesce((
+        select s.pool from messaging.sender s where s.name = substring(sender from '^api:(.*)$')), 'city') as pool
+      from ${from}) given order by n
     returning id, accepted_at
   ), counted as (
     insert into messaging.sender_day as total (sender, day, slot, messages, bytes)

@@ -12,7 +12,7 @@ export type Pepper = Awaited<ReturnType<typeof digestTerm>>;
  */
 const listNumbers = async (sql: postgres.ISql, phone: string): Promise<string[]> => {
   const others = await sql<{ phone: string }[]>`
-    select phone from messaging.number_check
+    select distinct phone from messaging.number_check
     where address = ${`${phone}@s.whatsapp.net`} and address <> phone || '@s.whatsapp.net'`;
   return [phone, ...others.map((other) => other.phone)].sort();
 };

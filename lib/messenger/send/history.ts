@@ -12,7 +12,7 @@ export interface Cap {
 /** What limits an account: what it has sent, and what the platform said, before this task became leader. */
 export interface History {
   /** The city's number that is linked: all limits are its own. */
-  readonly account: string;
+  readonly number: string;
   /** Times of the sends of the last 24 hours by the steady clock, oldest first. */
   readonly sentAt: readonly number[];
   /** Times of the first send to each new number of the last 24 hours. */
@@ -44,24 +44,24 @@ interface Known {
  *
  * @param account the city's number that is linked.
  */
-export const loadHistory = async (sql: postgres.Sql, account: string): Promise<History> => {
+export const loadHistory = async (sql: postgres.Sql, number: string): Promise<History> => {
   const sent = await sql<{ age: number }[]>`
     select extract(epoch from now() - sent_at)::float8 as age from messaging.message
-    where sent_at > now() - interval '1 day' and account = ${account} order by sent_at`;
+    where sent_at > now() - interval '1 day' and number = ${number} order by sent_at`;
   const contacts = await sql<{ age: number }[]>`
     select extract(epoch from now() - since)::float8 as age from messaging.contact
-    where account = ${account} and since > now() - interval '1 day' order by since`;
+    where number = ${number} and since > now() - interval '1 day' order by since`;
   const [first] = await sql<{ age: number | null }[]>`
     select extract(epoch from now() - min(since))::float8 as age from messaging.contact
-    where account = ${account}`;
+    where number = ${number}`;
   const [known] = await sql<Known[]>`
     select extract(epoch from locked_until - now())::float8 as "lockedFor",
       extract(epoch from paused_until - now())::float8 as "pausedFor",
       extract(epoch from stopped_until - now())::float8 as "stoppedFor", cap_total as total,
       cap_used + (select count(*)::int from messaging.contact c
-        where c.account = a.phone and since > capped_at) as used,
+        where c.number = a.phone and since > capped_at) as used,
       extract(epoch from cap_ends_at - now())::float8 as "endsIn"
-    from messaging.account a where phone = ${account}`;
+    from messaging.number a where phone = ${number}`;
   // messages that were requeued for later hold back the others to their number
   const resting = await sql<{ phone: string; seconds: number }[]>`
     select phone, extract(epoch from max(not_before) - now())::float8 as seconds from messaging.message
@@ -70,7 +70,7 @@ export const loadHistory = async (sql: postgres.Sql, account: string): Promise<H
   const age = first?.age ?? undefined;
   const { lockedFor, pausedFor, stoppedFor, total = null, used = 0, endsIn } = known ?? {};
   return {
-    account,
+    number,
     sentAt: sent.map(({ age }) => now - age * 1_000),
     newContactsAt: contacts.map(({ age }) => now - age * 1_000),
     firstSentAt: age === undefined ? undefined : now - age * 1_000,

@@ -23,13 +23,13 @@ export interface LimitOptions {
 const secondsUntil = (at: Date): number => (at.getTime() - Date.now()) / 1_000;
 
 /** Stores what the platform says about the account's limits, so that the next leader observes them too. */
-const store = async (sql: postgres.Sql, account: string, { lockedUntil, cap }: Limits): Promise<void> => {
+const store = async (sql: postgres.Sql, number: string, { lockedUntil, cap }: Limits): Promise<void> => {
   const lockSeconds = lockedUntil ? secondsUntil(lockedUntil) : null;
   const capSeconds = cap ? secondsUntil(cap.endsAt) : null;
   await sql`
-    insert into messaging.account as known
+    insert into messaging.number as known
       (phone, locked_until, locked_at, cap_total, cap_used, cap_ends_at, capped_at) values (
-      ${account}, now() + ${lockSeconds}::float8 * interval '1 second', now(),
+      ${number}, now() + ${lockSeconds}::float8 * interval '1 second', now(),
       ${cap?.total ?? null}, ${cap?.used ?? null}, now() + ${capSeconds}::float8 * interval '1 second', now())
     on conflict (phone) do update set
       locked_until = case when ${lockedUntil !== undefined} then excluded.locked_until else known.locked_until end,
@@ -43,16 +43,16 @@ const store = async (sql: postgres.Sql, account: string, { lockedUntil, cap }: L
 /** Observes the account's limits from now on. */
 const learnLimits = async (options: LimitOptions, limits: Limits): Promise<void> => {
   const { sql, pacing, signal } = options;
-  const { account } = pacing;
+  const { number } = pacing;
   // what is announced before the account is known will be queried
-  if (account === undefined) return;
+  if (number === undefined) return;
   const now = steadyNow();
   const { lockedUntil, cap } = limits;
   if (lockedUntil !== undefined)
     pacing.lockNewContacts(lockedUntil ? now + secondsUntil(lockedUntil) * 1_000 : 0);
   if (cap !== undefined)
     pacing.capNewContacts(cap && { ...cap, endsAt: now + secondsUntil(cap.endsAt) * 1_000 });
-  await retryUntilDone(() => store(sql, account, limits), signal);
+  await retryUntilDone(() => store(sql, number, limits), signal);
   if (limits.isEndUnknown) await askLimits(options);
 };
 
@@ -84,11 +84,11 @@ export const pauseNewContacts = async (
   seconds: number,
 ): Promise<void> => {
   pacing.pauseNewContacts(steadyNow() + seconds * 1_000);
-  const { account = "" } = pacing;
+  const { number = "" } = pacing;
   await retryUntilDone(
     () => sql`
-      insert into messaging.account as known (phone, paused_until, paused_at)
-      values (${account}, now() + ${seconds} * interval '1 second', now())
+      insert into messaging.number as known (phone, paused_until, paused_at)
+      values (${number}, now() + ${seconds} * interval '1 second', now())
       on conflict (phone) do update set paused_until = greatest(known.paused_until, excluded.paused_until),
         paused_at = case when known.paused_until > now() then known.paused_at else now() end`,
     signal,
@@ -98,11 +98,11 @@ export const pauseNewContacts = async (
 /** Sends nothing for a time, nor does the next leader. */
 export const stopSending = async ({ sql, pacing, signal }: LimitOptions, seconds: number): Promise<void> => {
   pacing.stopAll(steadyNow() + seconds * 1_000);
-  const { account = "" } = pacing;
+  const { number = "" } = pacing;
   await retryUntilDone(
     () => sql`
-      insert into messaging.account as known (phone, stopped_until, stopped_at)
-      values (${account}, now() + ${seconds} * interval '1 second', now())
+      insert into messaging.number as known (phone, stopped_until, stopped_at)
+      values (${number}, now() + ${seconds} * interval '1 second', now())
       on conflict (phone) do update set stopped_until = greatest(known.stopped_until, excluded.stopped_until),
         stopped_at = case when known.stopped_until > now() then known.stopped_at else now() end`,
     signal,
@@ -116,15 +116,15 @@ export const stopSending = async ({ sql, pacing, signal }: LimitOptions, seconds
  */
 export const beginAccount = async (
   options: LimitOptions,
-  account: string,
+  number: string,
   isCurrent: () => boolean,
   wakeup: Wakeup,
 ): Promise<void> => {
   const { sql, pacing, signal } = options;
-  if (pacing.account !== account) {
+  if (pacing.number !== number) {
     pacing.end();
     const load = async () => {
-      const history = await loadHistory(sql, account);
+      const history = await loadHistory(sql, number);
       if (!isCurrent()) return;
       pacing.begin(history);
       pacing.holdNewContacts(steadyNow() + maxAnswerMs);

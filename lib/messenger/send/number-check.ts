@@ -5,20 +5,21 @@ import type { Channel } from "../channels/channel.ts";
 const registeredFor = "7 days";
 const unregisteredFor = "1 hour";
 
-/** Returns the address of a number on the platform, undefined if it is not registered; the answer is cached. */
+/** Returns the address of a number on the platform, undefined if it is not registered; an account's answer is cached. */
 export const findAddress = async (
   sql: postgres.Sql,
+  account: number,
   registry: Pick<Channel, "findAddress">,
   phone: string,
 ): Promise<string | undefined> => {
   const [cached] = await sql<{ address: string | null }[]>`
     select address from messaging.number_check
-    where phone = ${phone} and checked_at > now() - case when address is not null then ${registeredFor}::interval
+    where account = ${account} and phone = ${phone} and checked_at > now() - case when address is not null then ${registeredFor}::interval
       else ${unregisteredFor}::interval end`;
   if (cached) return cached.address ?? undefined;
   const address = await registry.findAddress(phone);
   await sql`
-    insert into messaging.number_check (phone, address) values (${phone}, ${address ?? null})
-    on conflict (phone) do update set address = excluded.address, checked_at = now()`;
+    insert into messaging.number_check (account, phone, address) values (${account}, ${phone}, ${address ?? null})
+    on conflict (account, phone) do update set address = excluded.address, checked_at = now()`;
   return address;
 };

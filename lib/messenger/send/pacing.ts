@@ -29,14 +29,14 @@ const freeAt = (times: readonly number[], limit: number, windowMs: number): numb
   return (times[times.length - limit] ?? 0) + windowMs;
 };
 
-type Sending = Pick<Outgoing, "phone" | "isNewContact" | "priority" | "account">;
+type Sending = Pick<Outgoing, "phone" | "isNewContact" | "priority" | "number">;
 
 /** Decides when the next message may be sent. Times are those of the steady clock. */
 export class Pacing {
   readonly #pace: Pace;
   readonly #random: () => number;
   readonly #byRecipient = new Map<string, number>();
-  #account: string | undefined;
+  #number: string | undefined;
   #sentAt: number[] = [];
   #newContactsAt: number[] = [];
   /** 0 if there was none in the last 24 hours, or since. */
@@ -65,13 +65,13 @@ export class Pacing {
   }
 
   /** The account whose limits apply; undefined while none is known. */
-  get account(): string | undefined {
-    return this.#account;
+  get number(): string | undefined {
+    return this.#number;
   }
 
   /** Applies the limits of an account, and no longer those of another. */
   begin(history: History): void {
-    this.#account = history.account;
+    this.#number = history.number;
     this.#sentAt = [...history.sentAt];
     this.#newContactsAt = [...history.newContactsAt];
     this.#lastNewContactAt = history.newContactsAt.at(-1) ?? 0;
@@ -85,7 +85,7 @@ export class Pacing {
 
   /** Allows no sends until the next account begins. */
   end(): void {
-    this.#account = undefined;
+    this.#number = undefined;
   }
 
   nextAt(now: number): number {
@@ -94,7 +94,7 @@ export class Pacing {
 
   /** What limits all messages, with the end of each in the past or the future. */
   #limits(now: number): Limit[] {
-    if (this.#account === undefined) return [{ name: "no-account", until: Number.POSITIVE_INFINITY }];
+    if (this.#number === undefined) return [{ name: "no-account", until: Number.POSITIVE_INFINITY }];
     const { perMinute, perHour } = this.#pace;
     const { size } = this.#underWay;
     return [
@@ -156,7 +156,7 @@ export class Pacing {
   /** Forecasts when the next sends can go, each after an average gap, if no limit changes. */
   forecast(count: number, now: number): number[] {
     const copy = new Pacing(this.#pace, undefined, () => 0.5);
-    copy.#account = this.#account;
+    copy.#number = this.#number;
     copy.#sentAt = [...this.#sentAt];
     copy.#firstSentAt = this.#firstSentAt;
     copy.#gapUntil = Math.max(this.#gapUntil, this.#stoppedUntil);
@@ -175,7 +175,7 @@ export class Pacing {
    */
   admit(message: Sending, now: number): (() => void) | undefined {
     // another number may have been linked since it was taken
-    if (message.account !== this.#account) return undefined;
+    if (message.number !== this.#number) return undefined;
     if (this.listObstacles(message, now).length > 0) return undefined;
     this.#underWay.add(message);
     this.#startGap(now);

@@ -58,7 +58,7 @@ const recover = async (
   if (action === "pause") return pause(options, message, isAnswered);
   if (action === "refresh") {
     const refresh = async () => {
-      const address = await findAddress(sql, channel, message.phone);
+      const address = await findAddress(sql, message.account, channel, message.phone);
       if (address !== undefined) await channel.refreshRecipient(address);
     };
     await refresh().catch((error: unknown) => {

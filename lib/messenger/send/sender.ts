@@ -22,6 +22,8 @@ import type { Wakeup } from "./wakeup.ts";
 
 export interface SenderOptions {
   readonly sql: postgres.Sql;
+  /** That sends. */
+  readonly account: number;
   readonly epoch: number;
   readonly channel: Channel;
   readonly pacing: Pacing;
@@ -178,13 +180,13 @@ const sendInTurn = async (
  * Looks up a number. The platform's answer that it has no account ends an outage of the directory; after any other its
  * devices are still to be queried.
  */
-const lookUp = ({ sql, channel, pacing: { outages } }: SenderOptions, phone: string) => {
+const lookUp = ({ sql, channel, pacing: { outages } }: SenderOptions, { account, phone }: Outgoing) => {
   const ask = async () => {
     const address = await channel.findAddress(phone);
     if (address === undefined) outages.end("directory");
     return address;
   };
-  return findAddress(sql, { findAddress: ask }, phone);
+  return findAddress(sql, account, { findAddress: ask }, phone);
 };
 
 const isUpload = ({ mediaId, payload }: Outgoing): boolean => mediaId !== null && payload === null;
@@ -192,7 +194,7 @@ const isUpload = ({ mediaId, payload }: Outgoing): boolean => mediaId !== null &
 const attempt = async (options: SenderOptions, message: Outgoing): Promise<void> => {
   const { sql, channel, pacing, onOutcome } = options;
   const { outages } = pacing;
-  const address = await lookUp(options, message.phone);
+  const address = await lookUp(options, message);
   if (address === undefined) {
     await outcome.markFailed(sql, message, reasons.unregistered);
     return onOutcome?.("failed", 0);
@@ -274,7 +276,7 @@ const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): P
 /**
  * Sends the messages in the outbox until the signal is aborted, one at a time to each number.
  *
- * This one loop takes all messages, so that no two statements take messages to one number at once. Several may be under
+ * This one loop takes all messages of the account, so that no two statements take messages to one number at once. Several may be under
  * way, a few of each lane: an upload, or a number that does not answer, delays no one-time code. baileys encrypts them one
  * at a time, in a transaction of the account that ends when the frame has left: the sessions with the account's own
  * devices, which all sends share, are never used by two at once.

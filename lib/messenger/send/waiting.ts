@@ -45,6 +45,7 @@ const ownEnd: readonly ObstacleName[] = ["order", "lane", "line"];
 const isEndless = ({ name, until }: Obstacle) => until === undefined && !ownEnd.includes(name);
 
 interface Sending {
+  readonly account: number;
   readonly pacing: Pacing;
   readonly channel: Pick<Channel, "isOpen" | "listReachable">;
 }
@@ -53,7 +54,7 @@ interface Sending {
  * Explains why messages wait, and about when each will be sent, by what decides it: the conditions of the outbox, the pace,
  * the lanes and the platform's outages.
  *
- * @returns by id; messages that do not wait are missing.
+ * @returns by id; messages that do not wait, and those of other accounts, are missing.
  */
 export const explainWaiting = async (
   sql: postgres.ISql,

@@ -39,6 +39,7 @@ const changedKeys: Readonly<Record<string, Context>> = {
   "larger instance": { database: { ...instance, instanceClass: "t4g.medium", storageGb: 100 } },
   "no reserved concurrency": { functionConcurrency: 0 },
   "another number of messengers": { messengerTasks: 3 },
+  "event buses": { eventBuses: examples.eventBuses[0] },
   "console login": { consoleLogin: examples.consoleLogin[0] },
   "messenger's image": { messagingImage: examples.messagingImage[0] },
   "other hosts": { domain: { ...domain, integrationHost: "new.city.example", basePath: "v2" } },

@@ -60,6 +60,8 @@ test("the notify role reads all audiences, also later ones, but not the tables b
     "select phone from messaging.contact",
     "select notification.expire(1)",
     "delete from notification.run",
+    "update notification.template set text = 'x'",
+    "delete from notification.template",
     "update notification.opt_out set since = now()",
     "delete from notification.opt_out",
     "select * from resident.resident",

@@ -3,6 +3,7 @@ import { runCallbacks } from "#lib/messenger/callback/callbacks.ts";
 import type { Schedule } from "#lib/messenger/callback/event.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { loopback } from "../../steps/loopback.ts";
+import { noBuses } from "../no-buses.ts";
 
 /** The callbacks of a task in another process, which can be killed; passed as JSON in its only argument. */
 export interface Assignment {
@@ -17,6 +18,7 @@ await runCallbacks({
   encryption: encryptionWith(encryptionKey),
   connector: loopback,
   schedule,
+  buses: noBuses,
   onCallback: () => {},
   signal: new AbortController().signal,
 });

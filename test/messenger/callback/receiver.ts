@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { serve } from "../../steps/http-server.ts";
+import { openArrivals } from "./arrivals.ts";
 
 /** A call that a receiver has got. */
 export interface Call {
@@ -22,9 +23,8 @@ type Answer =
  * @param answer of each call.
  */
 export const startReceiver = async (answer: (call: Call, count: number) => Answer = () => 204) => {
-  const calls: Call[] = [];
+  const { all: calls, add, until } = openArrivals<Call>();
   let ended = 0;
-  const waiting: { done: () => boolean; resolve: () => void }[] = [];
   const url = await serve(async (request, response) => {
     const body = await text(request);
     const call: Call = {
@@ -33,9 +33,7 @@ export const startReceiver = async (answer: (call: Call, count: number) => Answe
       body,
       ...JSON.parse(body),
     };
-    calls.push(call);
-    const given = answer(call, calls.length);
-    for (const { done, resolve } of waiting) if (done()) resolve();
+    const given = add(call, (count) => answer(call, count));
     if (given === "hang") return void response.once("close", () => ended++);
     const { status, headers } = typeof given === "number" ? { status: given, headers: {} } : given;
     response.writeHead(status, headers).end();
@@ -46,9 +44,7 @@ export const startReceiver = async (answer: (call: Call, count: number) => Answe
     /** Calls without an answer that the caller has ended. */
     ended: () => ended,
     statuses: (id: string) => calls.filter(({ data }) => data.id === id).map(({ data }) => data.status),
-    /** Resolves as soon as a condition on the calls holds. */
-    until: (done: () => boolean): Promise<void> =>
-      done() ? Promise.resolve() : new Promise((resolve) => void waiting.push({ done, resolve })),
+    until,
   };
 };
 

@@ -19,6 +19,7 @@ export const actions = [
   "/opt-in",
   "/answer",
   "/no-answer",
+  "/cancel-run",
   "/search",
 ];
 

@@ -44,6 +44,25 @@ test("each job has the commands to preview, run and repeat it", async () => {
       expect(body).toContain(`<code>npm run notify -- ${line}</code>`);
 });
 
+test("a bulk run has the command for its report, and can be cancelled while messages wait", async () => {
+  const { get, messenger, post } = await openLoggedIn();
+  const { body } = await get();
+  expect(body).toContain("<code>npm run notify -- bulk-report vaccination-march</code>");
+  const form = /<details>\n<summary>Cancel the run…[\s\S]+?<\/form>/.exec(body)?.[0];
+  expect(form).toContain('name="run" value="vaccination-march"');
+  expect(form).toContain("Cancel 1480 messages");
+  await post("/cancel-run", { run: "vaccination-march" });
+  expect((await get()).body).toContain("The run was not cancelled: tick the box to confirm.");
+  expect(messenger.calls).toEqual([]);
+  await post("/cancel-run", { run: "vaccination-march", confirmed: "yes" });
+  expect(messenger.calls).toEqual(["cancel run vaccination-march"]);
+  messenger.state = {
+    ...messenger.state,
+    runs: (messenger.state.runs ?? []).map((run) => ({ ...run, messages: {} })),
+  };
+  expect((await get()).body).toContain("<details hidden>\n<summary>Cancel the run…");
+});
+
 test("untrusted values are escaped", async () => {
   const { get, messenger } = await openLoggedIn();
   const [message] = messenger.state.messages;

@@ -22,6 +22,7 @@ const actions: readonly [string, Role, Record<string, string>][] = [
   ["opt-in", "operator", { phone, confirmed: "yes" }],
   ["answer", "operator", { answer: "This number does not read messages." }],
   ["no-answer", "operator", {}],
+  ["cancel-run", "operator", { run: "vaccination-march", confirmed: "yes" }],
   ["unlink", "admin", { confirmation: "unlink" }],
 ];
 const roles: readonly Role[] = ["viewer", "operator", "admin"];

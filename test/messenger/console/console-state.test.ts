@@ -74,6 +74,25 @@ describe("the state of the outbox", () => {
     expect(runs.map(({ messages }) => messages).slice(0, 3)).toEqual([{}, { PENDING: 1, SENT: 2 }, {}]);
   });
 
+  test("contains a bulk run before all others while its messages wait, and not among the jobs that fail", async () => {
+    const { connect, admin } = await createMessengerDatabase();
+    await admin`
+      insert into notification.run (job, template, scheduled_at, state, accepted)
+      values ('bulk:march', 'reminder', now() - interval '9 days', 'failed', 1),
+        ('bulk:april', 'reminder', now() - interval '8 days', 'done', 1)`;
+    await admin`
+      insert into notification.run (job, scheduled_at, state, accepted)
+      select 'other', now() - n * interval '1 minute', 'done', 1 from generate_series(1, 20) n`;
+    await admin`
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, run)
+      select 'm', 'notification', 'text', '6281200000001', '{}', now() + interval '1 day', id
+      from notification.run where job = 'bulk:march'`;
+    const { runs, failedJobs } = await readConsoleState(connect(3), sources);
+    expect(runs.map(({ bulk }) => bulk)).toEqual(["march", ...Array(9).fill(null)]);
+    expect(runs[0]?.messages).toEqual({ PENDING: 1 });
+    expect(failedJobs).toEqual([]);
+  });
+
   test("contains the jobs that fail, once each, until they succeed, however many runs of others follow", async () => {
     const { connect, admin } = await createMessengerDatabase();
     await admin`
@@ -91,16 +110,76 @@ describe("the state of the outbox", () => {
     ]);
   });
 
+  test("contains what each sender may send and has sent today, and its active credentials", async () => {
+    const { connect, admin } = await createMessengerDatabase();
+    await admin`
+      insert into messaging.sender (name, classes, per_day, bytes_per_day)
+      values ('ends', '{reminder}', 50, 2000000), ('expired', default, null, null), ('stays', default, null, null)`;
+    await admin`
+      insert into messaging.sender_credential (id, sender, digest, expires_at, retires_at, revoked_at)
+      select sender || n, sender, sha256((sender || n)::bytea), now() + expires * interval '1 day',
+        now() + retires * interval '1 day', now() + revoked * interval '1 day'
+      from (values ('ends', 1, 40, null, null), ('ends', 2, 90, 2, null), ('ends', 3, 99, null, -1), ('expired', 4, -1, null, null),
+        ('expired', 5, null, -1, null), ('stays', 6, null, null, null), ('stays', 7, 9, null, null))
+        given (sender, n, expires, retires, revoked)`;
+    await admin`
+      insert into messaging.sender_day (sender, day, slot, messages, bytes)
+      values ('api:ends', messaging.today(), 1, 3, 700), ('api:ends', messaging.today(), 2, 4, 100),
+        ('api:ends', messaging.today() - 1, 1, 9, 900), ('api:of-the-secret', messaging.today(), 1, 1, 5)`;
+    const { terms } = await readConsoleState(connect(3), sources);
+    const none = { credentials: 0, expiresAt: null };
+    expect(terms).toMatchObject([
+      {
+        sender: "ends",
+        classes: ["reminder"],
+        perDay: 50,
+        bytesPerDay: 2_000_000,
+        messagesToday: 7,
+        bytesToday: 800,
+      },
+      { sender: "expired", ...none, messagesToday: 0 },
+      { sender: "of-the-secret", ...none, perDay: null, bytesPerDay: null, messagesToday: 1, bytesToday: 5 },
+      { sender: "stays", credentials: 2, expiresAt: null },
+    ]);
+    expect(terms[0]?.credentials).toBe(2);
+    const days = ((terms[0]?.expiresAt?.getTime() ?? 0) - Date.now()) / 86_400_000;
+    expect(days).toBeCloseTo(40, 1);
+  });
+
+  test("contains what waits for each callback, with its host alone", async () => {
+    const { connect, admin } = await createMessengerDatabase();
+    await admin`
+      insert into messaging.callback (sender, url, secret, failures)
+      values ('api:a', 'https://a.example/path?token=hidden', '', 4), ('api:b', 'https://b.example/', '', 0),
+        ('api:b', 'eventbridge:city-events', null, 0)`;
+    await admin`
+      insert into messaging.callback_event (callback_id, message_id, state, accepted_at, at, attempts, due_at, given_up_at, last_status)
+      select callback.id, 'm', 'SENT', now(), now() - age * interval '1 minute', attempts, now() + due * interval '1 minute',
+        given_up_at, last_status
+      from messaging.callback join (values
+        ('https://a.example/path?token=hidden', 30, 2, -5, null::timestamptz, 500), ('https://a.example/path?token=hidden', 20, 1, -2, null, 503),
+        ('https://a.example/path?token=hidden', 10, 0, -1, null, null), ('https://a.example/path?token=hidden', 90, 9, -60, now(), 404),
+        ('https://b.example/', 1, 1, 1, null, null)) given (url, age, attempts, due, given_up_at, last_status) using (url)`;
+    const { callbacks } = await readConsoleState(connect(3), sources);
+    expect(callbacks).toMatchObject([
+      { sender: "a", host: "a.example", failures: 4, lastStatus: 503, waiting: 3, dead: 1 },
+      { sender: "b", host: "eventbridge:city-events", lastStatus: null, waiting: 0, oldest: null, dead: 0 },
+      { sender: "b", host: "b.example", failures: 0, lastStatus: null, waiting: 1, dead: 0 },
+    ]);
+    expect((Date.now() - (callbacks[0]?.oldest?.getTime() ?? 0)) / 60_000).toBeCloseTo(30, 0);
+    expect(JSON.stringify(callbacks)).not.toContain("hidden");
+  });
+
   test("contains when the platform's limits of the linked account began", async () => {
     const { connect, sql } = await createMessengerDatabase();
-    const account = "6281200000099";
-    const pacing = new Pacing(noPace, { ...unusedAccount, account });
+    const number = "6281200000099";
+    const pacing = new Pacing(noPace, { ...unusedAccount, number });
     const channel = { isOpen: () => true, fetchLimits: async () => ({}) };
     const { signal } = new AbortController();
     await stopSending({ sql, channel, pacing, signal }, 600);
-    const [first] = await sql`select stopped_at as at from messaging.account`;
+    const [first] = await sql`select stopped_at as at from messaging.number`;
     await stopSending({ sql, channel, pacing, signal }, 1_200);
-    const state = await readConsoleState(connect(2), { ...sources, account });
+    const state = await readConsoleState(connect(2), { ...sources, number });
     expect(state.stoppedSince).toEqual(first?.at);
     expect(pacing.describe(steadyNow()).stoppedSeconds).toBeGreaterThan(600);
   });

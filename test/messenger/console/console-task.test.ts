@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { listBlocked } from "../blocked-connections.ts";
@@ -28,6 +29,32 @@ test("the console of a running task says why a message waits, and opts its numbe
     ["opt-out", "6281•••••••01", "done"],
     ["opt-out", "6281•••••••01", "done"],
     ["opt-in", "6281•••••••01", "done"],
+  ]);
+});
+
+test("the console of a running task cancels what waits of a bulk run, and records its name", async () => {
+  const task = await start();
+  const submission = { sender: "notification", class: "bulk", run: randomUUID() };
+  const waiting = await submit(task, submission);
+  const begun = await submit(task, submission);
+  await database.admin`update messaging.message set state = 'SENDING', attempts = 1 where id = ${begun.id}`;
+  await database.admin`
+    insert into notification.run (id, job, template, scheduled_at, accepted)
+    values (${submission.run}, 'bulk:march', 'reminder', now(), 2)`;
+  const { press } = await openConsole(task);
+  const fields = { run: "march", confirmed: "yes" };
+  expect(await press("cancel-run", { ...fields, run: "april" })).toContain("There is no such bulk run.");
+  expect(await press("cancel-run", fields)).toContain(
+    "Run cancelled: 1 message that waited will not be sent.",
+  );
+  const states = await sql`select id, state from messaging.message order by seq`;
+  expect(states.map(({ id, state }) => [id, state])).toEqual([
+    [waiting.id, "CANCELLED"],
+    [begun.id, "SENDING"],
+  ]);
+  expect(await sql`select state from notification.run`).toEqual([{ state: "cancelled" }]);
+  expect(await sql`select subject from messaging.operator_act order by id desc limit 1`).toEqual([
+    { subject: "march" },
   ]);
 });
 

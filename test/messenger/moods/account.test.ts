@@ -34,7 +34,7 @@ const whileLinked = async (
 
 test("a replacement number begins its warm-up on day one with new contacts only, and the old number has its own again", async () => {
   const old = platform.account.number;
-  await sql`insert into messaging.contact (account, phone, since) values (${old}, ${phone}, now() - interval '40 days')`;
+  await sql`insert into messaging.contact (number, phone, since) values (${old}, ${phone}, now() - interval '40 days')`;
   const other = await startPlatform({ account: replacement, phones: [phone] });
   onTestFinished(() => other.stop());
 
@@ -51,9 +51,9 @@ test("a replacement number begins its warm-up on day one with new contacts only,
     expect((await stateOf(task, waiting)).status).toBe("READ");
   });
   expect([other.arrivalsOf(waiting), platform.arrivalsOf(waiting)]).toEqual([0, 1]);
-  expect(await sql`select account, phone from messaging.contact order by since`).toEqual([
-    { account: old, phone },
-    { account: replacement, phone },
+  expect(await sql`select number, phone from messaging.contact order by since`).toEqual([
+    { number: old, phone },
+    { number: replacement, phone },
   ]);
 });
 
@@ -67,7 +67,7 @@ test("a contact of the old number is a new one for its replacement, and waits wh
     await eventually(task, (await submit(task, { phone: friend })).id, "DELIVERED");
     other.behave({ newChats: { lock: { endsAt: Math.ceil(Date.now() / 1_000) + 3_600 } } });
     other.announceLimits();
-    const locked = () => sql`select phone from messaging.account where locked_until > now()`;
+    const locked = () => sql`select phone from messaging.number where locked_until > now()`;
     await expect.poll(locked).toEqual([{ phone: replacement }]);
     const { id } = await submit(task, {});
     await eventually(task, (await submit(task, { phone: friend })).id, "DELIVERED");

@@ -25,8 +25,8 @@ stageEachTest();
 const newer = ownVersion[2] + 1;
 const newerText = `2.3000.${newer}`;
 
-const rejected = { connected: 0, unlinked: 0, rejected: 1, passkey: 0 };
-const unlinked = { connected: 0, unlinked: 1, rejected: 0, passkey: 0 };
+const rejected = { connected: 0, unlinked: 0, rejected: 1, disconnected: 0, passkey: 0 };
+const unlinked = { connected: 0, unlinked: 1, rejected: 0, disconnected: 0, passkey: 0 };
 
 const waits: Shown = { status: "PENDING", frames: 0, console: /not connected to WhatsApp/, metrics: {} };
 const arrives: Shown = { status: "READ", frames: 1, metrics: { sent: 1 } };
@@ -106,7 +106,7 @@ test.each(rows)(
     if (state?.kind === "closed")
       expect(state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(7_190_000);
     expect(await figuresOf(first)).toEqual(figures);
-    await expect.poll(() => sql`select hold_code from messaging.control`).toEqual([{ hold_code: code }]);
+    await expect.poll(() => sql`select hold_code from messaging.account`).toEqual([{ hold_code: code }]);
     await first.stop();
 
     const second = await start();
@@ -121,7 +121,7 @@ test.each(rows)(
       await expectShown(second, id, arrives);
     } else {
       await second.stop();
-      await sql`update messaging.control set hold_until = now()`;
+      await sql`update messaging.account set hold_until = now()`;
       const third = await start();
       await untilKind(third, "open");
       await expectShown(third, id, arrives);
@@ -166,7 +166,13 @@ test.each([
   const console = await openConsole(task);
   await expect.poll(console.read).toContain(says);
   await expectShown(task, (await submit(task, {})).id, waits);
-  expect(await figuresOf(task)).toEqual({ connected: 0, unlinked: 0, rejected: 0, passkey: 0 });
+  expect(await figuresOf(task)).toEqual({
+    connected: 0,
+    unlinked: 0,
+    rejected: 0,
+    disconnected: 1,
+    passkey: 0,
+  });
   const state = task.findWhatsApp()?.state();
   expect(state?.kind === "closed" && state.retryAt && +state.retryAt - +state.since).toBeGreaterThan(290_000);
 });
@@ -225,11 +231,11 @@ describe("a version that is too old", () => {
 
 test("logins that are resumed before their hold is stored are not held at the next start", async () => {
   const task = await startOpen();
-  await failNextWrite(database.admin, { table: "control", when: "new.hold_code is not null" });
+  await failNextWrite(database.admin, { table: "account", when: "new.hold_code is not null" });
   platform.behave({ receipts: ["read"], loginFailure: { code: 403, logins: 1 } });
   platform.disconnect("drop");
   await untilKind(task, "stopped");
   await task.findWhatsApp()?.logins.resume();
   await untilKind(task, "open");
-  expect(await sql`select hold_code from messaging.control`).toEqual([{ hold_code: null }]);
+  expect(await sql`select hold_code from messaging.account`).toEqual([{ hold_code: null }]);
 });

@@ -10,8 +10,8 @@ export const figuresOf = async (task: Task) => {
   const whatsApp = task.findWhatsApp();
   if (!whatsApp) throw new Error("the task does not lead");
   const pacing = new Pacing(noPace, unusedAccount);
-  const { connected, unlinked, rejected, passkey } = await readFigures({
-    ...{ sql, whatsApp, pacing, counter: new SendCounter() },
+  const { connected, unlinked, rejected, disconnected, passkey } = await readFigures({
+    ...{ sql, account: { name: "main" }, whatsApp, pacing, counter: new SendCounter() },
   });
-  return { connected, unlinked, rejected, passkey };
+  return { connected, unlinked, rejected, disconnected, passkey };
 };

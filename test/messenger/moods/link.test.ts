@@ -34,7 +34,7 @@ describe("a link that the platform has removed", () => {
     expect(await console.press("log-in")).toContain("Connecting to WhatsApp");
     await untilOpen(task);
     await eventually(task, id, "READ");
-    expect(await sql`select hold_code from messaging.control`).toEqual([{ hold_code: null }]);
+    expect(await sql`select hold_code from messaging.account`).toEqual([{ hold_code: null }]);
   });
 
   test("is the only one in the archive, which contains no plaintext key", async () => {
@@ -79,7 +79,7 @@ describe("a link that the platform has removed", () => {
     await untilKind(task, "stopped");
     await (await openConsole(task)).press("unlink", { confirmation: "unlink" });
     await untilKind(task, "pairing");
-    expect([await archived(), await sql`select hold_code from messaging.control`]).toEqual([
+    expect([await archived(), await sql`select hold_code from messaging.account`]).toEqual([
       0,
       [{ hold_code: null }],
     ]);
@@ -131,7 +131,13 @@ describe("a passkey that is demanded while linking", () => {
     platform.behave({ passkey: true });
     const task = await start();
     await scan(task);
-    expect(await figuresOf(task)).toEqual({ connected: 0, unlinked: 1, rejected: 0, passkey: 1 });
+    expect(await figuresOf(task)).toEqual({
+      connected: 0,
+      unlinked: 1,
+      rejected: 0,
+      disconnected: 0,
+      passkey: 1,
+    });
   });
 
   test("shows until the operator acts, also with the new codes after WhatsApp has rejected the old ones", async () => {

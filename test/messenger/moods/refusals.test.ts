@@ -247,7 +247,7 @@ test("the end of a lock that is announced without one is asked for", async () =>
   const task = await startOpen();
   platform.behave({ newChats: { lock: { endsAt: inSeconds(3 * hour), isEndAnnounced: false } } });
   platform.announceLimits();
-  const lasting = () => sql`select from messaging.account where locked_until > now() + interval '2 hours'`;
+  const lasting = () => sql`select from messaging.number where locked_until > now() + interval '2 hours'`;
   await expect.poll(lasting).toHaveLength(1);
   expect(await limitsOf(task)).toMatchObject({ limited: 1 });
 });

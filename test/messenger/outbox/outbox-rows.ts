@@ -1,12 +1,13 @@
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Lane, Outgoing } from "#lib/messenger/outbox/message.ts";
 import { type Choice, takeNext } from "#lib/messenger/outbox/next.ts";
 import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
 
 /** The city's number in these tests. */
-export const account = "6281100000001";
+export const number = "6281100000001";
 
 /** Stores a text in the outbox. */
 export const putMessage = async (
@@ -27,8 +28,8 @@ export const putMessage = async (
 /** Starts a leader's term. @returns its epoch */
 export const beginTerm = async (sql: postgres.Sql): Promise<number> => {
   const [row] = await sql<{ epoch: number }[]>`
-    insert into messaging.leadership as held (epoch, holder) values (1, 'test')
-    on conflict (only_row) do update set epoch = held.epoch + 1 returning epoch`;
+    insert into messaging.leadership (account, holder) values (${firstAccount}, 'test')
+    on conflict (account) do update set epoch = excluded.epoch returning epoch`;
   return row?.epoch ?? 0;
 };
 
@@ -42,7 +43,8 @@ export const takeAny = (
   const any = {
     epoch,
     resting: [],
-    account,
+    account: firstAccount,
+    number,
     newContactsUpTo: 3,
     reachable: undefined,
     lanes,

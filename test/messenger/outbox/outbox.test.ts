@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { states } from "#lib/messaging/submission.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import {
   deferUntilQuietEnd,
@@ -18,7 +19,7 @@ import { loadHistory } from "#lib/messenger/send/history.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
-import { account, beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
 
 const phone = "6281200000001";
 const other = "6281200000002";
@@ -183,7 +184,7 @@ test("a message with a receipt counts as sent, even if its send was not recorded
   await put("message");
   await requeue(sql, await take(await beginTerm(sql)), 0);
   await applyReceipt(sql, "message", "DELIVERED");
-  const { sentAt } = await loadHistory(sql, account);
+  const { sentAt } = await loadHistory(sql, number);
   expect(sentAt).toHaveLength(1);
 });
 
@@ -241,7 +242,7 @@ describe("the registration of a number", () => {
         return answer;
       },
     };
-    const look = async () => [await findAddress(sql, registry, phone), asked];
+    const look = async () => [await findAddress(sql, firstAccount, registry, phone), asked];
     const pass = (time: string) =>
       sql`update messaging.number_check set checked_at = checked_at - ${time}::text::interval`;
     expect([await look(), await look()]).toEqual([
@@ -261,8 +262,8 @@ describe("the registration of a number", () => {
 });
 
 test("the history contains the sends and new contacts of an account and a day, oldest first, and the time of its first contact", async () => {
-  expect(await loadHistory(sql, account)).toMatchObject({
-    account,
+  expect(await loadHistory(sql, number)).toMatchObject({
+    number,
     sentAt: [],
     newContactsAt: [],
     firstSentAt: undefined,
@@ -272,18 +273,18 @@ test("the history contains the sends and new contacts of an account and a day, o
   // neither in the order of acceptance nor in that of the numbers
   for (const [n, hours] of [2, 23, 1, 25, 12].entries()) {
     await put(`M${n}`);
-    await sql`update messaging.message set account = ${account}, sent_at = ${hoursAgo(hours)} where id = ${`M${n}`}`;
-    await sql`insert into messaging.contact (account, phone, since) values (${account}, ${`62812${n}`}, ${hoursAgo(hours + 0.5)})`;
+    await sql`update messaging.message set number = ${number}, sent_at = ${hoursAgo(hours)} where id = ${`M${n}`}`;
+    await sql`insert into messaging.contact (number, phone, since) values (${number}, ${`62812${n}`}, ${hoursAgo(hours + 0.5)})`;
   }
-  await sql`insert into messaging.contact (account, phone, since) values (${account}, '628129', ${hoursAgo(71)})`;
+  await sql`insert into messaging.contact (number, phone, since) values (${number}, '628129', ${hoursAgo(71)})`;
   const replaced = "6281100000009";
   await put("replaced");
-  await sql`update messaging.message set account = ${replaced}, sent_at = ${hoursAgo(3)} where id = 'replaced'`;
+  await sql`update messaging.message set number = ${replaced}, sent_at = ${hoursAgo(3)} where id = 'replaced'`;
   for (const hours of [3, 200])
     await sql`
-      insert into messaging.contact (account, phone, since)
+      insert into messaging.contact (number, phone, since)
       values (${replaced}, ${`62813${hours}`}, ${hoursAgo(hours)})`;
-  const { sentAt, newContactsAt, firstSentAt = 0 } = await loadHistory(sql, account);
+  const { sentAt, newContactsAt, firstSentAt = 0 } = await loadHistory(sql, number);
   // by the steady clock, which differs a little from the database's
   const hoursSince = (at: number) => Math.round((10 * (steadyNow() - at)) / 3_600_000) / 10;
   expect([sentAt.map(hoursSince), newContactsAt.map(hoursSince), hoursSince(firstSentAt)]).toEqual([

@@ -13,11 +13,11 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
     insert into messaging.idempotency (key_digest, payload_digest, created_at)
     select sha256(h::text::bytea), sha256('p'), now() - h * interval '1 hour' from unnest(array[1, 24.5, 26]) h`;
   await sql`
-    insert into messaging.number_check (phone, address, checked_at)
-    select '62812' || days, 'address', now() - days * interval '1 day' from unnest(array[29, 31]) days`;
+    insert into messaging.number_check (account, phone, address, checked_at)
+    select 1, '62812' || days, 'address', now() - days * interval '1 day' from unnest(array[29, 31]) days`;
   await sql`
-    insert into messaging.auth_archive (archived_at, type, id, value)
-    select now() - days * interval '1 day', 'creds', 'creds', 'v' from unnest(array[29, 31]) days`;
+    insert into messaging.auth_archive (account, archived_at, type, id, value)
+    select 1, now() - days * interval '1 day', 'creds', 'creds', 'v' from unnest(array[29, 31]) days`;
   await sql`
     insert into messaging.sender_day (sender, day, slot, messages, bytes)
     select 'api:test', messaging.today() - days, 0, 1, 1 from unnest(array[0, 90, 91]) days`;
@@ -59,8 +59,8 @@ test("deletes a backlog of several batches at once", async () => {
     insert into messaging.idempotency (key_digest, payload_digest, created_at)
     select sha256(i::text::bytea), sha256('p'), now() - interval '26 hours' from generate_series(1, ${rows}) i`;
   await sql`
-    insert into messaging.number_check (phone, address, checked_at)
-    select i, 'address', now() - interval '31 days' from generate_series(1, ${rows}) i`;
+    insert into messaging.number_check (account, phone, address, checked_at)
+    select 1, i, 'address', now() - interval '31 days' from generate_series(1, ${rows}) i`;
   await sql`
     insert into messaging.media (sender, content_type, created_at)
     select 'api:test', 'x/y', now() - interval '2 hours' from generate_series(1, ${rows}) i`;

@@ -10,7 +10,7 @@ import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { text } from "../accept/accept-steps.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
-import { account, beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
+import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
 
 let sql: postgres.Sql;
 let epoch: number;
@@ -60,7 +60,7 @@ describe("a message for later", () => {
   test("does not hold back a later message to its number, nor that one it, also for the next leader", async () => {
     await put("scheduled", 60);
     await putMessage(sql, "now");
-    expect((await loadHistory(sql, account)).resting).toEqual([]);
+    expect((await loadHistory(sql, number)).resting).toEqual([]);
     const now = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
     expect(now.id).toBe("now");
     await markSent(sql, now);

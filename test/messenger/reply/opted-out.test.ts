@@ -121,7 +121,7 @@ test.each([
 test("STOP from the number that the platform has for another one opts both out", async () => {
   const task = await startOpen();
   const dialled = "6281200000091";
-  await sql`insert into messaging.number_check (phone, address) values (${dialled}, ${`${phone}@s.whatsapp.net`})`;
+  await sql`insert into messaging.number_check (account, phone, address) values (1, ${dialled}, ${`${phone}@s.whatsapp.net`})`;
   await pause(true);
   const { id } = await submit(task, { class: "reminder", phone: dialled });
   await write("stop");

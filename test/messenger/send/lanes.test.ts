@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { failNextWrite } from "../next-write.ts";
-import { account } from "../outbox/outbox-rows.ts";
+import { number } from "../outbox/outbox-rows.ts";
 import {
   acked,
   composed,
@@ -108,8 +108,8 @@ describe("the pace", () => {
     const answer = delayAnswers(first);
     const slow = await put(first);
     await sql`
-      insert into messaging.contact (account, phone, since)
-      values (${account}, ${third}, now() - interval '2 days')`;
+      insert into messaging.contact (number, phone, since)
+      values (${number}, ${third}, now() - interval '2 days')`;
     await lead({ ...noPace, newContactsPerDay: 1 });
     await untilSent(slow);
     const [stranger, known] = [await put(second, "one-time-code"), await put(third, "one-time-code")];

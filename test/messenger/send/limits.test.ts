@@ -19,5 +19,5 @@ test("a cap that is announced during a query is not undone by its answer", async
   const options: LimitOptions = { sql, pacing, signal, channel: { isOpen: () => true, fetchLimits } };
   await askLimits(options);
   expect(pacing.capAt(steadyNow())).toMatchObject({ total: 10, used: 10 });
-  expect(await sql`select cap_used from messaging.account`).toEqual([{ cap_used: 10 }]);
+  expect(await sql`select cap_used from messaging.number`).toEqual([{ cap_used: 10 }]);
 });

@@ -44,7 +44,7 @@ const attemptsOf = async (id: string) =>
 test("while the platform does not answer for numbers, one message asks and the others wait, but for known numbers", async () => {
   failDirectory();
   platform.known = new Set([third]);
-  await sql`insert into messaging.number_check (phone, address) values (${third}, ${third}), (${second}, ${second})`;
+  await sql`insert into messaging.number_check (account, phone, address) values (1, ${third}, ${third}), (1, ${second}, ${second})`;
   const [asking, cold, known] = [await put(first), await put(second), await put(third)];
   const unknown = await put("6281200000004", "bulk");
   await lead(slow);
@@ -77,7 +77,7 @@ test("an outage of the platform's directory does not end before a message that n
   const upload = Promise.withResolvers<void>();
   platform.compose = () => upload.promise;
   platform.known = new Set([second]);
-  await sql`insert into messaging.number_check (phone, address) values (${first}, ${first}), (${second}, ${second})`;
+  await sql`insert into messaging.number_check (account, phone, address) values (1, ${first}, ${first}), (1, ${second}, ${second})`;
   const image = await putImage(first);
   await lead();
   await eventually(image, "SENDING");

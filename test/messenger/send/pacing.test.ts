@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { carefulPace, noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
-import { account } from "../outbox/outbox-rows.ts";
+import { number } from "../outbox/outbox-rows.ts";
 import { unusedAccount } from "./unused-account.ts";
 
 const allows = (pacing: Pacing, now: number) => pacing.newContactsUpTo(now) === 3;
@@ -152,7 +152,7 @@ describe("near the platform's cap", () => {
 test("new contacts that have no answer yet count for the platform's cap", () => {
   const cap = { total: 100, used: 98, endsAt: start + 86_400_000 };
   const pacing = new Pacing(noPace, { ...none, cap }, midway);
-  const sending = { account, phone: "621", isNewContact: true, priority: 0 };
+  const sending = { number, phone: "621", isNewContact: true, priority: 0 };
   expect(pacing.admit(sending, start)).toBeDefined();
   expect(pacing.newContactsUpTo(start)).toBe(1);
   expect(pacing.admit({ ...sending, phone: "622" }, start)).toBeDefined();
@@ -164,20 +164,20 @@ test("new contacts that have no answer yet count for the platform's cap", () => 
 
 test("a message that was taken for another account is not admitted", () => {
   const pacing = new Pacing(noPace, none, midway);
-  const sending = { account: "6281100000002", phone: "621", isNewContact: false, priority: 0 };
+  const sending = { number: "6281100000002", phone: "621", isNewContact: false, priority: 0 };
   expect(pacing.admit(sending, start)).toBeUndefined();
-  expect(pacing.admit({ ...sending, account }, start)).toBeDefined();
+  expect(pacing.admit({ ...sending, number }, start)).toBeDefined();
 });
 
 test("nothing may be sent before the account is known, and another account has its own limits", () => {
   const pacing = new Pacing({ ...noPace, perDay: 1 }, undefined, midway);
-  expect([pacing.account, pacing.nextAt(start)]).toEqual([undefined, Number.POSITIVE_INFINITY]);
+  expect([pacing.number, pacing.nextAt(start)]).toEqual([undefined, Number.POSITIVE_INFINITY]);
   pacing.begin({ ...none, sentAt: [start], lockedUntil: start + 60_000 });
   expect([pacing.nextAt(start), pacing.newContactsUpTo(start)]).toEqual([start + 86_400_000, -1]);
   pacing.end();
   expect(pacing.nextAt(start)).toBe(Number.POSITIVE_INFINITY);
-  pacing.begin({ ...none, account: "6281100000002" });
-  expect([pacing.account, pacing.nextAt(start), pacing.newContactsUpTo(start)]).toEqual([
+  pacing.begin({ ...none, number: "6281100000002" });
+  expect([pacing.number, pacing.nextAt(start), pacing.newContactsUpTo(start)]).toEqual([
     "6281100000002",
     0,
     3,

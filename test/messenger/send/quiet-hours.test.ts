@@ -2,6 +2,7 @@ import type postgres from "postgres";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type QuietHours, QuietHours as Schema } from "#lib/messaging/quiet-hours.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import { expire } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
@@ -38,6 +39,7 @@ const lead = async () => {
   const end = new AbortController();
   const done = runSender({
     sql,
+    account: firstAccount,
     epoch,
     wakeup: new Wakeup(),
     signal: end.signal,

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
-import { account } from "../outbox/outbox-rows.ts";
+import { number } from "../outbox/outbox-rows.ts";
 import {
   acked,
   eventually,
@@ -28,7 +28,7 @@ test("a rejected message has failed, with the platform's code", async () => {
 });
 
 test("code 463 holds back only new contacts, and loses no message", async () => {
-  await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000009')`;
+  await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000009')`;
   platform.verdicts = async ({ phone }) =>
     phone.endsWith("9") ? acked : { outcome: "refused", code: "463" };
   const stranger = await put("6281200000001");
@@ -41,7 +41,7 @@ test("code 463 holds back only new contacts, and loses no message", async () => 
 
 test("code 463 for a known contact defers its message by an hour, and does not count as an attempt", async () => {
   const friend = await put("6281200000009");
-  await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000009')`;
+  await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000009')`;
   platform.verdicts = async () => (sent.length === 1 ? { outcome: "refused", code: "463" } : acked);
   const stop = await lead();
   await untilIdle();
@@ -88,7 +88,7 @@ test("the wait after code 429 survives a restart, also for other numbers", async
   await untilIdle();
   expect([sent, await stateOf(other)]).toEqual([[first], "PENDING"]);
   const [row] =
-    await sql`select stopped_until > now() + interval '59 minutes' as waits from messaging.account`;
+    await sql`select stopped_until > now() + interval '59 minutes' as waits from messaging.number`;
   expect(row).toEqual({ waits: true });
 });
 
@@ -100,7 +100,6 @@ test("code 475 holds back new contacts for an hour when the platform does not sa
   await expect.poll(() => sent).toEqual([stranger]);
   await untilIdle();
   expect([sent, await stateOf(stranger), await stateOf(other)]).toEqual([[stranger], "PENDING", "PENDING"]);
-  const [row] =
-    await sql`select paused_until > now() + interval '59 minutes' as waits from messaging.account`;
+  const [row] = await sql`select paused_until > now() + interval '59 minutes' as waits from messaging.number`;
   expect(row).toEqual({ waits: true });
 });

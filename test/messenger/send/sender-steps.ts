@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { MessageClass } from "#lib/messaging/submission.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Channel, Limits, SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
@@ -10,7 +11,7 @@ import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
-import { account, beginTerm, putMessage } from "../outbox/outbox-rows.ts";
+import { beginTerm, number, putMessage } from "../outbox/outbox-rows.ts";
 
 /*
  * A sender with its own database and a platform that the test controls; channels/whatsapp tests the real one.
@@ -85,9 +86,10 @@ const flip = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 255))
 export const lead = async (pace: Pace = noPace) => {
   const epoch = await beginTerm(sql);
   const end = new AbortController();
-  pacing = new Pacing(pace, await loadHistory(sql, account));
+  pacing = new Pacing(pace, await loadHistory(sql, number));
   const done = runSender({
     sql,
+    account: firstAccount,
     epoch,
     channel,
     pacing,

@@ -1,9 +1,9 @@
 import type { History } from "#lib/messenger/send/history.ts";
-import { account } from "../outbox/outbox-rows.ts";
+import { number } from "../outbox/outbox-rows.ts";
 
 /** Of an account that has sent nothing and that the platform does not limit. */
 export const unusedAccount: History = {
-  account,
+  number,
   sentAt: [],
   newContactsAt: [],
   firstSentAt: undefined,

@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import { listHours } from "#lib/messenger/console/chart.ts";
 import { listMessages, readFilter } from "#lib/messenger/console/messages.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
@@ -15,7 +16,7 @@ let sql: postgres.Sql;
 beforeEach(async () => {
   ({ sql } = await createMessengerDatabase());
 });
-const account = "6281200000099";
+const number = "6281200000099";
 const known = "6281200000001";
 const minuteMs = 60_000;
 
@@ -26,17 +27,17 @@ const add = async (...rows: { id: string; phone?: string; sender?: string; prior
       insert into messaging.message (id, sender, kind, phone, content, priority, expires_at)
       values (${id}, ${sender}, 'text', ${phone}, '{}', ${priority}, now() + interval '1 day')`;
 };
-const befriend = () => sql`insert into messaging.contact (account, phone) values (${account}, ${known})`;
+const befriend = () => sql`insert into messaging.contact (number, phone) values (${number}, ${known})`;
 
 const pacingWith = (history: Partial<History> = {}) =>
   new Pacing(carefulPace, {
-    ...{ account, sentAt: [], newContactsAt: [], firstSentAt: 0, lockedUntil: 0, pausedUntil: 0 },
+    ...{ number, sentAt: [], newContactsAt: [], firstSentAt: 0, lockedUntil: 0, pausedUntil: 0 },
     ...{ stoppedUntil: 0, cap: null, resting: [], ...history },
   });
 /** Explains one message: obstacles with the minutes until their end, and those until it is sent. */
 const explain = async (id: string, pacing: Pacing, isOpen = true) => {
   const channel = { isOpen: () => isOpen, listReachable: () => [known] };
-  const found = (await explainWaiting(sql, { pacing, channel }, [id])).get(id);
+  const found = (await explainWaiting(sql, { account: firstAccount, pacing, channel }, [id])).get(id);
   const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs) + 0;
   return {
     obstacles: found?.obstacles.map(({ name, until }) => [name, minutes(until)]),
@@ -95,7 +96,7 @@ describe("a message waits", () => {
 
   test("for earlier messages to its number, and those before it in turns of the senders", async () => {
     await befriend();
-    await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000002')`;
+    await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000002')`;
     await add({ id: "A" }, { id: "B" }, { id: "C", sender: "api:b", phone: "6281200000002" });
     expect(await explain("B", pacingWith())).toMatchObject({
       obstacles: [
@@ -107,12 +108,12 @@ describe("a message waits", () => {
     });
     expect((await explain("C", pacingWith())).ahead).toBe(1);
     await add({ id: "urgent", priority: 0, phone: "6281200000003" });
-    await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000003')`;
+    await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000003')`;
     expect((await explain("C", pacingWith())).ahead).toBe(2);
   });
 
   test("as long as before its attempt, by its place in the line: not behind all others", async () => {
-    await sql`insert into messaging.contact (account, phone) select ${account}, 6281200000000 + i from generate_series(1, 9) i`;
+    await sql`insert into messaging.contact (number, phone) select ${number}, 6281200000000 + i from generate_series(1, 9) i`;
     for (let n = 1; n <= 9; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
     await sql`update messaging.message set not_before = now() + interval '5 minutes', epoch = 1 where id in ('M2', 'M4')`;
     expect(await explain("M2", pacingWith())).toMatchObject({ ahead: 1, at: 5 });
@@ -124,14 +125,14 @@ describe("a message waits", () => {
     for (let n = 1; n <= 5; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
     const locked = pacingWith({ lockedUntil: steadyNow() + 45 * minuteMs });
     expect((await explain("M5", locked)).ahead).toBe(4);
-    await sql`insert into messaging.contact (account, phone) values (${account}, '6281200000005')`;
+    await sql`insert into messaging.contact (number, phone) values (${number}, '6281200000005')`;
     expect((await explain("M5", locked)).ahead).toBe(0);
   });
 
   test("during an outage of the platform's directory behind those before it, which it holds back as well", async () => {
     await befriend();
     for (let n = 1; n <= 4; n += 1) await add({ id: `M${n}`, phone: `628120000000${n}` });
-    await sql`insert into messaging.contact (account, phone) select ${account}, phone from messaging.message on conflict do nothing`;
+    await sql`insert into messaging.contact (number, phone) select ${number}, phone from messaging.message on conflict do nothing`;
     const pacing = pacingWith();
     pacing.outages.record("directory", steadyNow());
     const explained = [await explain("M4", pacing), await explain("M1", pacing)];
@@ -144,7 +145,7 @@ describe("a message waits", () => {
       select 'B' || i, 'api:a', 'text', 62813000000 + i, '{}', 3, now() + interval '1 day' from generate_series(1, 25000) i`;
     await add({ id: "urgent" });
     expect((await explain("urgent", pacingWith())).ahead).toBe(0);
-    await sql`insert into messaging.contact (account, phone) select ${account}, phone from messaging.message on conflict do nothing`;
+    await sql`insert into messaging.contact (number, phone) select ${number}, phone from messaging.message on conflict do nothing`;
     expect((await explain("B2000", pacingWith())).ahead).toBe(2_000);
     expect(await explain("B25000", pacingWith())).toMatchObject({ ahead: 2_001, at: undefined });
   });
@@ -168,7 +169,7 @@ describe("a message waits", () => {
     const [media] = await sql`
       insert into messaging.media (sender, content_type) values ('api:a', 'image/png') returning id`;
     await sql`update messaging.message set media_id = ${media?.id ?? 0} where id = 'A'`;
-    await sql`insert into messaging.number_check (phone, address) values (${known}, ${`${known}@s.whatsapp.net`})`;
+    await sql`insert into messaging.number_check (account, phone, address) values (1, ${known}, ${`${known}@s.whatsapp.net`})`;
     expect((await explain("A", pacing)).obstacles).toEqual([["media-outage", 30]]);
     expect((await explain("B", pacing)).obstacles).toEqual([
       ["line", undefined],

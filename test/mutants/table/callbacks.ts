@@ -1,8 +1,10 @@
 import type { Mutant } from "../mutant.ts";
 
 const eventFile = "lib/messenger/callback/event.ts";
+const busFile = "lib/messenger/callback/bus.ts";
 const loopFile = "lib/messenger/callback/callbacks.ts";
 const tests = ["test/messenger/callback/callbacks.test.ts"];
+const ofBus = ["test/messenger/callback/bus.test.ts"];
 const ofKills = ["test/messenger/callback/killed-task.test.ts"];
 
 export const callbacks: readonly Mutant[] = [
@@ -68,6 +70,30 @@ export const callbacks: readonly Mutant[] = [
     replace: "isOfAddress: true",
     tests,
     only: "rejects for itself delays no other",
+  },
+  {
+    breaks: "An event that EventBridge has not stored is lost",
+    file: busFile,
+    find: "answer?.FailedEntryCount === 0",
+    replace: "answer",
+    tests: ofBus,
+    only: "not confirmed is put again",
+  },
+  {
+    breaks: "A consumer of a bus cannot know a repetition",
+    file: busFile,
+    find: "event_id: id, sender",
+    replace: "event_id: crypto.randomUUID(), sender",
+    tests: ofBus,
+    only: "not confirmed is put again",
+  },
+  {
+    breaks: "Events on a bus are signed without what the signature covers",
+    file: busFile,
+    find: "return (await signer.sign(request)).headers;",
+    replace: "return { ...(await signer.sign(request)).headers, host: hostname };",
+    tests: ofBus,
+    only: "in order, with what rules filter by",
   },
   {
     breaks: "A sender gets the changes of another sender's messages",

@@ -11,47 +11,47 @@ const ofLink = ["test/messenger/moods/link.test.ts"];
 const linkFile = "lib/messenger/channels/whatsapp/link/link.ts";
 const whatsAppFile = "lib/messenger/channels/whatsapp/whatsapp.ts";
 const ofWhatsApp = ["test/messenger/channels/whatsapp/whatsapp.test.ts"];
-const taskFile = "lib/messenger/task.ts";
+const termFile = "lib/messenger/term.ts";
 const ofTask = ["test/messenger/task.test.ts"];
 
 export const leader: readonly Mutant[] = [
   {
     breaks: "A leader whose driver has reconnected believes that it still has the lock",
     file: leaderFile,
-    find: "([row]) => row?.same === true,",
-    replace: "([row]) => row !== undefined,",
+    find: "return row?.same ? ",
+    replace: "return row ? ",
     tests: ofLeader,
     only: "driver has reconnected",
   },
   {
     breaks: "A leader whose connection is silent goes on",
     file: leaderFile,
-    find: "() => false,",
-    replace: "() => true,",
+    find: "if (!seats) break;",
+    replace: "if (!seats) continue;",
     tests: ofLeader,
     only: "stops responding",
   },
   {
     breaks: "A new leader does not wait until the one before has ended",
     file: leaderFile,
-    find: "if (epoch > 1) await setTimeout(handoverMs);",
-    replace: "if (epoch < 1) await setTimeout(handoverMs);",
+    find: "if (isNext) await setTimeout(handoverMs);",
+    replace: "if (!isNext) await setTimeout(handoverMs);",
     tests: ofLeader,
     only: "late of its closed",
   },
   {
     breaks: "A leader hears of its closed connection only when it looks for it",
     file: leaderFile,
-    find: "const sql = await connect(end);",
-    replace: "const sql = await connect(() => {});",
+    find: "const sql = await options.connect(end);",
+    replace: "const sql = await options.connect(() => {});",
     tests: ofLeader,
     only: "late of its closed",
   },
   {
     breaks: "A new leader has the epoch of the one before",
     file: leaderFile,
-    find: "set epoch = held.epoch + 1,",
-    replace: "set epoch = held.epoch,",
+    find: "set epoch = excluded.epoch,",
+    replace: "set epoch = messaging.leadership.epoch,",
     tests: ofLeader,
     only: "in a later epoch",
   },
@@ -66,8 +66,8 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "The lock is given up before the messenger has ended",
     file: leaderFile,
-    find: "if (!ended.aborted) await lead(epoch, ended);",
-    replace: "if (!ended.aborted) await Promise.race([lead(epoch, ended), watching]);",
+    find: "    await terms?.end();\n",
+    replace: "",
     tests: ofLeader,
     only: "until its work has stopped",
   },
@@ -116,8 +116,8 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "An encrypted value decrypts in another context than its own",
     file: authFile,
-    find: "const contextOf = (type: string, id: string) => `auth_key/${type}/${id}`;",
-    replace: "const contextOf = (type: string, _id: string) => `auth_key/${type}`;",
+    find: "`auth_key/${accountOf(options)}/${type}/${id}`",
+    replace: "`auth_key/${accountOf(options)}/${type}/${id.length}`",
     tests: ofAuth,
     only: "moved to another row",
   },
@@ -148,7 +148,7 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "The keys of a link that WhatsApp has removed are deleted",
     file: authFile,
-    find: "insert into messaging.auth_archive (type, id, value) select type, id, value from removed`",
+    find: "insert into messaging.auth_archive (account, type, id, value) select ${account}, type, id, value from removed`",
     replace: "select from removed`",
     tests: ofLink,
     only: "can be tried again while a phone is awaited",
@@ -156,7 +156,7 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "Archived keys that cannot be decrypted are moved back all the same",
     file: authFile,
-    find: "const decrypted = toValue(options.encryption, type, id, archived.value);",
+    find: "const decrypted = toValue(options, type, id, archived.value);",
     replace: "const decrypted: unknown = creds;",
     tests: ofAuth,
     only: "cannot be decrypted",
@@ -164,8 +164,8 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "An archive that is repeated deletes the keys",
     file: authFile,
-    find: "where archived_at < (select max(archived_at) from messaging.auth_archive)",
-    replace: "where archived_at < now()",
+    find: "and archived_at < (select max(archived_at) from messaging.auth_archive where account = ${account})",
+    replace: "and archived_at < now()",
     tests: ofAuth,
     only: "archives one link",
   },
@@ -247,7 +247,7 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A replaced link is never reclaimed",
-    file: taskFile,
+    file: termFile,
     find: 'if (state.kind === "replaced") reclaim();',
     replace: 'if (state.kind === "replaced") void reclaim;',
     tests: ofMoods,
@@ -255,7 +255,7 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "Connections after the first are not counted",
-    file: taskFile,
+    file: termFile,
     find: "if (connections > 1) metrics.onReconnect();",
     replace: "if (connections < 1) metrics.onReconnect();",
     tests: ofMoods,
@@ -263,7 +263,7 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "Messages that are sent again are not counted",
-    file: taskFile,
+    file: termFile,
     find: "metrics.onOutcome(outcome, ms);",
     replace: 'if (outcome !== "retried") metrics.onOutcome(outcome, ms);',
     tests: ["test/messenger/moods/refusals.test.ts"],
@@ -271,7 +271,7 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A receipt that says delivered makes its message read",
-    file: taskFile,
+    file: termFile,
     find: 'kind === "delivered" ? "DELIVERED" : "READ"',
     replace: 'kind === "delivered" ? "READ" : "DELIVERED"',
     tests: ofTask,
@@ -279,7 +279,7 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A task that ends takes no more messages while its address is still known",
-    file: taskFile,
+    file: "lib/messenger/task.ts",
     find: "    await unresolved;\n    await server.close();\n",
     replace: "    await server.close();\n    await unresolved;\n",
     tests: ofTask,

@@ -1,7 +1,12 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: patterns of source text
 import type { Mutant } from "../mutant.ts";
 
 const request = ["test/notification/request.test.ts"];
 const run = ["test/notification/run.test.ts"];
+const bulk = ["test/notification/bulk.test.ts"];
+const ofCommand = ["test/commands/bulk.test.ts"];
+const template = ["test/commands/template.test.ts"];
+const plan = ["test/messenger/plan.test.ts"];
 
 export const notification: readonly Mutant[] = [
   {
@@ -149,5 +154,125 @@ export const notification: readonly Mutant[] = [
     replace: 'audience: "queue_tickets"',
     tests: ["test/notification/audience.test.ts"],
     only: "the audience of queue-ticket",
+  },
+  {
+    breaks: "A bulk run whose keys have expired is sent again after a kill",
+    file: "lib/notification/bulk.ts",
+    find: "const fresh = planned.filter(({ phone }) => !found.has(phone));",
+    replace: "const fresh = planned.filter(({ phone }) => found.has(phone) || phone);",
+    tests: ofCommand,
+    only: "even after",
+  },
+  {
+    breaks: "A number that is in a file twice gets two messages",
+    file: "lib/notification/bulk.ts",
+    find: "if (first !== line) return",
+    replace: "if (first > line) return",
+    tests: ofCommand,
+    only: "counts the lines by outcome",
+  },
+  {
+    breaks: "A bulk message reaches those who have opted out",
+    file: "lib/notification/bulk.ts",
+    find: 'if (optedOut.has(phone)) return { ...common, outcome: "opted out" };',
+    replace: "",
+    tests: ofCommand,
+    only: "leaves out who has opted out",
+  },
+  {
+    breaks: "A bulk run that is cancelled while it hands over goes on",
+    file: "lib/notification/bulk.ts",
+    find: "  await requireUncancelled(context.sql, run);\n",
+    replace: "",
+    tests: bulk,
+    only: "cancelled while it hands over",
+  },
+  {
+    breaks: "What was handed over while a bulk run was cancelled is sent",
+    file: "lib/notification/bulk.ts",
+    find: '    if (state === "cancelled") await context.cancelRun(bulk.name);\n',
+    replace: "",
+    tests: bulk,
+    only: "cancelled while it hands over",
+  },
+  {
+    breaks: "The messages of a bulk run all wait for today's budget, and expire",
+    file: "lib/notification/bulk.ts",
+    find: "...(dueAt && { send_at: dueAt })",
+    replace: "",
+    tests: bulk,
+    only: "scheduled for the day",
+  },
+  {
+    breaks: "A cancelled bulk run becomes done",
+    file: "lib/notification/run.ts",
+    find: "case state when 'cancelled' then state else",
+    replace: "case state when 'cancelled' then 'done' else",
+    tests: bulk,
+    only: "cancelled while it hands over",
+  },
+  {
+    breaks: "A line that was corrected stays among the rejected ones",
+    file: "lib/notification/bulk-run.ts",
+    find: "where run_id = ${run.id} and outcome <> 'accepted'`",
+    replace: "where run_id = ${run.id} and outcome = 'expired'`",
+    tests: ofCommand,
+    only: "sends only those when they are corrected",
+  },
+  {
+    breaks: "A name continues the run of another template",
+    file: "lib/notification/bulk-run.ts",
+    find: "if (before && before.template !== template)",
+    replace: "if (before && before.template === null)",
+    tests: ofCommand,
+    only: "with another template",
+  },
+  {
+    breaks: "A bulk run is forgotten while its messages are due",
+    file: "lib/db/migrations/0015.do.maintenance.sql",
+    find: "where run_id = past.id))",
+    replace: "where run_id is null))",
+    tests: ofCommand,
+    only: "is known for a month",
+  },
+  {
+    breaks: "Known contacts wait for the budget of new ones",
+    file: "lib/messenger/send/plan.ts",
+    find: "if (!mayBeNew && !knownOne) {",
+    replace: "if (!mayBeNew && newOne) {",
+    tests: plan,
+    only: "do not wait for",
+  },
+  {
+    breaks: "A plan leaves out what waits already",
+    file: "lib/messenger/send/plan.ts",
+    find: "[...waiting, ...wanted]",
+    replace: "[...waiting.slice(waiting.length), ...wanted, ...waiting]",
+    tests: plan,
+    only: "after those that wait",
+  },
+  {
+    breaks: "A draft that nobody has approved is sent",
+    file: "lib/notification/template-version.ts",
+    find: "and approver is not null and retired_at is null order by",
+    replace: "and retired_at is null order by",
+    tests: template,
+    only: "a second operator has approved",
+  },
+  {
+    breaks: "A retired text is sent",
+    file: "lib/notification/template-version.ts",
+    find: "and approver is not null and retired_at is null order by",
+    replace: "and approver is not null order by",
+    tests: template,
+    only: "after that is retired",
+  },
+  {
+    breaks: "Who wrote a text approves it in the database",
+    file: "lib/db/migrations/0014.do.notification.sql",
+    find: " and approver <> author),",
+    replace: "),",
+    tests: template,
+    only: "neither by the command",
   },
 ];

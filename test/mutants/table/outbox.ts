@@ -72,8 +72,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "All uploads that wait are read to find a text",
     file: "lib/db/migrations/0013.do.messaging.sql",
-    find: "on messaging.message (sender, lane, priority, seq)",
-    replace: "on messaging.message (sender, priority, seq)",
+    find: "on messaging.message (sender, queue, lane, priority, seq)",
+    replace: "on messaging.message (sender, queue, priority, seq)",
     tests: ofCost,
     only: "lane that is not free",
   },
@@ -171,8 +171,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "The history of sends is in the order of acceptance",
     file: "lib/messenger/send/history.ts",
-    find: "account = ${account} order by sent_at`",
-    replace: "account = ${account} order by seq`",
+    find: "number = ${number} order by sent_at`",
+    replace: "number = ${number} order by seq`",
     tests: ofOutbox,
     only: "the history",
   },

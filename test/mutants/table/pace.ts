@@ -75,7 +75,7 @@ export const pace: readonly Mutant[] = [
   {
     breaks: "A replacement number inherits the warm-up of the old one",
     file: "lib/messenger/send/history.ts",
-    find: "from messaging.contact\n    where account = ${account}`;",
+    find: "from messaging.contact\n    where number = ${number}`;",
     replace: "from messaging.contact`;",
     tests: ["test/messenger/outbox/outbox.test.ts"],
     only: "the history",

@@ -27,7 +27,7 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A replacement number inherits the contacts of the old one",
     file: "lib/messenger/outbox/next.ts",
-    find: "select from messaging.contact c where c.account = ${account} and c.phone = waiting.phone)",
+    find: "select from messaging.contact c where c.number = ${number} and c.phone = waiting.phone)",
     replace: "select from messaging.contact c where c.phone = waiting.phone)",
     tests: ["test/messenger/moods/account.test.ts"],
     only: "a new one for its replacement",

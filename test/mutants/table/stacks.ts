@@ -79,6 +79,14 @@ export const stacks: readonly Mutant[] = [
     only: "let through at once",
   },
   {
+    breaks: "The messenger may not put events on the buses that the stage names",
+    file: "infra/aws/constructs/messenger-task.ts",
+    find: "    this.#reach(config);\n",
+    replace: "",
+    tests: on("messaging-stack"),
+    only: "may put events",
+  },
+  {
     breaks: "The data stack of production may be deleted by one command",
     file: "infra/aws/stacks/operations.ts",
     find: "if (config.keepsData) new Protection(",

@@ -86,7 +86,7 @@ export const terms: readonly Mutant[] = [
   },
   {
     breaks: "The use of other days counts as today's",
-    file: "lib/sender/directory.ts",
+    file: "lib/sender/terms.ts",
     find: "where day = messaging.today() and",
     replace: "where day <= messaging.today() and",
     tests: command,

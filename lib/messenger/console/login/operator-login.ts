@@ -28,6 +28,8 @@ export interface OperatorLogin {
   activeAt: number;
   notice: Notice | undefined;
   filter: MessageFilter;
+  /** The account whose connection is shown; by default one that the task leads. */
+  account: string | undefined;
 }
 
 /** Logins in the memory of this task: a restart logs everybody out. */
@@ -47,8 +49,9 @@ export class OperatorLogins {
     const [oldest] = this.#logins.keys();
     if (this.#logins.size >= maxLogins && oldest !== undefined) this.#logins.delete(oldest);
     const activeAt = this.#now();
-    const login = { operator, activeAt, endsAt: activeAt + lifetimeMs, notice: undefined, filter: {} };
-    this.#logins.set(digestToken(token).toString("hex"), login);
+    const login = { operator, activeAt, endsAt: activeAt + lifetimeMs };
+    const fresh = { notice: undefined, filter: {}, account: undefined };
+    this.#logins.set(digestToken(token).toString("hex"), { ...login, ...fresh });
     return formatCookie(cookieName, token, { maxAgeSeconds: lifetimeMs / 1_000, isSecure });
   }
 

@@ -1,17 +1,11 @@
-import {
-  disconnections,
-  passkeyRequired,
-  refusals,
-  unknownDisconnection,
-} from "../../channels/platform-codes.ts";
-import type { MessageSummary } from "../../outbox/message.ts";
-import { reasons } from "../../outbox/reason.ts";
-
-interface Advice {
-  readonly says: string;
-  readonly operator: string;
-}
-type AdviceByCode<T> = { readonly [C in keyof T]: Advice };
+import { accounts } from "./accounts.ts";
+import { alerts } from "./alerts.ts";
+import { callbacks } from "./callbacks.ts";
+import { messages } from "./messages.ts";
+import { outcomes } from "./outcomes.ts";
+import { platform } from "./platform.ts";
+import { senders } from "./senders.ts";
+import { status } from "./status.ts";
 
 /** The console's words in English. Their type is that of every other language. */
 export const en = {
@@ -57,130 +51,9 @@ export const en = {
     origin: "The request did not come from a page of this console. Open the console and try again.",
     open: "Open the console",
   },
-  alerts: {
-    heading: "What is wrong",
-    none: "Everything is working; nothing to do.",
-    noneStandby:
-      "Nothing in the outbox needs attention. This task stands by; the leader's console shows the connection.",
-    count: (count: number) =>
-      count === 1 ? "1 problem needs attention." : `${count} problems need attention.`,
-    columns: { what: "Problem", since: "Since", todo: "What to do" },
-    unknownSince: "unknown",
-    state: {
-      what: "The messenger is running, but its state cannot be read.",
-      todo: "See its log.",
-    },
-    unavailable: {
-      what: "The database is unavailable: no messages are accepted or sent, and queue and messages cannot be shown.",
-      todo: "Runbook, “Database down”. The connection below is current.",
-    },
-    slow: {
-      what: "The database responds, but has no connection left for the console, or takes longer than 2 s to read queue and messages: they cannot be shown.",
-      todo: "Runbook, “Database busy”. The connection below is current.",
-    },
-    unlinked: {
-      what: "No phone is linked: nothing is sent.",
-      todo: "Link a phone below; until then messages stay queued.",
-    },
-    stopped: (says: string, code: number) => `${says} The messenger does not try to log in (code ${code}).`,
-    banned: (says: string, until: string) => `${says} The messenger does not try to log in before ${until}.`,
-    replaced: {
-      what: "Another program uses this WhatsApp link and has replaced this connection: nothing is sent.",
-      todo: "Stop that program; the messenger reclaims the link by itself.",
-    },
-    disconnected: {
-      what: (says: string) => `${says} Nothing is sent.`,
-      todo: (operator: string) => `The task reconnects automatically; messages stay queued. ${operator}`,
-    },
-    paused: {
-      what: "Sending is paused: messages stay queued until they expire.",
-      todo: "Ask who paused it and why; then press “Resume sending”.",
-    },
-    limited: {
-      what: (end: string) => `WhatsApp accepts no messages to new contacts until ${end}; they stay queued.`,
-      todo: "Stop bulk senders. Do not restart the task or unlink the phone.",
-    },
-    tooFast: {
-      what: (end: string) =>
-        `WhatsApp says that the account sends too fast: nothing is sent until ${end}; messages stay queued.`,
-      todo: refusals["429"].operator,
-    },
-    outage: {
-      what: (service: string) => `${service} stay queued.`,
-      todo: "Nothing: the messenger retries every 2 minutes at the latest. If it lasts an hour, tell the developers.",
-    },
-    urgentOld: {
-      what: (age: string) => `A one-time code or transactional message has waited for ${age}.`,
-      todo: "See why below, under “Latest messages”.",
-    },
-    old: {
-      what: (age: string) => `A reminder or bulk message has waited for ${age}; messages expire after 72 h.`,
-      todo: "Ask the sender of the least important messages to stop.",
-    },
-    job: {
-      what: (job: string, reason: string) => `The job ${job} failed: ${reason}.`,
-      todo: (command: string) => `Fix the reason, then run: ${command}`,
-    },
-  },
-  status: {
-    heading: "Connection",
-    for: "For",
-    paused: "Paused",
-    pause: "Pause sending",
-    resume: "Resume sending",
-    labels: {
-      open: "Connected",
-      connecting: "Connecting",
-      pairing: "Not linked",
-      replaced: "Replaced",
-      unlinked: "Unlinked",
-      stopped: "Rejected",
-      banned: "Banned",
-      closed: "Not connected",
-      passkey: "Passkey required",
-      standby: "Standby",
-      unknown: "Unknown",
-    },
-    open: "Connected to WhatsApp.",
-    connecting:
-      "Connecting to WhatsApp. If this takes long, WhatsApp or the network is down; messages stay queued.",
-    pairing: "No phone is linked. Link one below; until then messages stay queued.",
-    replaced:
-      "Another program uses this WhatsApp link and has replaced this connection. Stop that program; the messenger reclaims the link by itself.",
-    stopped: (says: string) =>
-      `${says} The messenger does not try to log in until you act below; messages stay queued.`,
-    banned: (says: string, until: string, operator: string) =>
-      `${says} The messenger does not try to log in before ${until}. ${operator} Messages stay queued.`,
-    closed: (says: string, advice: string) =>
-      `${says}${advice} The task reconnects automatically; messages stay queued.`,
-    passkey: (says: string) => `${says} See below.`,
-    standby: "Another task is the leader. This one takes over when it stops.",
-    leaderless: "No leader can be elected without the database.",
-    unknown: "The state of the messenger is unknown.",
-    sendingUnknown: "It is unknown whether sending is paused.",
-    sendingPaused: "Sending is paused; messages stay queued.",
-    sendingOn: "Sending is on.",
-    sendingLater: "Sending starts once connected.",
-    limited: (time: string) =>
-      `WhatsApp accepts no messages to new contacts for another ${time}; they stay queued.`,
-    tooFast: (time: string) =>
-      `WhatsApp says that the account sends too fast: nothing is sent for another ${time}.`,
-    cap: (used: number, total: number, time: string) =>
-      `${used} of ${total} new contacts that WhatsApp allows are used; the next cycle begins in ${time}.`,
-    outages: {
-      directory: "WhatsApp does not answer for numbers and devices; messages to numbers not used recently",
-      media: "WhatsApp's media servers accept no uploads; images and files",
-    },
-    outage: (service: string, time: string) => `${service} stay queued, and are tried again in ${time}.`,
-  },
-  passkey: passkeyRequired as Advice,
-  disconnections: { ...disconnections, unknown: unknownDisconnection } as AdviceByCode<
-    typeof disconnections & { unknown: unknown }
-  >,
-  refusals: refusals as AdviceByCode<typeof refusals>,
-  reasons: reasons as Readonly<Record<keyof typeof reasons, string>>,
-  refused: (code: string, says: string) => `rejected by the platform, code ${code}: ${says}`,
-  refusedBefore: (code: string, says: string) => `rejected before, code ${code}: ${says}`,
+  alerts: alerts.en,
+  status: status.en,
+  ...platform.en,
   linking: {
     heading: "Link a phone",
     withQr: "With the QR code",
@@ -259,70 +132,9 @@ export const en = {
     caption: "Messages by hour; waiting at the end of the hour",
     unavailable: "The figures are unavailable.",
   },
-  messages: {
-    heading: "Latest messages",
-    found: "Messages found",
-    columns: {
-      state: "State",
-      to: "To",
-      sender: "Sender",
-      kind: "Kind",
-      sends: "Sends",
-      accepted: "Accepted",
-      changed: "Changed",
-      id: "Id",
-    },
-    /** Meaning of a state in another language, beside the API's own name of it. */
-    states: undefined as Readonly<Record<MessageSummary["state"], string>> | undefined,
-    kinds: { text: "text", image: "image", file: "file" },
-    unavailable: "Messages are unavailable.",
-    none: "No messages yet.",
-    noneFound: "No message matches.",
-    query: "Message id or number",
-    queryHint: "A number with country code. Messages stay here for 30 days.",
-    sender: "Sender",
-    everySender: "All senders",
-    search: "Search",
-    clear: "Show all",
-    shown: (what: string) => `Shows ${what}.`,
-    ofNumber: (phone: string) => `messages to ${phone}`,
-    ofId: (id: string) => `the message ${id}`,
-    ofSender: (sender: string) => `messages of ${sender}`,
-    advice: "What to do:",
-    waits: {
-      at: (time: string) => `Will be sent at about ${time}`,
-      unknown: "When it will be sent is unknown",
-      next: "It is the next one.",
-    },
-    obstacles: {
-      "not-connected": "the messenger is not connected to WhatsApp",
-      paused: "sending is paused",
-      "no-account": "the linked account is not known yet",
-      "quiet-hours": "quiet hours of the message",
-      scheduled: "its sender wants it sent later",
-      retry: "the next attempt after a failed one",
-      order: "an earlier message to the same number must be sent first",
-      lane: "messages of its kind are being sent; this one follows",
-      "media-outage": "WhatsApp's media servers accept no uploads",
-      "directory-outage": "WhatsApp does not answer for numbers and devices",
-      "too-fast": "WhatsApp says that the account sends too fast",
-      recipient: "minimum gap between messages to this number",
-      gap: "pace: a few seconds between two messages",
-      minute: "pace: messages per minute are used up",
-      hour: "pace: messages per hour are used up",
-      day: "pace: messages per day are used up",
-      "new-contacts": "the daily limit of new contacts is used up",
-      limited: "WhatsApp accepts no new contacts now",
-      "cap-spread": "WhatsApp's cap on new contacts is nearly used up; the rest is spread over its cycle",
-      "limits-unknown": "WhatsApp has not yet said how it limits new contacts",
-      line: "messages before it",
-    },
-    until: (time: string) => `until ${time}`,
-    manyAhead: (count: number) => `more than ${count} messages are before it`,
-    ahead: (count: number) => (count === 1 ? "1 message is before it" : `${count} messages are before it`),
-  },
+  messages: messages.en,
   runs: {
-    heading: "Notification jobs",
+    heading: "Notification jobs and bulk runs",
     columns: {
       state: "State",
       job: "Job",
@@ -330,7 +142,12 @@ export const en = {
       recipients: "Recipients",
       messages: "Messages",
     },
-    states: { running: "running", done: "done", failed: "failed" },
+    states: { running: "running", done: "done", failed: "failed", cancelled: "cancelled" },
+    cancel: {
+      summary: "Cancel the run…",
+      confirm: "Nobody who still waits gets this message. This cannot be undone.",
+      button: (count: number) => `Cancel ${count} ${count === 1 ? "message" : "messages"}`,
+    },
     unavailable: "Runs are unavailable.",
     none: "No runs with recipients yet.",
     counts: { accepted: "accepted", opted_out: "opted out", refused: "rejected", expired: "expired" },
@@ -341,6 +158,9 @@ export const en = {
     run: "Runs the job now",
     replay: "Retries the recipients who have not been notified",
   },
+  accounts: accounts.en,
+  senders: senders.en,
+  callbacks: callbacks.en,
   acts: {
     heading: "What operators did",
     columns: { at: "When", operator: "Operator", action: "Action", result: "Result" },
@@ -362,52 +182,10 @@ export const en = {
       "opt-in": "opted a number in again",
       answer: "set the automatic answer",
       "no-answer": "removed the automatic answer",
+      "cancel-run": "cancelled a bulk run",
     },
   },
-  notices: {
-    notAllowed: (role: string) => `Your role does not allow this: it requires the role ${role}.`,
-    notRecorded:
-      "Nothing was done: the action could not be recorded, because the database is not responding.",
-    outcomeUnknown:
-      "No answer within 20 s: the outcome is unknown. Check the connection below before you try again.",
-    paused: "Sending paused.",
-    resumed: "Sending resumed.",
-    pairingCode: (code: string) => `Pairing code: ${code}. Enter it on the phone.`,
-    unlinked: "Phone unlinked.",
-    unlinkedHere:
-      "The keys are deleted, but WhatsApp has not confirmed it: if the phone still lists the device under Linked devices, remove it there.",
-    connecting: "Connecting to WhatsApp. The result is shown below.",
-    oldLink: "Trying the old link once. The result is shown below.",
-    version: "Version set. The result is shown below.",
-    optedOut: (phone: string) => `${phone} has opted out.`,
-    optedOutBefore: (phone: string) => `${phone} had already opted out.`,
-    optedIn: (phone: string) => `${phone} has opted in again.`,
-    notOptedOut: (phone: string) => `${phone} had not opted out.`,
-    answerSet: "Automatic answer saved.",
-    answerRemoved: "No automatic answer is sent any more.",
-  },
-  failures: {
-    pause: "Sending could not be paused: the database is not responding.",
-    resume: "Sending could not be resumed: the database is not responding.",
-    "pairing-code": "WhatsApp returned no pairing code. Try again, or use the QR code.",
-    unlink: "Unlinking failed: WhatsApp or the database is not responding. Check the connection below.",
-    notStopped:
-      "Nothing was done: logins are not stopped any more, or the database is not responding. Check the connection below.",
-    version:
-      "The version was not set: WhatsApp does not reject the current one any more, or the database is not responding.",
-    oldLink:
-      "The old link was not tried: a phone is linked already, its keys cannot be read, or the database is not responding. Check the connection below.",
-    optOut: "The number was not changed: the database is not responding.",
-    phone: "Invalid phone number: enter 8 to 15 digits with country code, without a leading 0.",
-    unconfirmed: (word: string) => `The phone was not unlinked: type ${word} to confirm.`,
-    optOutUnconfirmed: "The number was not changed: tick the box to confirm.",
-    answer: "The automatic answer was not changed: the database is not responding.",
-    badAnswer: (max: number) => `The automatic answer was not changed: enter 1 to ${max} characters.`,
-    noArchive: "No old link is archived: pair again.",
-    badVersion:
-      "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",
-    notLeader: "Another task leads; use its console, or stop it.",
-  },
+  ...outcomes.en,
 };
 
 export type Words = typeof en;

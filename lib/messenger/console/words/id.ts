@@ -1,8 +1,12 @@
+import { accounts } from "./accounts.ts";
+import { alerts } from "./alerts.ts";
+import { callbacks } from "./callbacks.ts";
 import type { Words } from "./en.ts";
-
-const nothing = "Tidak perlu tindakan; bila berlangsung satu jam, beri tahu developer.";
-const others = "Tidak perlu tindakan; bila banyak pesan gagal, laporkan ke developer.";
-const correctNumber = "Minta pengirim memperbaiki nomornya.";
+import { messages } from "./messages.ts";
+import { outcomes } from "./outcomes.ts";
+import { platform } from "./platform.ts";
+import { senders } from "./senders.ts";
+import { status } from "./status.ts";
 
 /** The console's words in Indonesian. */
 export const id: Words = {
@@ -48,218 +52,9 @@ export const id: Words = {
     origin: "Permintaan tidak berasal dari halaman konsol ini. Buka konsol dan coba lagi.",
     open: "Buka konsol",
   },
-  alerts: {
-    heading: "Yang bermasalah",
-    none: "Semua berfungsi; tidak ada yang perlu ditangani.",
-    noneStandby:
-      "Tidak ada yang perlu ditangani di outbox. Task ini bersiaga; konsol leader menampilkan koneksinya.",
-    count: (count) => `${count} masalah perlu ditangani.`,
-    columns: { what: "Masalah", since: "Sejak", todo: "Yang harus dilakukan" },
-    unknownSince: "tidak diketahui",
-    state: {
-      what: "Messenger berjalan, tetapi statusnya tidak dapat dibaca.",
-      todo: "Lihat log-nya.",
-    },
-    unavailable: {
-      what: "Basis data tidak tersedia: tidak ada pesan yang diterima atau dikirim, dan antrean serta pesan tidak dapat ditampilkan.",
-      todo: "Runbook, “Database down”. Koneksi di bawah ini tetap aktual.",
-    },
-    slow: {
-      what: "Basis data merespons, tetapi tidak ada koneksi tersisa untuk konsol, atau pembacaan antrean dan pesan melebihi 2 detik sehingga keduanya tidak dapat ditampilkan.",
-      todo: "Runbook, “Database busy”. Koneksi di bawah ini tetap aktual.",
-    },
-    unlinked: {
-      what: "Tidak ada telepon yang tertaut: tidak ada yang dikirim.",
-      todo: "Tautkan telepon di bawah; sampai saat itu pesan tetap di antrean.",
-    },
-    stopped: (says, code) => `${says} Login tidak dicoba (kode ${code}).`,
-    banned: (says, until) => `${says} Login tidak dicoba sebelum ${until}.`,
-    replaced: {
-      what: "Program lain memakai tautan WhatsApp ini dan menggantikan koneksi ini: tidak ada yang dikirim.",
-      todo: "Hentikan program itu; messenger mengambil kembali tautannya sendiri.",
-    },
-    disconnected: {
-      what: (says) => `${says} Tidak ada yang dikirim.`,
-      todo: (operator) => `Task menyambung kembali secara otomatis; pesan tetap di antrean. ${operator}`,
-    },
-    paused: {
-      what: "Pengiriman dijeda: pesan tetap di antrean sampai kedaluwarsa.",
-      todo: "Tanyakan siapa yang menjeda dan mengapa; lalu tekan “Lanjutkan pengiriman”.",
-    },
-    limited: {
-      what: (end) => `WhatsApp tidak menerima pesan ke kontak baru sampai ${end}; pesan tetap di antrean.`,
-      todo: "Hentikan pengirim massal. Jangan memulai ulang task atau melepas tautan telepon.",
-    },
-    tooFast: {
-      what: (end) =>
-        `WhatsApp menyatakan akun mengirim terlalu cepat: tidak ada yang dikirim sampai ${end}; pesan tetap di antrean.`,
-      todo: "Hentikan pengirim massal. Jangan menaikkan laju pengiriman.",
-    },
-    outage: {
-      what: (service) => `${service} tetap di antrean.`,
-      todo: "Tidak perlu tindakan: messenger mencoba lagi paling lambat setiap 2 menit. Bila berlangsung satu jam, beri tahu developer.",
-    },
-    urgentOld: {
-      what: (age) => `Kode sekali pakai atau pesan transaksional sudah menunggu ${age}.`,
-      todo: "Lihat sebabnya di bawah, pada “Pesan terbaru”.",
-    },
-    old: {
-      what: (age) => `Pengingat atau pesan massal sudah menunggu ${age}; pesan kedaluwarsa setelah 72 jam.`,
-      todo: "Minta pengirim pesan yang paling tidak penting untuk berhenti.",
-    },
-    job: {
-      what: (job, reason) => `Job ${job} gagal: ${reason}.`,
-      todo: (command) => `Atasi sebabnya, lalu jalankan: ${command}`,
-    },
-  },
-  status: {
-    heading: "Koneksi",
-    for: "Selama",
-    paused: "Dijeda",
-    pause: "Jeda pengiriman",
-    resume: "Lanjutkan pengiriman",
-    labels: {
-      open: "Tersambung",
-      connecting: "Menyambung",
-      pairing: "Belum tertaut",
-      replaced: "Digantikan",
-      unlinked: "Tautan terputus",
-      stopped: "Login ditolak",
-      banned: "Diblokir sementara",
-      closed: "Tidak tersambung",
-      passkey: "Passkey diminta",
-      standby: "Siaga",
-      unknown: "Tidak diketahui",
-    },
-    open: "Tersambung ke WhatsApp.",
-    connecting:
-      "Menyambung ke WhatsApp. Bila berlangsung lama, WhatsApp atau jaringan terganggu; pesan tetap di antrean.",
-    pairing: "Tidak ada telepon yang tertaut. Tautkan di bawah; sampai saat itu pesan tetap di antrean.",
-    replaced:
-      "Program lain memakai tautan WhatsApp ini dan menggantikan koneksi ini. Hentikan program itu; messenger mengambil kembali tautannya sendiri.",
-    stopped: (says) => `${says} Login tidak dicoba sampai Anda bertindak di bawah; pesan tetap di antrean.`,
-    banned: (says, until, operator) =>
-      `${says} Login tidak dicoba sebelum ${until}. ${operator} Pesan tetap di antrean.`,
-    closed: (says, advice) =>
-      `${says}${advice} Task menyambung kembali secara otomatis; pesan tetap di antrean.`,
-    passkey: (says) => `${says} Lihat di bawah.`,
-    standby: "Task lain adalah leader. Task ini mengambil alih bila leader berhenti.",
-    leaderless: "Tanpa basis data tidak ada leader yang dapat dipilih.",
-    unknown: "Status messenger tidak diketahui.",
-    sendingUnknown: "Tidak diketahui apakah pengiriman dijeda.",
-    sendingPaused: "Pengiriman dijeda; pesan tetap di antrean.",
-    sendingOn: "Pengiriman berjalan.",
-    sendingLater: "Pengiriman dimulai setelah tersambung.",
-    limited: (time) =>
-      `WhatsApp tidak menerima pesan ke kontak baru selama ${time} lagi; pesan tetap di antrean.`,
-    tooFast: (time) =>
-      `WhatsApp menyatakan akun mengirim terlalu cepat: tidak ada yang dikirim selama ${time} lagi.`,
-    cap: (used, total, time) =>
-      `${used} dari ${total} kontak baru yang diizinkan WhatsApp sudah terpakai; siklus berikutnya mulai dalam ${time}.`,
-    outages: {
-      directory:
-        "WhatsApp tidak merespons pengecekan nomor dan perangkat; pesan ke nomor yang sudah lama tidak dihubungi",
-      media: "Server media WhatsApp tidak menerima unggahan; gambar dan berkas",
-    },
-    outage: (service, time) => `${service} tetap di antrean dan akan dicoba lagi dalam ${time}.`,
-  },
-  passkey: {
-    says: "WhatsApp meminta passkey akun untuk menautkan messenger, tetapi messenger tidak dapat memakai passkey.",
-    operator:
-      "Jangan memindai berulang-ulang. Coba lagi tautan lama bila terhapus karena kesalahan, atau tautkan nomor yang akunnya tidak diminta passkey.",
-  },
-  disconnections: {
-    401: {
-      says: "WhatsApp telah menghapus tautan: di telepon, setelah 14 hari offline, atau karena kesalahan.",
-      operator: "Tekan “Coba lagi tautan lama” sekali; bila gagal, “Tautkan lagi”.",
-    },
-    402: {
-      says: "WhatsApp memblokir akun untuk sementara.",
-      operator: "Tunggu sampai waktu tersebut. Cari tahu apa yang dikirim ke siapa, dan kurangi pengiriman.",
-    },
-    403: {
-      says: "WhatsApp telah mengunci akun.",
-      operator:
-        "Buka WhatsApp di telepon dan ikuti petunjuknya. Lalu tekan “Sambungkan lagi”, atau lepas tautan dan tautkan nomor lain.",
-    },
-    405: {
-      says: "WhatsApp menolak versi klien web yang diumumkan messenger.",
-      operator:
-        "Masukkan versi terkini, atau perbarui library dan lakukan deployment; lalu tekan “Sambungkan lagi”.",
-    },
-    406: {
-      says: "WhatsApp telah memblokir akun.",
-      operator:
-        "Ajukan peninjauan di WhatsApp pada telepon. Bila dikabulkan tekan “Sambungkan lagi”, bila tidak, lepas tautan dan tautkan nomor lain.",
-    },
-    408: { says: "Koneksi terputus, atau tidak ada telepon yang memindai kode QR.", operator: nothing },
-    409: {
-      says: "WhatsApp menolak user agent messenger.",
-      operator: "Beri tahu developer: library harus diperbarui.",
-    },
-    411: {
-      says: "WhatsApp di telepon tidak mendukung perangkat tertaut.",
-      operator: "Perbarui WhatsApp di telepon.",
-    },
-    419: {
-      says: "WhatsApp menolak kredensial.",
-      operator: "Bila berlangsung satu jam, lepas tautan dan tautkan lagi.",
-    },
-    428: { says: "WhatsApp telah menutup koneksi.", operator: nothing },
-    440: {
-      says: "Program lain memakai tautan ini dan menggantikan koneksi.",
-      operator: "Hentikan program lain itu.",
-    },
-    500: { says: "WhatsApp melaporkan kesalahan pada koneksi.", operator: nothing },
-    503: { says: "WhatsApp tidak tersedia.", operator: nothing },
-    515: { says: "WhatsApp meminta koneksi dimulai ulang.", operator: nothing },
-    unknown: { says: "WhatsApp atau jaringan terganggu.", operator: nothing },
-  },
-  refusals: {
-    "400": {
-      says: "pesan atau alamat penerimanya tidak valid",
-      operator: "Laporkan ke developer bila nomor lain juga mengalaminya.",
-    },
-    "404": { says: "nomor tidak memiliki akun", operator: correctNumber },
-    "421": { says: "alamat penerima telah berubah", operator: others },
-    "429": {
-      says: "akun mengirim terlalu cepat",
-      operator: "Hentikan pengirim massal. Jangan menaikkan laju pengiriman.",
-    },
-    "463": {
-      says: "akun sedang tidak boleh menulis ke kontak ini",
-      operator:
-        "Hentikan pengirim massal dan mintalah warga menulis lebih dulu ke nomor kota. Jangan memulai ulang task atau melepas tautan telepon.",
-    },
-    "475": {
-      says: "akun telah mencapai batas percakapan baru",
-      operator: "Hentikan pengirim massal sampai akhir siklus, yang ditampilkan konsol.",
-    },
-    "479": { says: "perangkat atau kunci penerima sudah tidak aktual", operator: others },
-    "5xx": {
-      says: "platform mengalami kesalahan internal",
-      operator: "Tunggu. Bila berlangsung berjam-jam, cari laporan gangguan WhatsApp.",
-    },
-    "no device": { says: "nomor tidak memiliki perangkat yang menerima pesan", operator: correctNumber },
-    other: { says: "tanpa menyebutkan alasan", operator: "Laporkan kodenya ke developer." },
-  },
-  reasons: {
-    unanswered: "platform tidak menjawab",
-    expiredWithoutMedia:
-      "tidak terkirim sebelum kedaluwarsa; tidak ada server media platform yang menerima medianya",
-    expiredWithoutDirectory:
-      "tidak terkirim sebelum kedaluwarsa; platform tidak menjawab untuk nomor atau perangkatnya",
-    expired: "tidak terkirim sebelum kedaluwarsa",
-    unclear: "hasilnya tidak dapat disimpan; lihat log messenger",
-    unregistered: "nomor tidak terdaftar di platform",
-    deviceless: "platform tidak menyebutkan perangkat nomor ini yang dapat menerima pesan",
-    optedOut: "penerima sudah berhenti menerima pesan ini",
-    unprepared: "pesan tidak dapat disiapkan",
-    undecryptable:
-      "telepon penerima tidak dapat mendekripsi pesan dan menampilkan “Menunggu pesan ini”; kirim lagi sebagai pesan baru",
-  },
-  refused: (code, says) => `ditolak platform, kode ${code}: ${says}`,
-  refusedBefore: (code, says) => `sebelumnya ditolak, kode ${code}: ${says}`,
+  alerts: alerts.id,
+  status: status.id,
+  ...platform.id,
   linking: {
     heading: "Tautkan telepon",
     withQr: "Dengan kode QR",
@@ -336,79 +131,9 @@ export const id: Words = {
     caption: "Pesan per jam; yang menunggu pada akhir jam",
     unavailable: "Angka tidak tersedia.",
   },
-  messages: {
-    heading: "Pesan terbaru",
-    found: "Pesan yang ditemukan",
-    columns: {
-      state: "Status",
-      to: "Ke",
-      sender: "Pengirim",
-      kind: "Jenis",
-      sends: "Pengiriman",
-      accepted: "Diterima",
-      changed: "Berubah",
-      id: "Id",
-    },
-    states: {
-      PENDING: "menunggu",
-      SENDING: "sedang dikirim",
-      SENT: "terkirim",
-      DELIVERED: "sampai",
-      READ: "dibaca",
-      FAILED: "gagal",
-      EXPIRED: "kedaluwarsa",
-      UNCERTAIN: "tidak pasti",
-      CANCELLED: "dibatalkan",
-    },
-    kinds: { text: "teks", image: "gambar", file: "berkas" },
-    unavailable: "Pesan tidak tersedia.",
-    none: "Belum ada pesan.",
-    noneFound: "Tidak ada pesan yang cocok.",
-    query: "Id pesan atau nomor",
-    queryHint: "Nomor dengan kode negara. Pesan tersimpan di sini selama 30 hari.",
-    sender: "Pengirim",
-    everySender: "Semua pengirim",
-    search: "Cari",
-    clear: "Tampilkan semua",
-    shown: (what) => `Menampilkan ${what}.`,
-    ofNumber: (phone) => `pesan ke ${phone}`,
-    ofId: (message) => `pesan ${message}`,
-    ofSender: (sender) => `pesan dari ${sender}`,
-    advice: "Yang harus dilakukan:",
-    waits: {
-      at: (time) => `Diperkirakan terkirim sekitar ${time}`,
-      unknown: "Waktu pengirimannya belum dapat diperkirakan",
-      next: "Ini pesan berikutnya.",
-    },
-    obstacles: {
-      "not-connected": "messenger tidak tersambung ke WhatsApp",
-      paused: "pengiriman dijeda",
-      "no-account": "akun yang tertaut belum diketahui",
-      "quiet-hours": "jam tenang pesan ini",
-      scheduled: "dijadwalkan oleh pengirimnya",
-      retry: "percobaan berikutnya setelah yang gagal",
-      order: "pesan sebelumnya ke nomor yang sama harus dikirim lebih dulu",
-      lane: "pesan sejenis sedang dikirim; setelah itu giliran pesan ini",
-      "media-outage": "server media WhatsApp tidak menerima unggahan",
-      "directory-outage": "WhatsApp tidak merespons pengecekan nomor dan perangkat",
-      "too-fast": "WhatsApp menyatakan akun mengirim terlalu cepat",
-      recipient: "jeda minimum antarpesan ke nomor ini",
-      gap: "laju: beberapa detik di antara dua pesan",
-      minute: "laju: jatah pesan per menit habis",
-      hour: "laju: jatah pesan per jam habis",
-      day: "laju: jatah pesan per hari habis",
-      "new-contacts": "jatah harian kontak baru habis",
-      limited: "WhatsApp sedang tidak menerima kontak baru",
-      "cap-spread": "batas kontak baru dari WhatsApp hampir habis; sisanya dibagi sepanjang siklusnya",
-      "limits-unknown": "WhatsApp belum memberitahukan batas untuk kontak baru",
-      line: "pesan di depannya",
-    },
-    until: (time) => `sampai ${time}`,
-    manyAhead: (count) => `lebih dari ${count} pesan di depannya`,
-    ahead: (count) => `${count} pesan di depannya`,
-  },
+  messages: messages.id,
   runs: {
-    heading: "Job notifikasi",
+    heading: "Job notifikasi dan pengiriman massal",
     columns: {
       state: "Status",
       job: "Job",
@@ -416,7 +141,13 @@ export const id: Words = {
       recipients: "Penerima",
       messages: "Pesan",
     },
-    states: { running: "berjalan", done: "selesai", failed: "gagal" },
+    states: { running: "berjalan", done: "selesai", failed: "gagal", cancelled: "dibatalkan" },
+    cancel: {
+      summary: "Batalkan eksekusi…",
+      confirm:
+        "Penerima yang masih menunggu tidak akan mendapat pesan ini. Tindakan ini tidak dapat diurungkan.",
+      button: (count) => `Batalkan ${count} pesan`,
+    },
     unavailable: "Data eksekusi tidak tersedia.",
     none: "Belum ada eksekusi dengan penerima.",
     counts: { accepted: "diterima", opted_out: "opt-out", refused: "ditolak", expired: "kedaluwarsa" },
@@ -427,6 +158,9 @@ export const id: Words = {
     run: "Menjalankan job sekarang",
     replay: "Mencoba lagi untuk penerima yang belum menerima pesan",
   },
+  accounts: accounts.id,
+  senders: senders.id,
+  callbacks: callbacks.id,
   acts: {
     heading: "Tindakan operator",
     columns: { at: "Waktu", operator: "Operator", action: "Tindakan", result: "Hasil" },
@@ -453,49 +187,8 @@ export const id: Words = {
       "opt-in": "membatalkan opt-out nomor",
       answer: "menyimpan jawaban otomatis",
       "no-answer": "menghapus jawaban otomatis",
+      "cancel-run": "membatalkan pengiriman massal",
     },
   },
-  notices: {
-    notAllowed: (role) => `Peran Anda tidak mengizinkan ini: diperlukan peran ${role}.`,
-    notRecorded: "Tidak ada yang dilakukan: tindakan tidak dapat dicatat, karena basis data tidak merespons.",
-    outcomeUnknown:
-      "Tidak ada jawaban dalam 20 detik: hasilnya tidak diketahui. Periksa koneksi di bawah sebelum mencoba lagi.",
-    paused: "Pengiriman dijeda.",
-    resumed: "Pengiriman dilanjutkan.",
-    pairingCode: (code) => `Kode penautan: ${code}. Masukkan di telepon.`,
-    unlinked: "Tautan telepon dilepas.",
-    unlinkedHere:
-      "Kuncinya sudah dihapus, tetapi WhatsApp belum mengonfirmasi. Bila perangkat ini masih tampil di menu Perangkat tertaut pada telepon, hapus dari sana.",
-    connecting: "Menyambung ke WhatsApp. Hasilnya ditampilkan di bawah.",
-    oldLink: "Mencoba tautan lama sekali. Hasilnya ditampilkan di bawah.",
-    version: "Versi disimpan. Hasilnya ditampilkan di bawah.",
-    optedOut: (phone) => `${phone} sudah terdaftar opt-out.`,
-    optedOutBefore: (phone) => `${phone} sudah opt-out sebelumnya.`,
-    optedIn: (phone) => `Opt-out ${phone} sudah dibatalkan.`,
-    notOptedOut: (phone) => `${phone} tidak terdaftar opt-out.`,
-    answerSet: "Jawaban otomatis disimpan.",
-    answerRemoved: "Jawaban otomatis tidak dikirim lagi.",
-  },
-  failures: {
-    pause: "Pengiriman tidak dapat dijeda: basis data tidak merespons.",
-    resume: "Pengiriman tidak dapat dilanjutkan: basis data tidak merespons.",
-    "pairing-code": "WhatsApp tidak memberikan kode penautan. Coba lagi, atau gunakan kode QR.",
-    unlink: "Pelepasan tautan gagal: WhatsApp atau basis data tidak merespons. Periksa koneksi di bawah.",
-    notStopped:
-      "Tidak ada yang dilakukan: login sudah tidak dihentikan, atau basis data tidak merespons. Periksa koneksi di bawah.",
-    version:
-      "Versi tidak disimpan: WhatsApp sudah tidak menolak versi sekarang, atau basis data tidak merespons.",
-    oldLink:
-      "Tautan lama tidak dicoba: telepon sudah tertaut, kuncinya tidak dapat dibaca, atau basis data tidak merespons. Periksa koneksi di bawah.",
-    optOut: "Nomor tidak diubah: basis data tidak merespons.",
-    phone: "Nomor telepon tidak valid: masukkan 8 sampai 15 angka dengan kode negara, tanpa 0 di depan.",
-    unconfirmed: (word) => `Tautan telepon tidak dilepas: ketik ${word} untuk mengonfirmasi.`,
-    optOutUnconfirmed: "Nomor tidak diubah: centang kotak untuk mengonfirmasi.",
-    answer: "Jawaban otomatis tidak diubah: basis data tidak merespons.",
-    badAnswer: (max) => `Jawaban otomatis tidak diubah: masukkan 1 sampai ${max} karakter.`,
-    noArchive: "Tidak ada tautan lama yang diarsipkan: tautkan lagi.",
-    badVersion:
-      "Versi tidak disimpan: masukkan tiga angka dengan titik. Dua yang pertama sama dengan versi messenger sendiri, dan yang terakhir tidak lebih rendah.",
-    notLeader: "Task lain adalah leader; gunakan konsolnya, atau hentikan task itu.",
-  },
+  ...outcomes.id,
 };

@@ -50,8 +50,8 @@ describe("the auth state", () => {
     openAuthState({ sql, encryption, ...(epoch !== undefined && { epoch }) });
   const count = async () => Number((await sql`select count(*)::int as n from messaging.auth_key`)[0]?.n);
   const lead = (epoch: number) => sql`
-    insert into messaging.leadership (epoch, holder) values (${epoch}, 'test')
-    on conflict (only_row) do update set epoch = excluded.epoch`;
+    insert into messaging.leadership (account, epoch, holder) values (1, ${epoch}, 'test')
+    on conflict (account) do update set epoch = excluded.epoch`;
   const pair = { public: Buffer.from("public-key"), private: Buffer.from("private-key") };
 
   beforeEach(async () => {

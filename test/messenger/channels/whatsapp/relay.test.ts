@@ -242,8 +242,8 @@ describe("a message", () => {
 
   test("is rejected before it leaves once another task is the leader", async () => {
     const lead = (epoch: number) => scene.sql`
-      insert into messaging.leadership (epoch, holder) values (${epoch}, 'test')
-      on conflict (only_row) do update set epoch = excluded.epoch`;
+      insert into messaging.leadership (account, epoch, holder) values (1, ${epoch}, 'test')
+      on conflict (account) do update set epoch = excluded.epoch`;
     await lead(1);
     const platform = await openPaired({ ...scene, epoch: 1 });
     await sendNew(platform, text("mine"));

@@ -148,11 +148,11 @@ describe("a connection", () => {
 
   test("can be unlinked while it reads whether an earlier run has stopped logins", async () => {
     const other = scene.connect(2);
-    await other`update messaging.control set hold_code = 403`;
+    await other`update messaging.account set hold_code = 403`;
     const platform = await linkWhatsApp(scene);
     let unlinked: Promise<boolean> | undefined;
     await other.begin(async (tx) => {
-      await tx`lock table messaging.control in access exclusive mode`;
+      await tx`lock table messaging.account in access exclusive mode`;
       platform.start();
       await untilBlocked(other);
       unlinked = platform.unlink();
@@ -186,7 +186,7 @@ describe("a connection", () => {
     scene.fake.behave({ loginFailure: { code: 403 } });
     scene.fake.disconnect("drop");
     await untilState(platform, "stopped");
-    const held = () => scene.sql`select hold_code from messaging.control`;
+    const held = () => scene.sql`select hold_code from messaging.account`;
     await expect.poll(held).toEqual([{ hold_code: 403 }]);
     const resuming = failureOf(platform.logins.resume());
     await platform.stop();

@@ -1,12 +1,15 @@
 import * as baileys from "baileys";
 import type postgres from "postgres";
 import { inTime } from "#lib/db/in-time.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
 import { openStanding } from "./standing.ts";
 
 export interface AuthStateOptions {
   readonly sql: postgres.Sql;
   readonly encryption: Encryption;
+  /** By default that of a new stage. */
+  readonly account?: number;
   /**
    * The term of the leader that writes. Writes by a former leader are rejected: they would reset a ratchet
    * that the new leader has advanced, and phones could not decrypt its next messages.
@@ -51,13 +54,19 @@ interface Change {
 }
 
 const credsKey = { type: "creds", id: "creds" };
-const contextOf = (type: string, id: string) => `auth_key/${type}/${id}`;
+
+const accountOf = ({ account = firstAccount }: AuthStateOptions) => account;
+/** Keys of one account cannot be exchanged for those of another. */
+const contextOf = (options: AuthStateOptions, type: string, id: string) =>
+  `auth_key/${accountOf(options)}/${type}/${id}`;
 
 const notLeader = () => new Error("another leader owns the auth keys");
 
 /** Writes all changes or none, in one statement: once it resolves they survive a crash. */
-const write = async ({ sql, epoch }: AuthStateOptions, changes: readonly Change[]): Promise<void> => {
+const write = async (options: AuthStateOptions, changes: readonly Change[]): Promise<void> => {
   if (changes.length === 0) return;
+  const { sql, epoch } = options;
+  const account = accountOf(options);
   const leader =
     epoch === undefined
       ? sql`select`
@@ -70,36 +79,41 @@ const write = async ({ sql, epoch }: AuthStateOptions, changes: readonly Change[
     ),
     removed as (
       delete from messaging.auth_key k using change c
-      where k.type = c.type and k.id = c.id and c.value is null
+      where k.account = ${account} and k.type = c.type and k.id = c.id and c.value is null
     ),
     stored as (
-      insert into messaging.auth_key (type, id, value)
-      select type, id, decode(value, 'base64') from change where value is not null
-      on conflict (type, id) do update set value = excluded.value
+      insert into messaging.auth_key (account, type, id, value)
+      select ${account}, type, id, decode(value, 'base64') from change where value is not null
+      on conflict (account, type, id) do update set value = excluded.value
     )
     select exists (select from leader) as written`);
   if (!row?.written) throw notLeader();
 };
 
-const toValue = (encryption: Encryption, type: string, id: string, stored: Buffer): unknown =>
-  JSON.parse(encryption.decrypt(contextOf(type, id), stored).toString("utf8"), baileys.BufferJSON.reviver);
+const toValue = (options: AuthStateOptions, type: string, id: string, stored: Buffer): unknown =>
+  JSON.parse(
+    options.encryption.decrypt(contextOf(options, type, id), stored).toString("utf8"),
+    baileys.BufferJSON.reviver,
+  );
 
 const read = async (
-  { sql, encryption }: AuthStateOptions,
+  options: AuthStateOptions,
   type: string,
   ids: readonly string[],
 ): Promise<Record<string, unknown>> => {
   if (ids.length === 0) return {};
+  const { sql } = options;
   const rows = await inTime(sql<{ id: string; value: Buffer }[]>`
     select id, value from messaging.auth_key
-    where type = ${type} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb))`);
-  return Object.fromEntries(rows.map(({ id, value }) => [id, toValue(encryption, type, id, value)]));
+    where account = ${accountOf(options)} and type = ${type} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb))`);
+  return Object.fromEntries(rows.map(({ id, value }) => [id, toValue(options, type, id, value)]));
 };
 
-const toChange = ({ encryption }: AuthStateOptions, type: string, id: string, value: unknown): Change => {
+const toChange = (options: AuthStateOptions, type: string, id: string, value: unknown): Change => {
   if (value === null || value === undefined) return { type, id, value: null };
   const plaintext = Buffer.from(JSON.stringify(value, baileys.BufferJSON.replacer));
-  return { type, id, value: encryption.encrypt(contextOf(type, id), plaintext).toString("base64") };
+  const encrypted = options.encryption.encrypt(contextOf(options, type, id), plaintext);
+  return { type, id, value: encrypted.toString("base64") };
 };
 
 const readKeys = async <T extends keyof baileys.SignalDataTypeMap>(
@@ -136,6 +150,11 @@ const asLeader = <T>({ sql, epoch }: AuthStateOptions, work: (tx: postgres.Trans
  */
 export const openAuthState = async (options: AuthStateOptions): Promise<AuthState> => {
   let creds = await readCreds(options);
+  const account = accountOf(options);
+  const standingIn = (tx: postgres.ISql) => openStanding(tx, account);
+  /** Until it connects with a number again, the account is given no messages. */
+  const forgetNumber = (tx: postgres.ISql) =>
+    tx`update messaging.account set number = null where id = ${account}`;
 
   const acquire = (): Lease => {
     const leased = creds;
@@ -180,20 +199,25 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
     isPaired: () => creds.me !== undefined && creds.account !== undefined,
     acquire,
     async clear() {
-      await asLeader(options, (tx) => tx`delete from messaging.auth_key`);
+      await asLeader(options, async (tx) => {
+        await tx`delete from messaging.auth_key where account = ${account}`;
+        await forgetNumber(tx);
+      });
       creds = baileys.initAuthCreds();
     },
     async archive(code) {
       await asLeader(options, async (tx) => {
         // the platform has removed links by mistake, and keys that are deleted cannot be tried again (Baileys #2140)
         await tx`
-          with removed as (delete from messaging.auth_key returning type, id, value)
-          insert into messaging.auth_archive (type, id, value) select type, id, value from removed`;
+          with removed as (delete from messaging.auth_key where account = ${account} returning type, id, value)
+          insert into messaging.auth_archive (account, type, id, value) select ${account}, type, id, value from removed`;
         // one link only: a phone that was linked later has replaced those before it
         await tx`
           delete from messaging.auth_archive
-          where archived_at < (select max(archived_at) from messaging.auth_archive)`;
-        await openStanding(tx).hold(code, undefined);
+          where account = ${account}
+            and archived_at < (select max(archived_at) from messaging.auth_archive where account = ${account})`;
+        await forgetNumber(tx);
+        await standingIn(tx).hold(code, undefined);
       });
       creds = baileys.initAuthCreds();
     },
@@ -201,15 +225,15 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
       const { type, id } = credsKey;
       const restored = await asLeader(options, async (tx) => {
         const [archived] = await tx<{ value: Buffer }[]>`
-          select value from messaging.auth_archive where type = ${type} and id = ${id}`;
+          select value from messaging.auth_archive where account = ${account} and type = ${type} and id = ${id}`;
         if (!archived) return undefined;
         // before anything is deleted: keys that cannot be decrypted stay archived
-        const decrypted = toValue(options.encryption, type, id, archived.value);
-        await tx`delete from messaging.auth_key`;
+        const decrypted = toValue(options, type, id, archived.value);
+        await tx`delete from messaging.auth_key where account = ${account}`;
         await tx`
-          with removed as (delete from messaging.auth_archive returning type, id, value)
-          insert into messaging.auth_key (type, id, value) select type, id, value from removed`;
-        await openStanding(tx).release();
+          with removed as (delete from messaging.auth_archive where account = ${account} returning type, id, value)
+          insert into messaging.auth_key (account, type, id, value) select ${account}, type, id, value from removed`;
+        await standingIn(tx).release();
         return decrypted as baileys.AuthenticationCreds;
       });
       if (restored) creds = restored;

@@ -1,6 +1,7 @@
 import type { WAVersion } from "baileys";
 import type postgres from "postgres";
 import { inTime } from "#lib/db/in-time.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import { parseVersion } from "./web-version.ts";
 
 /** Why no login is tried. */
@@ -22,21 +23,27 @@ export interface Standing {
   storeVersion(version: WAVersion): Promise<void>;
 }
 
-/** Ends are measured with the database's clock: tasks may differ. */
-export const openStanding = (sql: postgres.ISql): Standing => ({
+/**
+ * Ends are measured with the database's clock: tasks may differ. The version is that of all accounts.
+ *
+ * @param account by default that of a new stage.
+ */
+export const openStanding = (sql: postgres.ISql, account: number = firstAccount): Standing => ({
   async findHold() {
     const [row] = await inTime(sql<{ code: number; leftMs: number | null }[]>`
       select hold_code as code, (extract(epoch from hold_until - now()) * 1000)::float8 as "leftMs"
-      from messaging.control where hold_code is not null and (hold_until is null or hold_until > now())`);
+      from messaging.account
+      where id = ${account} and hold_code is not null and (hold_until is null or hold_until > now())`);
     return row && { code: row.code, leftMs: row.leftMs ?? undefined };
   },
   async hold(code, forMs) {
     await inTime(sql`
-      update messaging.control
-      set hold_code = ${code}, hold_until = now() + ${forMs ?? null}::float8 * interval '1 millisecond'`);
+      update messaging.account
+      set hold_code = ${code}, hold_until = now() + ${forMs ?? null}::float8 * interval '1 millisecond'
+      where id = ${account}`);
   },
   async release() {
-    await inTime(sql`update messaging.control set hold_code = null, hold_until = null`);
+    await inTime(sql`update messaging.account set hold_code = null, hold_until = null where id = ${account}`);
   },
   async findVersion() {
     const [row] = await inTime(

@@ -1,0 +1,110 @@
+import {
+  type AccountSummary,
+  type AccountTerms,
+  accountDirectory,
+} from "#lib/messenger/account/directory.ts";
+import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
+import { requireStageDatabase, withConnection } from "./connect.ts";
+import { readName, stage } from "./credential.ts";
+import { formatTable, formatTime } from "./listing.ts";
+
+const readAccount = readName("ACCOUNT", "health-1");
+const readPool = readName("POOL", "health");
+const department = ["--department <text>", "whose number it is, such as Dinas Kesehatan"] as const;
+const pool = ["--pool <name>", "whose senders' messages it sends", readPool] as const;
+
+const states = ["active", "spare", "retired"] as const;
+const readState = (text: string) => {
+  const state = states.find((one) => one === text);
+  if (state) return state;
+  throw new WrongCall(`Unknown state: ${text}. Use ${states.join(", ")}.`);
+};
+
+const format = (accounts: readonly AccountSummary[]): string =>
+  formatTable(
+    ["account", "pool", "department", "state", "number", "linked", "waiting", "login"],
+    accounts.map(({ name, pool, department, state, number, linkedAt, waiting, holdCode }) => [
+      ...[name, pool, department ?? "-", state, number ?? "-"],
+      formatTime(linkedAt),
+      ...[String(waiting), holdCode === null ? "-" : `held, code ${holdCode}`],
+    ]),
+  );
+
+type Directory = ReturnType<typeof accountDirectory>;
+
+const withDirectory = <T>(
+  given: { readonly stage?: string | undefined },
+  work: (directory: Directory) => Promise<T>,
+): Promise<T> => {
+  requireStageDatabase(given.stage, "sender-admin");
+  return withConnection("sender-admin", (sql) => work(accountDirectory(sql)));
+};
+
+const show = async (directory: Directory, name: string, hint = ""): Promise<Reply> => {
+  const accounts = (await directory.list()).filter((one) => one.name === name);
+  return { text: `${format(accounts)}${hint}`, json: { ...accounts[0] } };
+};
+
+const list = async (directory: Directory): Promise<Reply> => {
+  const accounts = await directory.list();
+  return { text: format(accounts), json: [...accounts] };
+};
+
+const add = (name: string, terms: AccountTerms) => async (directory: Directory) => {
+  if (!(await directory.add(name, terms))) throw new CommandError(`The account ${name} exists already.`);
+  return show(directory, name, "\n\nLink its number in the console: choose the account there.");
+};
+
+const change = (name: string, terms: AccountTerms) => async (directory: Directory) => {
+  if (!(await directory.change(name, terms)))
+    throw new CommandError(`There is no account "${name}". See: npm run account -- list`);
+  return show(directory, name);
+};
+
+const about = `Manage the accounts that send messages: each is linked to one number in the console.
+
+ACCOUNT is a name of lower-case letters, digits and dashes, such as health-1. A new stage has one, main, in the pool city.
+The accounts of a pool share the messages of its senders (npm run sender -- limit SENDER --pool POOL). A recipient keeps its
+account while that one can send; of an account that cannot, the others send what has not left.`;
+
+export const run = command("account", about, (program, answer) => {
+  program
+    .command("add")
+    .description("add an account; its number is linked in the console")
+    .argument("<account>", "name", readAccount)
+    .option(...department)
+    .option(...pool)
+    .option("--spare", "connected, but used only when no other account of its pool can send", false)
+    .option(...stage)
+    .action(
+      answer((name, { stage: on, spare, ...terms }) =>
+        withDirectory({ stage: on }, add(name, { ...terms, ...(spare && { state: "spare" }) })),
+      ),
+    );
+  program
+    .command("list")
+    .description("list accounts with their numbers and how many messages wait for each; times are in UTC")
+    .option(...stage)
+    .action(answer((given) => withDirectory(given, list)));
+  program
+    .command("change")
+    .description("change an account; takes effect within seconds")
+    .argument("<account>", "name", readAccount)
+    .option(...department)
+    .option(...pool)
+    .option(
+      "--state <state>",
+      "active, spare, or retired: it disconnects, and others send its messages",
+      readState,
+    )
+    .option(...stage)
+    .action(
+      answer((name, { stage: on, ...terms }) => {
+        if (Object.keys(terms).length === 0)
+          throw new WrongCall("Give at least one of --department, --pool and --state");
+        return withDirectory({ stage: on }, change(name, terms));
+      }),
+    );
+});
+
+if (import.meta.main) await runCommand(run);

@@ -1,0 +1,229 @@
+import { createReadStream } from "node:fs";
+import { Option } from "@commander-js/extra-typings";
+import { Fault } from "#lib/faults/fault.ts";
+import { formatRecord } from "#lib/import/csv.ts";
+import { HeaderError } from "#lib/import/file.ts";
+import { BulkName } from "#lib/messaging/submission.ts";
+import {
+  type Bulk,
+  type BulkPreview,
+  type LineDecision,
+  lineOutcomes,
+  maxBulkDays,
+  previewBulk,
+  sendBulk,
+} from "#lib/notification/bulk.ts";
+import { readBulkFile } from "#lib/notification/bulk-file.ts";
+import { bulkName, findBulkRun, listBulkRuns, reportBulkRun } from "#lib/notification/bulk-run.ts";
+import type { NotifyContext } from "#lib/notification/context.ts";
+import { RunError } from "#lib/notification/dispatch.ts";
+import type { Run } from "#lib/notification/run.ts";
+import { resolveTemplate } from "#lib/notification/template-version.ts";
+import { CommandError, type Define, exitCodes, getSize, type Reply, WrongCall } from "./command.ts";
+import { formatTable, formatTime } from "./listing.ts";
+import { withNotifier } from "./notifier.ts";
+import { startProgress } from "./progress.ts";
+import { nameOutcome, showRun } from "./shown-run.ts";
+
+const maxRuns = 20;
+const maxLines = 100;
+const shownMessages = 3;
+
+/** A code would be readable in the outbox, and a file would have to be downloaded for each recipient. */
+const getTemplate = async ({ sql }: NotifyContext, name: string): Promise<Bulk["template"]> => {
+  const template = await resolveTemplate(sql, name);
+  if (template && template.class !== "one-time-code" && !template.file) return { name, ...template };
+  throw new WrongCall(`No template for bulk runs: ${name}. See: npm run notify -- send --help`);
+};
+
+const readFile = (file: string): string => {
+  getSize(file);
+  return file;
+};
+
+const readName = (name: string): string => {
+  if (BulkName.safeParse(name).success) return name;
+  throw new WrongCall(`The name of a run must be 1 to 80 lower-case letters, digits and dashes, not ${name}`);
+};
+
+/** Explains to the operator what is wrong with the file, the run or the messenger. */
+const explained = <T>(name: string, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    if (error instanceof HeaderError) throw new CommandError(error.message);
+    if (error instanceof RunError) throw new CommandError(`${name} failed: ${error.message}`);
+    if (error instanceof Fault)
+      throw new CommandError(`The messenger did not answer (${error.code}). Try again.`);
+    throw error;
+  });
+
+interface Options {
+  readonly template: string;
+  readonly class: Bulk["class"];
+  readonly name?: string | undefined;
+}
+
+const readBulk = async (
+  context: NotifyContext,
+  file: string,
+  { template: wanted, class: kind, name }: Options,
+): Promise<Bulk> => {
+  const template = await getTemplate(context, wanted);
+  const { lines, ignored, digest } = await explained(file, readBulkFile(createReadStream(file), template));
+  if (ignored.length > 0) console.error(`Ignored columns: ${ignored.join(", ")}`);
+  return { name: name ?? `${template.name}-${digest.slice(0, 12)}`, template, class: kind, lines };
+};
+
+const describeDays = (days: number): string => {
+  if (days <= maxBulkDays) return `${days} ${days === 1 ? "day" : "days"} at the present budgets`;
+  return `${days > 366 ? "more than a year" : `${days} days`} at the present budgets; at most ${maxBulkDays} days can be scheduled, so split the file`;
+};
+
+const describeLine = ({ line, masked, outcome, reason, draft }: LineDecision) => ({
+  ...{ line, phone: masked, outcome },
+  ...(reason && { reason }),
+  ...(draft?.text && { text: draft.text }),
+});
+
+const showPreview = ({ name }: Bulk, { decisions, days }: BulkPreview): Reply => {
+  const counts = Object.fromEntries(
+    lineOutcomes.map((wanted) => [wanted, decisions.filter(({ outcome }) => outcome === wanted).length]),
+  );
+  const messages = decisions.filter(({ draft }) => draft).slice(0, shownMessages);
+  const wrong = decisions.filter(({ reason }) => reason);
+  const lines = [
+    ...Object.entries(counts).map(([outcome, count]) => `${String(count).padStart(7)}  ${outcome}`),
+    ...messages.map(
+      ({ line, masked, draft }) => `line ${line}  ${masked}\n${(draft?.text ?? "").replace(/^/gm, "    ")}`,
+    ),
+    ...wrong
+      .slice(0, maxLines)
+      .map(({ line, masked, outcome, reason }) => `line ${line}  ${masked}  ${outcome}: ${reason}`),
+    ...(wrong.length > maxLines ? [`… and ${wrong.length - maxLines} more`] : []),
+    `Sending takes ${describeDays(days)}. Dry run of ${name}: nothing was sent.`,
+  ];
+  const json = {
+    name,
+    counts,
+    days,
+    messages: messages.map(describeLine),
+    rejected: wrong.map(describeLine),
+  };
+  return { text: lines.join("\n"), json };
+};
+
+const preview = (file: string, options: Options): Promise<Reply> =>
+  withNotifier(async (context) => {
+    const bulk = await readBulk(context, file, options);
+    return showPreview(bulk, await explained(bulk.name, previewBulk(context, bulk)));
+  });
+
+const send = (file: string, options: Options): Promise<Reply> =>
+  withNotifier(async (context) => {
+    const bulk = await readBulk(context, file, options);
+    const progress = startProgress(bulk.lines.length);
+    const onProgress = (done: number, all: number) => progress.update(done, `${done} of ${all} handed over`);
+    const sending = sendBulk(context, bulk, onProgress).finally(() => progress.stop());
+    const { run, days } = await explained(bulk.name, sending);
+    const shown = await showRun(context, run);
+    const lines = [
+      shown.text,
+      ...(days > 0 ? [`Sending takes ${describeDays(days)}.`] : []),
+      ...(run.refused > 0
+        ? [
+            `Correct the rejected lines and repeat the command with --name ${bulk.name}: the others get nothing again.`,
+          ]
+        : []),
+    ];
+    return { ...shown, text: lines.join("\n"), json: { name: bulk.name, days, ...(shown.json as object) } };
+  });
+
+const unknownRun = (name: string) =>
+  new CommandError(`No bulk run ${name}. See: npm run notify -- bulk-status`);
+
+const getRun = async ({ sql }: NotifyContext, name: string): Promise<Run> => {
+  const run = await findBulkRun(sql, name);
+  if (!run) throw unknownRun(name);
+  return run;
+};
+
+const showStatus = (name: string | undefined): Promise<Reply> =>
+  withNotifier(async (context) => {
+    if (name !== undefined)
+      return { ...(await showRun(context, await getRun(context, name))), code: exitCodes.done };
+    const runs = await listBulkRuns(context.sql, maxRuns);
+    const rows = runs.map((run) => [
+      bulkName(run),
+      run.template ?? "",
+      formatTime(run.startedAt),
+      run.state,
+      String(run.accepted),
+      String(run.refused),
+    ]);
+    return {
+      text: formatTable(["run", "template", "started", "state", "accepted", "rejected"], rows),
+      json: { runs: [...runs] },
+    };
+  });
+
+const cancel = (name: string): Promise<Reply> =>
+  withNotifier(async (context) => {
+    const cancelled = await explained(name, context.cancelRun(name));
+    if (cancelled === undefined) throw unknownRun(name);
+    return { text: `${cancelled} messages of ${name} were cancelled.`, json: { name, cancelled } };
+  });
+
+const report = (name: string): Promise<Reply> =>
+  withNotifier(async (context) => {
+    const lines = await reportBulkRun(context.sql, (await getRun(context, name)).id);
+    const shown = lines.map((line) => ({
+      ...line,
+      state: nameOutcome(line.state),
+      at: line.at.toISOString(),
+    }));
+    const records = shown.map(({ line, phone, state, reason, at }) =>
+      formatRecord([String(line), phone, state, reason ?? "", at]),
+    );
+    return {
+      text: [formatRecord(["line", "phone", "state", "reason", "time"]), ...records].join("").trimEnd(),
+      json: { lines: shown },
+    };
+  });
+
+const aRun = "the name of a bulk run";
+
+/** Adds the commands for files of recipients. */
+export const defineBulk: Define = (program, answer) => {
+  program
+    .command("bulk")
+    .description(
+      "send a template to a CSV file of recipients: the column phone, and one for each value of the template; repeated, it notifies no one twice",
+    )
+    .argument("<file>", "the CSV file", readFile)
+    .requiredOption("--template <template>", "a template, as in `send --help`")
+    .addOption(
+      new Option("--class <class>", "whether opt-outs are respected, and the priority")
+        .choices(["bulk", "reminder", "transactional"] as const)
+        .default("bulk" as const),
+    )
+    .option("--name <name>", "continue the run with this name, or send the same file anew", readName)
+    .option(
+      "--dry-run",
+      "count the recipients by outcome, show three messages and the days, and send nothing",
+    )
+    .action(answer((file, { dryRun, ...options }) => (dryRun ? preview : send)(file, options)));
+  program
+    .command("bulk-status")
+    .description("show the progress of a bulk run, or the latest ones")
+    .argument("[run]", aRun, readName)
+    .action(answer((name) => showStatus(name)));
+  program
+    .command("bulk-cancel")
+    .description("cancel the messages of a bulk run that wait")
+    .argument("<run>", aRun, readName)
+    .action(answer(cancel));
+  program
+    .command("bulk-report")
+    .description("print what became of each line of the file, as CSV")
+    .argument("<run>", aRun, readName)
+    .action(answer(report));
+};

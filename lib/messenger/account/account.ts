@@ -1,0 +1,96 @@
+import { setTimeout } from "node:timers/promises";
+import type postgres from "postgres";
+import { log } from "#lib/log.ts";
+
+/** One that sends: linked to a number at a time, with keys, a leader and a pace of its own. */
+export interface Account {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** The account of a new stage, `main`. */
+export const firstAccount = 1;
+
+/** Lists the accounts that connect, the oldest first. */
+export const listAccounts = (sql: postgres.ISql) => sql<Account[]>`
+  select id, name from messaging.account where state <> 'retired' order by id`;
+
+/**
+ * Records that an account is linked to a number, with which it has connected: from then on it may be given messages.
+ *
+ * @returns false if another account is linked to the number: each would send at the whole rate.
+ */
+export const recordNumber = async (sql: postgres.ISql, account: number, number: string): Promise<boolean> => {
+  const [row] = await sql<{ isOwn: boolean }[]>`
+    with other as materialized (
+      select from messaging.account where number = ${number} and id <> ${account} and state <> 'retired'
+    ), stored as (
+      update messaging.account set number = ${number}, linked_at = now()
+      where id = ${account} and number is distinct from ${number} and not exists (select from other)
+    )
+    select not exists (select from other) as "isOwn"`;
+  return row?.isOwn === true;
+};
+
+/** Finds accounts that cannot send, but for spares, and those that cannot write to new contacts: usually none. */
+const findUnable = async (
+  sql: postgres.ISql,
+): Promise<{ readonly unable: string; readonly limited: string }> => {
+  const [row] = await sql<{ unable: string | null; limited: string | null }[]>`
+    select string_agg(a.id::text, ',') filter (where a.state <> 'spare' and not messaging.can_send(a.id)) as unable,
+      string_agg(a.id::text, ',') filter (where greatest(n.locked_until, n.paused_until) > now()
+        or (n.cap_used >= n.cap_total and n.cap_ends_at > now())) as limited
+    from messaging.account a left join messaging.number n on n.phone = a.number`;
+  return { unable: row?.unable ?? "", limited: row?.limited ?? "" };
+};
+
+/**
+ * Takes back the messages of accounts that cannot send, and of limited ones those to new contacts, for the others of their
+ * pools; makes a spare active in a pool in which no account can send. A message that may have left stays: only with the same
+ * account can it be sent again.
+ *
+ * @returns how many messages were taken back.
+ */
+const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
+  const { unable, limited } = await findUnable(sql);
+  if (unable === "" && limited === "") return 0;
+  const { count } = await sql`
+    with unable as materialized (
+      select id, pool from messaging.account where id = any(string_to_array(${unable}, ',')::smallint[])
+    ), activated as (
+      update messaging.account set state = 'active' where id in (
+        select distinct on (spare.pool) spare.id from messaging.account spare join unable using (pool)
+        where spare.state = 'spare' and spare.number is not null and (spare.hold_code is null or spare.hold_until <= now())
+          and not exists (
+            select from messaging.account other where other.pool = spare.pool and messaging.can_send(other.id))
+        order by spare.pool, spare.id)
+    )
+    update messaging.message m set account = null
+    where m.is_open and m.state = 'PENDING' and m.attempts <= m.unsent
+      and (m.account in (select id from unable)
+        or (m.account = any(string_to_array(${limited}, ',')::smallint[]) and not exists (
+          select from messaging.contact c join messaging.account a on a.number = c.number
+          where a.id = m.account and c.phone = m.phone)))`;
+  return count;
+};
+
+const releaseEveryMs = 2_000;
+
+/** Takes back what accounts cannot send, until the signal is aborted. @param notify wakes the senders. */
+export const runRelease = async (
+  sql: postgres.Sql,
+  notify: () => void,
+  signal: AbortSignal,
+): Promise<void> => {
+  while (!signal.aborted) {
+    const messages = await releaseMessages(sql).catch((error: unknown) => {
+      log.warn("messages of accounts that cannot send are not taken back", { error });
+      return 0;
+    });
+    if (messages > 0) {
+      log.warn("other accounts send what an account cannot", { messages });
+      notify();
+    }
+    await setTimeout(releaseEveryMs, undefined, { signal }).catch(() => {});
+  }
+};

@@ -1,0 +1,51 @@
+import type postgres from "postgres";
+
+export interface AccountTerms {
+  readonly department?: string | undefined;
+  readonly pool?: string | undefined;
+  /** A spare becomes active when no other account of its pool can send; a retired one disconnects. */
+  readonly state?: "active" | "spare" | "retired" | undefined;
+}
+
+export interface AccountSummary {
+  name: string;
+  pool: string;
+  department: string | null;
+  state: "active" | "spare" | "retired";
+  /** That is linked, once it has connected. */
+  number: string | null;
+  linkedAt: Date | null;
+  /** The platform's code with which it holds logins. */
+  holdCode: number | null;
+  /** Messages that wait for this account. */
+  waiting: number;
+}
+
+/**
+ * Manages the accounts that send, for the operator.
+ * @param sql connection of the role `municipal_sender_admin`.
+ */
+export const accountDirectory = (sql: postgres.Sql) => ({
+  list: (): Promise<AccountSummary[]> => sql<AccountSummary[]>`
+    select name, pool, department, state, number, linked_at as "linkedAt",
+      case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
+      messaging.count_waiting(id) as waiting
+    from messaging.account order by pool, name`,
+
+  /** @returns false if the name is in use. */
+  async add(name: string, { department, pool = "city", state = "active" }: AccountTerms): Promise<boolean> {
+    const { count } = await sql`
+      insert into messaging.account (name, department, pool, state) values (${name}, ${department ?? null}, ${pool}, ${state})
+      on conflict (name) do nothing`;
+    return count > 0;
+  },
+
+  /** @returns false for an unknown account. */
+  async change(name: string, { department, pool, state }: AccountTerms): Promise<boolean> {
+    const { count } = await sql`
+      update messaging.account set department = coalesce(${department ?? null}, department),
+        pool = coalesce(${pool ?? null}, pool), state = coalesce(${state ?? null}, state)
+      where name = ${name}`;
+    return count > 0;
+  },
+});

@@ -1,0 +1,44 @@
+import { type Html, html } from "#lib/html.ts";
+import type { AccountRow } from "./accounts.ts";
+import { hiddenUnless, type View } from "./view.ts";
+
+const describe = (account: AccountRow, { state, words }: View): string => {
+  const { status, accounts } = words;
+  if (account.name === state?.account && state.leader) return status.labels[state.connection.kind];
+  if (account.heldBy !== null) return accounts.held(account.heldBy);
+  return account.number === null ? accounts.unlinked : accounts.linked;
+};
+
+// explicit roles as in outbox-section.ts
+const renderAccount = (account: AccountRow, view: View): Html => {
+  const { words, state } = view;
+  const { columns, states, show, shown } = words.accounts;
+  const { name, department, pool, number, waiting } = account;
+  const isShown = name === state?.account;
+  const button = isShown
+    ? html`<span class="muted">${shown}</span>`
+    : html`<form method="post" action="/console/account?account=${name}" data-live><button class="quiet">${show(name)}</button></form>`;
+  return html`<tr id="account-${name}" role="row">
+<td role="cell" class="long">${name}${department && html` <span class="muted">${department}</span>`}</td>
+<td role="cell" data-label="${columns.pool}">${pool}</td>
+<td role="cell" data-label="${columns.state}">${states[account.state]}</td>
+<td role="cell" data-label="${columns.number}" class="phone">${number ?? "–"}</td>
+<td role="cell" data-label="${columns.connection}">${describe(account, view)}</td>
+<td role="cell" data-label="${columns.waiting}">${waiting.toLocaleString(words.locale)}</td>
+<td role="cell" data-label="${columns.page}">${button}</td>
+</tr>`;
+};
+
+/** Renders the city's accounts, if there are several: the page shows one of them. `npm run account` changes them. */
+export const renderAccounts = (view: View): Html => {
+  const { columns, heading, hint } = view.words.accounts;
+  const { accounts = [] } = view.state ?? {};
+  return html`<section id="accounts" class="card" aria-labelledby="accounts-title"${hiddenUnless(accounts.length > 1)}>
+<h2 id="accounts-title">${heading}</h2>
+<p class="muted">${hint}</p>
+<table role="table" class="plain" aria-labelledby="accounts-title">
+<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+<tbody role="rowgroup">${accounts.map((account) => renderAccount(account, view))}</tbody>
+</table>
+</section>`;
+};

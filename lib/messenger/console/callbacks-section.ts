@@ -1,0 +1,42 @@
+import { type Html, html } from "#lib/html.ts";
+import { renderAge } from "./age.ts";
+import type { CallbackSummary } from "./callbacks.ts";
+import { quote } from "./runs-section.ts";
+import { hiddenUnless, type View } from "./view.ts";
+
+const renderState = ({ failures, lastStatus }: CallbackSummary, { words }: View): Html => {
+  const { accepts, rejects, fails, noAnswer } = words.callbacks;
+  if (failures === 0 && lastStatus === null) return html`<span class="state good">${accepts}</span>`;
+  const status = lastStatus ?? noAnswer;
+  return failures === 0
+    ? html`<span class="state waiting">${rejects(status)}</span>`
+    : html`<span class="state bad">${fails(failures, status)}</span>`;
+};
+
+// explicit roles as in outbox-section.ts
+const renderCallback = (one: CallbackSummary, view: View): Html => {
+  const { id, sender, host, waiting, oldest, dead } = one;
+  const { words, now } = view;
+  const { columns, since } = words.callbacks;
+  return html`<tr id="callback-${id}" role="row">
+<td role="cell" class="long">${host}</td>
+<td role="cell" data-label="${columns.sender}" class="long">${sender}</td>
+<td role="cell" data-label="${columns.state}">${renderState(one, view)}</td>
+<td role="cell" data-label="${columns.waiting}">${waiting}${oldest && html` <span class="muted">${since} ${renderAge(oldest, now, words)}</span>`}</td>
+<td role="cell" data-label="${columns.dead}">${dead}${dead > 0 ? html`<code>npm run callback -- replay ${quote(sender)}</code>` : undefined}</td>
+</tr>`;
+};
+
+/** Renders where changes of messages' states are sent. `npm run callback` changes it. */
+export const renderCallbacks = (view: View): Html => {
+  const { columns, heading, unavailable, none } = view.words.callbacks;
+  const { callbacks = [], unread = !view.state } = view.state ?? {};
+  return html`<section id="callbacks" class="card" aria-labelledby="callbacks-title">
+<h2 id="callbacks-title">${heading}</h2>
+<p class="muted"${hiddenUnless(callbacks.length === 0)}>${unread ? unavailable : none}</p>
+<table role="table" class="plain" aria-labelledby="callbacks-title"${hiddenUnless(callbacks.length > 0)}>
+<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+<tbody role="rowgroup">${callbacks.map((one) => renderCallback(one, view))}</tbody>
+</table>
+</section>`;
+};

@@ -1,0 +1,43 @@
+const en = {
+  heading: "Accounts",
+  hint: "Connection, linking and unlinking on this page are those of the account that is shown.",
+  columns: {
+    account: "Account",
+    pool: "Pool",
+    state: "State",
+    number: "Number",
+    connection: "Connection",
+    waiting: "Waiting",
+    page: "This page",
+  },
+  states: { active: "active", spare: "spare", retired: "retired" },
+  /** @param code the platform's, with which it holds logins. */
+  held: (code: number) => `logins are held, code ${code}`,
+  unlinked: "not linked",
+  linked: "linked",
+  show: (name: string) => `Show ${name}`,
+  shown: "shown",
+};
+
+const id: typeof en = {
+  heading: "Akun",
+  hint: "Koneksi, penautan, dan pelepasan tautan di halaman ini adalah milik akun yang ditampilkan.",
+  columns: {
+    account: "Akun",
+    pool: "Pool",
+    state: "Keadaan",
+    number: "Nomor",
+    connection: "Koneksi",
+    waiting: "Menunggu",
+    page: "Halaman ini",
+  },
+  states: { active: "aktif", spare: "cadangan", retired: "pensiun" },
+  held: (code) => `login ditahan, kode ${code}`,
+  unlinked: "belum ditautkan",
+  linked: "ditautkan",
+  show: (name) => `Tampilkan ${name}`,
+  shown: "ditampilkan",
+};
+
+/** The city's accounts, of which the page shows one. */
+export const accounts = { en, id };

@@ -1,0 +1,104 @@
+const en = {
+  notices: {
+    notAllowed: (role: string) => `Your role does not allow this: it requires the role ${role}.`,
+    notRecorded:
+      "Nothing was done: the action could not be recorded, because the database is not responding.",
+    outcomeUnknown:
+      "No answer within 20 s: the outcome is unknown. Check the connection below before you try again.",
+    paused: "Sending paused.",
+    resumed: "Sending resumed.",
+    pairingCode: (code: string) => `Pairing code: ${code}. Enter it on the phone.`,
+    unlinked: "Phone unlinked.",
+    unlinkedHere:
+      "The keys are deleted, but WhatsApp has not confirmed it: if the phone still lists the device under Linked devices, remove it there.",
+    connecting: "Connecting to WhatsApp. The result is shown below.",
+    oldLink: "Trying the old link once. The result is shown below.",
+    version: "Version set. The result is shown below.",
+    optedOut: (phone: string) => `${phone} has opted out.`,
+    optedOutBefore: (phone: string) => `${phone} had already opted out.`,
+    optedIn: (phone: string) => `${phone} has opted in again.`,
+    notOptedOut: (phone: string) => `${phone} had not opted out.`,
+    answerSet: "Automatic answer saved.",
+    answerRemoved: "No automatic answer is sent any more.",
+    runCancelled: (count: number) =>
+      `Run cancelled: ${count} ${count === 1 ? "message" : "messages"} that waited will not be sent.`,
+  },
+  failures: {
+    pause: "Sending could not be paused: the database is not responding.",
+    resume: "Sending could not be resumed: the database is not responding.",
+    "pairing-code": "WhatsApp returned no pairing code. Try again, or use the QR code.",
+    unlink: "Unlinking failed: WhatsApp or the database is not responding. Check the connection below.",
+    notStopped:
+      "Nothing was done: logins are not stopped any more, or the database is not responding. Check the connection below.",
+    version:
+      "The version was not set: WhatsApp does not reject the current one any more, or the database is not responding.",
+    oldLink:
+      "The old link was not tried: a phone is linked already, its keys cannot be read, or the database is not responding. Check the connection below.",
+    optOut: "The number was not changed: the database is not responding.",
+    phone: "Invalid phone number: enter 8 to 15 digits with country code, without a leading 0.",
+    unconfirmed: (word: string) => `The phone was not unlinked: type ${word} to confirm.`,
+    optOutUnconfirmed: "The number was not changed: tick the box to confirm.",
+    answer: "The automatic answer was not changed: the database is not responding.",
+    badAnswer: (max: number) => `The automatic answer was not changed: enter 1 to ${max} characters.`,
+    cancelRun: "The run was not cancelled: the database is not responding.",
+    runUnconfirmed: "The run was not cancelled: tick the box to confirm.",
+    noRun: "There is no such bulk run.",
+    noArchive: "No old link is archived: pair again.",
+    badVersion:
+      "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",
+    notLeader: "Another task leads; use its console, or stop it.",
+  },
+};
+
+const id: typeof en = {
+  notices: {
+    notAllowed: (role) => `Peran Anda tidak mengizinkan ini: diperlukan peran ${role}.`,
+    notRecorded: "Tidak ada yang dilakukan: tindakan tidak dapat dicatat, karena basis data tidak merespons.",
+    outcomeUnknown:
+      "Tidak ada jawaban dalam 20 detik: hasilnya tidak diketahui. Periksa koneksi di bawah sebelum mencoba lagi.",
+    paused: "Pengiriman dijeda.",
+    resumed: "Pengiriman dilanjutkan.",
+    pairingCode: (code) => `Kode penautan: ${code}. Masukkan di telepon.`,
+    unlinked: "Tautan telepon dilepas.",
+    unlinkedHere:
+      "Kuncinya sudah dihapus, tetapi WhatsApp belum mengonfirmasi. Bila perangkat ini masih tampil di menu Perangkat tertaut pada telepon, hapus dari sana.",
+    connecting: "Menyambung ke WhatsApp. Hasilnya ditampilkan di bawah.",
+    oldLink: "Mencoba tautan lama sekali. Hasilnya ditampilkan di bawah.",
+    version: "Versi disimpan. Hasilnya ditampilkan di bawah.",
+    optedOut: (phone) => `${phone} sudah terdaftar opt-out.`,
+    optedOutBefore: (phone) => `${phone} sudah opt-out sebelumnya.`,
+    optedIn: (phone) => `Opt-out ${phone} sudah dibatalkan.`,
+    notOptedOut: (phone) => `${phone} tidak terdaftar opt-out.`,
+    answerSet: "Jawaban otomatis disimpan.",
+    answerRemoved: "Jawaban otomatis tidak dikirim lagi.",
+    runCancelled: (count) => `Pengiriman massal dibatalkan: ${count} pesan yang menunggu tidak akan dikirim.`,
+  },
+  failures: {
+    pause: "Pengiriman tidak dapat dijeda: basis data tidak merespons.",
+    resume: "Pengiriman tidak dapat dilanjutkan: basis data tidak merespons.",
+    "pairing-code": "WhatsApp tidak memberikan kode penautan. Coba lagi, atau gunakan kode QR.",
+    unlink: "Pelepasan tautan gagal: WhatsApp atau basis data tidak merespons. Periksa koneksi di bawah.",
+    notStopped:
+      "Tidak ada yang dilakukan: login sudah tidak dihentikan, atau basis data tidak merespons. Periksa koneksi di bawah.",
+    version:
+      "Versi tidak disimpan: WhatsApp sudah tidak menolak versi sekarang, atau basis data tidak merespons.",
+    oldLink:
+      "Tautan lama tidak dicoba: telepon sudah tertaut, kuncinya tidak dapat dibaca, atau basis data tidak merespons. Periksa koneksi di bawah.",
+    optOut: "Nomor tidak diubah: basis data tidak merespons.",
+    phone: "Nomor telepon tidak valid: masukkan 8 sampai 15 angka dengan kode negara, tanpa 0 di depan.",
+    unconfirmed: (word) => `Tautan telepon tidak dilepas: ketik ${word} untuk mengonfirmasi.`,
+    optOutUnconfirmed: "Nomor tidak diubah: centang kotak untuk mengonfirmasi.",
+    answer: "Jawaban otomatis tidak diubah: basis data tidak merespons.",
+    badAnswer: (max) => `Jawaban otomatis tidak diubah: masukkan 1 sampai ${max} karakter.`,
+    cancelRun: "Pengiriman massal tidak dibatalkan: basis data tidak merespons.",
+    runUnconfirmed: "Pengiriman massal tidak dibatalkan: centang kotak untuk mengonfirmasi.",
+    noRun: "Pengiriman massal itu tidak ada.",
+    noArchive: "Tidak ada tautan lama yang diarsipkan: tautkan lagi.",
+    badVersion:
+      "Versi tidak disimpan: masukkan tiga angka dengan titik. Dua yang pertama sama dengan versi messenger sendiri, dan yang terakhir tidak lebih rendah.",
+    notLeader: "Task lain adalah leader; gunakan konsolnya, atau hentikan task itu.",
+  },
+};
+
+/** What an action has done. */
+export const outcomes = { en, id };

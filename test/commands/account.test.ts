@@ -1,0 +1,55 @@
+import { expect, inject, test } from "vitest";
+import { callCommand } from "../steps/command.ts";
+import { connectFor } from "../steps/connections.ts";
+
+const account = (...args: string[]) =>
+  callCommand(
+    () => import("../../infra/commands/account.ts"),
+    { DATABASE_URL: inject("city").senderAdminUrl },
+    ...args,
+  );
+const newName = () => `office-${Math.random().toString(36).slice(2, 8)}`;
+const json = async (...args: string[]) => JSON.parse((await account(...args, "--json")).out);
+
+test("an added account stands in the list until its number is linked", async () => {
+  const name = newName();
+  const added = await account("add", name, "--department", "Dinas Contoh", "--pool", "unused", "--spare");
+  expect(added.out).toMatch(/Link its number in the console: choose the account there/);
+  const found = ((await json("list")) as { name: string }[]).filter((one) => one.name === name);
+  expect(found).toMatchObject([
+    { pool: "unused", department: "Dinas Contoh", state: "spare", number: null, waiting: 0 },
+  ]);
+  expect(await account("add", name)).toMatchObject({ status: 1, errors: expect.stringContaining("exists") });
+  await account("change", name, "--state", "retired");
+});
+
+test("an account is changed, and only in what is given", async () => {
+  const name = newName();
+  await account("add", name, "--pool", "unused");
+  expect(await json("change", name, "--state", "retired")).toMatchObject({
+    pool: "unused",
+    state: "retired",
+  });
+  expect(await account("change", newName(), "--state", "spare")).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining("npm run account -- list"),
+  });
+});
+
+test("the list counts the messages that wait for an account", async () => {
+  const name = newName();
+  await account("add", name, "--pool", "unused");
+  await account("change", name, "--state", "retired");
+  const sql = connectFor("adminUrl");
+  const id = `W${name}`;
+  await sql`
+    insert into messaging.message (id, sender, kind, phone, content, expires_at, account)
+    select ${id}, 'api:test', 'text', '6281200000001', '{}', now() + interval '1 hour', id
+    from messaging.account where name = ${name}`;
+  try {
+    const found = ((await json("list")) as { name: string }[]).find((one) => one.name === name);
+    expect(found).toMatchObject({ waiting: 1 });
+  } finally {
+    await sql`delete from messaging.message where id = ${id}`;
+  }
+});

@@ -1,0 +1,188 @@
+import { expect, onTestFinished, test } from "vitest";
+import { en } from "#lib/messenger/console/words/en.ts";
+import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { noPace } from "#lib/messenger/send/pace.ts";
+import type { Task } from "#lib/messenger/task.ts";
+import * as running from "./running-task.ts";
+
+running.stageEachTest();
+
+const second = "6281100000002";
+const contacts = Array.from({ length: 8 }, (_, n) => `628120000010${n}`);
+
+/** Adds an account to the database, and a number on the platform that can be linked to it. */
+const addAccount = async ({ pool = "city", state = "active" } = {}) => {
+  const other = running.platform.addAccount(second);
+  other.behave({ receipts: ["delivered", "read"] });
+  for (const number of contacts) running.platform.register(number);
+  const [row] = await running.database.admin<{ id: number }[]>`
+    insert into messaging.account (name, pool, state) values ('second', ${pool}, ${state}) returning id`;
+  // not a copy, whose sockets would be those of now
+  return Object.assign(other, { id: row?.id ?? 0 });
+};
+type Other = Awaited<ReturnType<typeof addAccount>>;
+
+const kindOf = (task: Task, account: number) => task.findWhatsApp(account)?.state().kind;
+
+/** Links the account by a scan with its number. */
+const link = async (task: Task, { id, scan }: Other) => {
+  await expect.poll(() => kindOf(task, id)).toMatch(/pairing|open/);
+  const state = task.findWhatsApp(id)?.state();
+  if (state?.kind === "pairing") await scan(state.qr);
+  await expect.poll(() => kindOf(task, id)).toBe("open");
+};
+
+const startBoth = async (other: Other) => {
+  const task = await running.startOpen();
+  await link(task, other);
+  return task;
+};
+
+/** The platform locks the first account. */
+const ban = () => {
+  running.platform.behave({ receipts: ["delivered", "read"], loginFailure: { code: 403 } });
+  running.platform.disconnect("drop");
+};
+
+/** Who has sent to a phone, in order. */
+const sendersTo = (phone: string) =>
+  running.platform.phone(phone).inbox.map(({ from }) => from.replace(/[:@].*/, ""));
+const lidOf = (other: Other) => other.phone.lid;
+
+/** Sends each a text, one after the other. */
+const sendToAll = async (task: Task, more: Record<string, unknown> = {}) => {
+  for (const phone of contacts) {
+    const { inbox } = running.platform.phone(phone);
+    const { id } = await running.submit(task, { phone, ...more });
+    await running.platform.until(() => inbox.some((message) => message.id === id));
+  }
+};
+
+test("two accounts of a pool share new recipients, and each recipient keeps its account", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  for (let round = 0; round < 3; round++) await sendToAll(task);
+  const used = contacts.map((phone) => [...new Set(sendersTo(phone))]);
+  expect(used.filter((senders) => senders.length !== 1)).toEqual([]);
+  expect(new Set(used.flat()).size).toBe(2);
+});
+
+test("a sender's messages are sent by the accounts of its pool alone", async () => {
+  const other = await addAccount({ pool: "health" });
+  await running.database.admin`insert into messaging.sender (name, pool) values ('clinic', 'health')`;
+  const task = await startBoth(other);
+  await sendToAll(task, { sender: "api:clinic" });
+  for (const phone of contacts) expect(sendersTo(phone)).toEqual([lidOf(other)]);
+});
+
+test("messages that have not left a banned account are sent by another one, each once", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  await sendToAll(task);
+  const kept = contacts.filter((phone) => sendersTo(phone)[0] !== lidOf(other));
+  expect(kept.length).toBeGreaterThan(0);
+  ban();
+  await expect.poll(() => kindOf(task, 1)).toBe("stopped");
+  await sendToAll(task);
+  for (const phone of kept) expect(sendersTo(phone).at(-1)).toBe(lidOf(other));
+  for (const phone of contacts) expect(sendersTo(phone)).toHaveLength(2);
+});
+
+/** Two contacts that know the first account. */
+const befriend = async (task: Task, other: Other) => {
+  await sendToAll(task);
+  const [one = "", another = ""] = contacts.filter((phone) => sendersTo(phone)[0] !== lidOf(other));
+  return [one, another] as const;
+};
+const until = (phone: string, id: string) =>
+  running.platform.until(() => running.platform.phone(phone).inbox.some((message) => message.id === id));
+
+test("what waited for an account that can no longer send is sent by another one", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  const [known] = await befriend(task, other);
+  await setPaused(running.sql, true);
+  const { id } = await running.submit(task, { phone: known });
+  ban();
+  await expect.poll(() => kindOf(task, 1)).toBe("stopped");
+  await setPaused(running.sql, false);
+  await until(known, id);
+  expect(sendersTo(known).at(-1)).toBe(lidOf(other));
+});
+
+test("a message that may have reached the phone is not sent by another account", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  const [unsure, known] = await befriend(task, other);
+  running.platform.behave({ dropBeforeAck: 1, receipts: [], loginFailure: { code: 403 } });
+  const { id } = await running.submit(task, { phone: unsure });
+  await expect.poll(() => kindOf(task, 1)).toBe("stopped");
+  const { id: later } = await running.submit(task, { phone: known });
+  await until(known, later);
+  expect(sendersTo(known).at(-1)).toBe(lidOf(other));
+  expect(await running.sql`select state, account from messaging.message where id = ${id}`).toEqual([
+    { state: "PENDING", account: 1 },
+  ]);
+  expect(sendersTo(unsure)).not.toContain(lidOf(other));
+});
+
+test("a spare sends nothing until no other account of its pool can send", async () => {
+  const other = await addAccount({ state: "spare" });
+  const task = await startBoth(other);
+  await sendToAll(task);
+  for (const phone of contacts) expect(sendersTo(phone)).not.toContain(lidOf(other));
+  ban();
+  await sendToAll(task);
+  for (const phone of contacts) expect(sendersTo(phone).at(-1)).toBe(lidOf(other));
+});
+
+test("tasks share the accounts, and one that ends leaves its own to the other", async () => {
+  const other = await addAccount();
+  const first = await startBoth(other);
+  const next = await running.start(noPace);
+  const ledBy = (task: Task) => [1, other.id].filter((id) => task.findWhatsApp(id));
+  await expect.poll(() => [ledBy(first).length, ledBy(next).length]).toEqual([1, 1]);
+  await first.stop();
+  await expect.poll(() => ledBy(next)).toEqual([1, other.id]);
+  await expect.poll(() => [kindOf(next, 1), kindOf(next, other.id)]).toEqual(["open", "open"]);
+  await sendToAll(next);
+  expect(running.platform.sockets.mostLoggedIn).toBe(1);
+  expect(other.sockets.mostLoggedIn).toBe(1);
+});
+
+test("the console shows one of several accounts, and a form acts on the one that was shown with it", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  const console = await running.openConsole(task);
+  expect(await console.read()).toContain("main city active 6281•••••••01 Connected 0 shown second");
+  expect(await console.press("account?account=second")).toContain("6281•••••••02 Connected 0 shown");
+  await console.press("account?account=main");
+  await console.press("unlink?account=second", { confirmation: en.unlinking.word });
+  await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
+  expect(kindOf(task, 1)).toBe("open");
+  expect(await console.press("log-in?account=unknown")).toContain(en.failures.notLeader);
+});
+
+test("a second account that is linked to the same number sends nothing", async () => {
+  const other = await addAccount();
+  const task = await running.startOpen();
+  await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
+  const state = task.findWhatsApp(other.id)?.state();
+  if (state?.kind === "pairing") await running.platform.scan(state.qr);
+  await expect.poll(() => kindOf(task, other.id)).toBe("open");
+  await sendToAll(task);
+  expect(await running.sql`select distinct account from messaging.message`).toEqual([{ account: 1 }]);
+  expect(await running.sql`select number from messaging.account where id = ${other.id}`).toEqual([
+    { number: null },
+  ]);
+});
+
+test("an account that is retired is no longer connected", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  await running.database.admin`update messaging.account set state = 'retired' where id = ${other.id}`;
+  await expect.poll(() => task.findWhatsApp(other.id)).toBeUndefined();
+  await sendToAll(task);
+  for (const phone of contacts) expect(sendersTo(phone)).not.toContain(lidOf(other));
+  onTestFinished(() => expect(running.platform.faults).toEqual([]));
+});

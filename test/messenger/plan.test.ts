@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import type { History } from "#lib/messenger/send/history.ts";
+import { carefulPace } from "#lib/messenger/send/pace.ts";
+import { Pacing } from "#lib/messenger/send/pacing.ts";
+import { forecastDays } from "#lib/messenger/send/plan.ts";
+import { ask, json, sql, stageEachTest, start, submit } from "./running-task.ts";
+import { unusedAccount } from "./send/unused-account.ts";
+
+const now = 1_000_000_000;
+const dayMs = 86_400_000;
+const history: History = { ...unusedAccount, firstSentAt: now - 100 * dayMs };
+const countDays = (days: readonly number[]) =>
+  Object.fromEntries([...new Set(days)].map((day) => [day, days.filter((other) => other === day).length]));
+const forecast = (areNew: readonly boolean[], more: Partial<History> = {}) =>
+  forecastDays(new Pacing(carefulPace, { ...history, ...more }, () => 0.5), areNew, now);
+const of = (count: number, isNew: boolean) => Array<boolean>(count).fill(isNew);
+
+describe("a bulk run is forecast", () => {
+  test("by the daily budget", () =>
+    expect(countDays(forecast(of(3_100, false)))).toEqual({ 0: 1_500, 1: 1_500, 2: 100 }));
+
+  test("by the budget for new contacts, which known contacts do not wait for", () => {
+    const days = forecast([...of(500, true), ...of(100, false)]);
+    expect(countDays(days.slice(0, 500))).toEqual({ 0: 200, 1: 200, 2: 100 });
+    expect(countDays(days.slice(500))).toEqual({ 0: 100 });
+  });
+
+  test("by the warm-up of a new account", () =>
+    expect(countDays(forecast(of(140, false), unusedAccount))).toEqual({ 0: 20, 1: 40, 2: 80 }));
+
+  test("after the end of the platform's limit", () =>
+    expect(countDays(forecast(of(10, true), { lockedUntil: now + 3.5 * dayMs }))).toEqual({ 3: 10 }));
+
+  test("as later than a year where that is so", () =>
+    expect(forecast(of(1, true), { lockedUntil: now + 400 * dayMs })).toEqual([366]));
+});
+
+describe("a running task", () => {
+  stageEachTest();
+  const phones = Array.from({ length: 100 }, (_, n) => `62811${1_000_000 + n}`);
+
+  test("plans the messages of a bulk run after those that wait, known contacts first", async () => {
+    const task = await start(carefulPace);
+    for (const n of [1, 2, 3]) await submit(task, { phone: `628125550${n}00` });
+    const { json: plan } = await ask(task, "/plan", json({ phones }));
+    expect(countDays((plan as { days: number[] }).days)).toEqual({ 0: 17, 1: 40, 2: 43 });
+    expect((await ask(task, "/plan", json({ phones: ["0811"] }))).status).toBe(400);
+  });
+
+  test("knows by its history which numbers are new contacts of the account", async () => {
+    await sql`
+      insert into messaging.message (id, sender, kind, phone, content, expires_at, state, sent_at, number)
+      values ('m', 'api:test', 'text', '6281200000001', '{}', now(), 'SENT', now() - interval '2 days', '6289')`;
+    await sql`
+      insert into messaging.contact select '6289', '62811' || 1000000 + n, now() - interval '30 days'
+      from generate_series(0, 49) n`;
+    const task = await start({ ...carefulPace, newContactsPerDay: 10, warmUp: [] });
+    const { json: plan } = await ask(task, "/plan", json({ phones }));
+    const { days } = plan as { days: number[] };
+    expect(countDays(days.slice(0, 50))).toEqual({ 0: 50 });
+    expect(countDays(days.slice(50))).toEqual({ 0: 10, 1: 10, 2: 10, 3: 10, 4: 10 });
+  });
+
+  test("answers 404 when a bulk run that does not exist is to be cancelled", async () => {
+    const task = await start();
+    expect((await ask(task, "/bulk-runs/none", { method: "DELETE" })).status).toBe(404);
+  });
+});

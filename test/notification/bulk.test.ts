@@ -1,0 +1,101 @@
+import type postgres from "postgres";
+import { beforeEach, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import type { Draft } from "#lib/messaging/messenger-client.ts";
+import { type Bulk, sendBulk } from "#lib/notification/bulk.ts";
+import type { BulkContext } from "#lib/notification/context.ts";
+import { getTemplate } from "#lib/notification/templates.ts";
+import { digestWith } from "#lib/secrets/pepper.ts";
+import { createDatabase } from "../steps/temporary-database.ts";
+
+let admin: postgres.Sql;
+let sql: postgres.Sql;
+let handed: Draft[];
+
+beforeEach(async () => {
+  const database = await createDatabase();
+  admin = database.connect("adminUrl");
+  await migrate(admin);
+  sql = database.connect("notifyUrl");
+  handed = [];
+});
+
+/** Hands over to a messenger that accepts everything and plans as the test says. */
+const contextWith = (more: Partial<BulkContext> = {}): BulkContext => ({
+  sql,
+  submit: () => expect.unreachable(),
+  submitBatch: async (drafts) => {
+    handed.push(...drafts);
+    return drafts.map((_, index) => `3EB0${index}`);
+  },
+  plan: async (phones) => phones.map(() => 0),
+  cancelRun: async () => 0,
+  pepper: digestWith({ version: 1, pepper: "p".repeat(32) }),
+  until: Number.POSITIVE_INFINITY,
+  maxWaitMs: 0,
+  ...more,
+});
+
+const bulkOf = (count: number): Bulk => ({
+  name: "march",
+  class: "bulk",
+  template: { name: "reminder", ...getTemplate("reminder") },
+  lines: Array.from({ length: count }, (_, row) => ({
+    line: row + 2,
+    phone: `62811${1_000_000 + row}`,
+    values: { name: "Warga", subject: "Pajak", details: "Bayar" },
+  })),
+});
+
+test("each message is scheduled for the day on which the budgets allow it, and expires three days later", async () => {
+  const now = Date.now();
+  const { days } = await sendBulk(contextWith({ plan: async () => [0, 2, 29] }), bulkOf(3));
+  expect(days).toBe(30);
+  const [today, ...later] = handed;
+  expect(today?.send_at).toBeUndefined();
+  for (const [index, day] of [2, 29].entries()) {
+    const aheadMs = Date.parse(later[index]?.send_at ?? "") - now;
+    expect(aheadMs / 86_400_000).toBeCloseTo(day, 2);
+  }
+  expect(handed.map(({ expires_in_seconds }) => expires_in_seconds)).toEqual([259_200, 259_200, 259_200]);
+  const [row] = await admin`
+    select round(extract(epoch from max(seen_at) - now()) / 86400) = 29 as "isKept" from notification.recipient`;
+  expect(row?.isKept).toBe(true);
+});
+
+test("a file that takes longer than messages can be scheduled is rejected as a whole, and says how many fit", async () => {
+  const sending = sendBulk(contextWith({ plan: async () => [0, 30, 366] }), bulkOf(3));
+  await expect(sending).rejects.toThrow("it takes more than 30 days; send at most 1 recipients now");
+  expect(handed).toEqual([]);
+  expect(await admin`select state, reason from notification.run`).toMatchObject([{ state: "failed" }]);
+});
+
+test("a run that is cancelled while it hands over stops, and cancels what it had handed over", async () => {
+  const cancelled: string[] = [];
+  const context = contextWith();
+  const sending = sendBulk(
+    {
+      ...context,
+      submitBatch: async (drafts) => {
+        await admin`select notification.cancel_bulk('march')`;
+        return context.submitBatch(drafts);
+      },
+      cancelRun: async (name) => cancelled.push(name),
+    },
+    bulkOf(450),
+  );
+  await expect(sending).rejects.toThrow("it was cancelled");
+  expect([handed.length, cancelled]).toEqual([200, ["march"]]);
+  expect(await admin`select state, accepted from notification.run`).toEqual([
+    { state: "cancelled", accepted: 200 },
+  ]);
+});
+
+test("the number of a recipient does not stand in the database, and its key differs between runs", async () => {
+  await sendBulk(contextWith(), bulkOf(1));
+  await sendBulk(contextWith(), { ...bulkOf(1), name: "april" });
+  const rows = await admin<{ key: string; all: string }[]>`
+    select dedupe_key as key, to_jsonb(r)::text as all from notification.recipient r`;
+  expect(rows.map(({ all }) => all).join()).not.toContain(`${1_000_000}`);
+  expect(new Set(rows.map(({ key }) => key)).size).toBe(2);
+});
