@@ -119,12 +119,12 @@ test("a search shows its number masked, in no address, and lasts until it is cle
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
   await page.getByLabel("Message id or number").fill("+62 812-3456-7890");
-  await page.getByLabel("Sender").selectOption("notification");
+  await page.getByLabel("Sender", { exact: true }).selectOption("notification");
   await page.getByRole("button", { name: "Search" }).click();
   const shown = "Shows messages to 6281•••••••90, messages of notification.";
   await page.getByText(shown).waitFor();
   expect(await page.getByLabel("Message id or number").inputValue()).toBe("");
-  expect(await page.getByLabel("Sender").inputValue()).toBe("notification");
+  expect(await page.getByLabel("Sender", { exact: true }).inputValue()).toBe("notification");
   expect(messenger.filter).toEqual({ phone: "6281234567890", sender: "notification" });
   expect(await page.content()).not.toContain("34567890");
   await page.reload();
@@ -132,7 +132,7 @@ test("a search shows its number masked, in no address, and lasts until it is cle
   expect(asked.join()).not.toMatch(/34567890|3456-7890/);
   await page.getByRole("button", { name: "Show all" }).click();
   await page.getByText(shown).waitFor({ state: "hidden" });
-  expect(await page.getByLabel("Sender").inputValue()).toBe("");
+  expect(await page.getByLabel("Sender", { exact: true }).inputValue()).toBe("");
   expect(messenger.filter).toEqual({});
 });
 

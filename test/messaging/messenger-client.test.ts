@@ -228,11 +228,11 @@ describe("the state of a message", () => {
     });
   });
 
-  test("is read from an answer of up to 64 KiB", async () => {
+  test("is read from an answer of up to 128 KiB", async () => {
     const { findMessage } = await load();
     for (const [bytes, read] of [
-      [65_536, true],
-      [65_537, false],
+      [131_072, true],
+      [131_073, false],
     ] as const) {
       task.behave((_, response) => void response.end(JSON.stringify(state).padEnd(bytes)));
       const found = findMessage("3EB0", "api:test");

@@ -156,7 +156,7 @@ describe("a message waits", () => {
     const [media] = await sql`
       insert into messaging.media (sender, content_type) values ('api:a', 'image/png') returning id`;
     await sql`update messaging.message set media_id = ${media?.id ?? 0} where id in ('A', 'B')`;
-    await sql`update messaging.message set state = 'SENDING' where id = 'A'`;
+    await sql`update messaging.message set state = 'SENDING', account = 1 where id = 'A'`;
     expect((await explain("B", pacingWith())).obstacles).toEqual([["lane", undefined]]);
     expect((await explain("C", pacingWith())).obstacles).toEqual([["line", undefined]]);
   });
