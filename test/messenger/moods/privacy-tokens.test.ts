@@ -98,7 +98,7 @@ test("a contact's own token is stored when a notification or the recent history 
   const keys = await sql<{ type: string; id: string; value: Buffer }[]>`
     select type, id, value from messaging.auth_key`;
   const values = keys.map(({ type, id, value }) =>
-    encryption.decrypt(`auth_key/${type}/${id}`, value).toString(),
+    encryption.decrypt(`auth_key/1/${type}/${id}`, value).toString(),
   );
   const rest = await sql`
     select m::text from messaging.message m union all select n::text from messaging.number_check n`;
