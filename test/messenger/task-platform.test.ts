@@ -40,7 +40,7 @@ describe("when the platform", () => {
 
   test("has accepted messages from an earlier task in this hour, they count for this one", async () => {
     await sql`
-      insert into messaging.message (id, sender, kind, phone, content, state, expires_at, account, sent_at)
+      insert into messaging.message (id, sender, kind, phone, content, state, expires_at, number, sent_at)
       values ('EARLIER', 'api:test', 'text', ${phone}, '{}', 'READ', now(), ${platform.account.number}, now())`;
     const task = await start({ ...noPace, perHour: 2 });
     const [first, second] = [await submit(task, {}), await submit(task, {})];

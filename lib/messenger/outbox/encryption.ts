@@ -6,7 +6,7 @@ export type EncryptionKey = z.infer<ReturnType<typeof messengerKeySchema>>;
 
 /** Authenticated encryption of values at rest. */
 export interface Encryption {
-  /** @param context where the value is stored, such as `auth_key/<type>/<id>`: authenticated, not stored. */
+  /** @param context where the value is stored, such as `auth_key/<account>/<type>/<id>`: authenticated, not stored. */
   encrypt(context: string, plaintext: Uint8Array): Buffer;
   /** @throws Error for another key, another context or a changed value, without saying which. */
   decrypt(context: string, encrypted: Uint8Array): Buffer;
