@@ -7,6 +7,7 @@ import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-clie
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
+import { Applied, type ChannelEvents } from "./channel.ts";
 import type { MessageQuery } from "./message-query.ts";
 import {
   Accepted,
@@ -236,6 +237,16 @@ export const cancelRun = async (
   findTarget: FindAccess = findConfigured,
 ): Promise<number | undefined> =>
   (await inquire({ method: "DELETE", path: `/bulk-runs/${name}` }, CancelledRun, { findTarget }))?.cancelled;
+
+/** Passes on what a channel's webhook received; may be repeated. @throws Fault 503; then the platform must repeat it. */
+export const passOn = async (
+  events: ChannelEvents,
+  requestId?: string,
+  findTarget: FindAccess = findConfigured,
+): Promise<void> => {
+  const question = { method: "POST", path: "/channel-events", body: JSON.stringify(events) } as const;
+  await inquire(question, Applied, { requestId, findTarget });
+};
 
 /** Starts fetching the internal token while the module loads; an error surfaces at first use. */
 export const prepareMessenger = (): void => prepare(token);

@@ -30,6 +30,9 @@ import { QuietHours } from "./quiet-hours.ts";
  *
  *   DELETE <MESSENGER_URL>/bulk-runs/<name>
  *   → 200 CancelledRun, or Rejected with 404
+ *
+ *   POST <MESSENGER_URL>/channel-events  ChannelEvents, of channel.ts
+ *   → 200 Applied: how many of the reports concern a message of the account; what was applied before changes nothing
  */
 
 /** Lower values are sent first. */

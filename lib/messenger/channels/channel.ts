@@ -1,9 +1,12 @@
+import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Outgoing } from "../outbox/message.ts";
+import type { Refusal } from "./platform-codes.ts";
 
 /** The platform's answer to a message. */
 export type SendOutcome =
-  | { readonly outcome: "acked" }
-  /** With the platform's error code, such as 463: no new contacts for now. */
+  /** With the platform's own id of the message, where it makes one. */
+  | { readonly outcome: "acked"; readonly reference?: string | undefined }
+  /** With the platform's error code, such as 463: no new contacts for now. Nothing of the message was sent. */
   | { readonly outcome: "refused"; readonly code: string };
 
 /** How the platform limits messages to new contacts. What is absent is not known. */
@@ -16,24 +19,47 @@ export interface Limits {
   readonly cap?: { readonly total: number; readonly used: number; readonly endsAt: Date } | null;
 }
 
-/** A platform that delivers messages to phones, as the sender uses it. */
-export interface Channel {
-  /** Whether messages can be sent now. */
-  isOpen(): boolean;
+/** What a platform says about numbers: where their messages go, and who has devices. */
+export interface Directory {
   /** Returns the address of a number on the platform; undefined if it is not registered. */
   findAddress(phone: string): Promise<string | undefined>;
-  /** Builds the payload, once for each message, and uploads its media. */
-  compose(message: Outgoing, address: string): Promise<Uint8Array>;
-  /** @throws ChannelFailure when no answer arrived; it says whether the frame may have left. */
-  send(payload: Uint8Array, message: Outgoing): Promise<SendOutcome>;
-  /** Queries the limits of the connected account. */
-  fetchLimits(): Promise<Limits>;
   /** Whether a message to an address can be sent without a query for devices. */
   knowsDevices(address: string): boolean;
   /** Lists the numbers of which that is true. */
   listReachable(): readonly string[];
   /** Queries the devices and keys of a recipient that are cached otherwise. */
   refreshRecipient(address: string): Promise<void>;
+}
+
+/** A platform that delivers messages to phones, as the sender uses it. */
+export interface Channel {
+  readonly name: ChannelName;
+  /**
+   * Whether phones know a second copy of a message by its id: then one without an answer is sent again. At other platforms it
+   * is UNCERTAIN until the platform reports what became of it.
+   */
+  readonly canRepeat: boolean;
+  /** Absent where messages are addressed by number. */
+  readonly directory?: Directory;
+  /** Whether messages can be sent now. */
+  isOpen(): boolean;
+  /** Builds the payload, once for each message, and uploads its media. @throws ChannelFailure, Unsendable */
+  compose(message: Outgoing, address: string): Promise<Uint8Array>;
+  /** @throws ChannelFailure when no answer arrived; it says whether the frame may have left. */
+  send(payload: Uint8Array, message: Outgoing): Promise<SendOutcome>;
+  /** Queries the limits of the connected account, where the platform has any. */
+  fetchLimits?(): Promise<Limits>;
+  /** What a code of {@link SendOutcome} says, and what is done about it. */
+  findRefusal(code: string): Refusal;
+}
+
+/** The channel has no form for a message, such as a picture without a caption as SMS. */
+export class Unsendable extends Error {
+  /** @param message the reason for which it fails, for its sender. */
+  constructor(message: string) {
+    super(message);
+    this.name = "Unsendable";
+  }
 }
 
 export type ChannelFailureReason =

@@ -99,8 +99,8 @@ export const findRefusalCode = (code: string): RefusalCode =>
 export const refusalOf = (code: string): Refusal => refusals[findRefusalCode(code)];
 
 /** Describes the rejection as the reason of a failed message. */
-export const describeRefusal = (code: string): string =>
-  `rejected by the platform, code ${code}: ${refusalOf(code).says}`;
+export const describeRefusal = (code: string, { says }: Pick<Refusal, "says"> = refusalOf(code)): string =>
+  `rejected by the platform, code ${code}: ${says}`;
 
 /** What the messenger does after the platform has closed the connection or rejected a login. */
 export type Reaction =

@@ -66,7 +66,10 @@ export const learnAnnouncement = (options: LimitOptions, announced: Limits): Pro
 export const askLimits = async (options: LimitOptions): Promise<Limits | undefined> => {
   try {
     const { announcedCaps } = options.pacing;
-    const { cap, ...lock } = await deadline(options.channel.fetchLimits(), maxAnswerMs);
+    const { cap, ...lock } = await deadline(
+      options.channel.fetchLimits?.() ?? Promise.resolve<Limits>({}),
+      maxAnswerMs,
+    );
     // a cap that was announced meanwhile is newer than this answer
     const isNew = cap !== undefined && options.pacing.announcedCaps === announcedCaps;
     const limits = { ...lock, ...(isNew && { cap }) };

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Channel } from "../channels/channel.ts";
+import type { Directory } from "../channels/channel.ts";
 
 /** A registered number seldom changes; an unregistered one may register at any time. */
 const registeredFor = "7 days";
@@ -9,7 +9,7 @@ const unregisteredFor = "1 hour";
 export const findAddress = async (
   sql: postgres.Sql,
   account: number,
-  registry: Pick<Channel, "findAddress">,
+  registry: Pick<Directory, "findAddress">,
   phone: string,
 ): Promise<string | undefined> => {
   const [cached] = await sql<{ address: string | null }[]>`

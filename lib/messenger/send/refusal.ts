@@ -1,7 +1,7 @@
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Channel } from "../channels/channel.ts";
-import { type Action, describeRefusal, refusalOf } from "../channels/platform-codes.ts";
+import { type Action, describeRefusal } from "../channels/platform-codes.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import * as outcome from "../outbox/outcome.ts";
 import { retryUntilDone } from "../outbox/retry.ts";
@@ -9,7 +9,7 @@ import { askLimits, type LimitOptions, pauseNewContacts, stopSending } from "./l
 import { findAddress } from "./number-check.ts";
 
 interface RefusalOptions extends LimitOptions {
-  readonly channel: LimitOptions["channel"] & Pick<Channel, "findAddress" | "refreshRecipient">;
+  readonly channel: LimitOptions["channel"] & Pick<Channel, "directory" | "findRefusal">;
 }
 
 /** How often a message is sent again after a rejection, by what is done about it. */
@@ -58,8 +58,9 @@ const recover = async (
   if (action === "pause") return pause(options, message, isAnswered);
   if (action === "refresh") {
     const refresh = async () => {
-      const address = await findAddress(sql, message.account, channel, message.phone);
-      if (address !== undefined) await channel.refreshRecipient(address);
+      const { directory } = channel;
+      const address = directory && (await findAddress(sql, message.account, directory, message.phone));
+      if (address !== undefined) await directory?.refreshRecipient(address);
     };
     await refresh().catch((error: unknown) => {
       log.warn("devices and keys of a recipient could not be queried", { id: message.id, error });
@@ -77,8 +78,9 @@ export const settleRefusal = async (
   message: Outgoing,
   code: string,
 ): Promise<"retried" | "failed"> => {
-  const { sql, pacing, signal } = options;
-  const { action: given } = refusalOf(code);
+  const { sql, channel, pacing, signal } = options;
+  const refusal = channel.findRefusal(code);
+  const { action: given } = refusal;
   const asks = given === "pause" || given === "pause-if-capped";
   const limits = asks ? await askLimits(options) : undefined;
   const isAnswered = (given === "pause" ? limits?.lockedUntil : limits?.cap) !== undefined;
@@ -89,7 +91,7 @@ export const settleRefusal = async (
   const fails = before >= maxRepeats[action];
   log.warn("the platform rejected a message", { id: message.id, code, action: fails ? "fail" : action });
   if (fails) {
-    await retryUntilDone(() => outcome.markFailed(sql, message, describeRefusal(code)), signal);
+    await retryUntilDone(() => outcome.markFailed(sql, message, describeRefusal(code, refusal)), signal);
     return "failed";
   }
   const seconds = await recover(options, message, action, isAnswered);

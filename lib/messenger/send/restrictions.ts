@@ -5,7 +5,7 @@ import type { Pacing } from "./pacing.ts";
 interface Sending {
   readonly account: number;
   readonly pacing: Pacing;
-  readonly channel: Pick<Channel, "listReachable">;
+  readonly channel: Pick<Channel, "directory">;
 }
 
 /** What the pace and the outages of the platform's directory let the outbox choose from. */
@@ -14,5 +14,5 @@ export const restrictionsAt = ({ account, pacing, channel }: Sending, now: numbe
   resting: pacing.coolingDown(now),
   number: pacing.number ?? "",
   newContactsUpTo: pacing.newContactsUpTo(now),
-  reachable: now < pacing.outages.until("directory") ? channel.listReachable() : undefined,
+  reachable: now < pacing.outages.until("directory") ? channel.directory?.listReachable() : undefined,
 });

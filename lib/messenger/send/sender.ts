@@ -180,9 +180,13 @@ const sendInTurn = async (
  * Looks up a number. The platform's answer that it has no account ends an outage of the directory; after any other its
  * devices are still to be queried.
  */
-const lookUp = ({ sql, channel, pacing: { outages } }: SenderOptions, { account, phone }: Outgoing) => {
+const lookUp = async (
+  { sql, channel: { directory }, pacing: { outages } }: SenderOptions,
+  { account, phone }: Outgoing,
+): Promise<string | undefined> => {
+  if (!directory) return phone;
   const ask = async () => {
-    const address = await channel.findAddress(phone);
+    const address = await directory.findAddress(phone);
     if (address === undefined) outages.end("directory");
     return address;
   };
@@ -202,7 +206,7 @@ const attempt = async (options: SenderOptions, message: Outgoing): Promise<void>
   const payload = await prepare(options, message, address);
   if (isUpload(message)) outages.end("media");
   if (!payload) return;
-  const isAnswerNeeded = !channel.knowsDevices(address);
+  const isAnswerNeeded = channel.directory?.knowsDevices(address) === false;
   const isSent = await sendInTurn(options, message, payload);
   if (isSent && isAnswerNeeded) outages.end("directory");
 };

@@ -47,7 +47,7 @@ const isEndless = ({ name, until }: Obstacle) => until === undefined && !ownEnd.
 interface Sending {
   readonly account: number;
   readonly pacing: Pacing;
-  readonly channel: Pick<Channel, "isOpen" | "listReachable">;
+  readonly channel: Pick<Channel, "isOpen" | "directory">;
 }
 
 /**

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type QuietHours, QuietHours as Schema } from "#lib/messaging/quiet-hours.ts";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
+import { refusalOf } from "#lib/messenger/channels/platform-codes.ts";
 import { expire } from "#lib/messenger/outbox/outcome.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
@@ -46,11 +47,9 @@ const lead = async () => {
     pacing: new Pacing(noPace, unusedAccount),
     channel: {
       isOpen: () => true,
-      findAddress: async (phone) => phone,
-      fetchLimits: async () => ({}),
-      knowsDevices: () => false,
-      listReachable: () => [],
-      refreshRecipient: async () => {},
+      name: "sms",
+      canRepeat: true,
+      findRefusal: refusalOf,
       compose: async ({ id }) => Buffer.from(id),
       async send(_, { id }) {
         sent.push(id);

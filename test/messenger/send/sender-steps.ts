@@ -3,6 +3,7 @@ import { beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { Channel, Limits, SendOutcome } from "#lib/messenger/channels/channel.ts";
+import { refusalOf } from "#lib/messenger/channels/platform-codes.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
@@ -49,8 +50,15 @@ export const useSender = () =>
   });
 
 const channel: Channel = {
+  name: "whatsapp",
+  canRepeat: true,
+  directory: {
+    findAddress: async (phone) => ((await platform.registered(phone)) ? phone : undefined),
+    knowsDevices: (address) => platform.known.has(address),
+    listReachable: () => [...platform.known],
+    refreshRecipient: async () => {},
+  },
   isOpen: () => platform.isOpen,
-  findAddress: async (phone) => ((await platform.registered(phone)) ? phone : undefined),
   async compose(message) {
     composed.push(message.id);
     await platform.compose(message);
@@ -61,10 +69,8 @@ const channel: Channel = {
     sent.push(message.id);
     return platform.verdicts(message);
   },
-  knowsDevices: (address) => platform.known.has(address),
-  listReachable: () => [...platform.known],
   fetchLimits: () => platform.limits(),
-  refreshRecipient: async () => {},
+  findRefusal: refusalOf,
 };
 
 export const put = async (phone = "6281200000001", kind: MessageClass = "transactional") => {

@@ -36,7 +36,11 @@ const pacingWith = (history: Partial<History> = {}) =>
   });
 /** Explains one message: obstacles with the minutes until their end, and those until it is sent. */
 const explain = async (id: string, pacing: Pacing, isOpen = true) => {
-  const channel = { isOpen: () => isOpen, listReachable: () => [known] };
+  const directory = {
+    ...{ findAddress: async () => undefined, knowsDevices: () => false, refreshRecipient: async () => {} },
+    listReachable: () => [known],
+  };
+  const channel = { isOpen: () => isOpen, directory };
   const found = (await explainWaiting(sql, { account: firstAccount, pacing, channel }, [id])).get(id);
   const minutes = (at: Date | undefined) => at && Math.round((at.getTime() - Date.now()) / minuteMs) + 0;
   return {

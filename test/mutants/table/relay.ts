@@ -121,7 +121,7 @@ export const relay: readonly Mutant[] = [
   {
     breaks: "A message is sent again with the old keys after 479",
     file: refusalFile,
-    find: "await channel.refreshRecipient(address)",
+    find: "await directory?.refreshRecipient(address)",
     replace: "await Promise.resolve()",
     tests: ofRefusals,
     only: "until devices and keys",

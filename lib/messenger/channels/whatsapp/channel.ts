@@ -7,6 +7,7 @@ import type { Outgoing } from "../../outbox/message.ts";
 import type { payloadStore } from "../../outbox/payload.ts";
 import type { Channel } from "../channel.ts";
 import { compressImage } from "../compress-image.ts";
+import { refusalOf } from "../platform-codes.ts";
 import { previewImage } from "../preview.ts";
 import { fetchLimits } from "./limits.ts";
 import { refreshRecipient } from "./message/recipient.ts";
@@ -38,8 +39,15 @@ export const whatsAppChannel = (
     return { open: () => Readable.from([bytes]), contentType: "image/jpeg", fileName, preview };
   };
   return {
+    name: "whatsapp",
+    canRepeat: true,
+    directory: {
+      findAddress: (phone) => platform.findJid(phone),
+      knowsDevices: (jid) => platform.devices?.know(jid) ?? false,
+      listReachable: () => platform.devices?.listKnown() ?? [],
+      refreshRecipient: (jid) => platform.query((socket) => refreshRecipient(socket, jid)),
+    },
     isOpen: () => platform.state().kind === "open",
-    findAddress: (phone) => platform.findJid(phone),
     async compose(message: Outgoing, jid) {
       const { id, phone, kind, content } = message;
       const { reply_to, compress: _, ...shown } = content;
@@ -50,9 +58,7 @@ export const whatsAppChannel = (
       return platform.compose({ ...shown, id, phone, jid, kind, media, quoted }, signal);
     },
     send: (payload) => platform.send(payload, signal),
-    knowsDevices: (jid) => platform.devices?.know(jid) ?? false,
-    listReachable: () => platform.devices?.listKnown() ?? [],
     fetchLimits: () => platform.query(fetchLimits),
-    refreshRecipient: (jid) => platform.query((socket) => refreshRecipient(socket, jid)),
+    findRefusal: refusalOf,
   };
 };
