@@ -43,6 +43,7 @@ const Environment = z.object({
   MESSENGER_URL: z.optional(z.url()),
   /** Secret with the bearer `{token}` of the messenger. */
   MESSENGER_TOKEN_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  MESSENGER_CHANNELS_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Address that the messenger listens on; port 0 takes a free one. */
   MESSENGER_HOST: z._default(z.string(), "0.0.0.0"),
   MESSENGER_PORT: z._default(z.string().check(z.regex(/^\d{1,5}$/)), "8080"),

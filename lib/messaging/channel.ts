@@ -1,8 +1,41 @@
 import * as z from "zod/mini";
+import type { MessageClass, Submission } from "./submission.ts";
 
 /** The platforms that deliver messages, in the order in which a message goes from one to the next. */
 export const channelNames = ["whatsapp", "cloud-api", "sms"] as const;
 export type ChannelName = (typeof channelNames)[number];
+
+interface ChannelPolicy {
+  /** When its delivery is not confirmed this long after it could be sent; then a phone may show it twice. Null: never. */
+  readonly unconfirmedSeconds: number | null;
+  /** When it has failed, expires soon, or waits for a channel of which no account can send: nothing of it may have left. */
+  readonly unsent: boolean;
+}
+
+/** When a message of a class goes on to the next channel of its pool. */
+export const channelPolicies: Readonly<Record<MessageClass, ChannelPolicy>> = {
+  "one-time-code": { unconfirmedSeconds: 8, unsent: true },
+  transactional: { unconfirmedSeconds: null, unsent: true },
+  reminder: { unconfirmedSeconds: null, unsent: true },
+  bulk: { unconfirmedSeconds: null, unsent: false },
+};
+
+/** What a message may ask for that not every channel can do. */
+export const features = ["media", "view_once", "is_forwarded", "duration_seconds", "reply_to"] as const;
+export type Feature = (typeof features)[number];
+
+const missing: Readonly<Record<ChannelName, readonly Feature[]>> = {
+  whatsapp: [],
+  "cloud-api": ["view_once", "is_forwarded", "duration_seconds", "reply_to"],
+  sms: features,
+};
+
+/** Lists what a channel leaves out of a message. */
+export const listLeftOut = (
+  channel: ChannelName,
+  message: Pick<Submission, "kind"> & { readonly [F in Exclude<Feature, "media">]?: Submission[F] | null },
+): Feature[] =>
+  missing[channel].filter((feature) => (feature === "media" ? message.kind !== "text" : message[feature]));
 
 /** The name of an account. */
 const accountName = () => z.string().check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/));

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { channelNames, features } from "./channel.ts";
 import { isWithinReach, readInstant } from "./instant.ts";
 import { QuietHours } from "./quiet-hours.ts";
 
@@ -147,6 +148,11 @@ export const MessageState = z.object({
   reason: z.optional(z.string()),
   /** Seconds until it disappears from the chat, if a duration was requested; rounded up to one that phones know. */
   duration: z.optional(z.int()),
+  /** That has sent it, or is to send it; absent while any of the pool may. */
+  account: z.optional(z.string()),
+  channel: z.optional(z.enum(channelNames)),
+  /** What the channel cannot do of what the message asks for. */
+  left_out: z.optional(z.array(z.enum(features))),
   accepted_at: z.string(),
   changed_at: z.string(),
 });

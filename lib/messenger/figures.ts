@@ -4,8 +4,8 @@ import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Account } from "./account/account.ts";
+import type { Link } from "./channels/open.ts";
 import type { ConnectionState } from "./channels/whatsapp/link/connection-state.ts";
-import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { type QueueFigures, readQueue } from "./outbox/depth.ts";
 import type { Pacing } from "./send/pacing.ts";
 
@@ -76,20 +76,20 @@ const readLink = (
 export interface FigureSources {
   readonly sql: postgres.Sql;
   readonly account: Pick<Account, "name">;
-  readonly whatsApp: Pick<WhatsApp, "state" | "on">;
+  readonly link: Pick<Link, "state" | "on">;
   readonly pacing: Pacing;
   readonly counter: SendCounter;
 }
 
 /** Reads the figures; without those of the queue while the database is unavailable. */
 export const readFigures = async (sources: FigureSources): Promise<Figures> => {
-  const { sql, account, whatsApp, pacing, counter } = sources;
+  const { sql, account, link, pacing, counter } = sources;
   const queue = await deadline(readQueue(sql), timeoutMs).catch(() => undefined);
   const now = steadyNow();
   const cap = pacing.capAt(now);
   return {
     account: account.name,
-    ...readLink(whatsApp.state()),
+    ...readLink(link.state()),
     limited: toBit(pacing.isLimited(now)),
     ...(cap && { new_contacts_left: Math.max(0, cap.total - cap.used) }),
     ...counter.reset(),
@@ -102,7 +102,7 @@ export const readFigures = async (sources: FigureSources): Promise<Figures> => {
  */
 export const reportFigures = async (sources: FigureSources, signal: AbortSignal): Promise<void> => {
   let waiting = new AbortController();
-  const off = sources.whatsApp.on("state", (state) => {
+  const off = sources.link.on("state", (state) => {
     const { rejected, passkey } = readLink(state);
     if (rejected || passkey || state.kind === "stopped") waiting.abort();
   });

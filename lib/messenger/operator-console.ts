@@ -5,6 +5,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { digestTerm } from "#lib/secrets/pepper.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
+import type { Link } from "./channels/open.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { openActs } from "./console/acts.ts";
 import { registerConsole } from "./console/console.ts";
@@ -32,8 +33,8 @@ export interface OperatorConsoleOptions {
 }
 
 /** Describes the connection for the console; unknown unless this task is the leader. */
-const describeConnection = (whatsApp: WhatsApp | undefined): Connection => {
-  const state = whatsApp?.state() ?? { kind: "closed" as const, since: new Date() };
+const describeConnection = (link: Link | undefined): Connection => {
+  const state = link?.state() ?? { kind: "closed" as const, since: new Date() };
   const since = state.since.toISOString();
   switch (state.kind) {
     case "unpaired":
@@ -52,7 +53,11 @@ const describeConnection = (whatsApp: WhatsApp | undefined): Connection => {
 };
 
 const requireLeader = (leadership: Leadership | undefined): WhatsApp => {
-  if (leadership) return leadership.whatsApp;
+  if (leadership?.whatsApp) return leadership.whatsApp;
+  if (leadership) {
+    const message = "This account has no phone to link; its settings are in a secret.";
+    throw new Fault({ status: 409, code: "no_link", message });
+  }
   const message = "Another task leads; use its console, or stop it.";
   throw new Fault({ status: 409, code: "not_leader", message });
 };
@@ -84,7 +89,7 @@ export const buildConsole = (
     acts: openActs(sql),
     readState: (filter, chosen) => {
       const leadership = findLeadership(chosen);
-      const { whatsApp, pacing } = leadership ?? {};
+      const { link, pacing } = leadership ?? {};
       const explain = async (reading: postgres.ISql, ids: readonly string[]) => {
         const explained: [string, Waiting][] = [];
         for (const { account, channel, pacing } of leaderships.values())
@@ -94,8 +99,8 @@ export const buildConsole = (
       const limits = pacing?.describe(steadyNow());
       const own = {
         account: chosen ?? leadership?.account.name,
-        connection: describeConnection(whatsApp),
-        leader: whatsApp !== undefined,
+        connection: describeConnection(link),
+        leader: link !== undefined,
         limits,
         jobs,
       };

@@ -4,6 +4,7 @@ import { cached } from "#lib/cached.ts";
 import { findSetting, getSetting } from "#lib/config.ts";
 import { connect } from "#lib/db/pool.ts";
 import { log } from "#lib/log.ts";
+import { channelsSchema } from "#lib/messaging/channel-settings.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { jobs } from "#lib/notification/jobs.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
@@ -12,6 +13,7 @@ import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { readCredentials, takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import type { BusSettings } from "./callback/bus.ts";
 import { errorCode, errorName } from "./channels/channel.ts";
+import type { ChannelOptions } from "./channels/open.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
 import type { IssuerSettings } from "./console/login/issuer.ts";
 import { carefulPace, noPace } from "./send/pace.ts";
@@ -34,6 +36,16 @@ const tokens = cached("the messenger's tokens", maxAgeMs, readTokens);
 const operators = cached("the console's operators", maxAgeMs, () =>
   readSecret(getSetting("CONSOLE_SECRET_ID"), consoleSchema()),
 );
+
+const channels = cached("the settings of the channels", maxAgeMs, () =>
+  readSecret(getSetting("MESSENGER_CHANNELS_SECRET_ID"), channelsSchema()),
+);
+
+const findSettings: ChannelOptions["findSettings"] = async (account, channel) => {
+  const settings = (await channels.get()).accounts[account];
+  if (settings?.channel === channel) return settings as never;
+  throw new Error(`the secret of the channels has no settings of ${channel} for the account ${account}`);
+};
 
 const findTokens = (refresh: boolean) =>
   refresh && tokens.ageMs() > minRefreshMs ? tokens.refresh() : tokens.get();
@@ -94,6 +106,7 @@ export const runMessenger = async (): Promise<void> => {
     connect: (max, onClose) => connect(max, onClose, databaseSilenceMs),
     encryption,
     platform: readWhatsAppSettings(),
+    findSettings,
     buses: readBusSettings(provider),
     pace: findSetting("MESSENGER_PACE") === "off" ? noPace : carefulPace,
     maxWaiting: Number(findSetting("MESSENGER_MAX_WAITING")),

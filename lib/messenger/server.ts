@@ -5,6 +5,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
+import { ChannelEvents } from "#lib/messaging/channel.ts";
 import { MessageQuery } from "#lib/messaging/message-query.ts";
 import {
   type Accepted,
@@ -71,12 +72,16 @@ export interface ServerOptions {
   readonly plan: (phones: readonly string[]) => Promise<number[]>;
   /** @returns how many messages were cancelled; undefined for an unknown run. */
   readonly cancelRun: (name: string) => Promise<number | undefined>;
+  /** @returns how many reports concern messages of the account; undefined for an unknown account. */
+  readonly applyEvents: (events: ChannelEvents) => Promise<number | undefined>;
   /** The state of the WhatsApp connection, while pairing with the QR code. */
   readonly findConnection: () => Record<string, unknown>;
   readonly checkHealth: () => Promise<Health>;
   readonly renderMetrics: () => Promise<{ contentType: string; text: string }>;
   readonly timeouts?: { readonly receiveMs: number; readonly idleMs: number };
 }
+
+const accountNotFound = { status: 404, code: "not_found", message: "There is no such account" };
 
 const requireToken = async ({ findTokens }: ServerOptions, { headers }: FastifyRequest): Promise<void> => {
   const presented = headers.authorization?.match(/^Bearer (.+)$/i)?.[1] ?? "";
@@ -237,6 +242,11 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       if (cancelled === undefined)
         throw new Fault({ status: 404, code: "not_found", message: "There is no such bulk run" });
       return { cancelled };
+    });
+    internal.post("/channel-events", async (request) => {
+      const applied = await options.applyEvents(read(ChannelEvents, request.body));
+      if (applied === undefined) throw new Fault(accountNotFound);
+      return { applied };
     });
     internal.get("/connection", async () => options.findConnection());
   });

@@ -12,6 +12,9 @@ import { firstAccount, runRelease } from "./account/account.ts";
 import type { BusSettings } from "./callback/bus.ts";
 import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
+import { applyEvents } from "./channels/events.ts";
+import type { Inbound } from "./channels/inbound.ts";
+import type { ChannelOptions } from "./channels/open.ts";
 import { newMessageId } from "./channels/whatsapp/channel.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
@@ -25,6 +28,7 @@ import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
 import { findState } from "./outbox/state.ts";
 import { messengerPools } from "./pools.ts";
+import { readReplies } from "./reply/reply.ts";
 import type { Pace } from "./send/pace.ts";
 import { planMessages } from "./send/plan.ts";
 import { buildServer, type Health } from "./server.ts";
@@ -35,6 +39,7 @@ export interface TaskOptions extends OperatorConsoleOptions {
   readonly connect: (max: number, onClose?: () => void) => Promise<postgres.Sql>;
   readonly encryption: Encryption;
   readonly platform: WhatsAppSettings;
+  readonly findSettings: ChannelOptions["findSettings"];
   readonly pace: Pace;
   /** Messages of one sender that may wait to be sent. */
   readonly maxWaiting: number;
@@ -65,7 +70,7 @@ type Leaderships = ReadonlyMap<number, Leadership>;
 
 const checkHealth = async (sql: postgres.Sql, leaderships: Leaderships): Promise<Health> => {
   const database = await isDatabaseUp(sql);
-  const states = [...leaderships.values()].map(({ whatsApp }) => whatsApp.state().kind);
+  const states = [...leaderships.values()].map(({ link }) => link.state().kind);
   return {
     database,
     leader: leaderships.size > 0,
@@ -92,6 +97,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     for (const { wakeup } of leaderships.values()) wakeup.notify();
   };
   const findWhatsApp = (account: number = firstAccount) => leaderships.get(account)?.whatsApp;
+  const stopping = new AbortController();
   const payloads = payloadStore(sql, encryption);
   const acceptance = {
     sql,
@@ -107,6 +113,11 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     () => leaderships.size > 0,
     () => [...leaderships.values()].some(({ pacing }) => pacing.isLimited(steadyNow())),
   );
+  const handleInbound = (inbound: Inbound, signal: AbortSignal) =>
+    readReplies({
+      ...{ sql, findPepper: options.findPepper, newId: newMessageId, signal, notify },
+      onReaction: metrics.onReaction,
+    })(inbound);
   const server = buildServer({
     findTokens,
     accept: (submission, inline, signal) =>
@@ -123,15 +134,15 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     cancel: (id, sender) => cancel(sql, id, sender),
     plan: (phones) => planMessages(consoleSql, options.pace, phones),
     cancelRun: (name) => cancelRun(sql, name),
+    applyEvents: (events) => applyEvents(sql, events, (inbound) => handleInbound(inbound, stopping.signal)),
     findConnection: () => ({ ...(findWhatsApp()?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leaderships),
     renderMetrics: () => metrics.render(),
   });
   buildConsole(server, options, sql, consoleSql, leaderships);
-  const stopping = new AbortController();
   const election = runLeaderElection({
     connect: (onClose) => connect(messengerPools.election, onClose),
-    lead: leadTerm({ ...options, sql, metrics, leaderships, notify }),
+    lead: leadTerm({ ...options, sql, metrics, leaderships, onInbound: handleInbound }),
     keepUp: async (signal) => {
       await Promise.all([runRetention(sql, signal), runRelease(sql, notify, signal)]);
     },

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type postgres from "postgres";
 import { Submission } from "#lib/messaging/submission.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { takeNext } from "#lib/messenger/outbox/next.ts";
@@ -52,12 +53,12 @@ const openOutbox = async (sql: postgres.Sql) => {
       rotation,
     });
     if (!message) throw new Error("nothing was waiting");
-    await storePayload(sql, 1, message.id, payload);
+    await storePayload(sql, { id: message.id, epoch: 1 }, "whatsapp", payload);
     for (const id of [`${message.phone}.0`, own]) await state.keys.set({ session: { [id]: session } });
     await state.keys.get("session", [`${message.phone}.0`, own]);
     await markSent(sql, message);
-    await applyReceipt(sql, message.id, "DELIVERED");
-    await applyReceipt(sql, message.id, "READ");
+    await applyReceipt(sql, firstAccount, message.id, "DELIVERED");
+    await applyReceipt(sql, firstAccount, message.id, "READ");
   };
   return { put, cycle };
 };

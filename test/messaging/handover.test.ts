@@ -23,6 +23,7 @@ const start = async (options: Partial<ServerOptions> = {}) => {
     cancel: async () => undefined,
     plan: async () => [],
     cancelRun: async () => undefined,
+    applyEvents: async () => undefined,
     findConnection: () => ({ kind: "open" }),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
     renderMetrics: async () => ({ contentType: "text/plain", text: "" }),

@@ -22,7 +22,7 @@ interface Sources {
 const read = (
   sql: postgres.Sql,
   { state = open, pacing = newPacing(), counter = new SendCounter() }: Sources = {},
-) => readFigures({ sql, account, whatsApp: { state: () => state, on: () => () => {} }, pacing, counter });
+) => readFigures({ sql, account, link: { state: () => state, on: () => () => {} }, pacing, counter });
 
 const connect = async () => (await createMessengerDatabase()).connect(2);
 
@@ -118,7 +118,7 @@ test.each([
     };
     const end = new AbortController();
     const reporting = reportFigures(
-      { sql, account, whatsApp: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
+      { sql, account, link: whatsApp as never, pacing: newPacing(), counter: new SendCounter() },
       end.signal,
     );
     await expect.poll(() => figures().length).toBe(1);

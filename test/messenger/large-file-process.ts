@@ -4,7 +4,7 @@ import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryp
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { loopback } from "../steps/loopback.ts";
-import { noBuses } from "./no-buses.ts";
+import { bareStage } from "./bare-stage.ts";
 
 /** The settings of a messenger in another process; passed as JSON in its only argument. */
 export interface Assignment {
@@ -30,7 +30,7 @@ const task = await startTask({
   findUsers: async () => [],
   findPepper: async () => ({ version: 1, digest: () => null }),
   jobs: [],
-  buses: noBuses,
+  ...bareStage,
   host: "127.0.0.1",
   port: 0,
   connector: loopback,

@@ -35,6 +35,7 @@ beforeEach(async () => {
     cancel: async () => undefined,
     plan: async () => [],
     cancelRun: async () => undefined,
+    applyEvents: async () => undefined,
     findConnection: () => ({}),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
     renderMetrics: async () => ({ contentType: "text/plain", text: "" }),

@@ -21,6 +21,7 @@ test.each([
       cancel: async () => undefined,
       plan: async () => [],
       cancelRun: async () => undefined,
+      applyEvents: async () => undefined,
       findConnection: () => ({}),
       checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
       renderMetrics: async () => ({ contentType: "text/plain", text: "" }),

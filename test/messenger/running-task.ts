@@ -10,8 +10,8 @@ import { digestWith } from "#lib/secrets/pepper.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { operator, userOf } from "../steps/console.ts";
+import { bareStage } from "./bare-stage.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
-import { noBuses } from "./no-buses.ts";
 
 /*
  * What the tests of a running task share: a database, a platform with one citizen's phone, and calls to the task.
@@ -49,7 +49,7 @@ export const stageEachTest = () => {
 export const start = async (
   pace: Pace = noPace,
   settings: WhatsAppSettings = {},
-  options: Partial<Pick<TaskOptions, "connector" | "buses" | "schedule">> = {},
+  options: Partial<Pick<TaskOptions, "connector" | "buses" | "schedule" | "findSettings">> = {},
 ): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
@@ -69,7 +69,7 @@ export const start = async (
     findUsers: async () => [user],
     findPepper: async () => digestWith({ version: 1, pepper }),
     jobs: ["appointment-reminder"],
-    buses: noBuses,
+    ...bareStage,
     host: "127.0.0.1",
     port: 0,
     ...options,

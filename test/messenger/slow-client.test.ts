@@ -17,6 +17,7 @@ const listen = async (): Promise<URL> => {
     cancel: unused,
     plan: unused,
     cancelRun: unused,
+    applyEvents: unused,
     findConnection: () => ({}),
     checkHealth: async () => ({ database: true, leader: true, platform: "open", paused: false }),
     renderMetrics: unused,

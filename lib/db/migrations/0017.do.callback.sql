@@ -28,6 +28,7 @@ create table messaging.callback_event (
   state text not null,
   reason text,
   duration_seconds integer,
+  account smallint,
   accepted_at timestamptz not null,
   at timestamptz not null,
   attempts integer not null default 0,
@@ -48,8 +49,9 @@ create index callback_event_given_up on messaging.callback_event (given_up_at) w
 create function messaging.record_event() returns trigger
 language plpgsql as $$
 begin
-  insert into messaging.callback_event (callback_id, message_id, state, reason, duration_seconds, accepted_at, at)
-  select id, new.id, new.state, new.reason, (new.content ->> 'duration_seconds')::integer, new.accepted_at, new.changed_at
+  insert into messaging.callback_event (callback_id, message_id, state, reason, duration_seconds, account, accepted_at, at)
+  select id, new.id, new.state, new.reason, (new.content ->> 'duration_seconds')::integer, new.account,
+    new.accepted_at, new.changed_at
   from messaging.callback where sender = new.sender
   -- waits for a removal in progress, which would make the insert fail
   for key share;

@@ -1,11 +1,15 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
+import type { ChannelName } from "#lib/messaging/channel.ts";
+import { nothingLeft } from "../outbox/cancel.ts";
+import { moveLate } from "../outbox/next-channel.ts";
 
 /** One that sends: linked to a number at a time, with keys, a leader and a pace of its own. */
 export interface Account {
   readonly id: number;
   readonly name: string;
+  readonly channel: ChannelName;
 }
 
 /** The account of a new stage, `main`. */
@@ -13,7 +17,7 @@ export const firstAccount = 1;
 
 /** Lists the accounts that connect, the oldest first. */
 export const listAccounts = (sql: postgres.ISql) => sql<Account[]>`
-  select id, name from messaging.account where state <> 'retired' order by id`;
+  select id, name, channel from messaging.account where state <> 'retired' order by id`;
 
 /**
  * Records that an account is linked to a number, with which it has connected: from then on it may be given messages.
@@ -56,41 +60,52 @@ const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
   if (unable === "" && limited === "") return 0;
   const { count } = await sql`
     with unable as materialized (
-      select id, pool from messaging.account where id = any(string_to_array(${unable}, ',')::smallint[])
+      select id, pool, channel, messaging.can_send(id) as is_limited, not exists (
+          select from messaging.account first
+          where first.pool = own.pool and first.state <> 'retired' and first.channel < own.channel) as is_first, (
+        select min(other.id) from messaging.account other
+        where other.pool = own.pool and other.channel = own.channel and messaging.can_send(other.id)) as other
+      from messaging.account own
+      where id = any(string_to_array(${`${unable},${limited}`}, ',', '')::smallint[])
     ), activated as (
       update messaging.account set state = 'active' where id in (
-        select distinct on (spare.pool) spare.id from messaging.account spare join unable using (pool)
+        select distinct on (spare.pool, spare.channel) spare.id from messaging.account spare join unable using (pool, channel)
         where spare.state = 'spare' and spare.number is not null and (spare.hold_code is null or spare.hold_until <= now())
-          and not exists (
-            select from messaging.account other where other.pool = spare.pool and messaging.can_send(other.id))
-        order by spare.pool, spare.id)
+          and not is_limited and other is null
+        order by spare.pool, spare.channel, spare.id)
     )
-    update messaging.message m set account = null
-    where m.is_open and m.state = 'PENDING' and m.attempts <= m.unsent
-      and (m.account in (select id from unable)
-        or (m.account = any(string_to_array(${limited}, ',')::smallint[]) and not exists (
-          select from messaging.contact c join messaging.account a on a.number = c.number
-          where a.id = m.account and c.phone = m.phone)))`;
+    update messaging.message m set account = case when not is_first then other end
+    from unable
+    where m.account = unable.id and m.is_open and ${nothingLeft(sql)} and (is_first or other <> m.account)
+      and (not is_limited or not exists (
+        select from messaging.contact c join messaging.account a on a.number = c.number
+        where a.id = m.account and c.phone = m.phone))`;
   return count;
 };
 
-const releaseEveryMs = 2_000;
+const everyMs = 1_000;
 
-/** Takes back what accounts cannot send, until the signal is aborted. @param notify wakes the senders. */
+/**
+ * Takes back what accounts cannot send, and gives to the next channel what is late, until the signal is aborted.
+ *
+ * @param notify wakes the senders.
+ */
 export const runRelease = async (
   sql: postgres.Sql,
   notify: () => void,
   signal: AbortSignal,
 ): Promise<void> => {
+  const work = async () => {
+    const released = await releaseMessages(sql);
+    const moved = await moveLate(sql);
+    if (released > 0) log.warn("other accounts send what an account cannot", { messages: released });
+    if (moved > 0) log.warn("messages go on to the next channel", { messages: moved });
+    if (released + moved > 0) notify();
+  };
   while (!signal.aborted) {
-    const messages = await releaseMessages(sql).catch((error: unknown) => {
+    await work().catch((error: unknown) => {
       log.warn("messages of accounts that cannot send are not taken back", { error });
-      return 0;
     });
-    if (messages > 0) {
-      log.warn("other accounts send what an account cannot", { messages });
-      notify();
-    }
-    await setTimeout(releaseEveryMs, undefined, { signal }).catch(() => {});
+    await setTimeout(everyMs, undefined, { signal }).catch(() => {});
   }
 };

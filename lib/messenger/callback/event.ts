@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { MessageState, State } from "#lib/messaging/submission.ts";
+import { describeAccount, type StateRow } from "../outbox/state.ts";
 
 /** What callbacks and events on a bus say about themselves. */
 export const changeType = "message.state";
@@ -27,7 +28,7 @@ type Row = Omit<Event, "secrets" | "message"> & {
   at: Date;
   duration: number | null;
   acceptedAt: Date;
-};
+} & Pick<StateRow, "kind" | "content" | "account" | "channel">;
 
 /** Of one address at once; while it fails, one event shows whether it is back. */
 const perCallback = 8;
@@ -39,6 +40,10 @@ const toEvent = ({
   reason,
   at,
   duration,
+  kind,
+  content,
+  account,
+  channel,
   acceptedAt,
   ...event
 }: Row): Event => ({
@@ -49,6 +54,7 @@ const toEvent = ({
     status,
     ...(reason !== null && { reason }),
     ...(duration !== null && { duration }),
+    ...describeAccount({ kind, duration, content, account, channel }),
     accepted_at: acceptedAt.toISOString(),
     changed_at: at.toISOString(),
   },
@@ -120,7 +126,11 @@ export const claimEvents = async (
     where claimed.seq = due.seq and callback.id = claimed.callback_id
     returning claimed.seq::float8 as seq, claimed.id, callback.id::float8 as "callbackId", callback.sender, url, secret,
       case when previous_until > now() then previous_secret end as previous, attempts, message_id as "messageId",
-      state as status, reason, at, duration_seconds as duration, accepted_at as "acceptedAt"`;
+      state as status, reason, at, duration_seconds as duration, claimed.accepted_at as "acceptedAt",
+      (select name from messaging.account a where a.id = claimed.account) as account,
+      (select channel from messaging.account a where a.id = claimed.account) as channel,
+      coalesce((select kind from messaging.message m where m.id = claimed.message_id), 'text') as kind,
+      coalesce((select content - 'text' - 'sealed' from messaging.message m where m.id = claimed.message_id), '{}') as content`;
   return rows.map(toEvent);
 };
 

@@ -26,10 +26,10 @@ export interface Choice {
 
 export type Restrictions = Pick<Choice, "resting" | "account" | "number" | "newContactsUpTo" | "reachable">;
 
-/** The queues that an account takes messages from: what was given to it, and while it is active those of its pool. */
+/** The queues that an account takes messages from: what was given to it, and those of its pool. */
 const queuesOf = (sql: postgres.ISql, account: number) => sql`
   select 'account ' || id::text from messaging.account where id = ${account}
-  union all select 'pool ' || pool from messaging.account where id = ${account} and state = 'active'`;
+  union all select 'pool ' || pool from messaging.account where id = ${account} and messaging.takes_from_pool(id)`;
 
 /** What the outbox requires of a message that may be taken, as conditions on a row `waiting`; `mine` are the queues. */
 const conditions = (sql: postgres.ISql, restrictions: Restrictions) => {
@@ -96,7 +96,8 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     and state = 'PENDING' and exists (select from term)
     returning id, lane, sender, priority, kind, phone, content, media_id as "mediaId", attempts, unsent, epoch, account, number,
       coalesce(refusals, '{}') as refusals,
-      (select bytes from messaging.payload p where p.seq = taken.seq) as payload,
+      (select bytes from messaging.payload p join messaging.account a using (channel)
+        where p.seq = taken.seq and a.id = ${account}) as payload,
       messaging.quiet_until(quiet_hours, now()) as "quietUntil",
       extract(epoch from expires_at - now())::float8 as "expiresIn",
       not exists (

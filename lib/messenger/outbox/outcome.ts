@@ -1,29 +1,46 @@
 import type postgres from "postgres";
 import { priorities } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "./message.ts";
+import { channelOf, fail, leftBefore } from "./next-channel.ts";
 import { reasons } from "./reason.ts";
 
-/** After this many sends without an answer the outcome is uncertain, and the message is not sent again. */
-const maxAttempts = 5;
+/**
+ * After this many sends without an answer the outcome is uncertain, and the message is not sent again.
+ *
+ * @param canRepeat whether phones know a second copy by its id.
+ */
+const maxSends = (canRepeat: boolean): number => (canRepeat ? 5 : 1);
 /** After this many attempts that ended before a frame left, a message has failed. */
 export const maxUnsent = 5;
 
 /** Whether a message has its payload. A frame leaves only after the payload is stored. */
 const isComposed = (sql: postgres.ISql) =>
-  sql`exists (select from messaging.payload p where p.seq = message.seq)`;
+  sql`exists (
+    select from messaging.payload p where p.seq = message.seq and p.channel = ${channelOf(sql)})`;
 
 /** Whether an earlier send of a message that waits may have reached the phone. */
-const mayHaveArrived = (sql: postgres.ISql) => sql`attempts > unsent and ${isComposed(sql)}`;
+const mayHaveArrived = (sql: postgres.ISql) =>
+  sql`((attempts > unsent and ${isComposed(sql)}) or ${leftBefore(sql)})`;
 
 /** Matches a message while the leader that took it is sending it. Writes by a former leader are ignored. */
 export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
   sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
 
-/** Marks a message that the platform has accepted. A receipt may have arrived before. */
+/**
+ * Marks a message that the platform has accepted. A receipt may have arrived before.
+ *
+ * @param reference the platform's own id of it.
+ */
 export const markSent = async (
   sql: postgres.Sql,
   { id, phone, account, number }: Outgoing,
+  reference?: string,
 ): Promise<void> => {
+  if (reference !== undefined)
+    await sql`
+      update messaging.payload p set reference = ${reference}
+      from messaging.message m join messaging.account a on a.id = ${account}
+      where m.id = ${id} and p.seq = m.seq and p.channel = a.channel`;
   await sql`
     with contact as (
       insert into messaging.contact (number, phone) values (${number}, ${phone}) on conflict do nothing
@@ -34,7 +51,7 @@ export const markSent = async (
       where id = ${id}
       returning pool
     )
-    insert into messaging.route as known (pool, phone, account) select pool, ${phone}, ${account}::smallint from sent
+    insert into messaging.route as known (pool, phone, account) select pool, ${phone}, ${account}::smallint from sent where messaging.takes_from_pool(${account}::smallint)
     on conflict (pool, phone) do update set account = excluded.account, since = now()
     where known.account <> excluded.account`;
 };
@@ -44,9 +61,7 @@ export const markFailed = async (
   { id, epoch }: Outgoing,
   reason: string,
 ): Promise<void> => {
-  await sql`
-    update messaging.message set state = 'FAILED', reason = ${reason}, changed_at = now()
-    where ${isBeingSent(sql, id, epoch)}`;
+  await fail(sql, isBeingSent(sql, id, epoch), reason, reason === reasons.optedOut);
 };
 
 /** Ends a message of which the database does not accept what happened to it: an operator sees it. */
@@ -62,9 +77,9 @@ export const markUnclear = async (
 };
 
 /** Makes a message PENDING again, or UNCERTAIN after too many sends. */
-const requeued = (sql: postgres.Sql) => sql`
-  state = case when attempts - unsent >= ${maxAttempts} then 'UNCERTAIN' else 'PENDING' end,
-  reason = case when attempts - unsent >= ${maxAttempts} then ${reasons.unanswered} end`;
+const requeued = (sql: postgres.Sql, canRepeat: boolean) => sql`
+  state = case when attempts - unsent >= ${maxSends(canRepeat)} then 'UNCERTAIN' else 'PENDING' end,
+  reason = case when attempts - unsent >= ${maxSends(canRepeat)} then ${reasons.unanswered} end`;
 
 const setPending = async (
   sql: postgres.Sql,
@@ -82,9 +97,14 @@ const setPending = async (
  * Requeues a message whose outcome is unknown. After too many sends it is UNCERTAIN instead.
  *
  * @param delaySeconds before it may be taken again.
+ * @param canRepeat whether phones know a second copy by its id; else it is UNCERTAIN at once.
  */
-export const requeue = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
-  setPending(sql, message, delaySeconds, requeued(sql));
+export const requeue = (
+  sql: postgres.Sql,
+  message: Outgoing,
+  delaySeconds: number,
+  canRepeat = true,
+): Promise<void> => setPending(sql, message, delaySeconds, requeued(sql, canRepeat));
 
 /** Requeues a message whose frame has not left, although the platform is connected: the attempt counts. */
 export const requeueFailed = (sql: postgres.Sql, message: Outgoing, delaySeconds: number): Promise<void> =>
@@ -110,7 +130,7 @@ export const requeueRefused = (
 
 /** Requeues a message that was composed, and whose media were uploaded, so that it waits for its turn. */
 export const requeueComposed = (sql: postgres.Sql, message: Outgoing): Promise<void> =>
-  setPending(sql, message, 0, sql`state = 'PENDING', attempts = attempts - 1, media_id = null`);
+  setPending(sql, message, 0, sql`state = 'PENDING', attempts = attempts - 1, uploaded = true`);
 
 /** Defers a message that was taken within its quiet hours, and all others with the same hours, to their end. */
 export const deferUntilQuietEnd = async (
@@ -136,25 +156,25 @@ export const deferUntilQuietEnd = async (
  *
  * @param epoch the term of the account's leader; a former one changes nothing.
  * @param underWay ids of messages that are still being sent.
+ * @param canRepeat as that of {@link requeue}.
  * @returns how many.
  */
 export const recover = async (
   sql: postgres.Sql,
   epoch: number,
   underWay: readonly string[] = [],
+  canRepeat = true,
 ): Promise<number> => {
   const isInterrupted = sql`is_open and state = 'SENDING' and epoch <= ${epoch}
     and account = (select account from messaging.leadership where epoch = ${epoch})
     and id <> all(string_to_array(${underWay.join()}, ','))`;
+  const isUncomposed = sql`${isInterrupted} and not ${isComposed(sql)}`;
+  const failed = await fail(sql, sql`${isUncomposed} and unsent + 1 >= ${maxUnsent}`, reasons.unprepared);
   const uncomposed = await sql`
-    update messaging.message
-    set unsent = unsent + 1, changed_at = now(),
-      state = case when unsent + 1 >= ${maxUnsent} then 'FAILED' else 'PENDING' end,
-      reason = case when unsent + 1 >= ${maxUnsent} then ${reasons.unprepared} end
-    where ${isInterrupted} and not ${isComposed(sql)}`;
+    update messaging.message set state = 'PENDING', unsent = unsent + 1, changed_at = now() where ${isUncomposed}`;
   const others = await sql`
-    update messaging.message set ${requeued(sql)}, changed_at = now() where ${isInterrupted}`;
-  return uncomposed.count + others.count;
+    update messaging.message set ${requeued(sql, canRepeat)}, changed_at = now() where ${isInterrupted}`;
+  return failed + uncomposed.count + others.count;
 };
 
 /**

@@ -1,19 +1,21 @@
 import type postgres from "postgres";
+import type { ChannelName } from "#lib/messaging/channel.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import type { Outgoing } from "./message.ts";
 import { isBeingSent } from "./outcome.ts";
 
 /** Stores an encrypted payload, so that every send uses the same bytes. @returns false for a former leader. */
 export const storePayload = async (
   sql: postgres.Sql,
-  epoch: number,
-  id: string,
+  { id, epoch }: Pick<Outgoing, "id" | "epoch">,
+  channel: ChannelName,
   payload: Uint8Array,
 ): Promise<boolean> => {
   const { count } = await sql`
-    insert into messaging.payload (seq, bytes)
+    insert into messaging.payload (seq, channel, bytes)
     -- locked, so that the next leader takes the message before or after this
-    select seq, ${payload as Buffer} from messaging.message where ${isBeingSent(sql, id, epoch)} for share
-    on conflict (seq) do update set bytes = excluded.bytes`;
+    select seq, ${channel}, ${payload as Buffer} from messaging.message where ${isBeingSent(sql, id, epoch)} for share
+    on conflict (seq, channel) do update set bytes = excluded.bytes`;
   return count === 1;
 };
 
@@ -24,7 +26,7 @@ const findEncrypted = async (
 ): Promise<Uint8Array | undefined> => {
   const [row] = await sql<{ bytes: Uint8Array }[]>`
     select bytes from messaging.message join messaging.payload using (seq)
-    where id = ${id} and phone = coalesce(${phone ?? null}, phone)`;
+    where id = ${id} and channel = 'whatsapp' and phone = coalesce(${phone ?? null}, phone)`;
   return row?.bytes;
 };
 
@@ -39,7 +41,7 @@ export const payloadStore = (sql: postgres.Sql, encryption: Encryption) => ({
     encryption.encrypt(textContextOf(id), Buffer.from(text)).toString("base64"),
   openText: (id: string, sealed: string): string =>
     encryption.decrypt(textContextOf(id), Buffer.from(sealed, "base64")).toString(),
-  /** @param phone finds only a message to this number. */
+  /** Finds that for WhatsApp, whose phones may ask for it again. @param phone finds only a message to this number. */
   async find(id: string, phone?: string): Promise<Uint8Array | undefined> {
     const encrypted = await findEncrypted(sql, id, phone);
     return encrypted && encryption.decrypt(contextOf(id), encrypted);

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import { deleteMedia, releaseMedia } from "./media.ts";
+import { dropCodes } from "./next-channel.ts";
 import { expire } from "./outcome.ts";
 
 const everyMs = 5_000;
@@ -16,6 +17,7 @@ const mediaBatch = 20;
 const sweeps: readonly ((sql: postgres.Sql) => Promise<{ readonly count: number }>)[] = [
   async (sql) => ({ count: await releaseMedia(sql, batch) }),
   async (sql) => ({ count: await deleteMedia(sql, mediaBatch) }),
+  async (sql) => ({ count: await dropCodes(sql, batch) }),
   // phones may request a message again for some days
   (sql) => sql`
     delete from messaging.payload where seq in (

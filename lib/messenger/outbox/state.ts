@@ -1,5 +1,7 @@
 import type postgres from "postgres";
-import type { MessageState, State } from "#lib/messaging/submission.ts";
+import { type ChannelName, listLeftOut } from "#lib/messaging/channel.ts";
+import type { MessageState, State, Submission } from "#lib/messaging/submission.ts";
+import type { Content } from "./message.ts";
 import { reasons } from "./reason.ts";
 
 /** What a sender may know of a message. */
@@ -7,23 +9,43 @@ export interface StateRow {
   readonly id: string;
   readonly status: State;
   readonly reason: string | null;
+  readonly kind: Submission["kind"];
   readonly duration: number | null;
+  readonly content: Pick<Content, "view_once" | "is_forwarded" | "reply_to">;
+  readonly account: string | null;
+  readonly channel: ChannelName | null;
   readonly acceptedAt: Date;
   readonly changedAt: Date;
 }
 
 export const stateColumns = (sql: postgres.ISql) => sql`
-  id, state as status, reason, (content ->> 'duration_seconds')::int as duration, accepted_at as "acceptedAt",
-  changed_at as "changedAt"`;
+  message.id, message.state as status, reason, kind, (content ->> 'duration_seconds')::int as duration,
+  content - 'text' - 'sealed' as content, accepted_at as "acceptedAt", changed_at as "changedAt", (
+    select a.name from messaging.account a where a.id = message.account) as account, (
+    select a.channel from messaging.account a where a.id = message.account) as channel`;
 
-export const toState = ({ id, status, reason, duration, acceptedAt, changedAt }: StateRow): MessageState => ({
-  id,
-  status,
-  ...(reason !== null && { reason }),
-  ...(duration !== null && { duration }),
-  accepted_at: acceptedAt.toISOString(),
-  changed_at: changedAt.toISOString(),
-});
+/** What is said of the account that has sent a message, or is to send it. */
+export const describeAccount = (
+  row: Pick<StateRow, "kind" | "duration" | "content" | "account" | "channel">,
+): Pick<MessageState, "account" | "channel" | "left_out"> => {
+  const { kind, duration, content, account, channel } = row;
+  if (account === null || channel === null) return {};
+  const leftOut = listLeftOut(channel, { ...content, kind, duration_seconds: duration });
+  return { account, channel, ...(leftOut.length > 0 && { left_out: leftOut }) };
+};
+
+export const toState = (row: StateRow): MessageState => {
+  const { id, status, reason, duration, acceptedAt, changedAt } = row;
+  return {
+    id,
+    status,
+    ...(reason !== null && { reason }),
+    ...(duration !== null && { duration }),
+    ...describeAccount(row),
+    accepted_at: acceptedAt.toISOString(),
+    changed_at: changedAt.toISOString(),
+  };
+};
 
 /** @param sender whose message it must be; by default anybody's. */
 export const findState = async (
@@ -37,20 +59,31 @@ export const findState = async (
   return row && toState(row);
 };
 
+/** The states that a receipt changes. */
+const before = {
+  SENT: "SENDING,UNCERTAIN",
+  DELIVERED: "PENDING,SENDING,SENT,UNCERTAIN",
+  READ: "PENDING,SENDING,SENT,UNCERTAIN,DELIVERED",
+};
+
 /**
- * Records a receipt from the recipient's phone; receipts may arrive late and in any order. A message that was
- * requeued, because its leader was lost before the answer arrived, is not sent again.
+ * Records a receipt from the recipient's phone, or what its platform says; receipts may arrive late and in any order. A
+ * message that was requeued, because its leader was lost before the answer arrived, is not sent again; nor is one that has
+ * gone on to another channel meanwhile.
+ *
+ * @param account that it was sent with.
  */
 export const applyReceipt = async (
   sql: postgres.Sql,
+  account: number,
   id: string,
-  state: "DELIVERED" | "READ",
+  state: "SENT" | "DELIVERED" | "READ",
 ): Promise<void> => {
-  const before =
-    state === "READ" ? "PENDING,SENDING,SENT,UNCERTAIN,DELIVERED" : "PENDING,SENDING,SENT,UNCERTAIN";
   await sql`
-    update messaging.message set state = ${state}, reason = null, sent_at = coalesce(sent_at, now()), changed_at = now()
-    where id = ${id} and state = any(string_to_array(${before}, ','))`;
+    update messaging.message set state = ${state}, reason = null, sent_at = coalesce(sent_at, now()), changed_at = now(),
+      account = ${account}
+    where id = ${id} and state = any(string_to_array(${before[state]}, ','))
+      ${state === "SENT" ? sql`and account = ${account}` : sql``}`;
 };
 
 /** Records that the phone could not decrypt a message, until it reports its delivery. @returns false if that was known. */

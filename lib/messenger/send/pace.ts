@@ -1,3 +1,5 @@
+import type { ChannelName } from "#lib/messaging/channel.ts";
+
 /** How fast a number may send without being detected as a bot. The platform's own limits are not public. */
 export interface Pace {
   /** Between two sends: a random time between these. */
@@ -40,3 +42,7 @@ export const noPace: Pace = {
   rampMs: 0,
   retryMs: [0, 0],
 };
+
+/** The pace of an account. Platforms with an agreement say themselves when it is too fast. @param pace that of WhatsApp. */
+export const paceOf = (pace: Pace, channel: ChannelName): Pace =>
+  channel === "whatsapp" ? pace : { ...noPace, retryMs: pace.retryMs };

@@ -4,7 +4,13 @@ import { isLostConnection } from "#lib/db/lost-connection.ts";
 import { log } from "#lib/log.ts";
 import { priorities } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { type Channel, ChannelFailure, errorCode, type SendOutcome } from "../channels/channel.ts";
+import {
+  type Channel,
+  ChannelFailure,
+  errorCode,
+  type SendOutcome,
+  Unsendable,
+} from "../channels/channel.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import { takeNext } from "../outbox/next.ts";
 import * as outcome from "../outbox/outcome.ts";
@@ -53,12 +59,12 @@ const prepare = async (
   message: Outgoing,
   address: string,
 ): Promise<Uint8Array | undefined> => {
-  const { sql, epoch, channel, encrypt, decrypt, openText } = options;
+  const { sql, channel, encrypt, decrypt, openText } = options;
   if (message.payload) return decrypt(message.id, message.payload);
   const { sealed, ...shown } = message.content;
   const content = sealed === undefined ? shown : { ...shown, text: openText(message.id, sealed) };
   const payload = await channel.compose({ ...message, content }, address);
-  return (await storePayload(sql, epoch, message.id, encrypt(message.id, payload))) ? payload : undefined;
+  return (await storePayload(sql, message, channel.name, encrypt(message.id, payload))) ? payload : undefined;
 };
 
 /** Holds back other messages to the number as well, so that they keep their order. */
@@ -73,13 +79,16 @@ const isDatabaseLost = (error: unknown): boolean =>
 const isWithoutDevices = (error: unknown): boolean =>
   error instanceof ChannelFailure && error.reason === "no-devices";
 
-/** Requeues a message whose frame may have left: the platform gave no answer, or the connection was lost before. */
+/**
+ * Requeues a message whose frame may have left: the platform gave no answer, or the connection was lost before. Where a phone
+ * would show it twice, it is UNCERTAIN until the platform reports what became of it.
+ */
 const repeat = async (options: SenderOptions, message: Outgoing): Promise<void> => {
   const { sql, channel, pacing, signal } = options;
   const before = message.attempts - message.unsent - 1;
   const seconds = channel.isOpen() ? pacing.retryAfterMs(before) / 1_000 : 0;
   holdBack(options, message, seconds);
-  await retryUntilDone(() => outcome.requeue(sql, message, seconds), signal);
+  await retryUntilDone(() => outcome.requeue(sql, message, seconds, channel.canRepeat), signal);
 };
 
 /** Leaves a message where an operator sees it: the database does not accept what happened to it. */
@@ -102,7 +111,8 @@ const settle = async (
   verdict: SendOutcome | undefined,
 ): Promise<"sent" | "failed" | "retried"> => {
   if (verdict?.outcome === "refused") return settleRefusal(options, message, verdict.code);
-  if (verdict) await retryUntilDone(() => outcome.markSent(options.sql, message), options.signal);
+  if (verdict)
+    await retryUntilDone(() => outcome.markSent(options.sql, message, verdict.reference), options.signal);
   else await repeat(options, message);
   return verdict ? "sent" : "retried";
 };
@@ -241,9 +251,14 @@ const postpone = async (options: SenderOptions, message: Outgoing, error: unknow
   const { id, attempts, unsent } = message;
   log.warn("message could not be prepared", { id, attempts, error });
   if (isWithoutDevices(error)) pacing.outages.end("directory");
-  const common = findCommonCause(options, message, error);
-  if (!common && unsent + 1 >= outcome.maxUnsent) {
-    const reason = isWithoutDevices(error) ? reasons.deviceless : reasons.unprepared;
+  const isUnsendable = error instanceof Unsendable;
+  const common = isUnsendable ? undefined : findCommonCause(options, message, error);
+  if (!common && (isUnsendable || unsent + 1 >= outcome.maxUnsent)) {
+    const reason = isUnsendable
+      ? error.message
+      : isWithoutDevices(error)
+        ? reasons.deviceless
+        : reasons.unprepared;
     await retryUntilDone(() => outcome.markFailed(sql, message, reason), signal);
     return onOutcome?.("failed", 0);
   }
@@ -286,12 +301,12 @@ const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): P
  * devices, which all sends share, are never used by two at once.
  */
 export const runSender = async (options: SenderOptions): Promise<void> => {
-  const { sql, epoch, signal, wakeup } = options;
+  const { sql, epoch, channel, signal, wakeup } = options;
   const rotation = new Rotation();
   const lanes = new Lanes(() => wakeup.notify());
   const work = async () => {
     // sends that an earlier leader, or an earlier error, interrupted
-    await outcome.recover(sql, epoch, lanes.ids);
+    await outcome.recover(sql, epoch, lanes.ids, channel.canRepeat);
     while (!signal.aborted) await step(options, rotation, lanes);
   };
   while (!signal.aborted)

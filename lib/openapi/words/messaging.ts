@@ -138,6 +138,18 @@ const stateFields = (at: string): Readonly<Record<string, Text>> => ({
     en: "Seconds until it disappears from the chat, rounded up from the requested `duration`; absent if none was requested.",
     id: "Detik sampai pesan hilang dari percakapan, dibulatkan ke atas dari `duration` yang diminta; tidak ada bila tidak diminta.",
   },
+  [`${at}.account`]: {
+    en: "Name of the city's account that has sent the message or is to send it; absent while any account of its pool may.",
+    id: "Nama akun kota yang telah atau akan mengirim pesan; tidak ada selama akun mana pun dari kumpulannya boleh mengirimnya.",
+  },
+  [`${at}.channel`]: {
+    en: "Its channel: `whatsapp`, `cloud-api` (WhatsApp's official API) or `sms`. A message that one channel does not deliver may go on to the next.",
+    id: "Kanalnya: `whatsapp`, `cloud-api` (API resmi WhatsApp), atau `sms`. Pesan yang tidak disampaikan oleh satu kanal dapat diteruskan ke kanal berikutnya.",
+  },
+  [`${at}.left_out`]: {
+    en: "What the message asks for that the channel cannot do: `media` (only the caption is sent), `view_once`, `is_forwarded`, `duration_seconds`, `reply_to`; absent if nothing.",
+    id: "Permintaan pesan yang tidak dapat dipenuhi oleh kanal: `media` (hanya keterangan yang dikirim), `view_once`, `is_forwarded`, `duration_seconds`, `reply_to`; tidak ada bila semuanya terpenuhi.",
+  },
   [`${at}.accepted_at`]: { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
   [`${at}.changed_at`]: { en: "ISO 8601 with time zone.", id: "ISO 8601 dengan zona waktu." },
 });
@@ -145,6 +157,8 @@ const delivered = {
   id: "3EB0C767D26A1B2E5A9F",
   status: "DELIVERED",
   duration: 86_400,
+  account: "main",
+  channel: "whatsapp",
   accepted_at: "2025-01-31T01:15:30.123Z",
   changed_at: "2025-01-31T01:15:41.456Z",
 };

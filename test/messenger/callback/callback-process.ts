@@ -3,7 +3,7 @@ import { runCallbacks } from "#lib/messenger/callback/callbacks.ts";
 import type { Schedule } from "#lib/messenger/callback/event.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { loopback } from "../../steps/loopback.ts";
-import { noBuses } from "../no-buses.ts";
+import { bareStage } from "../bare-stage.ts";
 
 /** The callbacks of a task in another process, which can be killed; passed as JSON in its only argument. */
 export interface Assignment {
@@ -18,7 +18,7 @@ await runCallbacks({
   encryption: encryptionWith(encryptionKey),
   connector: loopback,
   schedule,
-  buses: noBuses,
+  ...bareStage,
   onCallback: () => {},
   signal: new AbortController().signal,
 });

@@ -52,7 +52,7 @@ describe("a message is not cancelled", () => {
   test("while it waits for another send without an answer to the one before", async () => {
     await putMessage(sql, "A");
     const message = await take();
-    await storePayload(sql, epoch, "A", Buffer.from("payload"));
+    await storePayload(sql, { id: "A", epoch: epoch }, "whatsapp", Buffer.from("payload"));
     await requeue(sql, message, 0);
     await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
     // also after an attempt that certainly failed
@@ -63,7 +63,7 @@ describe("a message is not cancelled", () => {
   test("after its leader was lost while the frame may have left", async () => {
     await putMessage(sql, "A");
     await take();
-    await storePayload(sql, epoch, "A", Buffer.from("payload"));
+    await storePayload(sql, { id: "A", epoch: epoch }, "whatsapp", Buffer.from("payload"));
     await recover(sql, await beginTerm(sql));
     expect((await findState(sql, "A"))?.status).toBe("PENDING");
     await expect(cancel(sql, "A", sender)).rejects.toMatchObject(notWaiting);
@@ -114,7 +114,7 @@ test("of a cancelled one-time code neither text nor payload remain", async () =>
   await putMessage(sql, "A", { class: "one-time-code" });
   await sql`update messaging.message set content = '{"sealed": "c2VhbGVk"}'`;
   const message = await take();
-  await storePayload(sql, epoch, "A", Buffer.from("payload"));
+  await storePayload(sql, { id: "A", epoch: epoch }, "whatsapp", Buffer.from("payload"));
   await requeueComposed(sql, message);
   await cancel(sql, "A", sender);
   const left = await sql`

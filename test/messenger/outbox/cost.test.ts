@@ -127,10 +127,10 @@ test("of the changes in the life of a message to a known recipient only its end 
   const counted = await countChanges(async (epoch) => {
     for (let n = 0; n < messages; n++) {
       const message = (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
-      await storePayload(sql, epoch, message.id, Buffer.alloc(400));
+      await storePayload(sql, { id: message.id, epoch: epoch }, "whatsapp", Buffer.alloc(400));
       await markSent(sql, message);
-      await applyReceipt(sql, message.id, "DELIVERED");
-      await applyReceipt(sql, message.id, "READ");
+      await applyReceipt(sql, firstAccount, message.id, "DELIVERED");
+      await applyReceipt(sql, firstAccount, message.id, "READ");
     }
   });
   expect(counted).toEqual({ changes: 4 * messages, hot: 3 * messages });

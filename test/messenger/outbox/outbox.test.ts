@@ -89,13 +89,15 @@ test("a former leader takes nothing, and its writes do not affect what the next 
     from messaging.message left join messaging.payload using (seq)`;
   const taken = await read();
   expect(taken).toMatchObject([{ state: "SENDING", attempts: 2, epoch, payload: null }]);
-  expect(await storePayload(sql, before, late.id, Buffer.from("late"))).toBe(false);
+  expect(await storePayload(sql, { id: late.id, epoch: before }, "whatsapp", Buffer.from("late"))).toBe(
+    false,
+  );
   await markFailed(sql, late, "late");
   await requeue(sql, late, 60);
   await requeueUnsent(sql, late, 60);
   await deferUntilQuietEnd(sql, { ...late, quietUntil: new Date(Date.now() + 60_000) });
   expect(await read()).toEqual(taken);
-  expect(await storePayload(sql, epoch, late.id, Buffer.from("mine"))).toBe(true);
+  expect(await storePayload(sql, { id: late.id, epoch: epoch }, "whatsapp", Buffer.from("mine"))).toBe(true);
 });
 
 test("an upload that is interrupted each time fails, and says so; only what may have left is uncertain", async () => {
@@ -104,7 +106,7 @@ test("an upload that is interrupted each time fails, and says so; only what may 
   for (let term = 1; term <= 5; term++) {
     const epoch = await beginTerm(sql);
     for (const { id } of [await take(epoch), await take(epoch)])
-      if (id === "composed") await storePayload(sql, epoch, id, Buffer.from("x"));
+      if (id === "composed") await storePayload(sql, { id, epoch }, "whatsapp", Buffer.from("x"));
     endings.push(await recover(sql, epoch), await statesById());
   }
   expect(endings.slice(-4)).toEqual([
@@ -125,7 +127,7 @@ test("an interrupted upload that was composed later, and not sent, expires as un
   const epoch = await beginTerm(sql);
   await recover(sql, epoch);
   const taken = await take(epoch);
-  await storePayload(sql, epoch, taken.id, Buffer.from("x"));
+  await storePayload(sql, { id: taken.id, epoch: epoch }, "whatsapp", Buffer.from("x"));
   await requeueComposed(sql, taken);
   await sql`update messaging.message set expires_at = now()`;
   await expire(sql);
@@ -135,7 +137,7 @@ test("an interrupted upload that was composed later, and not sent, expires as un
 test("a delivered message is not requeued by a send without an answer", async () => {
   await put("message");
   const taken = await take(await beginTerm(sql));
-  await applyReceipt(sql, taken.id, "DELIVERED");
+  await applyReceipt(sql, firstAccount, taken.id, "DELIVERED");
   await requeue(sql, taken, 0);
   await requeueUnsent(sql, taken, 0);
   expect(await statesById()).toEqual({ message: "DELIVERED" });
@@ -144,7 +146,7 @@ test("a delivered message is not requeued by a send without an answer", async ()
 test("the answer to a send changes nothing that a sender sees of a message with a receipt", async () => {
   await put("message");
   const taken = await take(await beginTerm(sql));
-  await applyReceipt(sql, taken.id, "DELIVERED");
+  await applyReceipt(sql, firstAccount, taken.id, "DELIVERED");
   const before = await findState(sql, "message");
   await markSent(sql, taken);
   expect(await findState(sql, "message")).toEqual(before);
@@ -169,7 +171,7 @@ test("a receipt sets DELIVERED or READ in all states except FAILED, EXPIRED and 
     select receipt || ' on ' || state, 'api:test', 'text', ${phone}, '{}', state, 'a reason', now()
     from unnest(string_to_array(${states.join()}, ',')) state, unnest(string_to_array(${receipts.join()}, ',')) receipt`;
   for (const receipt of receipts)
-    for (const state of states) await applyReceipt(sql, `${receipt} on ${state}`, receipt);
+    for (const state of states) await applyReceipt(sql, firstAccount, `${receipt} on ${state}`, receipt);
   const ended = { FAILED: "FAILED", EXPIRED: "EXPIRED", CANCELLED: "CANCELLED" } as Readonly<
     Record<string, string>
   >;
@@ -183,7 +185,7 @@ test("a receipt sets DELIVERED or READ in all states except FAILED, EXPIRED and 
 test("a message with a receipt counts as sent, even if its send was not recorded", async () => {
   await put("message");
   await requeue(sql, await take(await beginTerm(sql)), 0);
-  await applyReceipt(sql, "message", "DELIVERED");
+  await applyReceipt(sql, firstAccount, "message", "DELIVERED");
   const { sentAt } = await loadHistory(sql, number);
   expect(sentAt).toHaveLength(1);
 });
@@ -202,8 +204,8 @@ test("the end of quiet hours does not advance a message that waits longer", asyn
 
 test("an unsent message expires; one that may have left becomes uncertain, five minutes later if it is being sent", async () => {
   await sql`
-    insert into messaging.message (id, sender, kind, phone, content, state, attempts, expires_at)
-    select id, 'api:test', 'text', ${phone}, '{}', state, attempts, now() - late
+    insert into messaging.message (id, sender, kind, phone, content, state, attempts, expires_at, account)
+    select id, 'api:test', 'text', ${phone}, '{}', state, attempts, now() - late, ${firstAccount}
     from (values
       ('in time', 'PENDING', 0, interval '-1 minute'),
       ('late', 'PENDING', 0, interval '0'),

@@ -8,7 +8,7 @@ test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours
     insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, not_before, expires_at)
     select state || age, 'api:test', 'text', '6281200000001', '{}', state, at, at, now() + interval '1 day'
     from unnest(array[0, 8, 31]) age cross join lateral (select now() - age * interval '1 day' as at) accepted, unnest(array['SENT', 'PENDING', 'SENDING']) state`;
-  await sql`insert into messaging.payload select seq, 'p', accepted_at from messaging.message`;
+  await sql`insert into messaging.payload (seq, bytes, composed_at) select seq, 'p', accepted_at from messaging.message`;
   await sql`
     insert into messaging.idempotency (key_digest, payload_digest, created_at)
     select sha256(h::text::bytea), sha256('p'), now() - h * interval '1 hour' from unnest(array[1, 24.5, 26]) h`;
@@ -54,7 +54,7 @@ test("deletes a backlog of several batches at once", async () => {
     insert into messaging.message (id, sender, kind, phone, content, state, accepted_at, expires_at)
     select 'young' || i, 'api:test', 'text', '6281200000001', '{}', 'SENT', now() - interval '8 days', now()
     from generate_series(1, ${rows}) i`;
-  await sql`insert into messaging.payload select seq, 'p', accepted_at from messaging.message`;
+  await sql`insert into messaging.payload (seq, bytes, composed_at) select seq, 'p', accepted_at from messaging.message`;
   await sql`
     insert into messaging.idempotency (key_digest, payload_digest, created_at)
     select sha256(i::text::bytea), sha256('p'), now() - interval '26 hours' from generate_series(1, ${rows}) i`;

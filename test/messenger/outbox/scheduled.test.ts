@@ -99,7 +99,7 @@ test("a message that was sent late is kept as long after that as others, and del
   }
   const send = async () => {
     for (let message = await takeAny(sql, epoch); message; message = await takeAny(sql, epoch)) {
-      await storePayload(sql, epoch, message.id, Buffer.from("payload"));
+      await storePayload(sql, { id: message.id, epoch: epoch }, "whatsapp", Buffer.from("payload"));
       await markSent(sql, message);
     }
   };

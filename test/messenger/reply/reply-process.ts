@@ -4,7 +4,7 @@ import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryp
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
-import { noBuses } from "../no-buses.ts";
+import { bareStage } from "../bare-stage.ts";
 
 /** The task of a messenger in another process, which a test kills; passed as JSON in its only argument. */
 export interface Assignment {
@@ -28,7 +28,7 @@ await startTask({
   findUsers: async () => [],
   findPepper: async () => digestWith({ version: 1, pepper }),
   jobs: [],
-  buses: noBuses,
+  ...bareStage,
   host: "127.0.0.1",
   port: 0,
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { inTime } from "#lib/db/in-time.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import { ChannelFailure } from "#lib/messenger/channels/channel.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
@@ -30,7 +31,7 @@ test("a message that gets no answer five times is uncertain, and not sent again"
   await eventually(id, "UNCERTAIN");
   expect(sent.length).toBe(5);
   expect((await findState(sql, id))?.reason).toBe("the platform gave no answer");
-  await applyReceipt(sql, id, "DELIVERED");
+  await applyReceipt(sql, firstAccount, id, "DELIVERED");
   expect(await findState(sql, id)).not.toHaveProperty("reason");
 });
 

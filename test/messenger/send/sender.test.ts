@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { firstAccount } from "#lib/messenger/account/account.ts";
 import type { SendOutcome } from "#lib/messenger/channels/channel.ts";
 import type { Outgoing } from "#lib/messenger/outbox/message.ts";
 import { expire, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
@@ -179,7 +180,7 @@ test("a former leader takes no messages", async () => {
 describe("receipts", () => {
   test("for a requeued message are final: it is not sent again", async () => {
     const id = await put();
-    await applyReceipt(sql, id, "DELIVERED");
+    await applyReceipt(sql, firstAccount, id, "DELIVERED");
     const next = await put();
     await lead();
     await eventually(next, "SENT");
@@ -188,7 +189,7 @@ describe("receipts", () => {
 
   test("that overtake the platform's answer are not overwritten by it", async () => {
     platform.verdicts = async ({ id }) => {
-      await applyReceipt(sql, id, "READ");
+      await applyReceipt(sql, firstAccount, id, "READ");
       return acked;
     };
     const id = await put();

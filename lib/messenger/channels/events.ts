@@ -1,0 +1,34 @@
+import type postgres from "postgres";
+import type { ChannelEvents } from "#lib/messaging/channel.ts";
+import { applyReport } from "../outbox/report.ts";
+import { findCloudApiRefusal } from "./cloud-api/codes.ts";
+import type { Inbound } from "./inbound.ts";
+import { findSmsRefusal } from "./sms/codes.ts";
+
+/** Older replies say what a person wanted before. */
+const lateMs = 24 * 60 * 60_000;
+
+/**
+ * Applies what the webhook of an account has received; any task may, whoever leads the account.
+ *
+ * @returns how many reports concern messages of the account; undefined for an unknown account.
+ * @throws while the database is unavailable; then the platform must repeat it. What was applied before changes nothing.
+ */
+export const applyEvents = async (
+  sql: postgres.Sql,
+  { account: name, reports, replies }: ChannelEvents,
+  onInbound: (inbound: Inbound) => Promise<void>,
+): Promise<number | undefined> => {
+  const [account] = await sql<{ id: number; channel: string }[]>`
+    select id, channel from messaging.account where name = ${name} and channel <> 'whatsapp'`;
+  if (!account) return undefined;
+  const findRefusal = account.channel === "sms" ? findSmsRefusal : findCloudApiRefusal;
+  let applied = 0;
+  for (const report of reports) if (await applyReport(sql, account.id, report, findRefusal)) applied += 1;
+  for (const { phone, text, sent_at } of replies) {
+    const sentAt = new Date(sent_at);
+    const isLate = Date.now() - sentAt.getTime() > lateMs;
+    await onInbound({ phone, text, sentAt, isEdit: false, isLate });
+  }
+  return applied;
+};

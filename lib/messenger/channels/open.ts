@@ -1,0 +1,108 @@
+import { setTimeout } from "node:timers/promises";
+import type postgres from "postgres";
+import type { buildConnector } from "undici";
+import type { CloudApiSettings, SmsSettings } from "#lib/messaging/channel-settings.ts";
+import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import type { Account } from "../account/account.ts";
+import type { Metrics } from "../metrics.ts";
+import { payloadStore } from "../outbox/payload.ts";
+import { retryUntilDone } from "../outbox/retry.ts";
+import { applyReceipt, markUndecryptable } from "../outbox/state.ts";
+import type { Channel, Limits } from "./channel.ts";
+import { cloudApiChannel } from "./cloud-api/channel.ts";
+import type { Inbound } from "./inbound.ts";
+import { type RequestChannel, RequestLink } from "./request-link.ts";
+import { smsChannel } from "./sms/channel.ts";
+import { whatsAppChannel } from "./whatsapp/channel.ts";
+import { openAuthState } from "./whatsapp/link/auth-state.ts";
+import type { ConnectionState } from "./whatsapp/link/connection-state.ts";
+import { openStanding } from "./whatsapp/link/standing.ts";
+import type { WhatsAppSettings } from "./whatsapp/settings.ts";
+import { WhatsApp } from "./whatsapp/whatsapp.ts";
+
+/** What connects an account to its platform. */
+export interface Link {
+  state(): ConnectionState;
+  /** @returns a function that ends the listening. */
+  on(event: "state", listener: (state: ConnectionState) => void): () => void;
+  stop(): Promise<void>;
+}
+
+export interface OpenChannel {
+  readonly channel: Channel;
+  readonly link: Link;
+  /** Of an account of WhatsApp. */
+  readonly whatsApp?: WhatsApp;
+  start(): void;
+}
+
+type SettingsOf = { readonly "cloud-api": CloudApiSettings; readonly sms: SmsSettings };
+
+export interface ChannelOptions {
+  readonly sql: postgres.Sql;
+  readonly encryption: Encryption;
+  readonly platform: WhatsAppSettings;
+  /** Reads the settings of an account that is reached by requests, cached. @throws without valid ones. */
+  readonly findSettings: <C extends keyof SettingsOf>(account: string, channel: C) => Promise<SettingsOf[C]>;
+  /** Which addresses such an account may reach; by default only the public web. */
+  readonly connector?: buildConnector.connector | undefined;
+  readonly metrics: Pick<Metrics, "onUndecryptable">;
+}
+
+interface Term {
+  readonly account: Account;
+  readonly epoch: number;
+  readonly signal: AbortSignal;
+  readonly onInbound: (inbound: Inbound) => Promise<void>;
+  readonly onLimits: (announced: Limits) => void;
+}
+
+/** When another program replaces the WhatsApp connection, the leader waits before it reclaims it. */
+const reclaimDelayMs = 10_000;
+
+/** Of a value that the database rejects: its log is all that is left of it. */
+const logged = () => {};
+
+const openWhatsApp = async (options: ChannelOptions, term: Term): Promise<OpenChannel> => {
+  const { sql, encryption, platform: settings, metrics } = options;
+  const { account, epoch, signal, onInbound, onLimits } = term;
+  const payloads = payloadStore(sql, encryption);
+  const auth = await openAuthState({ sql, encryption, account: account.id, epoch });
+  const standing = openStanding(sql, account.id);
+  const findPayload = (id: string) => payloads.find(id);
+  const whatsApp = new WhatsApp({ settings, auth, standing, findPayload, onInbound });
+  whatsApp.on("receipt", ({ id, kind }) => {
+    // each receipt arrives only once
+    void retryUntilDone(async () => {
+      if (kind !== "undecryptable")
+        await applyReceipt(sql, account.id, id, kind === "delivered" ? "DELIVERED" : "READ");
+      else if (await markUndecryptable(sql, id)) metrics.onUndecryptable();
+    }, signal).catch(logged);
+  });
+  whatsApp.on("limits", onLimits);
+  const reclaim = () =>
+    setTimeout(reclaimDelayMs, undefined, { signal }).then(
+      () => whatsApp.start(),
+      () => {},
+    );
+  whatsApp.on("state", ({ kind }) => {
+    if (kind === "replaced") void reclaim();
+  });
+  const channel = whatsAppChannel(whatsApp, sql, payloads, signal);
+  return { channel, link: whatsApp, whatsApp, start: () => whatsApp.start() };
+};
+
+/** Opens the channel of an account; it does not connect yet. */
+export const openChannel = async (options: ChannelOptions, term: Term): Promise<OpenChannel> => {
+  const { sql, connector, findSettings } = options;
+  const { account, signal } = term;
+  const { name, channel: of } = account;
+  if (of === "whatsapp") return openWhatsApp(options, term);
+  const link = new RequestLink(openStanding(sql, account.id));
+  const shared = { sql, link, signal, connector };
+  const { channel, check }: RequestChannel =
+    of === "cloud-api"
+      ? cloudApiChannel({ ...shared, findSettings: () => findSettings(name, of) })
+      : smsChannel({ ...shared, findSettings: () => findSettings(name, of) });
+  return { channel, link, start: () => link.start(check) };
+};

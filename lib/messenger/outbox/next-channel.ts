@@ -1,0 +1,134 @@
+import type postgres from "postgres";
+import { channelPolicies } from "#lib/messaging/channel.ts";
+import { type MessageClass, messageClasses, priorities } from "#lib/messaging/submission.ts";
+import { nothingLeft } from "./cancel.ts";
+
+const listPriorities = (of: (name: MessageClass) => boolean): string =>
+  messageClasses
+    .filter(of)
+    .map((name) => priorities[name])
+    .join();
+
+const goesOnUnsent = listPriorities((name) => channelPolicies[name].unsent);
+const { unconfirmedSeconds } = channelPolicies["one-time-code"];
+
+/** Gives a message to the account `next`, of another channel, where it begins anew. */
+const begunAnew = (sql: postgres.ISql) => sql`
+  account = next, state = 'PENDING', reason = null, attempts = 0, unsent = 0, refusals = null, epoch = null, number = null,
+  uploaded = false, due_at = now(), not_before = now(), changed_at = now()`;
+
+/** The channel of the account that a message was given to. */
+export const channelOf = (sql: postgres.ISql) =>
+  sql`(select a.channel from messaging.account a where a.id = message.account)`;
+
+/** Whether a channel that a message was taken from may have sent it. */
+export const leftBefore = (sql: postgres.ISql) =>
+  sql`exists (select from messaging.payload p where p.seq = message.seq and p.may_have_left)`;
+
+/**
+ * Ends messages that their channel has not sent. By the policy of its class one goes on to an account of the pool's next
+ * channel instead; one that an earlier channel may have sent is UNCERTAIN, not FAILED.
+ *
+ * @param which a condition on `messaging.message`.
+ * @returns how many.
+ */
+export const fail = async (
+  sql: postgres.Sql,
+  which: postgres.Fragment,
+  reason: string,
+  isFinal = false,
+): Promise<number> => {
+  const goesOn = isFinal
+    ? sql`false`
+    : sql`priority = any(string_to_array(${goesOnUnsent}, ',')::smallint[])`;
+  const [row] = await sql<{ count: number }[]>`
+    with failing as materialized (
+      select seq, case when ${goesOn} then messaging.next_account(pool, account) end as next,
+        case when ${leftBefore(sql)} then 'UNCERTAIN' else 'FAILED' end as outcome
+      from messaging.message where ${which} for update
+    ), moved as (
+      update messaging.message m set ${begunAnew(sql)} from failing where m.seq = failing.seq and next is not null
+    ), ended as (
+      update messaging.message m set state = outcome, reason = ${reason}, changed_at = now()
+      from failing where m.seq = failing.seq and next is null
+    )
+    select count(*)::int as count from failing`;
+  return row?.count ?? 0;
+};
+
+interface Stuck {
+  /** Pools of which no account can send at the first channel. */
+  readonly pools: string;
+  /** Accounts that cannot send, nor can another of their pool at their channel. */
+  readonly accounts: string;
+}
+
+/** @returns undefined if no pool has a second channel: then nothing can go on. */
+const findStuck = async (sql: postgres.Sql): Promise<Stuck | undefined> => {
+  const several = await sql`
+    select from messaging.account where state <> 'retired' group by pool having count(distinct channel) > 1 limit 1`;
+  if (several.count === 0) return undefined;
+  const [row] = await sql<{ pools: string | null; accounts: string | null }[]>`
+    with line as (
+      select pool, channel, array_agg(id) as ids, bool_or(messaging.can_send(id)) as able, 
+        channel = min(channel) over (partition by pool) as is_first
+      from messaging.account where state <> 'retired' group by pool, channel
+    )
+    select string_agg(distinct pool, ',') filter (where is_first) as pools,
+      (select string_agg(id::text, ',') from line l, unnest(l.ids) id where not l.able) as accounts
+    from line where not able`;
+  return { pools: row?.pools ?? "", accounts: row?.accounts ?? "" };
+};
+
+/** One-time codes whose delivery is not confirmed. */
+const isUnconfirmed = (sql: postgres.Sql) => sql`(
+  priority = 0 and due_at <= now() - ${unconfirmedSeconds} * interval '1 second' and not_before <= now()
+  and expires_at > now() and state in ('PENDING', 'SENDING', 'SENT', 'UNCERTAIN'))`;
+
+/** Messages of which nothing has left, that expire soon or have no account that can send. */
+const isUnsent = (sql: postgres.Sql, { pools, accounts }: Stuck) => sql`(
+  is_open and ${nothingLeft(sql)} and not_before <= now() and expires_at > now()
+  and priority = any(string_to_array(${goesOnUnsent}, ',')::smallint[])
+  and (expires_at - least(interval '1 hour', (expires_at - due_at) / 10) <= now()
+    or (account is null and pool = any(string_to_array(${pools}, ',')))
+    or account = any(string_to_array(${accounts}, ',')::smallint[])))`;
+
+/**
+ * Gives messages that their channel does not deliver in time to an account of the next: one-time codes whose delivery is not
+ * confirmed, and what has not left and expires soon or has no account that can send.
+ *
+ * @returns how many.
+ */
+export const moveLate = async (sql: postgres.Sql): Promise<number> => {
+  const stuck = await findStuck(sql);
+  if (!stuck) return 0;
+  const isLate = sql`(${isUnconfirmed(sql)} or ${isUnsent(sql, stuck)})
+    and messaging.next_account(pool, account) is not null`;
+  const late = await sql<{ seq: string }[]>`
+    (select seq::text as seq from messaging.message where is_open and ${isLate} limit 1000)
+    union all
+    select seq::text from messaging.message where not is_open and content ? 'sealed' and ${isLate}`;
+  if (late.length === 0) return 0;
+  const { count } = await sql`
+    with late as materialized (
+      select seq, messaging.next_account(pool, account) as next, ${channelOf(sql)} as channel,
+        attempts > unsent or state <> 'PENDING' as may_have_left
+      from messaging.message
+      where seq = any(string_to_array(${late.map(({ seq }) => seq).join()}, ',')::bigint[]) and ${isLate}
+      for update
+    ), marked as (
+      update messaging.payload p set may_have_left = true from late
+      where p.seq = late.seq and p.channel = late.channel and late.may_have_left
+    )
+    update messaging.message m set ${begunAnew(sql)} from late where m.seq = late.seq and next is not null`;
+  return count;
+};
+
+/** Drops the texts of one-time codes that no channel can send any more. @returns how many. */
+export const dropCodes = async (sql: postgres.Sql, limit: number): Promise<number> => {
+  const { count } = await sql`
+    update messaging.message set content = content - 'sealed' where seq in (
+      select seq from messaging.message
+      where not is_open and content ? 'sealed' and expires_at <= now() limit ${limit})`;
+  return count;
+};

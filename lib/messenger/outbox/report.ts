@@ -1,0 +1,45 @@
+import type postgres from "postgres";
+import type { Report } from "#lib/messaging/channel.ts";
+import type { Refusal } from "../channels/platform-codes.ts";
+import { describeRefusal } from "../channels/platform-codes.ts";
+import { fail } from "./next-channel.ts";
+import { applyReceipt } from "./state.ts";
+
+/** Finds the message that a platform reports about. @returns undefined for one that is not the account's. */
+const findReported = async (
+  sql: postgres.Sql,
+  account: number,
+  { id, reference }: Report,
+): Promise<string | undefined> => {
+  const [row] = await sql<{ id: string }[]>`
+    select m.id from messaging.payload p join messaging.message m using (seq)
+      join messaging.account a on a.id = ${account} and a.channel = p.channel
+    where ${id === undefined ? sql`p.reference = ${reference ?? null}` : sql`m.id = ${id}`} limit 1`;
+  return row?.id;
+};
+
+/**
+ * Applies what a platform reports of a message of an account. Reports may arrive late, twice and in any order, also before
+ * the answer to the request that sent the message.
+ *
+ * @param findRefusal what a code of the channel says.
+ * @returns whether it concerns a message of the account.
+ */
+export const applyReport = async (
+  sql: postgres.Sql,
+  account: number,
+  report: Report,
+  findRefusal: (code: string) => Refusal,
+): Promise<boolean> => {
+  const id = await findReported(sql, account, report);
+  if (id === undefined) return false;
+  const { state, code = "unknown" } = report;
+  if (state !== "FAILED") await applyReceipt(sql, account, id, state);
+  else
+    await fail(
+      sql,
+      sql`id = ${id} and account = ${account} and state in ('SENDING', 'SENT', 'UNCERTAIN')`,
+      describeRefusal(code, findRefusal(code)),
+    );
+  return true;
+};
