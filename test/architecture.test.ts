@@ -49,6 +49,9 @@ const rooms: Record<string, readonly string[]> = {
   ],
   "lib/messenger/send": ["lib", "lib/db", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+  "lib/messenger/channels/sms": [
+    ...["lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
+  ],
   "lib/messenger/callback": [
     ...["lib", "lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
     "lib/messenger/send",
@@ -66,6 +69,7 @@ const rooms: Record<string, readonly string[]> = {
       "account",
       "callback",
       "channels",
+      "channels/sms",
       "channels/whatsapp",
       "channels/whatsapp/link",
       "console",
