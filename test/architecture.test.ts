@@ -33,8 +33,8 @@ const rooms: Record<string, readonly string[]> = {
   "lib/maintenance": ["lib", "lib/db", "lib/resident", "lib/secrets"],
   "lib/openapi": ["lib/faults", "lib/http", "lib/messaging", "lib/routes"],
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
-  "lib/messenger/account": ["lib"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
+  "lib/messenger/account": ["lib", "lib/messaging", "lib/messenger/outbox"],
   "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],
   "lib/messenger/channels/whatsapp/link": [
     ...["lib", "lib/db", "lib/messenger/account", "lib/messenger/channels", "lib/messenger/outbox"],
@@ -50,6 +50,9 @@ const rooms: Record<string, readonly string[]> = {
   "lib/messenger/send": ["lib", "lib/db", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
   "lib/messenger/channels/cloud-api": [
+    ...["lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
+  ],
+  "lib/messenger/channels/sms": [
     ...["lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
   ],
   "lib/messenger/callback": [
@@ -70,6 +73,7 @@ const rooms: Record<string, readonly string[]> = {
       "callback",
       "channels",
       "channels/cloud-api",
+      "channels/sms",
       "channels/whatsapp",
       "channels/whatsapp/link",
       "console",

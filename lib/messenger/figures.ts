@@ -4,8 +4,8 @@ import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Account } from "./account/account.ts";
-import type { Link } from "./channels/open.ts";
-import type { ConnectionState } from "./channels/whatsapp/link/connection-state.ts";
+import type { ConnectionState } from "./channels/connection-state.ts";
+import type { Link } from "./open-channel.ts";
 import { type QueueFigures, readQueue } from "./outbox/depth.ts";
 import type { Pacing } from "./send/pacing.ts";
 

@@ -13,9 +13,9 @@ import { readBothStages, readSecret } from "#lib/secrets/secret.ts";
 import { readCredentials, takeCredentialsFrom } from "#lib/secrets/secrets-manager.ts";
 import type { BusSettings } from "./callback/bus.ts";
 import { errorCode, errorName } from "./channels/channel.ts";
-import type { ChannelOptions } from "./channels/open.ts";
 import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
 import type { IssuerSettings } from "./console/login/issuer.ts";
+import type { ChannelOptions } from "./open-channel.ts";
 import { carefulPace, noPace } from "./send/pace.ts";
 import { startTask } from "./task.ts";
 

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { describe, expect, test } from "vitest";
-import type { ConnectionState } from "#lib/messenger/channels/whatsapp/link/connection-state.ts";
+import type { ConnectionState } from "#lib/messenger/channels/connection-state.ts";
 import { type Figures, readFigures, reportFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";

@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 import sharp from "sharp";
+import type { ConnectionState } from "#lib/messenger/channels/connection-state.ts";
 import { newMessageId } from "#lib/messenger/channels/whatsapp/channel.ts";
 import { openAuthState } from "#lib/messenger/channels/whatsapp/link/auth-state.ts";
-import type { ConnectionState } from "#lib/messenger/channels/whatsapp/link/connection-state.ts";
 import { openStanding } from "#lib/messenger/channels/whatsapp/link/standing.ts";
 import type { Composition } from "#lib/messenger/channels/whatsapp/message/composition.ts";
 import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";

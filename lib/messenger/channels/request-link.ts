@@ -4,8 +4,7 @@ import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import { log } from "#lib/log.ts";
 import type { Channel } from "./channel.ts";
-import type { ConnectionState, Stateless } from "./whatsapp/link/connection-state.ts";
-import type { Standing } from "./whatsapp/link/standing.ts";
+import type { ConnectionState, Stateless } from "./connection-state.ts";
 
 /** The platform accepts no request of the account, until an operator acts: its token or the account itself is rejected. */
 export class AccountRejected extends Error {
@@ -16,6 +15,13 @@ export class AccountRejected extends Error {
     this.name = "AccountRejected";
     this.code = code;
   }
+}
+
+/** Why an account is not used outlives a restart. */
+export interface Holds {
+  /** @param forMs undefined: until an operator acts. */
+  hold(code: number, forMs: number | undefined): Promise<void>;
+  release(): Promise<void>;
 }
 
 export interface RequestChannelOptions<Settings> {
@@ -49,7 +55,7 @@ interface Events {
 
 /** Whether an account that is reached by requests can be used: what a connection is to other channels. */
 export class RequestLink {
-  readonly #standing: Pick<Standing, "hold" | "release">;
+  readonly #standing: Holds;
   readonly #events = new EventEmitter<Events>();
   readonly #stopped = new AbortController();
   #state: ConnectionState = { kind: "closed", since: new Date() };
@@ -57,7 +63,7 @@ export class RequestLink {
   #failures = 0;
   #ended: Promise<void> = Promise.resolve();
 
-  constructor(standing: Pick<Standing, "hold" | "release">) {
+  constructor(standing: Holds) {
     this.#standing = standing;
   }
 

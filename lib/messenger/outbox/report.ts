@@ -1,7 +1,5 @@
 import type postgres from "postgres";
 import type { Report } from "#lib/messaging/channel.ts";
-import type { Refusal } from "../channels/platform-codes.ts";
-import { describeRefusal } from "../channels/platform-codes.ts";
 import { fail } from "./next-channel.ts";
 import { applyReceipt } from "./state.ts";
 
@@ -22,14 +20,14 @@ const findReported = async (
  * Applies what a platform reports of a message of an account. Reports may arrive late, twice and in any order, also before
  * the answer to the request that sent the message.
  *
- * @param findRefusal what a code of the channel says.
+ * @param describe says why it has failed, by the code of the channel.
  * @returns whether it concerns a message of the account.
  */
 export const applyReport = async (
   sql: postgres.Sql,
   account: number,
   report: Report,
-  findRefusal: (code: string) => Refusal,
+  describe: (code: string) => string,
 ): Promise<boolean> => {
   const id = await findReported(sql, account, report);
   if (id === undefined) return false;
@@ -39,7 +37,7 @@ export const applyReport = async (
     await fail(
       sql,
       sql`id = ${id} and account = ${account} and state in ('SENDING', 'SENT', 'UNCERTAIN')`,
-      describeRefusal(code, findRefusal(code)),
+      describe(code),
     );
   return true;
 };

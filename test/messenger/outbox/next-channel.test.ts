@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import type { Submission } from "#lib/messaging/submission.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { refusalOf } from "#lib/messenger/channels/platform-codes.ts";
+import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
 import { cancel } from "#lib/messenger/outbox/cancel.ts";
 import { dropCodes, moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import { endUnwanted, expire, markFailed, markSent, requeue } from "#lib/messenger/outbox/outcome.ts";
@@ -221,7 +221,7 @@ test("accounts of a later channel do not take what waits for any account", async
 });
 
 const report = (more: Parameters<typeof applyReport>[2], account = sms) =>
-  applyReport(sql, account, more, refusalOf);
+  applyReport(sql, account, more, describeRefusal);
 
 test("what a platform reports is found by the message's id and by the platform's own", async () => {
   await put("notice");

@@ -1,7 +1,7 @@
 import { log } from "#lib/log.ts";
 import { ChannelFailure } from "../../channel.ts";
+import type { Stateless } from "../../connection-state.ts";
 import type { AuthState } from "./auth-state.ts";
-import type { Stateless } from "./connection-state.ts";
 import { insist } from "./insist.ts";
 import type { Standing } from "./standing.ts";
 

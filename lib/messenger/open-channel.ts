@@ -3,22 +3,22 @@ import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import type { CloudApiSettings, SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
-import type { Account } from "../account/account.ts";
-import type { Metrics } from "../metrics.ts";
-import { payloadStore } from "../outbox/payload.ts";
-import { retryUntilDone } from "../outbox/retry.ts";
-import { applyReceipt, markUndecryptable } from "../outbox/state.ts";
-import type { Channel, Limits } from "./channel.ts";
-import { cloudApiChannel } from "./cloud-api/channel.ts";
-import type { Inbound } from "./inbound.ts";
-import { type RequestChannel, RequestLink } from "./request-link.ts";
-import { smsChannel } from "./sms/channel.ts";
-import { whatsAppChannel } from "./whatsapp/channel.ts";
-import { openAuthState } from "./whatsapp/link/auth-state.ts";
-import type { ConnectionState } from "./whatsapp/link/connection-state.ts";
-import { openStanding } from "./whatsapp/link/standing.ts";
-import type { WhatsAppSettings } from "./whatsapp/settings.ts";
-import { WhatsApp } from "./whatsapp/whatsapp.ts";
+import type { Account } from "./account/account.ts";
+import type { Channel, Limits } from "./channels/channel.ts";
+import { cloudApiChannel } from "./channels/cloud-api/channel.ts";
+import type { ConnectionState } from "./channels/connection-state.ts";
+import type { Inbound } from "./channels/inbound.ts";
+import { type RequestChannel, RequestLink } from "./channels/request-link.ts";
+import { smsChannel } from "./channels/sms/channel.ts";
+import { whatsAppChannel } from "./channels/whatsapp/channel.ts";
+import { openAuthState } from "./channels/whatsapp/link/auth-state.ts";
+import { openStanding } from "./channels/whatsapp/link/standing.ts";
+import type { WhatsAppSettings } from "./channels/whatsapp/settings.ts";
+import { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
+import type { Metrics } from "./metrics.ts";
+import { payloadStore } from "./outbox/payload.ts";
+import { retryUntilDone } from "./outbox/retry.ts";
+import { applyReceipt, markUndecryptable } from "./outbox/state.ts";
 
 /** What connects an account to its platform. */
 export interface Link {

@@ -1,9 +1,10 @@
 import type postgres from "postgres";
 import type { ChannelEvents } from "#lib/messaging/channel.ts";
-import { applyReport } from "../outbox/report.ts";
-import { findCloudApiRefusal } from "./cloud-api/codes.ts";
-import type { Inbound } from "./inbound.ts";
-import { findSmsRefusal } from "./sms/codes.ts";
+import { refusalOf as findCloudApiRefusal } from "./channels/cloud-api/codes.ts";
+import type { Inbound } from "./channels/inbound.ts";
+import { describeRefusal } from "./channels/platform-codes.ts";
+import { findSmsRefusal } from "./channels/sms/refusals.ts";
+import { applyReport } from "./outbox/report.ts";
 
 /** Older replies say what a person wanted before. */
 const lateMs = 24 * 60 * 60_000;
@@ -23,8 +24,9 @@ export const applyEvents = async (
     select id, channel from messaging.account where name = ${name} and channel <> 'whatsapp'`;
   if (!account) return undefined;
   const findRefusal = account.channel === "sms" ? findSmsRefusal : findCloudApiRefusal;
+  const describe = (code: string) => describeRefusal(code, findRefusal(code));
   let applied = 0;
-  for (const report of reports) if (await applyReport(sql, account.id, report, findRefusal)) applied += 1;
+  for (const report of reports) if (await applyReport(sql, account.id, report, describe)) applied += 1;
   for (const { phone, text, sent_at } of replies) {
     const sentAt = new Date(sent_at);
     const isLate = Date.now() - sentAt.getTime() > lateMs;

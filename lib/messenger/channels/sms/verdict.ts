@@ -1,0 +1,48 @@
+import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
+import { findCode, findText, lookUp, readFields } from "#lib/messaging/gateway-fields.ts";
+import { ChannelFailure, type SendOutcome } from "../channel.ts";
+import type { GatewayAnswer } from "./exchange.ts";
+import { isOwnCode } from "./refusals.ts";
+
+/** What an answer says about the message, or about the account. */
+export type Verdict = SendOutcome | { readonly outcome: "account-rejected"; readonly status: number };
+
+/** As `References` are stored. */
+const maxReferenceLength = 255;
+
+/** @throws ChannelFailure because the gateway may have sent it, for the log with a status or a word of ours. */
+const leaveOpen = (code: string): never => {
+  throw new ChannelFailure("no-answer", true, Object.assign(new Error(), { code }));
+};
+
+/** @throws ChannelFailure for an answer of 2xx without what it must have: a proxy's or a login page has 200 too. */
+const accept = ({ reference: place }: SmsSettings, fields: unknown): Verdict => {
+  const reference = findText(fields, place);
+  if (place !== undefined && (!reference || reference.length > maxReferenceLength))
+    return leaveOpen("NO_REFERENCE");
+  return { outcome: "acked", reference };
+};
+
+/**
+ * Reads a gateway's answer by the account's settings.
+ *
+ * @throws ChannelFailure when it leaves open whether the message was sent: 5xx, 408 (RFC 9110, 15.5.9), a redirect, or
+ * another text than the settings describe.
+ */
+export const judge = (settings: SmsSettings, { status, text }: GatewayAnswer): Verdict => {
+  const { accepted, statuses } = settings;
+  const fields = readFields(text);
+  const said = findText(fields, accepted?.field);
+  const isSuccess = status >= 200 && status < 300;
+  if (isSuccess && !accepted) return accept(settings, fields);
+  if (isSuccess && said === undefined) return leaveOpen("UNREADABLE");
+  if (isSuccess && said !== undefined && accepted?.values.includes(said)) return accept(settings, fields);
+  const meaning = lookUp(statuses, said) ?? lookUp(statuses, String(status)) ?? (isSuccess ? 400 : status);
+  if (meaning === 401 || meaning === 403) return { outcome: "account-rejected", status: meaning };
+  if (meaning < 400 || meaning >= 500 || meaning === 408) return leaveOpen(`STATUS_${meaning}`);
+  if (isOwnCode(String(meaning))) return { outcome: "refused", code: String(meaning) };
+  const codes = [findCode(fields, settings.code), findCode(fields, accepted?.field)];
+  // a gateway's own number 429 is not the status 429
+  const code = codes.find((one) => one !== undefined && !isOwnCode(one)) ?? String(meaning);
+  return { outcome: "refused", code };
+};
