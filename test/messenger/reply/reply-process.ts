@@ -1,9 +1,11 @@
 import postgres from "postgres";
+import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
+import { loopback } from "../../steps/loopback.ts";
 import { bareStage } from "../bare-stage.ts";
 
 /** The task of a messenger in another process, which a test kills; passed as JSON in its only argument. */
@@ -12,9 +14,12 @@ export interface Assignment {
   readonly encryptionKey: EncryptionKey;
   readonly pepper: string;
   readonly settings: Omit<WhatsAppSettings, "rootKey"> & { readonly rootKey: string };
+  /** Of all its accounts that are reached by requests. */
+  readonly channel?: SmsSettings;
 }
 
-const { databaseUrl, encryptionKey, pepper, settings }: Assignment = JSON.parse(process.argv[2] ?? "{}");
+const assignment: Assignment = JSON.parse(process.argv[2] ?? "{}");
+const { databaseUrl, encryptionKey, pepper, settings, channel } = assignment;
 const types = { bigint: { to: 20, from: [20], parse: Number, serialize: String } };
 
 await startTask({
@@ -29,6 +34,7 @@ await startTask({
   findPepper: async () => digestWith({ version: 1, pepper }),
   jobs: [],
   ...bareStage,
+  ...(channel && { findSettings: async () => channel as never, connector: loopback }),
   host: "127.0.0.1",
   port: 0,
 });

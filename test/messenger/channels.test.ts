@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { noPace } from "#lib/messenger/send/pace.ts";
+import { loopback } from "../steps/loopback.ts";
+import * as running from "./running-task.ts";
+import { dialects, settingsOf } from "./sms/dialects.ts";
+import { type Mood, startGateway } from "./sms/gateway.ts";
+
+running.stageEachTest();
+
+const { phone } = running;
+
+/** Starts a task with a linked account of WhatsApp, and one at an SMS gateway. */
+const startBoth = async (mood?: (count: number) => Mood) => {
+  const gateway = await startGateway(dialects.kannel, mood);
+  await running.database.admin`insert into messaging.account (name, channel) values ('gateway', 'sms')`;
+  const settings = settingsOf(dialects.kannel, gateway.url, `${gateway.url}/reports?`);
+  const findSettings = async () => settings as never;
+  const task = await running.start(noPace, {}, { findSettings, connector: loopback });
+  await running.untilOpen(task);
+  await expect
+    .poll(() => running.sql`select from messaging.account where name = 'gateway' and messaging.can_send(id)`)
+    .toHaveLength(1);
+  return { task, gateway };
+};
+
+/** WhatsApp locks the account. */
+const ban = async () => {
+  running.platform.behave({ loginFailure: { code: 403 } });
+  running.platform.disconnect("drop");
+  await expect.poll(() => running.sql`select from messaging.account where hold_code = 403`).toHaveLength(1);
+};
+
+const post = (task: Awaited<ReturnType<typeof running.start>>, body: Record<string, unknown>) =>
+  running.ask(
+    task,
+    "/channel-events",
+    running.json({ account: "gateway", reports: [], replies: [], ...body }),
+  );
+
+test("a message goes to WhatsApp while it can, and by SMS when the account is locked", async () => {
+  const { task, gateway } = await startBoth();
+  const first = await running.submit(task, { phone, text: "by WhatsApp" });
+  await running.eventually(task, first.id, "READ");
+  expect(await running.stateOf(task, first.id)).toMatchObject({ account: "main", channel: "whatsapp" });
+  await ban();
+  const second = await running.submit(task, { phone, text: "by SMS" });
+  await running.eventually(task, second.id, "SENT");
+  expect(await running.stateOf(task, second.id)).toMatchObject({ account: "gateway", channel: "sms" });
+  expect(gateway.textsTo(phone)).toEqual(["by SMS"]);
+});
+
+test("a code that no phone confirms is sent by SMS too, with the text that was encrypted", async () => {
+  const { task, gateway } = await startBoth();
+  running.platform.behave({ receipts: [] });
+  const { id } = await running.submit(task, { phone, text: "Kode 123456", class: "one-time-code" });
+  await running.eventually(task, id, "SENT");
+  await running.database.admin`update messaging.message set due_at = due_at - interval '8 s'`;
+  await gateway.until(() => gateway.taken.length === 1);
+  expect(gateway.textsTo(phone)).toEqual(["Kode 123456"]);
+  await running.eventually(task, id, "SENT");
+  expect(await running.sql`select from messaging.message where content ? 'sealed'`).toHaveLength(0);
+});
+
+test("a number without WhatsApp gets its message by SMS", async () => {
+  const { task, gateway } = await startBoth();
+  const { id } = await running.submit(task, { phone: "6281299999999", text: "hello" });
+  await running.eventually(task, id, "SENT");
+  expect(gateway.textsTo("6281299999999")).toEqual(["hello"]);
+});
+
+test("a gateway's report settles a message whose request got no answer, also of another task", async () => {
+  const { task, gateway } = await startBoth(() => "resets-after");
+  const { id } = await running.submit(task, { phone: "6281299999999" });
+  await running.eventually(task, id, "UNCERTAIN");
+  expect(gateway.taken).toHaveLength(1);
+  const report = { id, state: "DELIVERED" };
+  expect(await post(task, { reports: [report, { ...report, id: "another" }] })).toEqual({
+    status: 200,
+    json: { applied: 1 },
+  });
+  await running.eventually(task, id, "DELIVERED");
+});
+
+test("STOP by SMS ends reminders on all channels, and is confirmed", async () => {
+  const { task } = await startBoth();
+  const replies = [{ phone, text: "Berhenti.", sent_at: new Date().toISOString() }];
+  expect((await post(task, { replies })).status).toBe(200);
+  const { inbox } = running.platform.phone(phone);
+  await running.platform.until(() => inbox.length === 1);
+  const answer = await running.ask(task, "/messages", running.json({ ...running.text, class: "reminder" }));
+  expect(answer).toMatchObject({ status: 403, json: { code: "opted_out" } });
+});
+
+test("events of an unknown account, or of one of WhatsApp, are 404", async () => {
+  const task = await running.start();
+  for (const account of ["unknown", "main"]) expect((await post(task, { account })).status).toBe(404);
+});
