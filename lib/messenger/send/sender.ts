@@ -1,6 +1,5 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import { isLostConnection } from "#lib/db/lost-connection.ts";
 import { log } from "#lib/log.ts";
 import { priorities } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
@@ -20,8 +19,8 @@ import { retryUntilDone } from "../outbox/retry.ts";
 import { Rotation } from "../outbox/rotation.ts";
 import { Lanes } from "./lanes.ts";
 import { findAddress } from "./number-check.ts";
-import { failedService } from "./outages.ts";
 import type { Pacing } from "./pacing.ts";
+import { holdBack, postpone } from "./postpone.ts";
 import { settleRefusal } from "./refusal.ts";
 import { restrictionsAt } from "./restrictions.ts";
 import type { Wakeup } from "./wakeup.ts";
@@ -48,11 +47,6 @@ export interface SenderOptions {
 const idleMs = 500;
 /** Least time between two queries of an empty outbox. */
 const minIdleMs = 20;
-/** After an attempt that failed before the frame left; doubled after each more: the message has failed after 75 seconds. */
-const firstDelaySeconds = 5;
-/** After a lost database connection, which the message did not cause. */
-const lostDatabaseDelaySeconds = 1;
-
 /** Composes the payload, or decrypts that of an earlier send. @returns undefined for a former leader. */
 const prepare = async (
   options: SenderOptions,
@@ -66,18 +60,6 @@ const prepare = async (
   const payload = await channel.compose({ ...message, content }, address);
   return (await storePayload(sql, message, channel.name, encrypt(message.id, payload))) ? payload : undefined;
 };
-
-/** Holds back other messages to the number as well, so that they keep their order. */
-const holdBack = ({ pacing }: SenderOptions, { phone }: Outgoing, seconds: number) =>
-  pacing.coolDown(phone, steadyNow() + seconds * 1_000);
-
-const isDatabaseLost = (error: unknown): boolean =>
-  error instanceof Error &&
-  (!(error instanceof ChannelFailure) || error.reason === "failed") &&
-  isLostConnection(errorCode(error));
-
-const isWithoutDevices = (error: unknown): boolean =>
-  error instanceof ChannelFailure && error.reason === "no-devices";
 
 /**
  * Requeues a message whose frame may have left: the platform gave no answer, or the connection was lost before. Where a phone
@@ -225,52 +207,6 @@ const deliver = (options: SenderOptions, message: Outgoing): Promise<void> =>
   attempt(options, message)
     .catch((error: unknown) => postpone(options, message, error))
     .catch((error: unknown) => leaveUnsent(options, message, error));
-
-/** How long a message waits whose send failed for a reason that is not its own, and how that is stored. */
-const findCommonCause = (options: SenderOptions, message: Outgoing, error: unknown) => {
-  const { sql, channel, pacing, signal } = options;
-  const isLost = isDatabaseLost(error);
-  if (isLost || signal.aborted || !channel.isOpen()) {
-    const seconds = isLost ? lostDatabaseDelaySeconds : 0;
-    return { seconds, requeue: () => outcome.requeueUnsent(sql, message, seconds) };
-  }
-  const service = failedService(error);
-  if (!service) return undefined;
-  const before = message.refusals[service] ?? 0;
-  const now = steadyNow();
-  const sharedMs = pacing.outages.record(service, now) - now;
-  // longer than the others, of which one tries next: if only this message gets no answer, it does not hold them up
-  const seconds = Math.max(2 * sharedMs, pacing.retryAfterMs(before + 1)) / 1_000;
-  const refusals = { ...message.refusals, [service]: before + 1 };
-  return { seconds, requeue: () => outcome.requeueRefused(sql, message, seconds, refusals) };
-};
-
-/** Requeues or fails a message that could not be sent: nothing has left. */
-const postpone = async (options: SenderOptions, message: Outgoing, error: unknown): Promise<void> => {
-  const { sql, pacing, signal, onOutcome } = options;
-  const { id, attempts, unsent } = message;
-  log.warn("message could not be prepared", { id, attempts, error });
-  if (isWithoutDevices(error)) pacing.outages.end("directory");
-  const isUnsendable = error instanceof Unsendable;
-  const common = isUnsendable ? undefined : findCommonCause(options, message, error);
-  if (!common && (isUnsendable || unsent + 1 >= outcome.maxUnsent)) {
-    const reason = isUnsendable
-      ? error.message
-      : isWithoutDevices(error)
-        ? reasons.deviceless
-        : reasons.unprepared;
-    await retryUntilDone(() => outcome.markFailed(sql, message, reason), signal);
-    return onOutcome?.("failed", 0);
-  }
-  const own = firstDelaySeconds * 2 ** unsent;
-  const { seconds, requeue } = common ?? {
-    seconds: own,
-    requeue: () => outcome.requeueFailed(sql, message, own),
-  };
-  holdBack(options, message, seconds);
-  await retryUntilDone(requeue, signal);
-  onOutcome?.("retried", 0);
-};
 
 const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): Promise<void> => {
   const { sql, epoch, channel, pacing, wakeup, signal } = options;
