@@ -15,6 +15,7 @@ export interface MediaInfo {
 
 interface StoredMedia extends MediaInfo {
   readonly id: number;
+  readonly sizeBytes: number;
 }
 
 async function* toChunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
@@ -73,7 +74,7 @@ export const storeMedia = async (
 /** @throws Error for media that were deleted. */
 export const getMedia = async (sql: postgres.Sql, id: number): Promise<StoredMedia> => {
   const [row] = await sql<(Omit<StoredMedia, "fileName"> & { fileName: string | null })[]>`
-    select id, content_type as "contentType", file_name as "fileName"
+    select id, content_type as "contentType", file_name as "fileName", size_bytes as "sizeBytes"
     from messaging.media where id = ${id}`;
   if (!row) throw new Error("the media was deleted");
   return { ...row, fileName: row.fileName ?? undefined };
