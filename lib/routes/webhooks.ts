@@ -48,3 +48,47 @@ export const receiveCloudApi = /* @__PURE__ */ route({
   upstreams: ["MESSENGER_URL"],
   timeoutSeconds: 28,
 });
+
+const accountError = "account must be the name of an account at an SMS gateway";
+
+/** Reports of SMS gateways. Their fields are those that the account's settings name. */
+const smsReport = {
+  path: "/webhooks/sms/{account}",
+  auth: { kind: "public" },
+  errors: messagingEnvelope,
+  ignoredQuery: "all",
+  memoryMb: 512,
+  params: z.object({
+    account: z
+      .string({ error: accountError })
+      .check(z.regex(/^[a-z0-9][a-z0-9-]{0,39}$/, { error: accountError })),
+  }),
+  headers: z.object({ authorization: z.optional(z.string()) }),
+  query: z.looseObject({}),
+  reply: z.object({ status: z.literal(true) }),
+  faults: ["noReportToken", "messengerAway"],
+  secrets: {
+    MESSENGER_CHANNELS_SECRET_ID: "messenger-channels",
+    MESSENGER_TOKEN_SECRET_ID: "messenger-token",
+  },
+  upstreams: ["MESSENGER_URL"],
+  timeoutSeconds: 28,
+} as const;
+
+export const reportSms = /* @__PURE__ */ route({
+  ...smsReport,
+  method: "POST",
+  fn: "messaging/report-sms",
+  summary: "Takes the delivery reports of an SMS gateway",
+  body: z.instanceof(Buffer),
+  encoding: "raw",
+  /** Some thousand reports. */
+  maxBodyBytes: 1024 * 1024,
+});
+
+export const reportSmsByQuery = /* @__PURE__ */ route({
+  ...smsReport,
+  method: "GET",
+  fn: "messaging/report-sms-by-query",
+  summary: "Takes a delivery report of an SMS gateway that sends it in the query",
+});

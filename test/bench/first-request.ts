@@ -72,6 +72,21 @@ const sendMessage = async (
 const sendLater = (city: City) =>
   sendMessage(city, { "x-send-at": new Date(Date.now() + 3_600_000).toISOString() });
 
+const reportToken = "invented-token-of-forty-characters-abcde";
+
+/** Gives the city an account at an SMS gateway. */
+const addGateway = ({ secrets }: City) => {
+  const states = { delivered: "DELIVERED" };
+  const reports = { token: reportToken, id: "id", state: "status", states };
+  const own = { channel: "sms", url: "https://gateway.example", format: "form", from: "KOTA", fields: {} };
+  const value = JSON.stringify({ accounts: { "kota-sms": { ...own, reports } } });
+  secrets.put(localSecretName("messenger-channels"), value);
+};
+
+/** A report of a state that the settings do not name. */
+const report = { id: "3EB0C767D26A1B2E5A9F", status: "buffered" };
+const reportHeaders = [["authorization", `Bearer ${reportToken}`]] as const;
+
 const business = { app_secret: "invented", verify_token: "invented", phone_number_id: "106540352242922" };
 
 /** Gives the city an account of the WhatsApp Business Platform. */
@@ -123,6 +138,14 @@ const samples: Samples = {
   "messaging/receive-cloud-api": (city) => {
     addBusiness(city);
     return notification;
+  },
+  "messaging/report-sms": (city) => {
+    addGateway(city);
+    return { params: { account: "kota-sms" }, body: report, headers: reportHeaders };
+  },
+  "messaging/report-sms-by-query": (city) => {
+    addGateway(city);
+    return { params: { account: "kota-sms" }, query: report, headers: reportHeaders };
   },
   "docs/root": "documented",
   "docs/page": "documented",
