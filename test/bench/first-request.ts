@@ -72,30 +72,29 @@ const sendMessage = async (
 const sendLater = (city: City) =>
   sendMessage(city, { "x-send-at": new Date(Date.now() + 3_600_000).toISOString() });
 
+const business = { app_secret: "invented", verify_token: "invented", phone_number_id: "106540352242922" };
+
 const reportToken = "invented-token-of-forty-characters-abcde";
 
-/** Gives the city an account at an SMS gateway. */
-const addGateway = ({ secrets }: City) => {
-  const states = { delivered: "DELIVERED" };
-  const reports = { token: reportToken, id: "id", state: "status", states };
-  const own = { channel: "sms", url: "https://gateway.example", format: "form", from: "KOTA", fields: {} };
-  const value = JSON.stringify({ accounts: { "kota-sms": { ...own, reports } } });
-  secrets.put(localSecretName("messenger-channels"), value);
+/** Gives the city an account of the WhatsApp Business Platform and one at an SMS gateway. */
+const addAccounts = ({ secrets }: City) => {
+  const own = { ...business, channel: "cloud-api", access_token: "invented" };
+  const templates = { language: "id", text: "notice", code: "login_code" };
+  const gateway = {
+    channel: "sms",
+    url: "https://gateway.example",
+    format: "form",
+    from: "KOTA",
+    fields: {},
+  };
+  const reports = { token: reportToken, id: "id", state: "status", states: { delivered: "DELIVERED" } };
+  const accounts = { official: { ...own, templates }, "kota-sms": { ...gateway, reports } };
+  secrets.put(localSecretName("messenger-channels"), JSON.stringify({ accounts }));
 };
 
 /** A report of a state that the settings do not name. */
 const report = { id: "3EB0C767D26A1B2E5A9F", status: "buffered" };
 const reportHeaders = [["authorization", `Bearer ${reportToken}`]] as const;
-
-const business = { app_secret: "invented", verify_token: "invented", phone_number_id: "106540352242922" };
-
-/** Gives the city an account of the WhatsApp Business Platform. */
-const addBusiness = ({ secrets }: City) => {
-  const own = { ...business, channel: "cloud-api", access_token: "invented" };
-  const templates = { language: "id", text: "notice", code: "login_code" };
-  const value = JSON.stringify({ accounts: { official: { ...own, templates } } });
-  secrets.put(localSecretName("messenger-channels"), value);
-};
 
 /** A notification of something that the city does not read, signed by the platform. */
 const notification = (() => {
@@ -129,22 +128,22 @@ const samples: Samples = {
   "messaging/cancel-message": async (city) => ({ params: { id: await sendLater(city) } }),
   "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
   "messaging/verify-cloud-api": (city) => {
-    addBusiness(city);
+    addAccounts(city);
     const { verify_token } = business;
     return {
       query: { "hub.mode": "subscribe", "hub.verify_token": verify_token, "hub.challenge": "1158201444" },
     };
   },
   "messaging/receive-cloud-api": (city) => {
-    addBusiness(city);
+    addAccounts(city);
     return notification;
   },
   "messaging/report-sms": (city) => {
-    addGateway(city);
+    addAccounts(city);
     return { params: { account: "kota-sms" }, body: report, headers: reportHeaders };
   },
   "messaging/report-sms-by-query": (city) => {
-    addGateway(city);
+    addAccounts(city);
     return { params: { account: "kota-sms" }, query: report, headers: reportHeaders };
   },
   "docs/root": "documented",
