@@ -55,6 +55,8 @@ const Environment = z.object({
   MESSENGER_MAX_WAITING: z._default(z.string().check(z.regex(/^[1-9]\d{0,6}$/)), "10000"),
   /** Secret with the `{key}` that encrypts the messenger's data in the database. */
   MESSENGER_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
+  /** Secret with the accounts that the messenger reaches by requests, such as those of the WhatsApp Business Platform. */
+  MESSENGER_CHANNELS_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Secret with the console's operators. */
   CONSOLE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Issuer of OpenID Connect where the console's operators log in, and the console's client there. */

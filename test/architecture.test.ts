@@ -20,8 +20,8 @@ const rooms: Record<string, readonly string[]> = {
   "lib/import": ["lib"],
   "lib/secrets": ["lib"],
   "lib/db": ["lib", "lib/faults", "lib/secrets"],
-  "lib/secrets/table": ["lib", "lib/db", "lib/secrets"],
   "lib/messaging": ["lib", "lib/faults", "lib/secrets"],
+  "lib/secrets/table": ["lib", "lib/db", "lib/messaging", "lib/secrets"],
   "lib/routes": ["lib/faults", "lib/messaging", "lib/secrets/table"],
   "lib/http": ["lib", "lib/faults", "lib/routes"],
   "lib/employee": ["lib", "lib/db", "lib/faults", "lib/http", "lib/routes", "lib/secrets"],
@@ -171,7 +171,7 @@ describe("the route table", () => {
       employee: ["/v1/simpeg"],
       resident: ["/v1/penduduk"],
       tourism: ["/v1/pariwisata"],
-      messaging: ["/send", "/messages"],
+      messaging: ["/send", "/messages", "/webhooks"],
       docs: ["/docs", "/openapi.json"],
     };
     for (const { fn, path } of routes.filter((route) => route.path !== "/"))

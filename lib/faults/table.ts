@@ -46,6 +46,12 @@ export const expiredToken = unauthorized("The access token has expired. Refresh 
 export const noCredentials = unauthorized(
   "No valid credentials. Send the base64 of username:password in Authorization: Basic.",
 );
+export const wrongSignature = unauthorized(
+  "The signature in X-Hub-Signature-256 is missing or wrong. Sign the body's bytes with the app secret.",
+);
+export const noReportToken = unauthorized(
+  "The token is wrong, or the account gets no reports. Send the token of the account's settings.",
+);
 export const wrongLogin = unauthorized("Username or password is wrong. Check both and log in again.");
 
 export const noScope = (scope: string) =>

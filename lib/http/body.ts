@@ -79,5 +79,15 @@ const parseForm: Middleware = {
   },
 };
 
+/** Leaves the body as its bytes, for a signature. */
+export const rawBody: readonly Middleware[] = [
+  {
+    before: ({ event }) => {
+      const { body, isBase64Encoded } = event;
+      Object.assign(event, { body: Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8") });
+    },
+  },
+];
+
 /** Parses a form. Requires lower-case header names. */
 export const formBody = [parseForm];

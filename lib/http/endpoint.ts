@@ -6,7 +6,7 @@ import { log } from "#lib/log.ts";
 import type { Encoding, Route } from "#lib/routes/route.ts";
 import { PlainReply } from "#lib/routes/route.ts";
 import { takeWaits } from "#lib/waits.ts";
-import { bodyLimit, formBody, jsonBody } from "./body.ts";
+import { bodyLimit, formBody, jsonBody, rawBody } from "./body.ts";
 import { entityTag, matches } from "./cache.ts";
 import {
   type Account,
@@ -139,7 +139,7 @@ const conditionalRequest = (route: Route): Middleware => ({
 });
 
 /** Without multipart, whose parser would be in every bundle. */
-const bodyReaders = { json: jsonBody, form: formBody };
+const bodyReaders = { json: jsonBody, form: formBody, raw: rawBody };
 
 /** Like `endpoint`, with the middlewares that read the body. */
 export const endpointReading = <Q, B, R, P, H>(
@@ -195,5 +195,5 @@ export const endpointReading = <Q, B, R, P, H>(
  * @example
  * export const handler = endpoint(listCategories).handler(async () => ({ data: await list() }));
  */
-export const endpoint = <Q, B, R, P, H>(route: Route<Q, B, R, "json" | "form", P, H>) =>
+export const endpoint = <Q, B, R, P, H>(route: Route<Q, B, R, "json" | "form" | "raw", P, H>) =>
   endpointReading(route, [bodyLimit(route.maxBodyBytes), ...bodyReaders[route.encoding ?? "json"]]);

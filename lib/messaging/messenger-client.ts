@@ -245,7 +245,8 @@ export const passOn = async (
   findTarget: FindAccess = findConfigured,
 ): Promise<void> => {
   const question = { method: "POST", path: "/channel-events", body: JSON.stringify(events) } as const;
-  await inquire(question, Applied, { requestId, findTarget });
+  // a 404 is that of a task without this endpoint: it is not deployed yet
+  if (!(await inquire(question, Applied, { requestId, findTarget }))) throw new Fault(messengerAway);
 };
 
 /** Starts fetching the internal token while the module loads; an error surfaces at first use. */

@@ -21,11 +21,13 @@ const wordsOf = ({ fn }: Route): RouteWords => {
   return words;
 };
 
-/** In the order of their words. The documentation functions are not documented. */
+/** Functions of the documentation, and those that platforms call, are not documented. */
+export const isDescribed = ({ fn, path }: Pick<Route, "fn" | "path">): boolean =>
+  !fn.startsWith("docs/") && !path.startsWith("/webhooks/");
+
+/** In the order of their words. */
 const describedOf = ({ routes }: PublishedApi) =>
-  routes
-    .filter(({ fn }) => !fn.startsWith("docs/"))
-    .toSorted((one, other) => order.indexOf(one.fn) - order.indexOf(other.fn));
+  routes.filter(isDescribed).toSorted((one, other) => order.indexOf(one.fn) - order.indexOf(other.fn));
 
 const securityOf = ({ kind }: Auth): object[] => (kind === "public" ? [] : [{ [kind]: [] }]);
 

@@ -7,6 +7,7 @@ import type { RouteWords } from "./words.ts";
 
 const mediaTypes: Readonly<Record<Encoding, string>> = {
   json: "application/json",
+  raw: "application/json",
   form: "application/x-www-form-urlencoded",
   multipart: "multipart/form-data",
 };

@@ -5,6 +5,7 @@ import * as messaging from "./messaging.ts";
 import * as resident from "./resident.ts";
 import type { Route } from "./route.ts";
 import * as tourism from "./tourism.ts";
+import * as webhooks from "./webhooks.ts";
 
 const isRoute = (value: unknown): value is Route =>
   typeof value === "object" && value !== null && "fn" in value;
@@ -15,7 +16,7 @@ const rowsOf = (...areas: readonly object[]): readonly Route[] =>
 
 /** The endpoints of each REST API, for tools and tests. A function imports only its area's rows, for a small bundle. */
 export const integrationRoutes = rowsOf(employee, resident, tourism, docs);
-export const messagingRoutes = rowsOf(messaging);
+export const messagingRoutes = rowsOf(messaging, webhooks);
 export const routes = [...integrationRoutes, ...messagingRoutes];
 
 export const integrationAuthorizers = [apiKeyAuthorizer, bearerAuthorizer];

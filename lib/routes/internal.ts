@@ -60,4 +60,5 @@ export const messengerSecrets = {
   MESSENGER_KEY_SECRET_ID: "messenger-key",
   CONSOLE_SECRET_ID: "messenger-console",
   PEPPER_SECRET_ID: "opt-out-pepper",
+  MESSENGER_CHANNELS_SECRET_ID: "messenger-channels",
 } as const satisfies Secrets;

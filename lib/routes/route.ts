@@ -34,7 +34,7 @@ export interface Rate {
   readonly burst: number;
 }
 
-export type Encoding = "json" | "form" | "multipart";
+export type Encoding = "json" | "form" | "raw" | "multipart";
 
 /** One row of the route table, the only source of the AWS template, the local gateway and the documents. */
 export interface Route<
@@ -66,7 +66,7 @@ export interface Route<
   readonly ignoredQuery?: readonly string[] | "all";
   /** Schema of the body; an empty one is read as `{}`. */
   readonly body?: z.ZodMiniType<B>;
-  /** JSON by default; multipart needs `multipartEndpoint`. */
+  /** JSON by default; raw is a Buffer of the bytes; multipart needs `multipartEndpoint`. */
   readonly encoding?: E;
   /** Largest JSON body or form; 64 KiB by default. */
   readonly maxBodyBytes?: number;

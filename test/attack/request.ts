@@ -116,6 +116,7 @@ const formBody = (fields: Fields): fc.Arbitrary<Buffer> => {
 
 const contentTypes = {
   json: "application/json",
+  raw: "application/json",
   form: "application/x-www-form-urlencoded",
   multipart: `multipart/form-data; boundary=${boundary}`,
 };
@@ -125,6 +126,7 @@ const mostly = <T>(usual: T, other: fc.Arbitrary<T>) =>
 
 const bodyOf = (route: Route): fc.Arbitrary<Buffer | string | undefined> => {
   if (!route.body) return fc.constant(undefined);
+  if (route.encoding === "raw") return jsonBody([]);
   const fields = fieldsOf(route, route.body);
   if (route.encoding === "multipart") return formBody(fields);
   return route.encoding === "form" ? urlEncoded(fields) : jsonBody(fields);

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import type { Authorizer } from "#lib/routes/authorizer.ts";
 import type * as docs from "#lib/routes/docs.ts";
 import type * as employee from "#lib/routes/employee.ts";
@@ -7,8 +7,10 @@ import type * as messaging from "#lib/routes/messaging.ts";
 import type * as resident from "#lib/routes/resident.ts";
 import type { FunctionIn, Route } from "#lib/routes/route.ts";
 import type * as tourism from "#lib/routes/tourism.ts";
+import type * as webhooks from "#lib/routes/webhooks.ts";
 import type { City } from "../../infra/local/city.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
+import { localSecretName } from "../../infra/local/secrets/store.ts";
 import { documentedRequest, pathOf } from "../steps/documented-request.ts";
 import { basicHeader, formOf } from "../steps/messaging.ts";
 
@@ -18,11 +20,17 @@ interface Sample {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   /** Sent as JSON, or as the kind of form that the route takes; a Buffer is a file. */
   readonly body?: Readonly<Record<string, unknown>> | undefined;
+  readonly headers?: readonly (readonly [string, string])[];
 }
 
 /** The documented request, or another one. */
 type Samples = Readonly<Record<FunctionIn<Rows>, "documented" | ((city: City) => Sample | Promise<Sample>)>>;
-type Rows = typeof docs & typeof employee & typeof messaging & typeof resident & typeof tourism;
+type Rows = typeof docs &
+  typeof employee &
+  typeof messaging &
+  typeof resident &
+  typeof tourism &
+  typeof webhooks;
 
 const credentialsOf = ({ upstreams: { demo } }: City) => ({
   username: demo.username,
@@ -64,6 +72,37 @@ const sendMessage = async (
 const sendLater = (city: City) =>
   sendMessage(city, { "x-send-at": new Date(Date.now() + 3_600_000).toISOString() });
 
+const business = { app_secret: "invented", verify_token: "invented", phone_number_id: "106540352242922" };
+
+const reportToken = "invented-token-of-forty-characters-abcde";
+
+/** Gives the city an account of the WhatsApp Business Platform and one at an SMS gateway. */
+const addAccounts = ({ secrets }: City) => {
+  const own = { ...business, channel: "cloud-api", access_token: "invented" };
+  const templates = { language: "id", text: "notice", code: "login_code" };
+  const gateway = {
+    channel: "sms",
+    url: "https://gateway.example",
+    format: "form",
+    from: "KOTA",
+    fields: {},
+  };
+  const reports = { token: reportToken, id: "id", state: "status", states: { delivered: "DELIVERED" } };
+  const accounts = { official: { ...own, templates }, "kota-sms": { ...gateway, reports } };
+  secrets.put(localSecretName("messenger-channels"), JSON.stringify({ accounts }));
+};
+
+/** A report of a state that the settings do not name. */
+const report = { id: "3EB0C767D26A1B2E5A9F", status: "buffered" };
+const reportHeaders = [["authorization", `Bearer ${reportToken}`]] as const;
+
+/** A notification of something that the city does not read, signed by the platform. */
+const notification = (() => {
+  const body = { object: "whatsapp_business_account", entry: [{ changes: [{ field: "account_update" }] }] };
+  const signature = createHmac("sha256", business.app_secret).update(JSON.stringify(body)).digest("hex");
+  return { body, headers: [["x-hub-signature-256", `sha256=${signature}`]] } as const;
+})();
+
 /**
  * A request to each function: the documented one, or one with credentials, files or ids that the city knows. Each takes
  * the whole way to its database or old system and back.
@@ -88,6 +127,25 @@ const samples: Samples = {
   "messaging/list-messages": "documented",
   "messaging/cancel-message": async (city) => ({ params: { id: await sendLater(city) } }),
   "messaging/message-status": async (city) => ({ params: { id: await sendMessage(city) } }),
+  "messaging/verify-cloud-api": (city) => {
+    addAccounts(city);
+    const { verify_token } = business;
+    return {
+      query: { "hub.mode": "subscribe", "hub.verify_token": verify_token, "hub.challenge": "1158201444" },
+    };
+  },
+  "messaging/receive-cloud-api": (city) => {
+    addAccounts(city);
+    return notification;
+  },
+  "messaging/report-sms": (city) => {
+    addAccounts(city);
+    return { params: { account: "kota-sms" }, body: report, headers: reportHeaders };
+  },
+  "messaging/report-sms-by-query": (city) => {
+    addAccounts(city);
+    return { params: { account: "kota-sms" }, query: report, headers: reportHeaders };
+  },
   "docs/root": "documented",
   "docs/page": "documented",
   "docs/openapi": "documented",
@@ -119,7 +177,8 @@ const getRequest = async (route: Route, city: City) => {
     params = {},
     query,
     body,
-  } = sample === "documented" ? documentedRequest(route) : await sample(city);
+    headers = [],
+  }: Sample = sample === "documented" ? documentedRequest(route) : await sample(city);
   const encoded = body && (await encode(route, body));
   const authorization = await authorizationOf(route, city);
   const request: Request = {
@@ -128,6 +187,7 @@ const getRequest = async (route: Route, city: City) => {
     path: pathOf(route, { params, query: undefined, body }),
     query: new URLSearchParams(query as Record<string, string>),
     headers: [
+      ...headers,
       ["apikey", city.apiKey],
       ...(encoded ? [["content-type", encoded.contentType] as const] : []),
       ...(authorization ? [["authorization", authorization] as const] : []),

@@ -1,5 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { isDescribed } from "#lib/openapi/document.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { tags } from "#lib/openapi/words/overview.ts";
 import { routes } from "#lib/routes/index.ts";
@@ -15,7 +16,7 @@ const pathsOf = (names: readonly string[]) =>
     names.map((name) => `/docs/${prefixes[language]}${name}`.replace(/\/$/, "")),
   );
 /** Those of the documentation itself are not documented. */
-const endpoints = routes.filter(({ fn }) => !fn.startsWith("docs/")).length;
+const endpoints = routes.filter(isDescribed).length;
 const references = pathsOf(["reference"]);
 const isReference = (path: string) => references.includes(path);
 

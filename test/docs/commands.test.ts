@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { withAddresses } from "#lib/openapi/addresses.ts";
+import { isDescribed } from "#lib/openapi/document.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { routes } from "#lib/routes/index.ts";
 import { guideNames } from "../../infra/docs/guide.ts";
@@ -119,7 +120,7 @@ test("the curl lines of the document work, with at least one for each endpoint",
   const descriptions = Object.values(paths).flatMap((item) =>
     Object.values(item).flatMap(({ description }) => description ?? []),
   );
-  expect(descriptions).toHaveLength(routes.filter(({ fn }) => !fn.startsWith("docs/")).length);
+  expect(descriptions).toHaveLength(routes.filter(isDescribed).length);
   for (const description of descriptions) expect(description).toMatch(/```sh\ncurl .*?\n```$/s);
   await run(descriptions.join("\n\n"), descriptions.length);
 });

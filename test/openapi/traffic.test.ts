@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { isDescribed } from "#lib/openapi/document.ts";
 import { partnerDirectory } from "#lib/partner/directory.ts";
 import type { Route } from "#lib/routes/route.ts";
 import type { Api, GatewayResponse } from "../../infra/aws/api.ts";
@@ -43,7 +44,7 @@ const openOwn = (changed: Credentials = {}) => {
 
 const sends = ["messaging/send-message", "messaging/send-image", "messaging/send-file"].map(question);
 const callers = { apiKey: "partner", bearer: "account", basic: "backend", public: undefined } as const;
-const described = ({ routes }: Api) => routes.filter(({ fn }) => !fn.startsWith("docs/"));
+const described = ({ routes }: Api) => routes.filter(isDescribed);
 const guardedBy = (kind: Route["auth"]["kind"]) =>
   described(integrationApi).filter(({ auth }) => auth.kind === kind);
 

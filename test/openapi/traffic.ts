@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { invented } from "#lib/openapi/addresses.ts";
+import { isDescribed } from "#lib/openapi/document.ts";
 import { integrationRoutes, messagingRoutes } from "#lib/routes/index.ts";
 import { readPath } from "../../infra/local/gateway/path.ts";
 import type { Send } from "../contract/system.ts";
@@ -22,7 +23,7 @@ const routesOf = { integration: integrationRoutes, messaging: messagingRoutes };
 const operationOf = ({ api, method, path }: Outgoing): string | undefined => {
   const [address = ""] = path.split("?");
   const route = routesOf[api].find(
-    (one) => one.method === method && !one.fn.startsWith("docs/") && readPath(one.path, address),
+    (one) => one.method === method && isDescribed(one) && readPath(one.path, address),
   );
   return route && `${route.method} ${route.path}`;
 };

@@ -39,6 +39,14 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "The username or the password is wrong; the response does not say which. Ask the user for both again: logins are rate-limited after 5 failures.",
     id: "Nama pengguna atau kata sandi salah; respons tidak menyebutkan yang mana. Minta pengguna mengisi ulang keduanya: setelah 5 kegagalan, login dibatasi sementara.",
   },
+  noReportToken: {
+    en: "The token of a gateway's report is missing or wrong, or the account gets no reports; the response does not say which. Only gateways whose settings the operator has entered can send one.",
+    id: "Token laporan gateway tidak ada atau salah, atau akun tidak menerima laporan; respons tidak menyebutkan yang mana. Hanya gateway yang pengaturannya sudah dimasukkan pengelola yang dapat mengirimnya.",
+  },
+  wrongSignature: {
+    en: "The signature of a platform's notification is missing or wrong. Only platforms whose credentials the operator has entered can send one.",
+    id: "Tanda tangan notifikasi platform tidak ada atau salah. Hanya platform yang kredensialnya sudah dimasukkan pengelola yang dapat mengirimnya.",
+  },
   noScope: {
     en: "The key or token is valid but lacks the scope that the message names. Ask the operator to grant it.",
     id: "Kunci atau token valid, tetapi tidak memiliki scope yang disebut dalam pesan. Minta scope itu kepada pengelola.",

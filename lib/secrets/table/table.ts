@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type * as z from "zod/mini";
 import { Credentials } from "#lib/db/credentials.ts";
 import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
+import { channelsSchema } from "#lib/messaging/channel-settings.ts";
 import { mintToken } from "#lib/opaque-token.ts";
 import * as schemas from "../schemas.ts";
 
@@ -65,6 +66,14 @@ const minted = {
     schema: schemas.messengerKeySchema,
     mint: () => ({ key: mintToken("") }),
     rotation: { never: "It encrypts the WhatsApp link: the phone would have to be paired again" },
+  },
+  "messenger-channels": {
+    variable: "MESSENGER_CHANNELS_SECRET_ID",
+    schema: channelsSchema,
+    mint: () => ({ accounts: {} }),
+    rotation: {
+      never: "It holds credentials that platforms and gateways have given: an operator enters them",
+    },
   },
   "messenger-console": {
     variable: "CONSOLE_SECRET_ID",

@@ -10,7 +10,7 @@ import { codeTemplate, textTemplate } from "./message.ts";
 import { openMedia } from "./upload.ts";
 
 /** The platform answers within seconds; what takes longer is settled by its webhook. */
-const timeoutMs = 15_000;
+const defaultTimeoutMs = 15_000;
 
 const PhoneNumber = z.object({ display_phone_number: z.string(), status: z.optional(z.string()) });
 const Accepted = z.object({
@@ -53,7 +53,10 @@ const lasting: readonly string[] = ["not-connected", "connection-lost", "no-answ
  *
  * @see https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages
  */
-export const cloudApiChannel = (options: RequestChannelOptions<CloudApiSettings>): RequestChannel => {
+export const cloudApiChannel = (
+  options: RequestChannelOptions<CloudApiSettings>,
+  timeoutMs = defaultTimeoutMs,
+): RequestChannel => {
   const { sql, link, signal } = options;
   const graph = graphClient(options.connector);
 

@@ -75,7 +75,8 @@ export const graphClient =
     { url, access_token }: Pick<CloudApiSettings, "url" | "access_token">,
     { method, path, headers, body, timeoutMs, signal, isUnique = false }: Question,
   ): Promise<Answer> => {
-    const { origin, pathname } = new URL(url);
+    const { origin, pathname } = URL.parse(url) ?? {};
+    if (!origin || !pathname) throw new ChannelFailure("not-connected", false);
     let isOpen = false;
     const stop = new AbortController();
     const onAbort = () => (isUnique && isOpen) || stop.abort();
@@ -89,7 +90,7 @@ export const graphClient =
       const answer = await client.request({
         ...{ method, path: pathname.replace(/\/$/, "") + path, reset: true },
         body:
-          !body || body instanceof Uint8Array ? (body ?? null) : Readable.from(body, { objectMode: false }),
+          body && Symbol.asyncIterator in body ? Readable.from(body, { objectMode: false }) : (body ?? null),
         headers: { authorization: `Bearer ${access_token}`, accept: "application/json", ...headers },
         signal: AbortSignal.any([timeout, stop.signal]),
       });

@@ -1,0 +1,15 @@
+import { prepare } from "#lib/cached.ts";
+import { endpoint } from "#lib/http/endpoint.ts";
+import { channelAccounts } from "#lib/messaging/channel-accounts.ts";
+import { prepareMessenger } from "#lib/messaging/messenger-client.ts";
+import { takeReports } from "#lib/messaging/sms-reports.ts";
+import { reportSmsByQuery as route } from "#lib/routes/webhooks.ts";
+
+prepare(channelAccounts);
+prepareMessenger();
+
+/** Takes the report of an SMS gateway that sends its fields in the query. */
+export const handler = endpoint(route).handler(async ({ params, headers, query, requestId }) => {
+  await takeReports({ ...params, ...headers, query, body: {} }, requestId);
+  return { status: true };
+});
