@@ -91,6 +91,8 @@ export const leadTerm = (options: TermOptions) => {
       connections += 1;
       if (connections > 1) metrics.onReconnect();
       pacing.startRamp(steadyNow());
+      // nothing is sent from another number at the pace of the former
+      if (pacing.number !== state.as) pacing.end();
       void begin(state).catch(logged);
     });
     const begin = async (state: ConnectionState & { readonly kind: "open" }) => {

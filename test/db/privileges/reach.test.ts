@@ -34,6 +34,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.can_send",
       "messaging.count_waiting",
       "messaging.first_insert",
+      "messaging.is_ready",
       "messaging.quiet_until",
       "messaging.today",
       "notification.add_opt_out",

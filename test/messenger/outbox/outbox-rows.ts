@@ -26,9 +26,9 @@ export const putMessage = async (
 };
 
 /** Starts a leader's term. @returns its epoch */
-export const beginTerm = async (sql: postgres.Sql): Promise<number> => {
+export const beginTerm = async (sql: postgres.Sql, account = firstAccount): Promise<number> => {
   const [row] = await sql<{ epoch: number }[]>`
-    insert into messaging.leadership (account, holder) values (${firstAccount}, 'test')
+    insert into messaging.leadership (account, holder) values (${account}, 'test')
     on conflict (account) do update set epoch = excluded.epoch returning epoch`;
   return row?.epoch ?? 0;
 };
