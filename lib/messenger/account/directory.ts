@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { cityPool } from "#lib/messaging/submission.ts";
 
 export interface AccountTerms {
   readonly department?: string | undefined;
@@ -33,19 +34,35 @@ export const accountDirectory = (sql: postgres.Sql) => ({
     from messaging.account order by pool, name`,
 
   /** @returns false if the name is in use. */
-  async add(name: string, { department, pool = "city", state = "active" }: AccountTerms): Promise<boolean> {
+  async add(name: string, { department, pool = cityPool, state = "active" }: AccountTerms): Promise<boolean> {
     const { count } = await sql`
       insert into messaging.account (name, department, pool, state) values (${name}, ${department ?? null}, ${pool}, ${state})
       on conflict (name) do nothing`;
     return count > 0;
   },
 
-  /** @returns false for an unknown account. */
-  async change(name: string, { department, pool, state }: AccountTerms): Promise<boolean> {
-    const { count } = await sql`
+  /**
+   * @returns what was done: nothing to an `unknown` account, to one that is `retired`, and to the `last` of a pool with senders,
+   * which would leave it.
+   */
+  async change(
+    name: string,
+    { department, pool, state }: AccountTerms,
+  ): Promise<"changed" | "unknown" | "retired" | "last"> {
+    const [row] = await sql<{ isRetired: boolean; isLast: boolean }[]>`
+      select state = 'retired' and ${state ?? "retired"} <> 'retired' as "isRetired",
+        state <> 'retired' and (${state ?? ""} = 'retired' or ${pool ?? null} <> pool) is true
+          and (pool = ${cityPool} or exists (select from messaging.sender s where s.pool = a.pool))
+          and not exists (select from messaging.account other
+            where other.pool = a.pool and other.id <> a.id and other.state <> 'retired') as "isLast"
+      from messaging.account a where name = ${name}`;
+    if (!row) return "unknown";
+    if (row.isRetired) return "retired";
+    if (row.isLast) return "last";
+    await sql`
       update messaging.account set department = coalesce(${department ?? null}, department),
         pool = coalesce(${pool ?? null}, pool), state = coalesce(${state ?? null}, state)
       where name = ${name}`;
-    return count > 0;
+    return "changed";
   },
 });

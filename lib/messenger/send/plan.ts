@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { maxPlanDays, maxPlanned, priorities } from "#lib/messaging/submission.ts";
+import { cityPool, maxPlanDays, maxPlanned, priorities } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { loadHistory } from "./history.ts";
 import type { Pace } from "./pace.ts";
@@ -49,7 +49,7 @@ export const forecastDays = (pacing: Pacing, areNew: readonly boolean[], now: nu
 /** Lists the city's numbers that bulk messages are sent from now; while none can send, the one that has sent last. */
 const listNumbers = async (sql: postgres.Sql): Promise<string[]> => {
   const rows = await sql<{ number: string }[]>`
-    select number from messaging.account where pool = 'city' and messaging.can_send(id) order by id`;
+    select number from messaging.account where pool = ${cityPool} and messaging.can_send(id) order by id`;
   if (rows.length > 0) return rows.map(({ number }) => number);
   const [last] = await sql<{ number: string }[]>`
     select number from messaging.message where sent_at is not null order by sent_at desc limit 1`;
@@ -71,7 +71,7 @@ export const planMessages = async (
     where c.number = any(string_to_array(${numbers.join()}, ',')) and c.phone = ${phone} limit 1) as known`;
   const waiting = await sql<{ known: string | null }[]>`
     select ${knownBy(sql`m.phone`)} from messaging.message m
-    where is_open and pool = 'city' order by priority, seq limit ${maxPlanned}`;
+    where is_open and pool = ${cityPool} order by priority, seq limit ${maxPlanned}`;
   const wanted = await sql<{ known: string | null }[]>`
     select ${knownBy(sql`given.phone`)}
     from unnest(string_to_array(${phones.join()}, ',')) with ordinality given (phone, place) order by place`;
