@@ -238,8 +238,8 @@ export const notification: readonly Mutant[] = [
   {
     breaks: "A name continues the run of another template",
     file: "lib/notification/bulk-run.ts",
-    find: "if (before && before.template !== template)",
-    replace: "if (before && before.template === null)",
+    find: "if (run.template !== template)",
+    replace: "if (run.template === null)",
     tests: ofCommand,
     only: "with another template",
   },
@@ -286,7 +286,7 @@ export const notification: readonly Mutant[] = [
   {
     breaks: "Who wrote a text approves it in the database",
     file: "lib/db/migrations/0014.do.notification.sql",
-    find: " and approver <> author),",
+    find: " and lower(approver) <> lower(author)),",
     replace: "),",
     tests: template,
     only: "neither by the command",
