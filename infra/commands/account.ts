@@ -4,7 +4,7 @@ import {
   accountDirectory,
 } from "#lib/messenger/account/directory.ts";
 import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
-import { requireStageDatabase, withConnection } from "./connect.ts";
+import { withDirectoryOf } from "./connect.ts";
 import { readName, stage } from "./credential.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
@@ -40,13 +40,7 @@ const format = (accounts: readonly AccountSummary[]): string =>
 
 type Directory = ReturnType<typeof accountDirectory>;
 
-const withDirectory = <T>(
-  given: { readonly stage?: string | undefined },
-  work: (directory: Directory) => Promise<T>,
-): Promise<T> => {
-  requireStageDatabase(given.stage, "sender-admin");
-  return withConnection("sender-admin", (sql) => work(accountDirectory(sql)));
-};
+const withDirectory = withDirectoryOf("sender-admin", accountDirectory);
 
 const show = async (directory: Directory, name: string, hint = ""): Promise<Reply> => {
   const accounts = (await directory.list()).filter((one) => one.name === name);
