@@ -22,16 +22,19 @@ export interface AccountSummary {
   waiting: number;
 }
 
+/** Lists accounts by pool and name. @param condition on `messaging.account`. */
+export const summarizeAccounts = (sql: postgres.ISql, condition: postgres.Fragment) => sql<AccountSummary[]>`
+  select name, pool, department, state, number, linked_at as "linkedAt",
+    case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
+    messaging.count_waiting(id) as waiting
+  from messaging.account where ${condition} order by pool, name`;
+
 /**
  * Manages the accounts that send, for the operator.
  * @param sql connection of the role `municipal_sender_admin`.
  */
 export const accountDirectory = (sql: postgres.Sql) => ({
-  list: (): Promise<AccountSummary[]> => sql<AccountSummary[]>`
-    select name, pool, department, state, number, linked_at as "linkedAt",
-      case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
-      messaging.count_waiting(id) as waiting
-    from messaging.account order by pool, name`,
+  list: (): Promise<AccountSummary[]> => summarizeAccounts(sql, sql`true`),
 
   /** @returns false if the name is in use. */
   async add(name: string, { department, pool = cityPool, state = "active" }: AccountTerms): Promise<boolean> {

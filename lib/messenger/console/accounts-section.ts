@@ -1,16 +1,16 @@
 import { type Html, html } from "#lib/html.ts";
-import type { AccountRow } from "./accounts.ts";
+import type { AccountSummary } from "../account/directory.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
-const describe = (account: AccountRow, { state, words }: View): string => {
+const describe = (account: AccountSummary, { state, words }: View): string => {
   const { status, accounts } = words;
   if (account.name === state?.account && state.leader) return status.labels[state.connection.kind];
-  if (account.heldBy !== null) return accounts.held(account.heldBy);
+  if (account.holdCode !== null) return accounts.held(account.holdCode);
   return account.number === null ? accounts.unlinked : accounts.linked;
 };
 
 // explicit roles as in outbox-section.ts
-const renderAccount = (account: AccountRow, view: View): Html => {
+const renderAccount = (account: AccountSummary, view: View): Html => {
   const { words, state } = view;
   const { columns, states, show, shown } = words.accounts;
   const { name, department, pool, number, waiting } = account;

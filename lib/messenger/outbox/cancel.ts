@@ -5,8 +5,8 @@ import type { MessageState } from "#lib/messaging/submission.ts";
 import { detachMedia } from "./media.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
 
-/** That a message waits, and that nothing of it may have left. */
-const waits = (sql: postgres.ISql) => sql`state = 'PENDING' and attempts <= unsent`;
+/** Matches a message that waits and of which nothing may have left: it may be cancelled, or sent by another account. */
+export const waits = (sql: postgres.ISql) => sql`state = 'PENDING' and attempts <= unsent`;
 
 /**
  * Cancels a message that waits and of which nothing may have left. It and the statement that takes a message to send it
