@@ -1,5 +1,6 @@
 import { type Html, html } from "#lib/html.ts";
 import type { AccountSummary } from "../account/directory.ts";
+import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
 const describe = (account: AccountSummary, { state, words }: View): string => {
@@ -33,12 +34,10 @@ const renderAccount = (account: AccountSummary, view: View): Html => {
 export const renderAccounts = (view: View): Html => {
   const { columns, heading, hint } = view.words.accounts;
   const { accounts = [] } = view.state ?? {};
+  const rows = accounts.map((account) => renderAccount(account, view));
   return html`<section id="accounts" class="card" aria-labelledby="accounts-title"${hiddenUnless(accounts.length > 1)}>
 <h2 id="accounts-title">${heading}</h2>
 <p class="muted">${hint}</p>
-<table role="table" class="plain" aria-labelledby="accounts-title">
-<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${accounts.map((account) => renderAccount(account, view))}</tbody>
-</table>
+${renderTable("accounts", columns, rows)}
 </section>`;
 };
