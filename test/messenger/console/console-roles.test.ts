@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { listActs, openActs } from "#lib/messenger/console/acts.ts";
+import { listActs, openActs } from "#lib/messenger/console/state/acts.ts";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
 import { pairing, qrText, userOf } from "../../steps/console.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";

@@ -1,11 +1,11 @@
 import { type Html, html } from "#lib/html.ts";
-import { findDisconnection } from "../channels/platform-codes.ts";
-import { tooOldSeconds } from "../outbox/depth.ts";
+import { findDisconnection } from "../../channels/platform-codes.ts";
+import { tooOldSeconds } from "../../outbox/depth.ts";
+import { adviceOf } from "../words/advice.ts";
 import { formatSeconds, formatTime, renderAge } from "./age.ts";
 import { replayCommand } from "./runs-section.ts";
 import { renderTable } from "./table.ts";
 import type { View } from "./view.ts";
-import { adviceOf } from "./words/advice.ts";
 
 interface Alert {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { type Html, html } from "#lib/html.ts";
+import type { CallbackSummary } from "../state/callbacks.ts";
 import { renderAge } from "./age.ts";
-import type { CallbackSummary } from "./callbacks.ts";
 import { quote } from "./runs-section.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";

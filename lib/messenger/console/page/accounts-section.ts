@@ -1,5 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
-import type { AccountSummary } from "../account/directory.ts";
+import type { AccountSummary } from "../../account/directory.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
 

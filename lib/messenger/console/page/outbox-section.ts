@@ -1,12 +1,12 @@
 import { type Html, html } from "#lib/html.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { State } from "#lib/messaging/submission.ts";
-import type { MessageSummary, Obstacle, Waiting } from "../outbox/message.ts";
-import { maxAhead } from "../outbox/next.ts";
+import type { MessageSummary, Obstacle, Waiting } from "../../outbox/message.ts";
+import { maxAhead } from "../../outbox/next.ts";
+import { adviceOfRefusal, describeReason } from "../words/advice.ts";
 import { formatSeconds, formatTime, renderAge } from "./age.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
-import { adviceOfRefusal, describeReason } from "./words/advice.ts";
 
 const queueNames = { PENDING: "waiting", SENDING: "sending" } as const;
 

@@ -1,7 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
 import { states } from "#lib/messaging/submission.ts";
+import type { RunSummary } from "../state/runs.ts";
 import { renderAge } from "./age.ts";
-import type { RunSummary } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless, may, type View } from "./view.ts";
 

@@ -1,5 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
-import type { Act } from "./acts.ts";
+import type { Act } from "../state/acts.ts";
 import { renderAge } from "./age.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";

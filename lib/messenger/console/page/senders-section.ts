@@ -1,7 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
 import { messageClasses } from "#lib/messaging/submission.ts";
+import type { SenderSummary } from "../state/senders.ts";
 import { formatTime } from "./age.ts";
-import type { SenderSummary } from "./senders.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
