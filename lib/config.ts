@@ -56,7 +56,6 @@ const Environment = z.object({
   /** Secret with the `{key}` that encrypts the messenger's data in the database. */
   MESSENGER_KEY_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Secret with the accounts that the messenger reaches by requests, such as those of the WhatsApp Business Platform. */
-  MESSENGER_CHANNELS_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Secret with the console's operators. */
   CONSOLE_SECRET_ID: z.optional(z.string().check(z.minLength(1))),
   /** Issuer of OpenID Connect where the console's operators log in, and the console's client there. */

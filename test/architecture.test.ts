@@ -61,9 +61,24 @@ const rooms: Record<string, readonly string[]> = {
   ],
   "lib/messenger/console/words": ["lib/messenger/channels", "lib/messenger/outbox"],
   "lib/messenger/console/login": ["lib"],
+  "lib/messenger/console/state": [
+    ...[
+      "lib",
+      "lib/db",
+      "lib/messaging",
+      "lib/messenger/account",
+      "lib/messenger/channels",
+      "lib/messenger/outbox",
+    ],
+    ...["lib/messenger/console/login", "lib/sender"],
+  ],
+  "lib/messenger/console/page": [
+    ...["lib", "lib/messaging", "lib/messenger/account", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...["words", "login", "state"].map((room) => `lib/messenger/console/${room}`),
+  ],
   "lib/messenger/console": [
-    ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
-    ...["lib/messenger/console/words", "lib/messenger/console/login", "lib/sender"],
+    ...["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+    ...["words", "login", "state", "page"].map((room) => `lib/messenger/console/${room}`),
   ],
   "lib/messenger": [
     ...["lib", "lib/db", "lib/faults", "lib/messaging", "lib/notification", "lib/secrets"],
@@ -78,6 +93,7 @@ const rooms: Record<string, readonly string[]> = {
       "channels/whatsapp/link",
       "console",
       "console/login",
+      "console/state",
       "outbox",
       "reply",
       "send",

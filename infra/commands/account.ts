@@ -4,13 +4,21 @@ import {
   accountDirectory,
 } from "#lib/messenger/account/directory.ts";
 import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
-import { requireStageDatabase, withConnection } from "./connect.ts";
+import { withDirectoryOf } from "./connect.ts";
 import { readName, stage } from "./credential.ts";
 import { formatTable, formatTime } from "./listing.ts";
 
 const readAccount = readName("ACCOUNT", "health-1");
 const readPool = readName("POOL", "health");
-const department = ["--department <text>", "whose number it is, such as Dinas Kesehatan"] as const;
+const readDepartment = (text: string): string => {
+  if (/^[^\p{Cc}]{1,100}$/u.test(text.trim())) return text.trim();
+  throw new WrongCall("--department must be 1 to 100 characters on one line, such as Dinas Kesehatan");
+};
+const department = [
+  "--department <text>",
+  "whose number it is, such as Dinas Kesehatan",
+  readDepartment,
+] as const;
 const pool = ["--pool <name>", "whose senders' messages it sends", readPool] as const;
 
 const states = ["active", "spare", "retired"] as const;
@@ -32,13 +40,7 @@ const format = (accounts: readonly AccountSummary[]): string =>
 
 type Directory = ReturnType<typeof accountDirectory>;
 
-const withDirectory = <T>(
-  given: { readonly stage?: string | undefined },
-  work: (directory: Directory) => Promise<T>,
-): Promise<T> => {
-  requireStageDatabase(given.stage, "sender-admin");
-  return withConnection("sender-admin", (sql) => work(accountDirectory(sql)));
-};
+const withDirectory = withDirectoryOf("sender-admin", accountDirectory);
 
 const show = async (directory: Directory, name: string, hint = ""): Promise<Reply> => {
   const accounts = (await directory.list()).filter((one) => one.name === name);
@@ -55,9 +57,16 @@ const add = (name: string, terms: AccountTerms) => async (directory: Directory) 
   return show(directory, name, "\n\nLink its number in the console: choose the account there.");
 };
 
+const problems = {
+  unknown: "There is no such account",
+  retired: "It is retired for good. Add another account",
+  last: "It is the last account of its pool, whose senders' messages nobody would send. Add another account to the pool",
+} as const;
+
 const change = (name: string, terms: AccountTerms) => async (directory: Directory) => {
-  if (!(await directory.change(name, terms)))
-    throw new CommandError(`There is no account "${name}". See: npm run account -- list`);
+  const outcome = await directory.change(name, terms);
+  if (outcome !== "changed")
+    throw new CommandError(`${name}: ${problems[outcome]}. See: npm run account -- list`);
   return show(directory, name);
 };
 

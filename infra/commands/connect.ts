@@ -75,3 +75,15 @@ export const withConnection = async <T>(
     await sql.end({ timeout: 1 });
   }
 };
+
+/**
+ * Runs work with what manages a stage's rows as the given role.
+ *
+ * @throws as {@link requireStageDatabase} and {@link withConnection}.
+ */
+export const withDirectoryOf =
+  <D>(role: LoginRole, open: (sql: postgres.Sql) => D) =>
+  <T>({ stage }: { readonly stage?: string | undefined }, work: (directory: D) => Promise<T>): Promise<T> => {
+    requireStageDatabase(stage, role);
+    return withConnection(role, (sql) => work(open(sql)));
+  };

@@ -7,7 +7,7 @@ import {
 } from "#lib/sender/directory.ts";
 import type { SenderTerms } from "#lib/sender/terms.ts";
 import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "./command.ts";
-import { requireStageDatabase, withConnection } from "./connect.ts";
+import { withDirectoryOf } from "./connect.ts";
 import {
   expires,
   formatState,
@@ -66,13 +66,7 @@ const showCredential = (sender: string, { id, password, expiresAt }: IssuedCrede
 
 type Directory = ReturnType<typeof senderDirectory>;
 
-const withDirectory = <T>(
-  given: { readonly stage?: string | undefined },
-  work: (directory: Directory) => Promise<T>,
-): Promise<T> => {
-  requireStageDatabase(given.stage, "sender-admin");
-  return withConnection("sender-admin", (sql) => work(senderDirectory(sql)));
-};
+const withDirectory = withDirectoryOf("sender-admin", senderDirectory);
 
 const add = (sender: string, expiresAt: Date | undefined) => async (directory: Directory) => {
   const credentials = await directory.listCredentials();

@@ -24,7 +24,8 @@ const readName = (name: string): string => {
 };
 
 const readOperator = (name: string): string => {
-  if (/^\S.{0,99}$/.test(name)) return name;
+  const trimmed = name.trim();
+  if (/^[^\p{Cc}]{1,100}$/u.test(trimmed)) return trimmed;
   throw new WrongCall("--by must be the name of an operator, of up to 100 characters");
 };
 

@@ -70,6 +70,9 @@ export const apiSender = (username: string): string => `api:${username}`;
 /** The user who is such a sender. */
 export const usernameOf = (sender: string): string => sender.slice(apiSender("").length);
 
+/** The pool of accounts of the city's own messages, and of senders without another; the default in the database. */
+export const cityPool = "city";
+
 /** Whose messages a request is about. */
 export const Owner = z.object({ sender: sender() });
 

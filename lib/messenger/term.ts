@@ -4,7 +4,6 @@ import { isOptedOut } from "#lib/notification/opt-out.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { type Account, recordNumber } from "./account/account.ts";
 import type { Channel } from "./channels/channel.ts";
-import type { ConnectionState } from "./channels/connection-state.ts";
 import type { Inbound } from "./channels/inbound.ts";
 import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
@@ -43,6 +42,9 @@ export interface TermOptions extends Omit<ChannelOptions, "metrics"> {
   readonly leaderships: Map<number, Leadership>;
 }
 
+/** A gateway's accounts may share the name that recipients see. */
+const numberOf = ({ name, channel }: Account, as: string): string => (channel === "sms" ? `sms:${name}` : as);
+
 /** Of a value that the database rejects: its log is all that is left of it. */
 const logged = () => {};
 
@@ -69,14 +71,17 @@ export const leadTerm = (options: TermOptions) => {
       connections += 1;
       if (connections > 1) metrics.onReconnect();
       pacing.startRamp(steadyNow());
-      void begin(state).catch(logged);
+      // nothing is sent from another number at the pace of the former
+      const number = numberOf(account, state.as);
+      if (pacing.number !== number) pacing.end();
+      void begin(number, () => link.state() === state).catch(logged);
     });
-    const begin = async (state: ConnectionState & { readonly kind: "open" }) => {
+    const begin = async (number: string, isCurrent: () => boolean) => {
       let isOwn = false;
       await retryUntilDone(async () => {
-        isOwn = await recordNumber(sql, account.id, state.as);
+        isOwn = await recordNumber(sql, account.id, number);
       }, signal);
-      if (isOwn) await beginAccount(limits, state.as, () => link.state() === state, wakeup);
+      if (isOwn) await beginAccount(limits, number, isCurrent, wakeup);
       else
         log.error("the number is linked to another account; unlink one of them", { account: account.name });
     };

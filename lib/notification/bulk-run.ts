@@ -26,6 +26,13 @@ const requireOpen = (state: Run["state"] | undefined): void => {
   if (state === "cancelled") throw new RunError("it was cancelled; those who wait for it get nothing");
 };
 
+/** @throws RunError for a name that another template has used, and for a run that was cancelled. */
+export const requireUsable = (run: Pick<Run, "state" | "template">, name: string, template: string): void => {
+  if (run.template !== template)
+    throw new RunError(`the name ${name} is taken by a run with the template ${run.template}`);
+  requireOpen(run.state);
+};
+
 /**
  * Starts a bulk run, or continues one. What it could not send before is no longer part of it: the file may be corrected.
  *
@@ -34,15 +41,15 @@ const requireOpen = (state: Run["state"] | undefined): void => {
  */
 export const openBulkRun = async (sql: postgres.Sql, name: string, template: string): Promise<string> => {
   const before = await findBulkRun(sql, name);
-  if (before && before.template !== template)
-    throw new RunError(`the name ${name} is taken by a run with the template ${before.template}`);
+  if (before) requireUsable(before, name, template);
   const [run] = await sql<Pick<Run, "id" | "state">[]>`
     insert into notification.run as known (job, scheduled_at, template)
     values (${bulkScope(name).job}, now(), ${template})
     on conflict (job) where template is not null do update
     set state = case known.state when 'cancelled' then known.state else 'running' end, reason = null, changed_at = now()
+    where known.template = excluded.template
     returning id, state`;
-  if (!run) throw new Error("the run was not stored");
+  if (!run) throw new RunError(`the name ${name} is taken by a run with another template`);
   requireOpen(run.state);
   await sql`update notification.recipient set run_id = null where run_id = ${run.id} and outcome <> 'accepted'`;
   return run.id;

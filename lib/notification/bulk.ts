@@ -3,7 +3,14 @@ import type { Draft } from "#lib/messaging/messenger-client.ts";
 import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
 import type { BulkLine } from "./bulk-file.ts";
-import { bulkScope, findBulkRun, findInRun, openBulkRun, requireUncancelled } from "./bulk-run.ts";
+import {
+  bulkScope,
+  findBulkRun,
+  findInRun,
+  openBulkRun,
+  requireUncancelled,
+  requireUsable,
+} from "./bulk-run.ts";
 import type { BulkContext } from "./context.ts";
 import { explain, maskName, RunError, submitDrafts } from "./dispatch.ts";
 import { createDraft, respectsOptOut } from "./draft.ts";
@@ -106,9 +113,14 @@ export interface BulkPreview {
   readonly days: number;
 }
 
-/** Shows what a run would do, with masked names, without sending or storing anything. */
+/**
+ * Shows what a run would do, with masked names, without sending or storing anything.
+ *
+ * @throws RunError for a name that another template has used, and for a run that was cancelled.
+ */
 export const previewBulk = async (context: BulkContext, bulk: Bulk): Promise<BulkPreview> => {
   const run = await findBulkRun(context.sql, bulk.name);
+  if (run) requireUsable(run, bulk.name, bulk.template.name);
   const decisions = await decide(context, { ...bulk, lines: bulk.lines.map(maskName) }, run?.id);
   return { decisions, days: countDays(await planDays(context, decisions)) };
 };
@@ -193,9 +205,7 @@ export const sendBulk = async (
     return { run: await closeRun(sql, run), days: countDays(days) };
   } catch (error) {
     const reason = explain(error);
-    const { state } = await closeRun(sql, run, reason);
-    // what was handed over while it was cancelled
-    if (state === "cancelled") await context.cancelRun(bulk.name);
+    await closeRun(sql, run, reason);
     throw new RunError(reason, { cause: error });
   }
 };

@@ -44,6 +44,8 @@ export const createDraft = ({ template, phone, values, expiresAt, key, run }: Dr
       ...(template.quietHours && { quiet_hours: template.quietHours }),
       ...(run && { run }),
     };
+    // of a text whose lines all have optional values
+    if (!text.trim() && !file) return refused("the text is empty");
     return Submission.safeParse(draft).success ? { draft } : refused("the message is invalid");
   } catch (error) {
     if (error instanceof ValueError) return refused(error.message);

@@ -65,7 +65,8 @@ const toTemplate = ({ name, text, class: kind, parameters }: TemplateDraft): Tem
     throw new TemplateError(`${name} is not a template in code: give its class and its values`);
   const schemas = Object.entries(parameters).map(([value, rule]): [string, z.ZodMiniType] => {
     const schema = findSchema(rule);
-    if (!schema || !/^[a-z_]{1,40}$/.test(value))
+    // the column of the number
+    if (!schema || value === "phone" || !/^[a-z_]{1,40}$/.test(value))
       throw new TemplateError(
         `Invalid value: ${value}=${rule}. Use name=rule with one of words:60 (1 to ${maxWords} characters), ${Object.keys(kinds).join(", ")}`,
       );
@@ -83,6 +84,19 @@ export const resolveTemplate = async (sql: postgres.ISql, name: string): Promise
   return stored ? toTemplate(stored) : findTemplate(name);
 };
 
+/** @throws TemplateError for a text that would show anything but itself and its values. */
+const requireText = (text: string, rules: Readonly<Record<string, string>>): void => {
+  const names = Object.keys(rules).join(", ");
+  const unknown = [...text.matchAll(placeholder)].find(([, value = ""]) => !Object.hasOwn(rules, value));
+  if (unknown) throw new TemplateError(`The text has ${unknown[0]}, but the values are ${names}`);
+  if (/\{\{|\}\}/.test(text.replace(placeholder, "")))
+    throw new TemplateError(
+      `The text has braces without a value: write {{name}}, without spaces, with one of ${names}`,
+    );
+  if (text.trim() === "" || /[\0\uFFFD]/.test(text))
+    throw new TemplateError("The text is empty or not UTF-8: save the file as UTF-8");
+};
+
 /** Stores a new version as a draft. @returns its number. @throws TemplateError */
 export const addVersion = async (
   sql: postgres.Sql,
@@ -90,35 +104,42 @@ export const addVersion = async (
   author: string,
 ): Promise<number> => {
   const { name, text, class: kind, parameters } = draft;
-  const rules = listRules(toTemplate(draft));
-  const unknown = [...text.matchAll(placeholder)].find(([, value = ""]) => !Object.hasOwn(rules, value));
-  if (unknown)
-    throw new TemplateError(
-      `The text has ${unknown[0]}, but the values are ${Object.keys(rules).join(", ")}`,
-    );
+  requireText(text, listRules(toTemplate(draft)));
   const [row] = await sql<{ version: number }[]>`
     insert into notification.template (name, version, text, class, parameters, author)
     select ${name}, coalesce(max(version), 0) + 1, ${text}, ${kind}, ${JSON.stringify(parameters)}::text::jsonb, ${author}
-    from notification.template where name = ${name} returning version`;
-  return row?.version ?? 0;
+    from notification.template where name = ${name} on conflict do nothing returning version`;
+  if (!row) throw new TemplateError(`Another version of ${name} was added meanwhile. Try again`);
+  return row.version;
 };
 
-/** Approves a draft: from now on its text is sent. @throws TemplateError for its author, and for anything but a draft. */
+/**
+ * Approves a draft: from now on its text is sent.
+ *
+ * @throws TemplateError for its author, for anything but a draft, and for one that a later version has replaced.
+ */
 export const approveVersion = async (
   sql: postgres.Sql,
   name: string,
   version: number,
   approver: string,
 ): Promise<void> => {
-  const [draft] = await sql<{ author: string }[]>`
-    select author from notification.template
+  const [draft] = await sql<{ isAuthor: boolean; later: number | null }[]>`
+    select lower(author) = lower(${approver}) as "isAuthor", (
+      select max(version) from notification.template later
+      where later.name = draft.name and later.version > draft.version and approver is not null and retired_at is null) as later
+    from notification.template draft
     where name = ${name} and version = ${version} and approver is null and retired_at is null`;
   if (!draft) throw new TemplateError(`No draft ${name} ${version}`);
-  if (draft.author === approver)
-    throw new TemplateError(`${approver} wrote it: another operator must approve it`);
-  await sql`
+  if (draft.isAuthor) throw new TemplateError(`${approver} wrote it: another operator must approve it`);
+  if (draft.later !== null)
+    throw new TemplateError(
+      `${name} ${draft.later} is sent: retire it first, or add the text as a new version`,
+    );
+  const { count } = await sql`
     update notification.template set approver = ${approver}, approved_at = now()
-    where name = ${name} and version = ${version} and approver is null`;
+    where name = ${name} and version = ${version} and approver is null and retired_at is null`;
+  if (count === 0) throw new TemplateError(`No draft ${name} ${version}`);
 };
 
 /** Retires a version: the approved one before it is sent again, or that in code. @throws TemplateError for an unknown one. */

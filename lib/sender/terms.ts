@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { type MessageClass, messageClasses } from "#lib/messaging/submission.ts";
+import { cityPool, type MessageClass, messageClasses } from "#lib/messaging/submission.ts";
 
 /** What a sender may send, and has sent today. */
 export interface SenderTerms {
@@ -21,7 +21,7 @@ export const listTerms = async (sql: postgres.ISql): Promise<SenderTerms[]> => {
       select substr(sender, 5) as name, sum(messages)::int as messages, sum(bytes)::float8 as bytes
       from messaging.sender_day where day = messaging.today() and sender like 'api:%' group by sender
     )
-    select coalesce(s.name, today.name) as sender, coalesce(pool, 'city') as pool,
+    select coalesce(s.name, today.name) as sender, coalesce(pool, ${cityPool}) as pool,
       array_to_string(classes, ' ') as classes, per_day as "perDay",
       bytes_per_day::float8 as "bytesPerDay", coalesce(messages, 0) as "messagesToday", coalesce(bytes, 0) as "bytesToday"
     from messaging.sender s full join today on today.name = s.name order by 1`;

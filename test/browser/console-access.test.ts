@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openIssuer } from "#lib/messenger/console/login/issuer.ts";
-import type { ConsoleState } from "#lib/messenger/console/state.ts";
+import type { ConsoleState } from "#lib/messenger/console/state/state.ts";
 import { connected, createConsole, operator, pairing } from "../steps/console.ts";
 import { startIssuer } from "../steps/issuer.ts";
 import { launchBrowser } from "./browser.ts";

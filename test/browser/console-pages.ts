@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from "vitest";
-import type { ConsoleState } from "#lib/messenger/console/state.ts";
+import type { ConsoleState } from "#lib/messenger/console/state/state.ts";
 import { createConsole, operator } from "../steps/console.ts";
 import { launchBrowser } from "./browser.ts";
 

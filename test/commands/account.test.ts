@@ -53,3 +53,34 @@ test("the list counts the messages that wait for an account", async () => {
     await sql`delete from messaging.message where id = ${id}`;
   }
 });
+
+test("the last account of a pool with senders neither leaves it nor retires", async () => {
+  const [name, next] = [newName(), newName()];
+  const sql = connectFor("adminUrl");
+  await account("add", name, "--pool", name);
+  await sql`insert into messaging.sender (name, pool) values (${name}, ${name})`;
+  const last = { status: 1, errors: expect.stringContaining("last account of its pool") };
+  try {
+    expect(await account("change", name, "--state", "retired")).toMatchObject(last);
+    expect(await account("change", name, "--pool", "unused")).toMatchObject(last);
+    expect(await account("change", name, "--pool", name, "--state", "spare")).toMatchObject({ status: 0 });
+    await account("add", next, "--pool", name);
+    expect(await json("change", name, "--state", "retired")).toMatchObject({ state: "retired" });
+  } finally {
+    await sql`delete from messaging.sender where name = ${name}`;
+    await account("change", next, "--state", "retired");
+  }
+});
+
+test.each([
+  [["add", "Kantor Satu"], "lower-case letters, digits and dashes"],
+  [["add", "x".repeat(41)], "1 to 40"],
+  [["add", "x'; drop table messaging.account; --"], "lower-case letters, digits and dashes"],
+  [["add", "office", "--pool", "Kota Lama"], "POOL must be"],
+  [["add", "office", "--department", " "], "--department must be 1 to 100 characters"],
+  [["add", "office", "--department", "x".repeat(101)], "--department must be 1 to 100 characters"],
+  [["change", "main", "--state", "nonsense"], "Unknown state: nonsense. Use active, spare, retired."],
+  [["change", "main"], "Give at least one of --department, --pool and --state"],
+])("rejects %j and says what to do", async (args, message) => {
+  expect(await account(...args)).toMatchObject({ status: 2, errors: expect.stringContaining(message) });
+});

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -50,7 +50,7 @@ beforeEach(() =>
   admin(async (sql) => {
     await sql`update messaging.control set paused = true`;
     await sql`truncate messaging.message, messaging.idempotency cascade`;
-    await sql`truncate notification.run, notification.recipient, notification.opt_out`;
+    await sql`truncate notification.run, notification.recipient, notification.opt_out, notification.template`;
   }),
 );
 
@@ -146,14 +146,52 @@ describe("bulk", () => {
     ]);
   });
 
+  test("of a template whose text has changed sends the new text, to those who have not got the former", async () => {
+    writePeople(1);
+    await bulk(file, "--name", "march");
+    await admin(
+      (sql) => sql`
+        insert into notification.template (name, version, text, author, approver, approved_at)
+        values ('reminder', 1, 'Baru {{name}}', 'sari', 'budi', now())`,
+    );
+    writePeople(2);
+    await bulk(file, "--name", "march");
+    expect((await sent()).map(({ text }) => text.slice(0, 4))).toEqual(["Yth.", "Baru"]);
+  });
+
+  test("started twice at once under one name reaches each phone once", { timeout: 60_000 }, async () => {
+    writePeople(500);
+    const start = () =>
+      startCommand("infra/commands/notify.ts", settings(), "bulk", file, "--template", "reminder").ended;
+    for (const { status, out } of await Promise.all([start(), start()]))
+      expect([status, out]).toEqual([0, expect.stringContaining("500 accepted")]);
+    expect([await countMessages(), new Set(await phones()).size, await countRuns()]).toEqual([500, 500, 1]);
+  });
+
+  test("of more lines than can be planned reads no more than these", async () => {
+    writeFileSync(file, "phone,name,subject,details\n");
+    const block = Array.from({ length: 10_000 }, (_, row) => `${phoneOf(row)},Warga,Pajak,Bayar\n`).join("");
+    for (let blocks = 0; blocks < 100; blocks++) appendFileSync(file, block);
+    const before = process.memoryUsage().rss;
+    expect(await bulk(file)).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining("the file has more than 20000 recipients; split it"),
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20);
+    expect(await countRuns()).toBe(0);
+  });
+
   test("rejects a name that a run with another template has", async () => {
     writePeople(1);
     await bulk(file, "--name", "march");
     write("phone,system,summary,since", "628125550001,Air,Mati,09:00");
-    expect(await notify("bulk", file, "--template", "system-alert", "--name", "march")).toMatchObject({
-      status: 1,
-      errors: expect.stringContaining("the name march is taken by a run with the template reminder"),
-    });
+    for (const more of [[], ["--dry-run"]])
+      expect(
+        await notify("bulk", file, "--template", "system-alert", "--name", "march", ...more),
+      ).toMatchObject({
+        status: 1,
+        errors: expect.stringContaining("the name march is taken by a run with the template reminder"),
+      });
     expect(await countMessages()).toBe(1);
   });
 
@@ -224,10 +262,12 @@ test("bulk-cancel cancels what waits, for good, and bulk-report says what became
   await bulk(file, "--name", "tax");
   await admin((sql) => sql`update messaging.message set state = 'SENT' where phone = ${phoneOf(0)}`);
   expect((await notify("bulk-cancel", "tax")).out).toBe("1 messages of tax were cancelled.\n");
-  expect(await bulk(file, "--name", "tax")).toMatchObject({
-    status: 1,
-    errors: expect.stringContaining("tax failed: it was cancelled"),
-  });
+  expect((await notify("bulk-cancel", "tax")).out).toBe("0 messages of tax were cancelled.\n");
+  for (const more of [[], ["--dry-run"]])
+    expect(await bulk(file, "--name", "tax", ...more)).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining("tax failed: it was cancelled"),
+    });
   expect((await sent()).map(({ state }) => state)).toEqual(["SENT", "CANCELLED"]);
   const time = String.raw`\d{4}-\d\d-\d\dT\S+Z`;
   expect((await notify("bulk-report", "tax")).out).toMatch(
@@ -241,6 +281,15 @@ test("bulk-cancel cancels what waits, for good, and bulk-report says what became
       ].join("\n"),
     ),
   );
+});
+
+test("bulk-report has no cell that a spreadsheet would calculate, whatever is in the file", async () => {
+  const formulas = ["=1+1", "+62811-x", "-1", "@SUM(A1)", "\t=1", '"=HYPERLINK(""x"")"'];
+  write("phone,name,subject,details", ...formulas.map((cell) => `${cell},${cell},${cell},${cell}`));
+  await bulk(file, "--name", "tax");
+  const { out } = await notify("bulk-report", "tax");
+  expect(out.split("\n")).toHaveLength(formulas.length + 2);
+  expect(out).not.toMatch(/(^|,|")\s*[=+\-@]/m);
 });
 
 test("bulk-status shows the progress of a run, and lists the latest", async () => {

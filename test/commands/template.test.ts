@@ -94,6 +94,32 @@ test("its author cannot approve a text, neither by the command nor in the databa
   expect((await template("list")).out).toMatch(/reminder +1 +draft +sari +-/);
 });
 
+test.each(["Sari", " sari "])("an author who approves as %j is still the author", async (name) => {
+  await addText("Halo {{name}}");
+  expect(await approve(1, name)).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining("another operator must approve it"),
+  });
+});
+
+test("a draft that a later version has replaced is not approved, because the later one would be sent", async () => {
+  for (const text of ["Satu {{name}}", "Dua {{name}}"]) await addText(text);
+  await approve(2);
+  expect(await approve(1)).toMatchObject({
+    status: 1,
+    errors: expect.stringContaining("reminder 2 is sent: retire it first"),
+  });
+  await template("retire", "reminder", "2");
+  expect(await approve(1)).toMatchObject({ status: 0 });
+});
+
+test.each(["", " ", "a\nb", "x".repeat(101)])("the operator %j is rejected", async (name) => {
+  expect(await approve(1, name)).toMatchObject({
+    status: 2,
+    errors: expect.stringContaining("--by must be the name of an operator"),
+  });
+});
+
 test("the latest approved version is sent, and the one before it after that is retired", async () => {
   for (const text of ["Satu {{name}}", "Dua {{name}}", "Tiga {{name}}"]) await addText(text);
   for (const version of [1, 2]) await approve(version);
@@ -147,6 +173,12 @@ test("a line of the text is left out if an optional value is missing", async () 
 
 test.each([
   ["Halo {{nama}}", "reminder", [], "The text has {{nama}}, but the values are name, subject, details"],
+  ["Halo {{constructor}}", "reminder", [], "The text has {{constructor}}"],
+  ["Halo {{ name }}", "reminder", [], "The text has braces without a value: write {{name}}, without spaces"],
+  ["Halo {{name}", "reminder", [], "The text has braces without a value"],
+  [" \n\uFEFF", "reminder", [], "The text is empty or not UTF-8"],
+  ["Halo \uFFFD", "reminder", [], "The text is empty or not UTF-8"],
+  ["Halo", "news", ["--class", "bulk", "--value", "phone=words:20"], "Invalid value: phone=words:20"],
   ["Halo", "reminder", ["--class", "bulk"], "reminder is a template in code"],
   ["Halo", "news", [], "news is not a template in code: give its class and its values"],
   ["Halo", "news", ["--class", "bulk", "--value", "name=text"], "Invalid value: name=text. Use name=rule"],

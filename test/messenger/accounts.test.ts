@@ -177,6 +177,19 @@ test("a second account that is linked to the same number sends nothing", async (
   ]);
 });
 
+test("an account that was linked before and is linked to another's number sends nothing", async () => {
+  const other = await addAccount();
+  const task = await startBoth(other);
+  const console = await running.openConsole(task);
+  await console.press("unlink?account=second", { confirmation: en.unlinking.word });
+  await expect.poll(() => kindOf(task, other.id)).toBe("pairing");
+  const state = task.findWhatsApp(other.id)?.state();
+  if (state?.kind === "pairing") await running.platform.scan(state.qr);
+  await expect.poll(() => kindOf(task, other.id)).toBe("open");
+  await sendToAll(task);
+  expect(await running.sql`select distinct account from messaging.message`).toEqual([{ account: 1 }]);
+});
+
 test("an account that is retired is no longer connected", async () => {
   const other = await addAccount();
   const task = await startBoth(other);

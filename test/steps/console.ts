@@ -1,9 +1,9 @@
 import Fastify from "fastify";
-import type { Acts } from "#lib/messenger/console/acts.ts";
 import { type ConsoleOptions, registerConsole } from "#lib/messenger/console/console.ts";
 import type { MessageFilter } from "#lib/messenger/console/login/operator-login.ts";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
-import type { ConsoleState } from "#lib/messenger/console/state.ts";
+import type { Acts } from "#lib/messenger/console/state/acts.ts";
+import type { ConsoleState } from "#lib/messenger/console/state/state.ts";
 import type { MessageSummary } from "#lib/messenger/outbox/message.ts";
 import { hashPassword } from "#lib/password-hash.ts";
 
@@ -65,7 +65,8 @@ export const connected = (): ConsoleState => ({
         pool: "city",
         state: "active",
         number: "6281•••••••77",
-        heldBy: null,
+        holdCode: null,
+        linkedAt: null,
       },
       waiting: 12,
     },

@@ -43,14 +43,20 @@ create table messaging.account (
   hold_until timestamptz,
   created_at timestamptz not null default now()
 );
+-- each of two would send at the whole rate
+create unique index account_of_number on messaging.account (number) where state <> 'retired';
 insert into messaging.account (name) values ('main');
+
+-- Whether an account has connected with its number, and logins are not held.
+create function messaging.is_ready(account messaging.account) returns boolean
+language sql stable
+return (account).state <> 'retired' and (account).number is not null
+  and ((account).hold_code is null or coalesce((account).hold_until <= now(), false));
 
 -- Whether messages may be given to an account: what was given to one that cannot send is taken back, unless it may have left.
 create function messaging.can_send(wanted smallint) returns boolean
 language sql stable
-return exists (
-  select from messaging.account
-  where id = wanted and state = 'active' and number is not null and (hold_code is null or hold_until <= now()));
+return exists (select from messaging.account a where id = wanted and state = 'active' and messaging.is_ready(a));
 
 -- Whether an account takes messages that wait for any of its pool: while it is active, at the pool's first channel. Those of
 -- other channels send what is given to them.
@@ -229,6 +235,21 @@ create table messaging.route (
   primary key (pool, phone)
 );
 
+-- An account that moves to another pool is not the one that the recipients of its former pool know; nor is one that is linked
+-- to another number, but to those that know that number, too.
+create function messaging.forget_routes() returns trigger
+language plpgsql security definer
+set search_path = messaging, pg_temp as $$
+begin
+  delete from messaging.route r
+  where account = new.id and (pool <> new.pool
+    or not exists (select from messaging.contact c where c.number = new.number and c.phone = r.phone));
+  return null;
+end $$;
+create trigger forget_routes after update of pool, number on messaging.account
+for each row when (new.number is not null and (new.pool, new.number) is distinct from (old.pool, old.number))
+execute function messaging.forget_routes();
+
 -- The current leader of each account. Every term of any account has a higher epoch than those before, so that writes by a
 -- former leader are detected.
 create table messaging.leadership (
@@ -396,8 +417,8 @@ grant usage on schema messaging to municipal_messenger, municipal_notify;
 grant select, insert, update, delete on all tables in schema messaging to municipal_messenger;
 grant select on messaging.message_seq_seq to municipal_messenger;
 revoke update, delete on messaging.operator_act, messaging.operator_result from municipal_messenger;
-grant execute on function messaging.quiet_until, messaging.first_insert, messaging.can_send, messaging.takes_from_pool,
-  messaging.next_account, messaging.has_next_channel to municipal_messenger;
+grant execute on function messaging.quiet_until, messaging.first_insert, messaging.is_ready, messaging.can_send,
+  messaging.takes_from_pool, messaging.next_account, messaging.has_next_channel to municipal_messenger;
 grant execute on function messaging.count_states, messaging.list_run, messaging.find_in_run to municipal_notify;
 
 reset role;

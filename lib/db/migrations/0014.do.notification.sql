@@ -155,6 +155,23 @@ begin atomic
   where job = 'bulk:' || wanted and template is not null returning id;
 end;
 
+-- Cancels a message of a run that was cancelled before: whoever handed it over may not know yet, or have been killed since. The
+-- lock makes a cancellation wait for messages that are being inserted, so that it sees them.
+create function notification.cancel_late() returns trigger
+language plpgsql security definer
+set search_path = notification, pg_temp as $$
+declare
+  run_state text;
+begin
+  select state into run_state from notification.run where id = new.run for share;
+  if run_state = 'cancelled' then
+    new.state := 'CANCELLED';
+  end if;
+  return new;
+end $$;
+create trigger cancel_late before insert on messaging.message
+for each row when (new.run is not null) execute function notification.cancel_late();
+
 -- The outcome of a single notification, requested by an event or an operator.
 create table notification.request (
   id text primary key,
@@ -179,7 +196,7 @@ create table notification.template (
   author text not null check (length(author) <= 100),
   created_at timestamptz not null default now(),
   -- of a version that is sent; a draft has none
-  approver text check (length(approver) <= 100 and approver <> author),
+  approver text check (length(approver) <= 100 and lower(approver) <> lower(author)),
   approved_at timestamptz,
   retired_at timestamptz,
   primary key (name, version)

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
-import { nothingLeft } from "../outbox/cancel.ts";
+import { waits } from "../outbox/cancel.ts";
 import { moveLate } from "../outbox/next-channel.ts";
 
 /** One that sends: linked to a number at a time, with keys, a leader and a pace of its own. */
@@ -22,61 +22,68 @@ export const listAccounts = (sql: postgres.ISql) => sql<Account[]>`
 /**
  * Records that an account is linked to a number, with which it has connected: from then on it may be given messages.
  *
- * @returns false if another account is linked to the number: each would send at the whole rate.
+ * @returns false if another account is linked to the number: each would send at the whole rate. Then this one has none.
  */
 export const recordNumber = async (sql: postgres.ISql, account: number, number: string): Promise<boolean> => {
   const [row] = await sql<{ isOwn: boolean }[]>`
     with other as materialized (
       select from messaging.account where number = ${number} and id <> ${account} and state <> 'retired'
     ), stored as (
-      update messaging.account set number = ${number}, linked_at = now()
-      where id = ${account} and number is distinct from ${number} and not exists (select from other)
+      update messaging.account set linked_at = now(), number = case when not exists (select from other) then ${number} end
+      where id = ${account} and number is distinct from ${number}
     )
     select not exists (select from other) as "isOwn"`;
   return row?.isOwn === true;
 };
 
-/** Finds accounts that cannot send, but for spares, and those that cannot write to new contacts: usually none. */
+/** Finds accounts that cannot send even what was given to them, and those that cannot write to new contacts: usually none. */
 const findUnable = async (
   sql: postgres.ISql,
 ): Promise<{ readonly unable: string; readonly limited: string }> => {
   const [row] = await sql<{ unable: string | null; limited: string | null }[]>`
-    select string_agg(a.id::text, ',') filter (where a.state <> 'spare' and not messaging.can_send(a.id)) as unable,
+    select string_agg(a.id::text, ',') filter (where not messaging.is_ready(a)) as unable,
       string_agg(a.id::text, ',') filter (where greatest(n.locked_until, n.paused_until) > now()
         or (n.cap_used >= n.cap_total and n.cap_ends_at > now())) as limited
     from messaging.account a left join messaging.number n on n.phone = a.number`;
   return { unable: row?.unable ?? "", limited: row?.limited ?? "" };
 };
 
+/** Makes the oldest spare that is ready active in each pool in which no account of its channel can send. */
+const activateSpares = async (sql: postgres.Sql): Promise<void> => {
+  const spares = await sql<{ id: number }[]>`
+    select distinct on (pool, channel) id from messaging.account spare
+    where state = 'spare' and messaging.is_ready(spare) and not exists (
+      select from messaging.account other
+      where other.pool = spare.pool and other.channel = spare.channel and messaging.can_send(other.id))
+    order by pool, channel, id`;
+  // an idle task writes nothing
+  for (const { id } of spares)
+    await sql`update messaging.account set state = 'active' where id = ${id} and state = 'spare'`;
+};
+
 /**
  * Takes back the messages of accounts that cannot send, and of limited ones those to new contacts, for the others of their
- * pools; makes a spare active in a pool in which no account can send. A message that may have left stays: only with the same
- * account can it be sent again.
+ * pools; activates spares. A message that may have left stays: only with the same account can it be sent again.
  *
  * @returns how many messages were taken back.
  */
-const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
+export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
+  await activateSpares(sql);
   const { unable, limited } = await findUnable(sql);
   if (unable === "" && limited === "") return 0;
   const { count } = await sql`
     with unable as materialized (
-      select id, pool, channel, messaging.can_send(id) as is_limited, not exists (
+      select id, messaging.is_ready(own) as is_limited, not exists (
           select from messaging.account first
           where first.pool = own.pool and first.state <> 'retired' and first.channel < own.channel) as is_first, (
         select min(other.id) from messaging.account other
         where other.pool = own.pool and other.channel = own.channel and messaging.can_send(other.id)) as other
       from messaging.account own
       where id = any(string_to_array(${`${unable},${limited}`}, ',', '')::smallint[])
-    ), activated as (
-      update messaging.account set state = 'active' where id in (
-        select distinct on (spare.pool, spare.channel) spare.id from messaging.account spare join unable using (pool, channel)
-        where spare.state = 'spare' and spare.number is not null and (spare.hold_code is null or spare.hold_until <= now())
-          and not is_limited and other is null
-        order by spare.pool, spare.channel, spare.id)
     )
     update messaging.message m set account = case when not is_first then other end
     from unable
-    where m.account = unable.id and m.is_open and ${nothingLeft(sql)} and (is_first or other <> m.account)
+    where m.account = unable.id and m.is_open and ${waits(sql)} and (is_first or other <> m.account)
       and (not is_limited or not exists (
         select from messaging.contact c join messaging.account a on a.number = c.number
         where a.id = m.account and c.phone = m.phone))`;

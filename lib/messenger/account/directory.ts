@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { cityPool } from "#lib/messaging/submission.ts";
 
 export interface AccountTerms {
   readonly department?: string | undefined;
@@ -21,31 +22,50 @@ export interface AccountSummary {
   waiting: number;
 }
 
+/** Lists accounts by pool and name. @param condition on `messaging.account`. */
+export const summarizeAccounts = (sql: postgres.ISql, condition: postgres.Fragment) => sql<AccountSummary[]>`
+  select name, pool, department, state, number, linked_at as "linkedAt",
+    case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
+    messaging.count_waiting(id) as waiting
+  from messaging.account where ${condition} order by pool, name`;
+
 /**
  * Manages the accounts that send, for the operator.
  * @param sql connection of the role `municipal_sender_admin`.
  */
 export const accountDirectory = (sql: postgres.Sql) => ({
-  list: (): Promise<AccountSummary[]> => sql<AccountSummary[]>`
-    select name, pool, department, state, number, linked_at as "linkedAt",
-      case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
-      messaging.count_waiting(id) as waiting
-    from messaging.account order by pool, name`,
+  list: (): Promise<AccountSummary[]> => summarizeAccounts(sql, sql`true`),
 
   /** @returns false if the name is in use. */
-  async add(name: string, { department, pool = "city", state = "active" }: AccountTerms): Promise<boolean> {
+  async add(name: string, { department, pool = cityPool, state = "active" }: AccountTerms): Promise<boolean> {
     const { count } = await sql`
       insert into messaging.account (name, department, pool, state) values (${name}, ${department ?? null}, ${pool}, ${state})
       on conflict (name) do nothing`;
     return count > 0;
   },
 
-  /** @returns false for an unknown account. */
-  async change(name: string, { department, pool, state }: AccountTerms): Promise<boolean> {
-    const { count } = await sql`
+  /**
+   * @returns what was done: nothing to an `unknown` account, to one that is `retired`, and to the `last` of a pool with senders,
+   * which would leave it.
+   */
+  async change(
+    name: string,
+    { department, pool, state }: AccountTerms,
+  ): Promise<"changed" | "unknown" | "retired" | "last"> {
+    const [row] = await sql<{ isRetired: boolean; isLast: boolean }[]>`
+      select state = 'retired' and ${state ?? "retired"} <> 'retired' as "isRetired",
+        state <> 'retired' and (${state ?? ""} = 'retired' or ${pool ?? null} <> pool) is true
+          and (pool = ${cityPool} or exists (select from messaging.sender s where s.pool = a.pool))
+          and not exists (select from messaging.account other
+            where other.pool = a.pool and other.id <> a.id and other.state <> 'retired') as "isLast"
+      from messaging.account a where name = ${name}`;
+    if (!row) return "unknown";
+    if (row.isRetired) return "retired";
+    if (row.isLast) return "last";
+    await sql`
       update messaging.account set department = coalesce(${department ?? null}, department),
         pool = coalesce(${pool ?? null}, pool), state = coalesce(${state ?? null}, state)
       where name = ${name}`;
-    return count > 0;
+    return "changed";
   },
 });

@@ -5,9 +5,9 @@ import { log } from "#lib/log.ts";
 import { isPhone, maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
 import { BulkName } from "#lib/messaging/submission.ts";
 import { maxAnswerLength } from "../outbox/answer.ts";
-import type { Acts } from "./acts.ts";
 import type { Notice } from "./login/operator-login.ts";
 import { isAllowed, type Operator, type Role } from "./login/roles.ts";
+import type { Acts } from "./state/acts.ts";
 import type { Words } from "./words/en.ts";
 
 /** With those of acts.ts less than the timeout of the page: the notice can say which component is not responding. */

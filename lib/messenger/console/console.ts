@@ -9,10 +9,10 @@ import { formatCookie } from "./login/cookie.ts";
 import { type MessageFilter, type OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
 import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./login/origin.ts";
 import { confirmOperator, type LoginOptions, serveLogin } from "./login-routes.ts";
-import { readFilter } from "./messages.ts";
-import { renderError, renderPage } from "./page.ts";
+import { renderError, renderPage } from "./page/page.ts";
 import { accountOf, fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
-import type { ConsoleState } from "./state.ts";
+import { readFilter } from "./state/messages.ts";
+import type { ConsoleState } from "./state/state.ts";
 import { isLanguage, languages } from "./words/language.ts";
 
 export interface ConsoleOptions extends Actions, Omit<LoginOptions, "now"> {

@@ -5,8 +5,8 @@ import type { MessageState } from "#lib/messaging/submission.ts";
 import { detachMedia } from "./media.ts";
 import { type StateRow, stateColumns, toState } from "./state.ts";
 
-/** That a message waits, and that nothing of it may have left. */
-export const nothingLeft = (sql: postgres.ISql) => sql`state = 'PENDING' and attempts <= unsent`;
+/** Matches a message that waits and of which nothing may have left: it may be cancelled, or sent by another account. */
+export const waits = (sql: postgres.ISql) => sql`state = 'PENDING' and attempts <= unsent`;
 
 /**
  * Cancels a message that waits and of which nothing may have left. It and the statement that takes a message to send it
@@ -22,7 +22,7 @@ export const cancel = async (
 ): Promise<MessageState | undefined> => {
   const [cancelled] = await sql<(StateRow & { mediaId: number | null })[]>`
     update messaging.message set state = 'CANCELLED', reason = null, changed_at = now()
-    where id = ${id} and sender = ${sender} and ${nothingLeft(sql)}
+    where id = ${id} and sender = ${sender} and ${waits(sql)}
     returning ${stateColumns(sql)}, media_id as "mediaId"`;
   if (cancelled) {
     if (cancelled.mediaId !== null) await detachMedia(sql, cancelled.mediaId);
@@ -44,6 +44,6 @@ export const cancelRun = async (sql: postgres.Sql, name: string): Promise<number
   if (!ended?.run) return undefined;
   const { count } = await sql`
     update messaging.message set state = 'CANCELLED', reason = null, changed_at = now()
-    where run = ${ended.run} and ${nothingLeft(sql)}`;
+    where run = ${ended.run} and ${waits(sql)}`;
   return count;
 };

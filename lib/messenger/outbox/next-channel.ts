@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { channelPolicies } from "#lib/messaging/channel.ts";
 import { type MessageClass, messageClasses, priorities } from "#lib/messaging/submission.ts";
-import { nothingLeft } from "./cancel.ts";
+import { waits } from "./cancel.ts";
 
 const listPriorities = (of: (name: MessageClass) => boolean): string =>
   messageClasses
@@ -87,7 +87,7 @@ const isUnconfirmed = (sql: postgres.Sql) => sql`(
 
 /** Messages of which nothing has left, that expire soon or have no account that can send. */
 const isUnsent = (sql: postgres.Sql, { pools, accounts }: Stuck) => sql`(
-  is_open and ${nothingLeft(sql)} and not_before <= now() and expires_at > now()
+  is_open and ${waits(sql)} and not_before <= now() and expires_at > now()
   and priority = any(string_to_array(${goesOnUnsent}, ',')::smallint[])
   and (expires_at - least(interval '1 hour', (expires_at - due_at) / 10) <= now()
     or (account is null and pool = any(string_to_array(${pools}, ',')))

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { toKnownDuration } from "#lib/messaging/duration.ts";
-import { priorities, type Submission } from "#lib/messaging/submission.ts";
+import { cityPool, priorities, type Submission } from "#lib/messaging/submission.ts";
 import { type Claim, type HeldKey, isFree } from "./idempotency.ts";
 import type { Content } from "./message.ts";
 
@@ -71,7 +71,7 @@ const insertRows = (sql: postgres.ISql, from: postgres.Fragment) => sql`
         where r.pool = given.pool and r.phone = given.phone and messaging.can_send(r.account))
     from (
       select *, greatest(now(), send_at) as due, coalesce((
-        select s.pool from messaging.sender s where s.name = substring(sender from '^api:(.*)$')), 'city') as pool
+        select s.pool from messaging.sender s where s.name = substring(sender from '^api:(.*)$')), ${cityPool}) as pool
       from ${from}) given order by n
     returning id, accepted_at
   ), counted as (

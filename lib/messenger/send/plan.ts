@@ -1,8 +1,9 @@
 import type postgres from "postgres";
-import { maxPlanDays, maxPlanned, priorities } from "#lib/messaging/submission.ts";
+import type { ChannelName } from "#lib/messaging/channel.ts";
+import { cityPool, maxPlanDays, maxPlanned, priorities } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { loadHistory } from "./history.ts";
-import type { Pace } from "./pace.ts";
+import { type Pace, paceOf } from "./pace.ts";
 import { Pacing } from "./pacing.ts";
 
 const dayMs = 24 * 60 * 60_000;
@@ -47,13 +48,16 @@ export const forecastDays = (pacing: Pacing, areNew: readonly boolean[], now: nu
 };
 
 /** Lists the city's numbers that bulk messages are sent from now; while none can send, the one that has sent last. */
-const listNumbers = async (sql: postgres.Sql): Promise<string[]> => {
-  const rows = await sql<{ number: string }[]>`
-    select number from messaging.account where pool = 'city' and messaging.can_send(id) order by id`;
-  if (rows.length > 0) return rows.map(({ number }) => number);
+const listNumbers = async (
+  sql: postgres.Sql,
+): Promise<{ readonly number: string; readonly channel: ChannelName }[]> => {
+  const rows = await sql<{ number: string; channel: ChannelName }[]>`
+    select number, channel from messaging.account
+    where pool = ${cityPool} and messaging.can_send(id) and messaging.takes_from_pool(id) order by id`;
+  if (rows.length > 0) return rows;
   const [last] = await sql<{ number: string }[]>`
     select number from messaging.message where sent_at is not null order by sent_at desc limit 1`;
-  return [last?.number ?? ""];
+  return [{ number: last?.number ?? "", channel: "whatsapp" }];
 };
 
 /**
@@ -65,13 +69,14 @@ export const planMessages = async (
   pace: Pace,
   phones: readonly string[],
 ): Promise<number[]> => {
-  const numbers = await listNumbers(sql);
+  const accounts = await listNumbers(sql);
+  const numbers = accounts.map(({ number }) => number);
   const knownBy = (phone: postgres.Fragment) => sql`(
     select c.number from messaging.contact c
     where c.number = any(string_to_array(${numbers.join()}, ',')) and c.phone = ${phone} limit 1) as known`;
   const waiting = await sql<{ known: string | null }[]>`
     select ${knownBy(sql`m.phone`)} from messaging.message m
-    where is_open and pool = 'city' order by priority, seq limit ${maxPlanned}`;
+    where is_open and pool = ${cityPool} order by priority, seq limit ${maxPlanned}`;
   const wanted = await sql<{ known: string | null }[]>`
     select ${knownBy(sql`given.phone`)}
     from unnest(string_to_array(${phones.join()}, ',')) with ordinality given (phone, place) order by place`;
@@ -80,9 +85,9 @@ export const planMessages = async (
     number: known ?? numbers[place % numbers.length],
   }));
   const days = all.map(() => maxPlanDays);
-  for (const number of numbers) {
+  for (const { number, channel } of accounts) {
     const own = all.filter((one) => one.number === number);
-    const pacing = new Pacing(pace, await loadHistory(sql, number), averageGap);
+    const pacing = new Pacing(paceOf(pace, channel), await loadHistory(sql, number), averageGap);
     const areNew = own.map(({ isNew }) => isNew);
     for (const [index, day] of forecastDays(pacing, areNew, steadyNow()).entries())
       days[own[index]?.place ?? days.length] = day;

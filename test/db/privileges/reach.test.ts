@@ -36,6 +36,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "messaging.first_insert",
       "messaging.has_next_channel",
       "messaging.next_account",
+      "messaging.is_ready",
       "messaging.quiet_until",
       "messaging.takes_from_pool",
       "messaging.today",

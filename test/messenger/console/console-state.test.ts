@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { type ConsoleState, readConsoleState } from "#lib/messenger/console/state.ts";
+import { type ConsoleState, readConsoleState } from "#lib/messenger/console/state/state.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { stopSending } from "#lib/messenger/send/limits.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";

@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
-import { listHours } from "#lib/messenger/console/chart.ts";
-import { listMessages, readFilter } from "#lib/messenger/console/messages.ts";
+import { listHours } from "#lib/messenger/console/state/chart.ts";
+import { listMessages, readFilter } from "#lib/messenger/console/state/messages.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { listSenders } from "#lib/messenger/outbox/senders.ts";
 import type { History } from "#lib/messenger/send/history.ts";

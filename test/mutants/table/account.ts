@@ -5,6 +5,7 @@ const leaderFile = "lib/messenger/leader.ts";
 const accountFile = "lib/messenger/account/account.ts";
 const nextFile = "lib/messenger/outbox/next.ts";
 const ofAccounts = ["test/messenger/accounts.test.ts"];
+const ofRelease = ["test/messenger/account/release.test.ts"];
 
 export const account: readonly Mutant[] = [
   {
@@ -58,8 +59,8 @@ export const account: readonly Mutant[] = [
   {
     breaks: "An account sends the messages of every pool",
     file: "lib/messenger/outbox/store.ts",
-    find: "substring(sender from '^api:(.*)$')), 'city')",
-    replace: "substring(sender from '^api:(.*)$') and false), 'city')",
+    find: "substring(sender from '^api:(.*)$')), ${cityPool})",
+    replace: "substring(sender from '^api:(.*)$') and false), ${cityPool})",
     tests: ofAccounts,
     only: "of its pool alone",
   },
@@ -74,15 +75,15 @@ export const account: readonly Mutant[] = [
   {
     breaks: "A spare is never used",
     file: accountFile,
-    find: "where spare.state = 'spare' and spare.number is not null",
-    replace: "where spare.state = 'spare' and spare.number is null",
+    find: "where state = 'spare' and messaging.is_ready(spare)",
+    replace: "where state = 'spare' and not messaging.is_ready(spare)",
     tests: ofAccounts,
     only: "a spare",
   },
   {
     breaks: "What waits for an account that cannot send is never taken back",
     file: accountFile,
-    find: "and (m.account in (select id from unable)",
+    find: "and (m.account = any(string_to_array(${unable}, ',')::smallint[])",
     replace: "and (false",
     tests: ofAccounts,
     only: "waited for an account",
@@ -102,5 +103,45 @@ export const account: readonly Mutant[] = [
     replace: "return name !== null ? led[0]",
     tests: ofAccounts,
     only: "the console shows",
+  },
+  {
+    breaks: "Messages to new contacts wait for an account that cannot write to them",
+    file: accountFile,
+    find: "or (m.account = any(string_to_array(${limited}",
+    replace: "or (false and m.account = any(string_to_array(${limited}",
+    tests: ofRelease,
+    only: "new contacts",
+  },
+  {
+    breaks: "A limited account gives away its contacts, too",
+    file: accountFile,
+    find: "where a.id = m.account and c.phone = m.phone",
+    replace: "where a.id <> m.account and c.phone = m.phone",
+    tests: ofRelease,
+    only: "to its contacts",
+  },
+  {
+    breaks: "A spare becomes active although it cannot send",
+    file: accountFile,
+    find: "where state = 'spare' and messaging.is_ready(spare)",
+    replace: "where state = 'spare'",
+    tests: ofRelease,
+    only: "unless it",
+  },
+  {
+    breaks: "An account that has connected with another's number sends at the pace of its own",
+    file: "lib/messenger/term.ts",
+    find: "if (pacing.number !== state.as) pacing.end();",
+    replace: "",
+    tests: ofAccounts,
+    only: "was linked before",
+  },
+  {
+    breaks: "The last account of a pool leaves its senders without one",
+    file: "lib/messenger/account/directory.ts",
+    find: 'if (row.isLast) return "last";',
+    replace: "",
+    tests: ["test/commands/account.test.ts"],
+    only: "last account",
   },
 ];

@@ -20,7 +20,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "The console shows the path of a callback's address, which may contain a token",
-    file: "lib/messenger/console/callbacks.ts",
+    file: "lib/messenger/console/state/callbacks.ts",
     find: "host: host || href",
     replace: "host: href",
     tests: ofState,
@@ -28,7 +28,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "The console shows the status of an earlier attempt of a callback",
-    file: "lib/messenger/console/callbacks.ts",
+    file: "lib/messenger/console/state/callbacks.ts",
     find: "order by due_at desc",
     replace: "order by due_at",
     tests: ofState,
@@ -36,7 +36,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "The console counts credentials that have expired",
-    file: "lib/messenger/console/senders.ts",
+    file: "lib/messenger/console/state/senders.ts",
     find: "where now() < until",
     replace: "where true",
     tests: ofState,
@@ -44,7 +44,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "An operator who reads Indonesian is not told what the state of a message means",
-    file: "lib/messenger/console/outbox-section.ts",
+    file: "lib/messenger/console/page/outbox-section.ts",
     find: '<span class="muted">${states[state]}</span>',
     replace: "",
     tests: ["test/messenger/console/console-alerts.test.ts"],
@@ -76,7 +76,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "A viewer may link a phone with the QR code",
-    file: "lib/messenger/console/phone-section.ts",
+    file: "lib/messenger/console/page/phone-section.ts",
     find: "isAllowed ? picture : undefined",
     replace: "picture",
     tests: ofRoles,
@@ -188,7 +188,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "A bulk run that failed is an alert that names a job",
-    file: "lib/messenger/console/runs.ts",
+    file: "lib/messenger/console/state/runs.ts",
     find: "where state = 'failed' and template is null and",
     replace: "where state = 'failed' and",
     tests: ofState,
@@ -196,7 +196,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "A bulk run that still sends leaves the console when jobs have run",
-    file: "lib/messenger/console/runs.ts",
+    file: "lib/messenger/console/state/runs.ts",
     find: "where m.run = shown.id and is_open) else false end desc",
     replace: "where m.run = shown.id and false) else false end desc",
     tests: ofState,
@@ -212,7 +212,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "The alert of a failed job ends with older successes",
-    file: "lib/messenger/console/runs.ts",
+    file: "lib/messenger/console/state/runs.ts",
     find: "later.scheduled_at > failed.scheduled_at",
     replace: "later.scheduled_at < failed.scheduled_at",
     tests: ofState,
@@ -252,7 +252,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "The console calls a slow database unavailable",
-    file: "lib/messenger/console/state.ts",
+    file: "lib/messenger/console/state/state.ts",
     find: "|| !(await isDatabaseUp()))",
     replace: "|| (await isDatabaseUp()) || error)",
     tests: ofState,
@@ -260,7 +260,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "The console's first read after a failover fails",
-    file: "lib/messenger/console/state.ts",
+    file: "lib/messenger/console/state/state.ts",
     find: "    if (!isLostConnection(codeOf(error))) throw error;\n",
     replace: "    if (codeOf(error)) throw error;\n",
     tests: ofState,
@@ -268,7 +268,7 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "The console cannot be read while the database has no connection left for it",
-    file: "lib/messenger/console/state.ts",
+    file: "lib/messenger/console/state/state.ts",
     find: "[tooSlow, tooManyConnections]",
     replace: "[tooSlow]",
     tests: ofState,

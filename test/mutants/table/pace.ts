@@ -42,7 +42,7 @@ export const pace: readonly Mutant[] = [
   },
   {
     breaks: "The console does not say why a message that was rejected waits",
-    file: "lib/messenger/console/outbox-section.ts",
+    file: "lib/messenger/console/page/outbox-section.ts",
     find: 'const said = tones[state] === "good" && !reason',
     replace: 'const said = tones[state] !== "bad" && !reason',
     tests: ofRefusals,
@@ -50,7 +50,7 @@ export const pace: readonly Mutant[] = [
   },
   {
     breaks: "A cap of the platform that is used up is no alert",
-    file: "lib/messenger/console/alerts.ts",
+    file: "lib/messenger/console/page/alerts.ts",
     find: "limited, pausedSeconds, state?.limitedSince",
     replace: "limited, outages.at(0)?.seconds, state?.limitedSince",
     tests: ofRefusals,

@@ -1,9 +1,9 @@
 import { type Html, html } from "#lib/html.ts";
-import type { MessageFilter, Notice } from "./login/operator-login.ts";
-import { isAllowed, type Operator, type Role } from "./login/roles.ts";
-import type { ConsoleState } from "./state.ts";
-import type { Words } from "./words/en.ts";
-import type { Language } from "./words/language.ts";
+import type { MessageFilter, Notice } from "../login/operator-login.ts";
+import { isAllowed, type Operator, type Role } from "../login/roles.ts";
+import type { ConsoleState } from "../state/state.ts";
+import type { Words } from "../words/en.ts";
+import type { Language } from "../words/language.ts";
 
 /** What a page of the console shows, and to whom. */
 export interface View {

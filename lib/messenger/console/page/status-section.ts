@@ -1,9 +1,9 @@
 import { type Html, html } from "#lib/html.ts";
-import { findDisconnection } from "../channels/platform-codes.ts";
+import { findDisconnection } from "../../channels/platform-codes.ts";
+import type { Connection } from "../state/state.ts";
+import { adviceOf } from "../words/advice.ts";
 import { formatSeconds, formatTime } from "./age.ts";
-import type { Connection } from "./state.ts";
 import { disabledUnless, hiddenUnless, may, type View } from "./view.ts";
-import { adviceOf } from "./words/advice.ts";
 
 type Tone = "good" | "waiting" | "bad" | "neutral";
 

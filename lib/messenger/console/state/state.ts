@@ -2,17 +2,18 @@ import type postgres from "postgres";
 import { isLostConnection, tooManyConnections } from "#lib/db/lost-connection.ts";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import { errorCode } from "../channels/channel.ts";
-import { findAnswer } from "../outbox/answer.ts";
-import { type Depth, listDepths, type QueueFigures, readQueue } from "../outbox/depth.ts";
-import type { MessageSummary, Waiting } from "../outbox/message.ts";
-import { findPause } from "../outbox/pause.ts";
-import { listSenders } from "../outbox/senders.ts";
-import { type AccountRow, listAccountRows } from "./accounts.ts";
+import type { AccountSummary } from "../../account/directory.ts";
+import { errorCode } from "../../channels/channel.ts";
+import { findAnswer } from "../../outbox/answer.ts";
+import { type Depth, listDepths, type QueueFigures, readQueue } from "../../outbox/depth.ts";
+import type { MessageSummary, Waiting } from "../../outbox/message.ts";
+import { findPause } from "../../outbox/pause.ts";
+import { listSenders } from "../../outbox/senders.ts";
+import type { MessageFilter } from "../login/operator-login.ts";
+import { listAccountRows } from "./accounts.ts";
 import { type Act, listActs } from "./acts.ts";
 import { type CallbackSummary, listCallbacks } from "./callbacks.ts";
 import { type Hour, listHours } from "./chart.ts";
-import type { MessageFilter } from "./login/operator-login.ts";
 import { listMessages } from "./messages.ts";
 import { type FailedJob, listFailedJobs, listRuns, type RunSummary } from "./runs.ts";
 import { listSenderSummaries, type SenderSummary } from "./senders.ts";
@@ -72,7 +73,7 @@ interface Outbox {
   readonly due: QueueFigures | undefined;
   /** The latest, newest first, or those that match the operator's search. */
   readonly messages: readonly MessageSummary[];
-  readonly accounts: readonly AccountRow[];
+  readonly accounts: readonly AccountSummary[];
   readonly senders: readonly string[];
   readonly hours: readonly Hour[];
   /** The latest of notification jobs that had recipients or failed, newest first. */

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { inTime } from "#lib/db/in-time.ts";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
-import type { Operator, Role } from "./login/roles.ts";
+import type { Operator, Role } from "../login/roles.ts";
 
 /** What an operator did. */
 export interface Act {

@@ -1,10 +1,11 @@
 import { type Html, html } from "#lib/html.ts";
-import { findDisconnection } from "../channels/platform-codes.ts";
-import { tooOldSeconds } from "../outbox/depth.ts";
+import { findDisconnection } from "../../channels/platform-codes.ts";
+import { tooOldSeconds } from "../../outbox/depth.ts";
+import { adviceOf } from "../words/advice.ts";
 import { formatSeconds, formatTime, renderAge } from "./age.ts";
 import { replayCommand } from "./runs-section.ts";
-import { hiddenUnless, type View } from "./view.ts";
-import { adviceOf } from "./words/advice.ts";
+import { renderTable } from "./table.ts";
+import type { View } from "./view.ts";
 
 interface Alert {
   readonly name: string;
@@ -125,12 +126,10 @@ export const renderAlerts = (view: View): Html => {
   const found = listAlerts(view);
   const isWell = found.length === 0;
   const well = view.state?.leader === false ? alerts.noneStandby : alerts.none;
+  const rows = found.map((alert) => renderAlert(alert, view));
   return html`<section id="alerts" class="card ${isWell ? "well" : "ill"}" aria-labelledby="alerts-title">
 <h2 id="alerts-title" class="unseen">${alerts.heading}</h2>
 <p role="status" class="verdict">${isWell ? well : alerts.count(found.length)}</p>
-<table role="table" class="alerts" aria-labelledby="alerts-title"${hiddenUnless(!isWell)}>
-<thead role="rowgroup"><tr role="row">${Object.values(alerts.columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${found.map((alert) => renderAlert(alert, view))}</tbody>
-</table>
+${renderTable("alerts", alerts.columns, rows, "alerts")}
 </section>`;
 };

@@ -1,7 +1,8 @@
 import { type Html, html } from "#lib/html.ts";
+import type { CallbackSummary } from "../state/callbacks.ts";
 import { renderAge } from "./age.ts";
-import type { CallbackSummary } from "./callbacks.ts";
 import { quote } from "./runs-section.ts";
+import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
 const renderState = ({ failures, lastStatus }: CallbackSummary, { words }: View): Html => {
@@ -31,12 +32,10 @@ const renderCallback = (one: CallbackSummary, view: View): Html => {
 export const renderCallbacks = (view: View): Html => {
   const { columns, heading, unavailable, none } = view.words.callbacks;
   const { callbacks = [], unread = !view.state } = view.state ?? {};
+  const rows = callbacks.map((one) => renderCallback(one, view));
   return html`<section id="callbacks" class="card" aria-labelledby="callbacks-title">
 <h2 id="callbacks-title">${heading}</h2>
 <p class="muted"${hiddenUnless(callbacks.length === 0)}>${unread ? unavailable : none}</p>
-<table role="table" class="plain" aria-labelledby="callbacks-title"${hiddenUnless(callbacks.length > 0)}>
-<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${callbacks.map((one) => renderCallback(one, view))}</tbody>
-</table>
+${renderTable("callbacks", columns, rows)}
 </section>`;
 };

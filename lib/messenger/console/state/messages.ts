@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { readLocalNumber } from "#lib/messaging/phone.ts";
-import type { MessageSummary } from "../outbox/message.ts";
-import type { MessageFilter } from "./login/operator-login.ts";
+import type { MessageSummary } from "../../outbox/message.ts";
+import type { MessageFilter } from "../login/operator-login.ts";
 
 const maxMessages = 50;
 

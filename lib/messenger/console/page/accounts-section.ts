@@ -1,16 +1,17 @@
 import { type Html, html } from "#lib/html.ts";
-import type { AccountRow } from "./accounts.ts";
+import type { AccountSummary } from "../../account/directory.ts";
+import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
-const describe = (account: AccountRow, { state, words }: View): string => {
+const describe = (account: AccountSummary, { state, words }: View): string => {
   const { status, accounts } = words;
   if (account.name === state?.account && state.leader) return status.labels[state.connection.kind];
-  if (account.heldBy !== null) return accounts.held(account.heldBy);
+  if (account.holdCode !== null) return accounts.held(account.holdCode);
   return account.number === null ? accounts.unlinked : accounts.linked;
 };
 
 // explicit roles as in outbox-section.ts
-const renderAccount = (account: AccountRow, view: View): Html => {
+const renderAccount = (account: AccountSummary, view: View): Html => {
   const { words, state } = view;
   const { columns, states, show, shown } = words.accounts;
   const { name, department, pool, number, waiting } = account;
@@ -33,12 +34,10 @@ const renderAccount = (account: AccountRow, view: View): Html => {
 export const renderAccounts = (view: View): Html => {
   const { columns, heading, hint } = view.words.accounts;
   const { accounts = [] } = view.state ?? {};
+  const rows = accounts.map((account) => renderAccount(account, view));
   return html`<section id="accounts" class="card" aria-labelledby="accounts-title"${hiddenUnless(accounts.length > 1)}>
 <h2 id="accounts-title">${heading}</h2>
 <p class="muted">${hint}</p>
-<table role="table" class="plain" aria-labelledby="accounts-title">
-<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${accounts.map((account) => renderAccount(account, view))}</tbody>
-</table>
+${renderTable("accounts", columns, rows)}
 </section>`;
 };

@@ -1,11 +1,12 @@
 import { type Html, html } from "#lib/html.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import type { State } from "#lib/messaging/submission.ts";
-import type { MessageSummary, Obstacle, Waiting } from "../outbox/message.ts";
-import { maxAhead } from "../outbox/next.ts";
+import type { MessageSummary, Obstacle, Waiting } from "../../outbox/message.ts";
+import { maxAhead } from "../../outbox/next.ts";
+import { adviceOfRefusal, describeReason } from "../words/advice.ts";
 import { formatSeconds, formatTime, renderAge } from "./age.ts";
+import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
-import { adviceOfRefusal, describeReason } from "./words/advice.ts";
 
 const queueNames = { PENDING: "waiting", SENDING: "sending" } as const;
 
@@ -111,13 +112,11 @@ export const renderMessages = (view: View): Html => {
   const { messages = [], unread = !view.state } = view.state ?? {};
   const isFiltered = Object.keys(filter).length > 0;
   const empty = unread ? unavailable : isFiltered ? noneFound : none;
+  const rows = messages.map((message) => renderMessage(message, view));
   return html`<section id="messages" class="card" aria-labelledby="messages-title">
 <h2 id="messages-title">${isFiltered ? found : heading}</h2>
 ${renderSearch(view)}
 <p class="muted"${hiddenUnless(messages.length === 0)}>${empty}</p>
-<table role="table" class="messages" aria-labelledby="messages-title"${hiddenUnless(messages.length > 0)}>
-<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${messages.map((message) => renderMessage(message, view))}</tbody>
-</table>
+${renderTable("messages", columns, rows, "messages")}
 </section>`;
 };

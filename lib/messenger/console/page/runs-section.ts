@@ -1,7 +1,8 @@
 import { type Html, html } from "#lib/html.ts";
 import { states } from "#lib/messaging/submission.ts";
+import type { RunSummary } from "../state/runs.ts";
 import { renderAge } from "./age.ts";
-import type { RunSummary } from "./runs.ts";
+import { renderTable } from "./table.ts";
 import { hiddenUnless, may, type View } from "./view.ts";
 
 const tones: Record<RunSummary["state"], string> = {
@@ -84,13 +85,11 @@ ${(state?.jobs ?? []).map((job) => html`<h3>${job}</h3><ul class="commands">${li
 export const renderRuns = (view: View): Html => {
   const { columns, heading, unavailable, none } = view.words.runs;
   const { runs = [], unread = !view.state } = view.state ?? {};
+  const rows = runs.map((run) => renderRun(run, view));
   return html`<section id="runs" class="card" aria-labelledby="runs-title">
 <h2 id="runs-title">${heading}</h2>
 <p class="muted"${hiddenUnless(runs.length === 0)}>${unread ? unavailable : none}</p>
-<table role="table" class="plain" aria-labelledby="runs-title"${hiddenUnless(runs.length > 0)}>
-<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${runs.map((run) => renderRun(run, view))}</tbody>
-</table>
+${renderTable("runs", columns, rows)}
 ${renderCommands(view)}
 </section>`;
 };

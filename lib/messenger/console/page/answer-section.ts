@@ -1,5 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
-import { maxAnswerLength } from "../outbox/answer.ts";
+import { maxAnswerLength } from "../../outbox/answer.ts";
 import { hiddenUnless, may, type View } from "./view.ts";
 
 /** Renders the answer to persons who write to the city's number, and the form that changes it. */

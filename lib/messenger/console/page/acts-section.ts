@@ -1,6 +1,7 @@
 import { type Html, html } from "#lib/html.ts";
-import type { Act } from "./acts.ts";
+import type { Act } from "../state/acts.ts";
 import { renderAge } from "./age.ts";
+import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
 const tones = { done: "good", failed: "bad", denied: "bad", unfinished: "waiting" };
@@ -25,12 +26,10 @@ export const renderActs = (view: View): Html => {
   const { columns, heading, none, unavailable } = view.words.acts;
   const { acts = [], unread = !view.state } = view.state ?? {};
   const shown = [columns.action, columns.result, columns.operator, columns.at];
+  const rows = acts.map((act) => renderAct(act, view));
   return html`<section id="acts" class="card" aria-labelledby="acts-title">
 <h2 id="acts-title">${heading}</h2>
 <p class="muted"${hiddenUnless(acts.length === 0)}>${unread ? unavailable : none}</p>
-<table role="table" class="plain" aria-labelledby="acts-title"${hiddenUnless(acts.length > 0)}>
-<thead role="rowgroup"><tr role="row">${shown.map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${acts.map((act) => renderAct(act, view))}</tbody>
-</table>
+${renderTable("acts", shown, rows)}
 </section>`;
 };

@@ -1,4 +1,6 @@
 import { type Html, html } from "#lib/html.ts";
+import type { Words } from "../words/en.ts";
+import { type Language, languages } from "../words/language.ts";
 import { renderAccounts } from "./accounts-section.ts";
 import { renderActs } from "./acts-section.ts";
 import { renderAlerts } from "./alerts.ts";
@@ -12,8 +14,6 @@ import { renderRuns } from "./runs-section.ts";
 import { renderSenders } from "./senders-section.ts";
 import { renderStatus } from "./status-section.ts";
 import type { View } from "./view.ts";
-import type { Words } from "./words/en.ts";
-import { type Language, languages } from "./words/language.ts";
 
 const document = (language: Language, title: string, body: Html, head?: Html): string =>
   html`<!doctype html>

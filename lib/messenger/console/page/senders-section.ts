@@ -1,7 +1,8 @@
 import { type Html, html } from "#lib/html.ts";
 import { messageClasses } from "#lib/messaging/submission.ts";
+import type { SenderSummary } from "../state/senders.ts";
 import { formatTime } from "./age.ts";
-import type { SenderSummary } from "./senders.ts";
+import { renderTable } from "./table.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
 const format = { style: "unit", unit: "megabyte", maximumFractionDigits: 1 } as const;
@@ -27,12 +28,10 @@ const renderSender = (one: SenderSummary, { words, now }: View): Html => {
 export const renderSenders = (view: View): Html => {
   const { columns, heading, unavailable, nobody } = view.words.senders;
   const { terms = [], unread = !view.state } = view.state ?? {};
+  const rows = terms.map((one) => renderSender(one, view));
   return html`<section id="senders" class="card" aria-labelledby="senders-title">
 <h2 id="senders-title">${heading}</h2>
 <p class="muted"${hiddenUnless(terms.length === 0)}>${unread ? unavailable : nobody}</p>
-<table role="table" class="plain" aria-labelledby="senders-title"${hiddenUnless(terms.length > 0)}>
-<thead role="rowgroup"><tr role="row">${Object.values(columns).map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${terms.map((one) => renderSender(one, view))}</tbody>
-</table>
+${renderTable("senders", columns, rows)}
 </section>`;
 };

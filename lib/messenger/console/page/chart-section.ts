@@ -1,6 +1,6 @@
 import { Html, html } from "#lib/html.ts";
+import type { Hour } from "../state/chart.ts";
 import { formatHour } from "./age.ts";
-import type { Hour } from "./chart.ts";
 import { hiddenUnless, type View } from "./view.ts";
 
 const names = ["accepted", "sent", "failed", "waiting"] as const;

@@ -1,5 +1,5 @@
 import { type Html, html } from "#lib/html.ts";
-import type { Words } from "./words/en.ts";
+import type { Words } from "../words/en.ts";
 
 const units = [
   [86_400, "day"],
