@@ -2,6 +2,7 @@ import type { MutantTable } from "./mutant.ts";
 import { acceptance } from "./table/acceptance.ts";
 import { account } from "./table/account.ts";
 import { callbacks } from "./table/callbacks.ts";
+import { channel } from "./table/channel.ts";
 import { commands } from "./table/commands.ts";
 import { ofConsole } from "./table/console.ts";
 import { download } from "./table/download.ts";
@@ -38,6 +39,7 @@ export const table: MutantTable = {
   acceptance,
   terms,
   account,
+  channel,
   callbacks,
   sender,
   pace,

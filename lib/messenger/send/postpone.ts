@@ -26,6 +26,12 @@ const isDatabaseLost = (error: unknown): boolean =>
 const isWithoutDevices = (error: unknown): boolean =>
   error instanceof ChannelFailure && error.reason === "no-devices";
 
+/** Why a message has failed that cannot be sent. */
+const reasonOf = (error: unknown): string => {
+  if (error instanceof Unsendable) return error.message;
+  return isWithoutDevices(error) ? reasons.deviceless : reasons.unprepared;
+};
+
 /** How long a message waits whose send failed for a reason that is not its own, and how that is stored. */
 const findCommonCause = (options: SenderOptions, message: Outgoing, error: unknown) => {
   const { sql, channel, pacing, signal } = options;
@@ -54,12 +60,7 @@ export const postpone = async (options: SenderOptions, message: Outgoing, error:
   const isUnsendable = error instanceof Unsendable;
   const common = isUnsendable ? undefined : findCommonCause(options, message, error);
   if (!common && (isUnsendable || unsent + 1 >= outcome.maxUnsent)) {
-    const reason = isUnsendable
-      ? error.message
-      : isWithoutDevices(error)
-        ? reasons.deviceless
-        : reasons.unprepared;
-    await retryUntilDone(() => outcome.markFailed(sql, message, reason), signal);
+    await retryUntilDone(() => outcome.markFailed(sql, message, reasonOf(error)), signal);
     return onOutcome?.("failed", 0);
   }
   const own = firstDelaySeconds * 2 ** unsent;

@@ -12,6 +12,7 @@ const linkFile = "lib/messenger/channels/whatsapp/link/link.ts";
 const whatsAppFile = "lib/messenger/channels/whatsapp/whatsapp.ts";
 const ofWhatsApp = ["test/messenger/channels/whatsapp/whatsapp.test.ts"];
 const termFile = "lib/messenger/term.ts";
+const openFile = "lib/messenger/open-channel.ts";
 const ofTask = ["test/messenger/task.test.ts"];
 
 export const leader: readonly Mutant[] = [
@@ -247,9 +248,9 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A replaced link is never reclaimed",
-    file: termFile,
-    find: 'if (state.kind === "replaced") reclaim();',
-    replace: 'if (state.kind === "replaced") void reclaim;',
+    file: openFile,
+    find: 'if (kind === "replaced") void reclaim();',
+    replace: 'if (kind === "replaced") void reclaim;',
     tests: ofMoods,
     only: "440 is followed",
   },
@@ -271,7 +272,7 @@ export const leader: readonly Mutant[] = [
   },
   {
     breaks: "A receipt that says delivered makes its message read",
-    file: termFile,
+    file: openFile,
     find: 'kind === "delivered" ? "DELIVERED" : "READ"',
     replace: 'kind === "delivered" ? "READ" : "DELIVERED"',
     tests: ofTask,

@@ -118,8 +118,8 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "A message is sent once more than allowed",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "const maxAttempts = 5;",
-    replace: "const maxAttempts = 6;",
+    find: "(canRepeat ? 5 : 1)",
+    replace: "(canRepeat ? 6 : 1)",
     tests: ["test/messenger/send/attempts.test.ts"],
     only: "no answer five times",
   },

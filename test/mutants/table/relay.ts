@@ -2,6 +2,7 @@ import type { Mutant } from "../mutant.ts";
 
 const ofOneRequest = ["test/system/one-request.test.ts"];
 const senderFile = "lib/messenger/send/sender.ts";
+const postponeFile = "lib/messenger/send/postpone.ts";
 const ofRejections = ["test/messenger/send/rejections.test.ts"];
 const refusalFile = "lib/messenger/send/refusal.ts";
 const ofRefusals = ["test/messenger/moods/refusals.test.ts"];
@@ -72,17 +73,17 @@ export const relay: readonly Mutant[] = [
   },
   {
     breaks: "A number without devices is reported as a message that could not be prepared",
-    file: senderFile,
-    find: "const reason = isWithoutDevices(error)",
-    replace: "const reason = !isWithoutDevices(error)",
+    file: postponeFile,
+    find: "return isWithoutDevices(error) ?",
+    replace: "return !isWithoutDevices(error) ?",
     tests: ofAddressing,
     only: "a number without devices",
   },
   {
     breaks: "A code that never left is reported as uncertain when it expires",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "sql`attempts > unsent and",
-    replace: "sql`attempts > 0 and",
+    find: "sql`((attempts > unsent and",
+    replace: "sql`((attempts > 0 and",
     tests: ofAddressing,
     only: "a number without devices",
   },

@@ -2,6 +2,7 @@
 import type { Mutant } from "../mutant.ts";
 
 const senderFile = "lib/messenger/send/sender.ts";
+const postponeFile = "lib/messenger/send/postpone.ts";
 const ofSender = ["test/messenger/send/sender.test.ts"];
 const ofAttempts = ["test/messenger/send/attempts.test.ts"];
 const ofOutages = ["test/messenger/send/outages.test.ts"];
@@ -75,14 +76,14 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "A message that the platform has is sent again when the database fails before it is noted",
     file: senderFile,
-    find: "await retryUntilDone(() => outcome.markSent(options.sql, message), options.signal);",
-    replace: "await outcome.markSent(options.sql, message);",
+    find: "await retryUntilDone(() => outcome.markSent(options.sql, message, verdict.reference), options.signal);",
+    replace: "await outcome.markSent(options.sql, message, verdict.reference);",
     tests: ofSender,
     only: "when the database fails",
   },
   {
     breaks: "A message that cannot be made is tried once more than allowed",
-    file: senderFile,
+    file: postponeFile,
     find: "unsent + 1 >= outcome.maxUnsent",
     replace: "unsent >= maxUnsent",
     tests: ofAttempts,
@@ -98,7 +99,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "A message is blamed for a database that was lost while it was prepared",
-    file: senderFile,
+    file: postponeFile,
     find: "if (isLost || signal.aborted || !channel.isOpen()) {",
     replace: "if (!channel.isOpen()) {",
     tests: ofAttempts,
@@ -106,7 +107,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "A send that the database broke off before anything left counts as an attempt",
-    file: senderFile,
+    file: postponeFile,
     find: "const isLost = isDatabaseLost(error);",
     replace: "const isLost = false;",
     tests: ofAttempts,
@@ -121,7 +122,7 @@ export const sender: readonly Mutant[] = [
   },
   {
     breaks: "Messages fail within 75 s while the platform does not answer for numbers",
-    file: senderFile,
+    file: postponeFile,
     find: "if (!service) return undefined;",
     replace: "if (!service || service) return undefined;",
     tests: ofOutages,
@@ -162,8 +163,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "An upload that was interrupted is uncertain",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "sql`attempts > unsent and ${isComposed(sql)}`",
-    replace: "sql`attempts > unsent`",
+    find: "(attempts > unsent and ${isComposed(sql)})",
+    replace: "(attempts > unsent)",
     tests: ["test/messenger/outbox/outbox.test.ts"],
     only: "unsent message expires",
   },
