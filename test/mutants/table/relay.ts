@@ -1,7 +1,6 @@
 import type { Mutant } from "../mutant.ts";
 
 const ofOneRequest = ["test/system/one-request.test.ts"];
-const senderFile = "lib/messenger/send/sender.ts";
 const postponeFile = "lib/messenger/send/postpone.ts";
 const ofRejections = ["test/messenger/send/rejections.test.ts"];
 const refusalFile = "lib/messenger/send/refusal.ts";
