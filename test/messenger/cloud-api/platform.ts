@@ -51,7 +51,7 @@ interface Options {
   readonly templates?: Readonly<Record<string, Template>>;
 }
 
-export const approved: Readonly<Record<string, Template>> = {
+const approved: Readonly<Record<string, Template>> = {
   notice: { language: "id", components: ["body"] },
   login_code: { language: "id", components: ["body", "button"] },
   picture: { language: "id", components: ["header", "body"], header: "image" },
