@@ -76,19 +76,6 @@ export const messagingAccess: Section = {
       },
     })),
     {
-      name: "answers 401 to reports of an SMS gateway without a token, whatever the account",
-      needs: [],
-      fix: "Check that the functions for reports can read the secret messenger-channels.",
-      check: async (system) => {
-        for (const method of ["GET", "POST"])
-          for (const account of ["nobody", "constructor"]) {
-            const path = `/webhooks/sms/${account}`;
-            const body = method === "POST" ? { body: { id: "3EB0", status: "delivered" } } : {};
-            expectMessagingRefusal(await ask(system, { method, path, ...body }), 401, "UNAUTHORIZED");
-          }
-      },
-    },
-    {
       name: "sends no CORS headers and answers no preflight",
       needs: ["gateway"],
       fix: `Turn CORS off, also in any proxy in front of the API: credentials belong in a backend. ${gatewayFix}`,
