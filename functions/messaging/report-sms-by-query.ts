@@ -10,6 +10,6 @@ prepareMessenger();
 
 /** Takes the report of an SMS gateway that sends its fields in the query. */
 export const handler = endpoint(route).handler(async ({ params, headers, query, requestId }) => {
-  await takeReports({ ...params, ...headers, query, body: {} }, requestId);
+  await takeReports({ ...params, ...headers, query }, requestId);
   return { status: true };
 });

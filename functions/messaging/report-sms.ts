@@ -1,7 +1,6 @@
 import { prepare } from "#lib/cached.ts";
 import { endpoint } from "#lib/http/endpoint.ts";
 import { channelAccounts } from "#lib/messaging/channel-accounts.ts";
-import { readFields } from "#lib/messaging/gateway-fields.ts";
 import { prepareMessenger } from "#lib/messaging/messenger-client.ts";
 import { takeReports } from "#lib/messaging/sms-reports.ts";
 import { reportSms as route } from "#lib/routes/webhooks.ts";
@@ -11,6 +10,6 @@ prepareMessenger();
 
 /** Takes what an SMS gateway posts: JSON, a list or a form, whatever its Content-Type says. */
 export const handler = endpoint(route).handler(async ({ params, headers, query, body, requestId }) => {
-  await takeReports({ ...params, ...headers, query, body: readFields(body.toString()) }, requestId);
+  await takeReports({ ...params, ...headers, query, body }, requestId);
   return { status: true };
 });

@@ -2,7 +2,7 @@
  * What SMS gateways answer and report: JSON, a form or a query, whatever their Content-Type says. Numbers are read as text,
  * as they are written: an id of 19 digits is none that JavaScript can count to.
  */
-export type GatewayFields = Readonly<Record<string, unknown>> | readonly unknown[];
+type GatewayFields = Readonly<Record<string, unknown>> | readonly unknown[];
 
 const keepNumber = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
   typeof value === "number" ? source : value;
@@ -31,6 +31,12 @@ export const findText = (fields: unknown, place: string | undefined): string | u
   const found = place === undefined ? undefined : findPlace(fields, place);
   const text = typeof found === "string" || typeof found === "boolean" ? String(found).trim() : "";
   return text === "" ? undefined : text;
+};
+
+/** Finds an id that can be stored: visible ASCII, as all gateways write theirs. */
+export const findId = (fields: unknown, place: string | undefined, maxLength: number): string | undefined => {
+  const id = findText(fields, place);
+  return id !== undefined && id.length <= maxLength && /^[!-~]+$/.test(id) ? id : undefined;
 };
 
 /** What may be stored and shown of a gateway's code. */

@@ -5,7 +5,7 @@ import { isSameText } from "#lib/same-text.ts";
 import type { ChannelEvents, Reply, Report } from "./channel.ts";
 import { channelAccounts } from "./channel-accounts.ts";
 import type { SmsSettings } from "./channel-settings.ts";
-import { findCode, findPlace, findText, lookUp } from "./gateway-fields.ts";
+import { findCode, findId, findPlace, findText, lookUp, readFields } from "./gateway-fields.ts";
 import { passOn } from "./messenger-client.ts";
 import { isPhone, readLocalNumber } from "./phone.ts";
 
@@ -18,11 +18,11 @@ const maxTextLength = 65_536;
 type Reports = NonNullable<SmsSettings["reports"]>;
 
 /** A request of a gateway. */
-export interface GatewayReport {
+interface GatewayReport {
   readonly account: string;
   readonly authorization?: string | undefined;
   readonly query: Readonly<Record<string, unknown>>;
-  readonly body: unknown;
+  readonly body?: Buffer;
 }
 
 /** The token: a bearer token, the password of Basic credentials, or the query's `token`. */
@@ -44,14 +44,11 @@ const getReports = async (request: GatewayReport): Promise<Reports> => {
   return reports;
 };
 
-const upTo = (text: string | undefined, maxLength: number): string | undefined =>
-  text !== undefined && text.length <= maxLength ? text : undefined;
-
 /** @returns undefined for a state that the settings do not name, and for a report without any id. */
 const findReport = (fields: unknown, settings: Reports): Report | undefined => {
   const state = lookUp(settings.states, findText(fields, settings.state));
-  const id = upTo(findText(fields, settings.id), maxIdLength);
-  const reference = upTo(findText(fields, settings.reference), maxReferenceLength);
+  const id = findId(fields, settings.id, maxIdLength);
+  const reference = findId(fields, settings.reference, maxReferenceLength);
   if (state === undefined || (id === undefined && reference === undefined)) return undefined;
   const code = state === "FAILED" ? findCode(fields, settings.code) : undefined;
   return { id, reference, state, code };
@@ -67,7 +64,8 @@ const findReply = (fields: unknown, { state, replies }: Reports): Reply | undefi
 };
 
 /** The fields of each report; those of the query, which gateways add to the URL of one message, belong to all. */
-const listFields = ({ query, body }: GatewayReport, { list }: Reports): unknown[] => {
+const listFields = ({ query, body: bytes }: GatewayReport, { list }: Reports): unknown[] => {
+  const body = readFields(bytes?.toString() ?? "{}");
   const found = Array.isArray(body) ? body : list === undefined ? undefined : findPlace(body, list);
   return (Array.isArray(found) ? found : [body]).map((fields: unknown) => ({ ...query, ...Object(fields) }));
 };

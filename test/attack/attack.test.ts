@@ -96,8 +96,10 @@ test("the watch notices every secret of the city in a log, also as a part of a l
   }
   const [logs] = watched.finish(own.folder);
   expect(values.filter((value) => value.length < 8)).toEqual([]);
+  // the city has no account at another platform
+  const filled = mintedSecrets.filter((name) => name !== "messenger-channels");
   expect([values.length, logs?.fell.length]).toEqual([
-    mintedSecrets.length + Object.keys(loginRoles).length + 6,
+    filled.length + Object.keys(loginRoles).length + 6,
     2 * values.length,
   ]);
 });

@@ -99,7 +99,10 @@ test("operators of the console log in at the given issuer, and without one by th
     CONSOLE_SECRET_ID: "municipal/dev/messenger-console",
   });
   expect(variablesOf(stage)).not.toHaveProperty("CONSOLE_ISSUER_URL");
-  expect(variablesOf(stage).PEPPER_SECRET_ID).toBe("municipal/dev/opt-out-pepper");
+  expect(variablesOf(stage)).toMatchObject({
+    PEPPER_SECRET_ID: "municipal/dev/opt-out-pepper",
+    MESSENGER_CHANNELS_SECRET_ID: "municipal/dev/messenger-channels",
+  });
 });
 
 test("the task may put events on the buses that the context names, and on none without it", () => {

@@ -60,7 +60,8 @@ export const openSuperuser = (store: SecretStore, port: number, database = "muni
 
 /** The messenger's secrets but its role's. @returns the variables that name them all. */
 const putSecrets = (store: SecretStore) => {
-  for (const name of ["messenger-token", "messenger-key", "messenger-console", "opt-out-pepper"] as const)
+  const names = ["messenger-token", "messenger-key", "messenger-console", "opt-out-pepper"] as const;
+  for (const name of [...names, "messenger-channels"] as const)
     store.put(localSecretName(name), JSON.stringify(secretTable[name].mint()));
   return Object.fromEntries(
     Object.entries(messengerSecrets).map(([variable, name]) => [variable, localSecretName(name)]),

@@ -18,7 +18,7 @@ export const statusOf = (
   id: wamid,
   status,
   timestamp: "1767229200",
-  recipient_id: posted.to,
+  recipient_id: posted.to.slice(1),
   biz_opaque_callback_data: id,
   ...(code !== undefined && { errors: [{ code, title: "invented", error_data: { details: "invented" } }] }),
   ...(status === "sent" && {

@@ -51,7 +51,7 @@ interface Options {
   readonly templates?: Readonly<Record<string, Template>>;
 }
 
-export const approved: Readonly<Record<string, Template>> = {
+const approved: Readonly<Record<string, Template>> = {
   notice: { language: "id", components: ["body"] },
   login_code: { language: "id", components: ["body", "button"] },
   picture: { language: "id", components: ["header", "body"], header: "image" },
@@ -74,6 +74,12 @@ const readForm = async (request: IncomingMessage) => {
   if (Number(request.headers["content-length"]) !== body.length) return undefined;
   return new Response(new Uint8Array(body), { headers }).formData();
 };
+
+/**
+ * Without a plus the city's own country code comes before the number, and somebody else gets the message.
+ * https://developers.facebook.com/docs/whatsapp/cloud-api/guides/send-messages
+ */
+const phoneOf = (to: string) => (to.startsWith("+") ? to.slice(1) : `62${to}`);
 
 const textOf = ({ template: { components } }: Posted) => {
   const [parameter] = components.find(({ type }) => type === "body")?.parameters ?? [];
@@ -133,7 +139,8 @@ export const startPlatform = async ({ token = "EAAinvented", templates = approve
     if (!posted.success) return reject(response, 100);
     const code = findRejection(posted.data, templates, media);
     if (code !== undefined) return reject(response, code);
-    const { to, biz_opaque_callback_data: id } = posted.data;
+    const { to: input, biz_opaque_callback_data: id } = posted.data;
+    const to = phoneOf(input);
     const wamid = `wamid.${Buffer.from(randomUUID()).toString("base64")}`;
     const arrived = { wamid, id, text: textOf(posted.data), posted: posted.data };
     const isAccepted = how === "take" || "before" in how || ("accepted" in how && how.accepted === true);
@@ -142,7 +149,7 @@ export const startPlatform = async ({ token = "EAAinvented", templates = approve
     if (how !== "take" && "before" in how) await how.before(arrived);
     send(response, 200, {
       messaging_product: "whatsapp",
-      contacts: [{ input: to, wa_id: to }],
+      contacts: [{ input, wa_id: to }],
       messages: [{ id: wamid, message_status: "accepted" }],
     });
   };

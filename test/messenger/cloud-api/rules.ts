@@ -22,11 +22,11 @@ const Component = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages: the callback data has up to 512 characters. */
+/** The callback data has up to 512 characters: https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages */
 export const Posted = z.strictObject({
   messaging_product: z.literal("whatsapp"),
   recipient_type: z.literal("individual"),
-  to: z.string().check(z.regex(/^\d{8,15}$/)),
+  to: z.string().check(z.regex(/^\+?\d{8,15}$/)),
   type: z.literal("template"),
   template: z.strictObject({
     name: z.string(),

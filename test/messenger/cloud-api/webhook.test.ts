@@ -12,7 +12,7 @@ import { phoneNumberId } from "./platform.ts";
 const secret = "invented-app-secret";
 const wamid = "wamid.SU5WRU5URUQ=";
 const to = "6281200000002";
-const message = { wamid, id: "3EB0INVENTED", posted: { to } } as Parameters<typeof statusOf>[0];
+const message = { wamid, id: "3EB0INVENTED", posted: { to: `+${to}` } } as Parameters<typeof statusOf>[0];
 const account = {
   channel: "cloud-api",
   phone_number_id: phoneNumberId,

@@ -221,6 +221,15 @@ test.each([
   expect(judge(settings, { status, text })).toEqual({ outcome: "refused", code });
 });
 
+test.each([
+  ["is too long", "x".repeat(256)],
+  ["no database stores", "\0"],
+  ["is blank", " "],
+])("a reference that %s is none: the answer is not the gateway's", (_, sid) => {
+  const settings = settingsOf(dialects.twilio, "http://127.0.0.1", reportUrl);
+  expect(() => judge(settings, { status: 201, text: JSON.stringify({ sid }) })).toThrow(ChannelFailure);
+});
+
 test.each(["constructor", "__proto__", "toString"])(
   "a gateway's word %s is looked up as a word",
   (status) => {

@@ -8,7 +8,7 @@ import { type SmsSettings, smsSchema } from "#lib/messaging/channel-settings.ts"
 export const reportToken = "report-token-of-forty-characters-abcdefgh";
 
 /** What an imitated gateway reads of a request. */
-export interface Asked {
+interface Asked {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly query: URLSearchParams;
   readonly body: string;
@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /** A report as the gateway sends it. */
-export interface Sent {
+interface Sent {
   readonly method: "GET" | "POST";
   /** Besides what the URL has. */
   readonly query?: Readonly<Record<string, string>>;

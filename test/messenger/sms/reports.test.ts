@@ -190,6 +190,7 @@ describe("a body", () => {
     ["a report without an id", { state: "ok" }],
     ["a report with a blank id", { id: "", state: "ok" }],
     ["a report with an id that no message has", { id: "x".repeat(129), state: "ok" }],
+    ["a report with an id that no database stores", '{"id":"3EB0\\u0000","ref":"\\ud800","state":"ok"}'],
     ["a state that is a property of every object", { id: "3EB0A", state: "constructor" }],
     ["a state that is an object", { id: "3EB0A", state: { ok: true } }],
     ["a prototype", '{"__proto__":{"id":"3EB0A","state":"ok"}}'],

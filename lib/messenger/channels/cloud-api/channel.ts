@@ -83,7 +83,8 @@ export const cloudApiChannel = (
   const compose = async (message: Outgoing, to: string): Promise<Uint8Array> => {
     const settings = await getSettings();
     const payload = {
-      ...{ messaging_product: "whatsapp", recipient_type: "individual", to },
+      // without the plus the platform may put its own number's country code before it (cloud-api/guides/send-messages)
+      ...{ messaging_product: "whatsapp", recipient_type: "individual", to: `+${to}` },
       ...{ type: "template", template: await template(settings, message) },
       biz_opaque_callback_data: message.id,
     };

@@ -36,7 +36,7 @@ const toParameter = (text: string): string =>
 const loneDigits = /(?<![\p{L}\p{N}+/=?&#]|\d[-.,:])\d{4,8}(?![\p{L}\p{N}]|[-.,:/]\d)/gu;
 
 /** Templates for one-time codes take the code alone. @throws Unsendable unless there is exactly one of 4 to 8 digits. */
-export const findCode = (text: string): string => {
+const findCode = (text: string): string => {
   const [code, ...others] = new Set(text.match(loneDigits));
   if (code === undefined || others.length > 0)
     throw new Unsendable(

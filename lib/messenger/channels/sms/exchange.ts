@@ -44,7 +44,7 @@ export const exchange = async (
     });
   const signal = AbortSignal.timeout(timeoutMs);
   const { origin, ...rest } = request;
-  const client = new Client(origin, { connect, allowH2: false, maxHeaderSize: 16 * 1024 });
+  const client = new Client(origin, { connect, allowH2: false });
   try {
     const { statusCode, body } = await client.request({ ...rest, reset: true, signal });
     return { status: statusCode, text: await read(body) };

@@ -1,5 +1,5 @@
 import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
-import { findCode, findText, lookUp, readFields } from "#lib/messaging/gateway-fields.ts";
+import { findCode, findId, findText, lookUp, readFields } from "#lib/messaging/gateway-fields.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
 import type { GatewayAnswer } from "./exchange.ts";
 import { isOwnCode } from "./refusals.ts";
@@ -7,7 +7,7 @@ import { isOwnCode } from "./refusals.ts";
 /** What an answer says about the message, or about the account. */
 export type Verdict = SendOutcome | { readonly outcome: "account-rejected"; readonly status: number };
 
-/** As `References` are stored. */
+/** As in `ChannelEvents`. */
 const maxReferenceLength = 255;
 
 /** @throws ChannelFailure because the gateway may have sent it, for the log with a status or a word of ours. */
@@ -17,9 +17,8 @@ const leaveOpen = (code: string): never => {
 
 /** @throws ChannelFailure for an answer of 2xx without what it must have: a proxy's or a login page has 200 too. */
 const accept = ({ reference: place }: SmsSettings, fields: unknown): Verdict => {
-  const reference = findText(fields, place);
-  if (place !== undefined && (!reference || reference.length > maxReferenceLength))
-    return leaveOpen("NO_REFERENCE");
+  const reference = findId(fields, place, maxReferenceLength);
+  if (place !== undefined && reference === undefined) return leaveOpen("NO_REFERENCE");
   return { outcome: "acked", reference };
 };
 
