@@ -40,8 +40,9 @@ const Status = z.object({
 });
 
 const text = () => z.string().check(z.maxLength(65_536));
-/** Of a person who hides the phone number there is no `from`; such a reply is left out. */
+/** Of a person who hides the phone number there is no `from`; such a reply is left out, as is what is written in a group. */
 const Message = z.object({
+  group_id: z.optional(z.never()),
   from: z.string().check(z.regex(/^[1-9]\d{7,14}$/)),
   /** Unix time in seconds. */
   timestamp: z.string().check(z.regex(/^\d{1,10}$/)),

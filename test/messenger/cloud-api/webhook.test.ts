@@ -176,6 +176,7 @@ test("what is not of these shapes is left out, without what stands beside it", a
   ];
   const messages = [
     { ...good, from: undefined, from_user_id: "ID.13491208655302741918" },
+    { ...good, group_id: "Y2FwaV9ncm91cDo=" },
     { ...good, timestamp: "yesterday" },
     { ...good, text: { body: 7 } },
     [],
