@@ -33,8 +33,8 @@ const rooms: Record<string, readonly string[]> = {
   "lib/maintenance": ["lib", "lib/db", "lib/resident", "lib/secrets"],
   "lib/openapi": ["lib/faults", "lib/http", "lib/messaging", "lib/routes"],
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
-  "lib/messenger/account": ["lib", "lib/messaging"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
+  "lib/messenger/account": ["lib", "lib/messaging", "lib/messenger/outbox"],
   "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],
   "lib/messenger/channels/whatsapp/link": [
     ...["lib", "lib/db", "lib/messenger/account", "lib/messenger/channels", "lib/messenger/outbox"],

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
+import { waits } from "../outbox/cancel.ts";
 
 /** One that sends: linked to a number at a time, with keys, a leader and a pace of its own. */
 export interface Account {
@@ -64,7 +65,7 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
   if (unable === "" && limited === "") return 0;
   const { count } = await sql`
     update messaging.message m set account = null
-    where m.is_open and m.state = 'PENDING' and m.attempts <= m.unsent
+    where is_open and ${waits(sql)}
       and (m.account = any(string_to_array(${unable}, ',')::smallint[])
         or (m.account = any(string_to_array(${limited}, ',')::smallint[]) and not exists (
           select from messaging.contact c join messaging.account a on a.number = c.number

@@ -90,9 +90,9 @@ export const account: readonly Mutant[] = [
   },
   {
     breaks: "A message that may have arrived is sent by another account, too",
-    file: accountFile,
-    find: "m.state = 'PENDING' and m.attempts <= m.unsent",
-    replace: "m.state = 'PENDING'",
+    file: "lib/messenger/outbox/cancel.ts",
+    find: "state = 'PENDING' and attempts <= unsent",
+    replace: "state = 'PENDING'",
     tests: ofAccounts,
     only: "may have reached",
   },
