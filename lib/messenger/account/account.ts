@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import { waits } from "../outbox/cancel.ts";
+import { walkSenders } from "../outbox/senders.ts";
 
 /** One that sends: linked to a number at a time, with keys, a leader and a pace of its own. */
 export interface Account {
@@ -63,9 +64,13 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
   await activateSpares(sql);
   const { unable, limited } = await findUnable(sql);
   if (unable === "" && limited === "") return 0;
+  const queues = [unable, limited].flatMap((ids) => (ids ? ids.split(",") : [])).map((id) => `account ${id}`);
   const { count } = await sql`
+    with recursive senders (sender) as (${walkSenders(sql, sql`is_open`)})
     update messaging.message m set account = null
-    where is_open and ${waits(sql)}
+    -- by sender and queue, for which there is an index: retired accounts stay in the list for ever
+    where is_open and sender in (select sender from senders) and queue = any(string_to_array(${queues.join()}, ','))
+      and ${waits(sql)}
       and (m.account = any(string_to_array(${unable}, ',')::smallint[])
         or (m.account = any(string_to_array(${limited}, ',')::smallint[]) and not exists (
           select from messaging.contact c join messaging.account a on a.number = c.number
