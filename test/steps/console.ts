@@ -1,8 +1,8 @@
 import Fastify from "fastify";
-import type { Acts } from "#lib/messenger/console/state/acts.ts";
 import { type ConsoleOptions, registerConsole } from "#lib/messenger/console/console.ts";
 import type { MessageFilter } from "#lib/messenger/console/login/operator-login.ts";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
+import type { Acts } from "#lib/messenger/console/state/acts.ts";
 import type { ConsoleState } from "#lib/messenger/console/state/state.ts";
 import type { MessageSummary } from "#lib/messenger/outbox/message.ts";
 import { hashPassword } from "#lib/password-hash.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { listAlerts } from "#lib/messenger/console/page/alerts.ts";
-import type { Connection, ConsoleState } from "#lib/messenger/console/state/state.ts";
 import type { View } from "#lib/messenger/console/page/view.ts";
+import type { Connection, ConsoleState } from "#lib/messenger/console/state/state.ts";
 import { type Language, languages } from "#lib/messenger/console/words/language.ts";
 import { connected } from "../../steps/console.ts";
 import { openLoggedIn } from "./console-browser.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { listActs, openActs } from "#lib/messenger/console/state/acts.ts";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
+import { listActs, openActs } from "#lib/messenger/console/state/acts.ts";
 import { pairing, qrText, userOf } from "../../steps/console.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { openLoggedIn } from "./console-browser.ts";
