@@ -3,7 +3,7 @@ import type { History } from "#lib/messenger/send/history.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { forecastDays } from "#lib/messenger/send/plan.ts";
-import { ask, json, sql, stageEachTest, start, submit } from "./running-task.ts";
+import { ask, database, json, sql, stageEachTest, start, submit } from "./running-task.ts";
 import { unusedAccount } from "./send/unused-account.ts";
 
 const now = 1_000_000_000;
@@ -59,6 +59,16 @@ describe("a running task", () => {
     const { days } = plan as { days: number[] };
     expect(countDays(days.slice(0, 50))).toEqual({ 0: 50 });
     expect(countDays(days.slice(50))).toEqual({ 0: 10, 1: 10, 2: 10, 3: 10, 4: 10 });
+  });
+
+  test("shares new contacts between accounts, but for one that may not write to them for longer", async () => {
+    await sql`update messaging.account set number = '6281'`;
+    await sql`insert into messaging.account (name, number) values ('second', '6282'), ('third', '6283')`;
+    await database.admin`
+      insert into messaging.number (phone, locked_until) values ('6283', now() + interval '60 days')`;
+    const task = await start({ ...carefulPace, newContactsPerDay: 10, warmUp: [] });
+    const { json: plan } = await ask(task, "/plan", json({ phones }));
+    expect(countDays((plan as { days: number[] }).days)).toEqual({ 0: 20, 1: 20, 2: 20, 3: 20, 4: 20 });
   });
 
   test("answers 404 when a bulk run that does not exist is to be cancelled", async () => {

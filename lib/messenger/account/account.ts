@@ -4,6 +4,7 @@ import { log } from "#lib/log.ts";
 import type { ChannelName } from "#lib/messaging/channel.ts";
 import { waits } from "../outbox/cancel.ts";
 import { moveLate } from "../outbox/next-channel.ts";
+import { walkSenders } from "../outbox/senders.ts";
 
 /** One that sends: linked to a number at a time, with keys, a leader and a pace of its own. */
 export interface Account {
@@ -71,8 +72,9 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
   await activateSpares(sql);
   const { unable, limited } = await findUnable(sql);
   if (unable === "" && limited === "") return 0;
+  const queues = [unable, limited].flatMap((ids) => (ids ? ids.split(",") : [])).map((id) => `account ${id}`);
   const { count } = await sql`
-    with unable as materialized (
+    with recursive senders (sender) as (${walkSenders(sql, sql`is_open`)}), unable as materialized (
       select id, messaging.is_ready(own) as is_limited, not exists (
           select from messaging.account first
           where first.pool = own.pool and first.state <> 'retired' and first.channel < own.channel) as is_first, (
@@ -83,7 +85,9 @@ export const releaseMessages = async (sql: postgres.Sql): Promise<number> => {
     )
     update messaging.message m set account = case when not is_first then other end
     from unable
-    where m.account = unable.id and m.is_open and ${waits(sql)} and (is_first or other <> m.account)
+    -- by sender and queue, for which there is an index: retired accounts stay in the list for ever
+    where is_open and sender in (select sender from senders) and queue = any(string_to_array(${queues.join()}, ','))
+      and m.account = unable.id and ${waits(sql)} and (is_first or other <> m.account)
       and (not is_limited or not exists (
         select from messaging.contact c join messaging.account a on a.number = c.number
         where a.id = m.account and c.phone = m.phone))`;

@@ -60,9 +60,16 @@ const listNumbers = async (
   return [{ number: last?.number ?? "", channel: "whatsapp" }];
 };
 
+/** Chooses the numbers that new contacts are shared by: those that can write to one within a day of the first that can. */
+const chooseForNew = (pacings: ReadonlyMap<string, Pacing>, now: number): string[] => {
+  const times = [...pacings].map(([number, pacing]) => ({ number, at: newContactAt(pacing, now) }));
+  const first = Math.max(now, Math.min(...times.map(({ at }) => at)));
+  return times.filter(({ at }) => at <= first + dayMs).map(({ number }) => number);
+};
+
 /**
  * Plans bulk messages to these numbers after all that wait, by the same history and limits as the sender's. New contacts are
- * taken to be shared equally by the accounts.
+ * taken to be shared equally by the accounts that can write to them.
  */
 export const planMessages = async (
   sql: postgres.Sql,
@@ -80,16 +87,20 @@ export const planMessages = async (
   const wanted = await sql<{ known: string | null }[]>`
     select ${knownBy(sql`given.phone`)}
     from unnest(string_to_array(${phones.join()}, ',')) with ordinality given (phone, place) order by place`;
+  const now = steadyNow();
+  const pacings = new Map<string, Pacing>();
+  for (const { number, channel } of accounts)
+    pacings.set(number, new Pacing(paceOf(pace, channel), await loadHistory(sql, number), averageGap));
+  const forNew = chooseForNew(pacings, now);
   const all = [...waiting, ...wanted].map(({ known }, place) => ({
     ...{ place, isNew: known === null },
-    number: known ?? numbers[place % numbers.length],
+    number: known ?? forNew[place % forNew.length],
   }));
   const days = all.map(() => maxPlanDays);
-  for (const { number, channel } of accounts) {
+  for (const [number, pacing] of pacings) {
     const own = all.filter((one) => one.number === number);
-    const pacing = new Pacing(paceOf(pace, channel), await loadHistory(sql, number), averageGap);
     const areNew = own.map(({ isNew }) => isNew);
-    for (const [index, day] of forecastDays(pacing, areNew, steadyNow()).entries())
+    for (const [index, day] of forecastDays(pacing, areNew, now).entries())
       days[own[index]?.place ?? days.length] = day;
   }
   return days.slice(waiting.length);

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { firstAccount } from "#lib/messenger/account/account.ts";
+import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts";
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
 import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
@@ -99,6 +99,19 @@ test("what runs every few seconds reads no message that is over", async () => {
     Promise.all([expire(sql), recover(sql, epoch), listDepths(sql), takeAny(sql, epoch)]),
   );
   expect(read).toBeLessThan(50);
+});
+
+test("what waits for an account that cannot send is found without reading what waits for others", async () => {
+  await addMany("PENDING");
+  await sql`insert into messaging.account (name, state) values ('former', 'retired')`;
+  await putMessage(sql, "given", { sender: "api:other" });
+  await sql`update messaging.message set account = 2 where id = 'given'`;
+  await analyze();
+  const read = await countRead(async () => {
+    expect(await releaseMessages(sql)).toBe(1);
+    expect(await releaseMessages(sql)).toBe(0);
+  });
+  expect(read).toBeLessThan(100);
 });
 
 /** Puts texts to recipients that know the account, which can send. */

@@ -90,9 +90,9 @@ export const account: readonly Mutant[] = [
   },
   {
     breaks: "A message that may have arrived is sent by another account, too",
-    file: accountFile,
-    find: "${waits(sql)} and (is_first",
-    replace: "state = 'PENDING' and (is_first",
+    file: "lib/messenger/outbox/cancel.ts",
+    find: "state = 'PENDING' and attempts <= unsent",
+    replace: "state = 'PENDING'",
     tests: ofAccounts,
     only: "may have reached",
   },

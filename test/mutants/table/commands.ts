@@ -91,10 +91,10 @@ export const commands: readonly Mutant[] = [
   },
   {
     breaks: "A replay leaves out a run that was done but for some recipients",
-    file: "infra/commands/notify.ts",
+    file: "infra/commands/notify/notify.ts",
     find: 'state !== "done" || refused + expired > 0',
     replace: 'state !== "done"',
-    tests: ["test/commands/notify.test.ts"],
+    tests: ["test/commands/notify/notify.test.ts"],
     only: "^replay",
   },
   {
@@ -139,7 +139,7 @@ export const commands: readonly Mutant[] = [
     file: "lib/notification/dispatch.ts",
     find: "rows.map(maskName)",
     replace: "rows",
-    tests: ["test/commands/notify.test.ts"],
+    tests: ["test/commands/notify/notify.test.ts"],
     only: "masked numbers and names",
   },
   {

@@ -4,8 +4,8 @@ import type { Mutant } from "../mutant.ts";
 const request = ["test/notification/request.test.ts"];
 const run = ["test/notification/run.test.ts"];
 const bulk = ["test/notification/bulk.test.ts"];
-const ofCommand = ["test/commands/bulk.test.ts"];
-const template = ["test/commands/template.test.ts"];
+const ofCommand = ["test/commands/notify/bulk.test.ts"];
+const template = ["test/commands/notify/template.test.ts"];
 const plan = ["test/messenger/plan.test.ts"];
 
 export const notification: readonly Mutant[] = [
@@ -208,7 +208,7 @@ export const notification: readonly Mutant[] = [
     file: "lib/notification/template-version.ts",
     find: "if (draft.later !== null)",
     replace: "if (draft.later === 0)",
-    tests: ["test/commands/template.test.ts"],
+    tests: ["test/commands/notify/template.test.ts"],
     only: "a later version has replaced",
   },
   {

@@ -10,10 +10,10 @@ import type { BulkContext, NotifyContext } from "#lib/notification/context.ts";
 import { digestTerm, digestWith } from "#lib/secrets/pepper.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-import { findDevFile, localFolder } from "../local/dev-file.ts";
-import { readLocalSecret } from "../local/secrets/store.ts";
-import { CommandError } from "./command.ts";
-import { withConnection } from "./connect.ts";
+import { findDevFile, localFolder } from "../../local/dev-file.ts";
+import { readLocalSecret } from "../../local/secrets/store.ts";
+import { CommandError } from "../command.ts";
+import { withConnection } from "../connect.ts";
 
 /** How long to retry while the messenger is unavailable. */
 const maxWaitMs = 10_000;

@@ -1,7 +1,7 @@
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
 import { countStates, outcomes, type Run } from "#lib/notification/run.ts";
-import { exitCodes, type Reply } from "./command.ts";
+import { exitCodes, type Reply } from "../command.ts";
 
 /** Recipients that are listed with the reason why they were not reached. */
 export const maxMissed = 100;

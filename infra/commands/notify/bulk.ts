@@ -19,10 +19,10 @@ import type { NotifyContext } from "#lib/notification/context.ts";
 import { RunError } from "#lib/notification/dispatch.ts";
 import type { Run } from "#lib/notification/run.ts";
 import { resolveTemplate } from "#lib/notification/template-version.ts";
-import { CommandError, type Define, exitCodes, getSize, type Reply, WrongCall } from "./command.ts";
-import { formatTable, formatTime } from "./listing.ts";
+import { CommandError, type Define, exitCodes, getSize, type Reply, WrongCall } from "../command.ts";
+import { formatTable, formatTime } from "../listing.ts";
+import { startProgress } from "../progress.ts";
 import { withNotifier } from "./notifier.ts";
-import { startProgress } from "./progress.ts";
 import { nameOutcome, showRun } from "./shown-run.ts";
 
 const maxRuns = 20;

@@ -2,24 +2,14 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
-import { callCommand, startCommand } from "../steps/command.ts";
+import { useOwnCity, withCityDatabase } from "../../steps/city/own-city.ts";
+import { startCommand } from "../../steps/command.ts";
+import { notifyIn, notifySettings } from "./notify-command.ts";
 
 const own = useOwnCity(() => ({ messenger: "fake" }));
 const admin = withCityDatabase(own);
 
-/** The addresses of everything, as an operator of a stage sets them. */
-const settings = () =>
-  own.city.variables({
-    secrets: {
-      DATABASE_SECRET_ID: "database/notify",
-      PEPPER_SECRET_ID: "opt-out-pepper",
-      MESSENGER_TOKEN_SECRET_ID: "messenger-token",
-    },
-    upstreams: ["MESSENGER_URL"],
-  });
-const notify = (...args: string[]) =>
-  callCommand(() => import("../../infra/commands/notify.ts"), settings(), ...args);
+const notify = notifyIn(own);
 const bulk = (file: string, ...more: string[]) => notify("bulk", file, "--template", "reminder", ...more);
 
 const folder = mkdtempSync(join(tmpdir(), "bulk-"));
@@ -162,7 +152,14 @@ describe("bulk", () => {
   test("started twice at once under one name reaches each phone once", { timeout: 60_000 }, async () => {
     writePeople(500);
     const start = () =>
-      startCommand("infra/commands/notify.ts", settings(), "bulk", file, "--template", "reminder").ended;
+      startCommand(
+        "infra/commands/notify/notify.ts",
+        notifySettings(own.city),
+        "bulk",
+        file,
+        "--template",
+        "reminder",
+      ).ended;
     for (const { status, out } of await Promise.all([start(), start()]))
       expect([status, out]).toEqual([0, expect.stringContaining("500 accepted")]);
     expect([await countMessages(), new Set(await phones()).size, await countRuns()]).toEqual([500, 500, 1]);
@@ -226,7 +223,14 @@ describe("bulk", () => {
   test("killed twice in the middle and repeated hands each line over once", { timeout: 60_000 }, async () => {
     writePeople(1_000);
     const start = () =>
-      startCommand("infra/commands/notify.ts", settings(), "bulk", file, "--template", "reminder");
+      startCommand(
+        "infra/commands/notify/notify.ts",
+        notifySettings(own.city),
+        "bulk",
+        file,
+        "--template",
+        "reminder",
+      );
     for (const point of [1, 401]) {
       const run = start();
       // a look is a statement, so this waits by itself

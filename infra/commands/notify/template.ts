@@ -10,8 +10,8 @@ import {
   TemplateError,
   type TemplateVersion,
 } from "#lib/notification/template-version.ts";
-import { CommandError, type Define, getSize, type Reply, readWhole, WrongCall } from "./command.ts";
-import { formatTable, formatTime } from "./listing.ts";
+import { CommandError, type Define, getSize, type Reply, readWhole, WrongCall } from "../command.ts";
+import { formatTable, formatTime } from "../listing.ts";
 import { withNotifier } from "./notifier.ts";
 
 const maxTextBytes = 4_096;

@@ -2,24 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
-import { callCommand } from "../steps/command.ts";
-import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
+import { useOwnCity, withCityDatabase } from "../../steps/city/own-city.ts";
+import { playAudience, scheduledNow, showRecipients } from "../../steps/notifying.ts";
+import { notifyIn } from "./notify-command.ts";
 
 const own = useOwnCity(() => ({ messenger: "fake" }));
 const admin = withCityDatabase(own);
 
-const notify = (...args: string[]) => {
-  const settings = own.city.variables({
-    secrets: {
-      DATABASE_SECRET_ID: "database/notify",
-      PEPPER_SECRET_ID: "opt-out-pepper",
-      MESSENGER_TOKEN_SECRET_ID: "messenger-token",
-    },
-    upstreams: ["MESSENGER_URL"],
-  });
-  return callCommand(() => import("../../infra/commands/notify.ts"), settings, ...args);
-};
+const notify = notifyIn(own);
 const template = (...args: string[]) => notify("template", ...args);
 
 const folder = mkdtempSync(join(tmpdir(), "template-"));

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { jobs } from "#lib/notification/jobs.ts";
-import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
-import { callCommand } from "../steps/command.ts";
-import { playAudience, scheduledNow, showRecipients } from "../steps/notifying.ts";
+import { useOwnCity, withCityDatabase } from "../../steps/city/own-city.ts";
+import { playAudience, scheduledNow, showRecipients } from "../../steps/notifying.ts";
+import { notifyIn } from "./notify-command.ts";
 
 const own = useOwnCity(() => ({ messenger: "fake" }));
 const admin = withCityDatabase(own);
@@ -10,17 +10,7 @@ const admin = withCityDatabase(own);
 const job = "appointment-reminder";
 
 /** The command, as an operator of a stage calls it: with the addresses of everything. */
-const notify = (...args: string[]) => {
-  const settings = own.city.variables({
-    secrets: {
-      DATABASE_SECRET_ID: "database/notify",
-      PEPPER_SECRET_ID: "opt-out-pepper",
-      MESSENGER_TOKEN_SECRET_ID: "messenger-token",
-    },
-    upstreams: ["MESSENGER_URL"],
-  });
-  return callCommand(() => import("../../infra/commands/notify.ts"), settings, ...args);
-};
+const notify = notifyIn(own);
 
 const sent = () =>
   admin(
