@@ -3,13 +3,7 @@ import type postgres from "postgres";
 import { log } from "#lib/log.ts";
 import { priorities } from "#lib/messaging/submission.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import {
-  type Channel,
-  ChannelFailure,
-  errorCode,
-  type SendOutcome,
-  Unsendable,
-} from "../channels/channel.ts";
+import { type Channel, ChannelFailure, type SendOutcome } from "../channels/channel.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import { takeNext } from "../outbox/next.ts";
 import * as outcome from "../outbox/outcome.ts";
