@@ -1,3 +1,4 @@
+import { type ChannelName, channelNames } from "#lib/messaging/channel.ts";
 import {
   type AccountSummary,
   type AccountTerms,
@@ -21,6 +22,12 @@ const department = [
 ] as const;
 const pool = ["--pool <name>", "whose senders' messages it sends", readPool] as const;
 
+const readChannel = (text: string): ChannelName => {
+  const channel = channelNames.find((one) => one === text);
+  if (channel) return channel;
+  throw new WrongCall(`Unknown channel: ${text}. Use ${channelNames.join(", ")}.`);
+};
+
 const states = ["active", "spare", "retired"] as const;
 const readState = (text: string) => {
   const state = states.find((one) => one === text);
@@ -30,9 +37,9 @@ const readState = (text: string) => {
 
 const format = (accounts: readonly AccountSummary[]): string =>
   formatTable(
-    ["account", "pool", "department", "state", "number", "linked", "waiting", "login"],
-    accounts.map(({ name, pool, department, state, number, linkedAt, waiting, holdCode }) => [
-      ...[name, pool, department ?? "-", state, number ?? "-"],
+    ["account", "channel", "pool", "department", "state", "number", "linked", "waiting", "login"],
+    accounts.map(({ name, channel, pool, department, state, number, linkedAt, waiting, holdCode }) => [
+      ...[name, channel, pool, department ?? "-", state, number ?? "-"],
       formatTime(linkedAt),
       ...[String(waiting), holdCode === null ? "-" : `held, code ${holdCode}`],
     ]),
@@ -52,9 +59,17 @@ const list = async (directory: Directory): Promise<Reply> => {
   return { text: format(accounts), json: [...accounts] };
 };
 
+const settings =
+  "Put its settings into the secret messenger-channels; within a minute the console says whether it can be used.";
+const nextSteps: Readonly<Record<ChannelName, string>> = {
+  whatsapp: "Link its number in the console: choose the account there.",
+  "cloud-api": settings,
+  sms: settings,
+};
+
 const add = (name: string, terms: AccountTerms) => async (directory: Directory) => {
   if (!(await directory.add(name, terms))) throw new CommandError(`The account ${name} exists already.`);
-  return show(directory, name, "\n\nLink its number in the console: choose the account there.");
+  return show(directory, name, `\n\n${nextSteps[terms.channel ?? "whatsapp"]}`);
 };
 
 const problems = {
@@ -74,13 +89,15 @@ const about = `Manage the accounts that send messages: each is linked to one num
 
 ACCOUNT is a name of lower-case letters, digits and dashes, such as health-1. A new stage has one, main, in the pool city.
 The accounts of a pool share the messages of its senders (npm run sender -- limit SENDER --pool POOL). A recipient keeps its
-account while that one can send; of an account that cannot, the others send what has not left.`;
+account while that one can send; of an account that cannot, the others send what has not left. Accounts of the channels cloud-api
+and sms send what those of the channel before cannot deliver; their settings are in the secret messenger-channels.`;
 
 export const run = command("account", about, (program, answer) => {
   program
     .command("add")
-    .description("add an account; its number is linked in the console")
+    .description("add an account; then link its number in the console, or put its settings into a secret")
     .argument("<account>", "name", readAccount)
+    .option("--channel <name>", "whatsapp (the default), cloud-api or sms", readChannel)
     .option(...department)
     .option(...pool)
     .option("--spare", "connected, but used only when no other account of its pool can send", false)

@@ -23,6 +23,7 @@ export const readers: readonly { readonly label: Text; readonly guides: readonly
       "operator",
       "deploying",
       "messenger",
+      "channels",
       "notifications",
       "importing",
       "rotation",

@@ -1,10 +1,15 @@
+import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import type { ChannelEvents } from "#lib/messaging/channel.ts";
+import type { ChannelEvents, Report } from "#lib/messaging/channel.ts";
 import { refusalOf as findCloudApiRefusal } from "./channels/cloud-api/codes.ts";
 import type { Inbound } from "./channels/inbound.ts";
 import { describeRefusal } from "./channels/platform-codes.ts";
 import { findSmsRefusal } from "./channels/sms/refusals.ts";
 import { applyReport } from "./outbox/report.ts";
+
+/** A report may come before the answer that has the platform's reference of the message. */
+const waitMs = 500;
+const maxWaits = 4;
 
 /** Older replies say what a person wanted before. */
 const lateMs = 24 * 60 * 60_000;
@@ -25,12 +30,21 @@ export const applyEvents = async (
   if (!account) return undefined;
   const findRefusal = account.channel === "sms" ? findSmsRefusal : findCloudApiRefusal;
   const describe = (code: string) => describeRefusal(code, findRefusal(code));
-  let applied = 0;
-  for (const report of reports) if (await applyReport(sql, account.id, report, describe)) applied += 1;
+  const apply = async (given: readonly Report[]): Promise<Report[]> => {
+    const unknown: Report[] = [];
+    for (const report of given)
+      if (!(await applyReport(sql, account.id, report, describe))) unknown.push(report);
+    return unknown;
+  };
+  let unknown = await apply(reports);
+  for (let left = maxWaits; left > 0 && unknown.some(({ id }) => id === undefined); left--) {
+    await setTimeout(waitMs);
+    unknown = await apply(unknown);
+  }
   for (const { phone, text, sent_at } of replies) {
     const sentAt = new Date(sent_at);
     const isLate = Date.now() - sentAt.getTime() > lateMs;
     await onInbound({ phone, text, sentAt, isEdit: false, isLate });
   }
-  return applied;
+  return reports.length - unknown.length;
 };

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
+import type { ChannelName } from "#lib/messaging/channel.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Account } from "./account/account.ts";
 import type { ConnectionState } from "./channels/connection-state.ts";
@@ -59,9 +60,10 @@ export class SendCounter {
 
 const readLink = (
   state: ConnectionState,
+  channel: ChannelName,
 ): Pick<Figures, "connected" | "unlinked" | "rejected" | "disconnected" | "passkey"> => {
   const { kind } = state;
-  const isRemoved = kind === "stopped" && state.code === 401;
+  const isRemoved = channel === "whatsapp" && kind === "stopped" && state.code === 401;
   const isUnlinked = kind === "pairing" || kind === "unpaired" || isRemoved;
   const isRejected = (kind === "stopped" && !isRemoved) || (kind === "closed" && state.code === 402);
   return {
@@ -75,7 +77,7 @@ const readLink = (
 
 export interface FigureSources {
   readonly sql: postgres.Sql;
-  readonly account: Pick<Account, "name">;
+  readonly account: Pick<Account, "name" | "channel">;
   readonly link: Pick<Link, "state" | "on">;
   readonly pacing: Pacing;
   readonly counter: SendCounter;
@@ -89,7 +91,7 @@ export const readFigures = async (sources: FigureSources): Promise<Figures> => {
   const cap = pacing.capAt(now);
   return {
     account: account.name,
-    ...readLink(link.state()),
+    ...readLink(link.state(), account.channel),
     limited: toBit(pacing.isLimited(now)),
     ...(cap && { new_contacts_left: Math.max(0, cap.total - cap.used) }),
     ...counter.reset(),
@@ -103,7 +105,7 @@ export const readFigures = async (sources: FigureSources): Promise<Figures> => {
 export const reportFigures = async (sources: FigureSources, signal: AbortSignal): Promise<void> => {
   let waiting = new AbortController();
   const off = sources.link.on("state", (state) => {
-    const { rejected, passkey } = readLink(state);
+    const { rejected, passkey } = readLink(state, sources.account.channel);
     if (rejected || passkey || state.kind === "stopped") waiting.abort();
   });
   while (!signal.aborted) {

@@ -11,7 +11,6 @@ import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
 import type { LocalUser } from "./console/login/local-users.ts";
 import { openActs } from "./console/state/acts.ts";
 import { type Connection, readConsoleState } from "./console/state/state.ts";
-import type { Link } from "./open-channel.ts";
 import { setAnswer } from "./outbox/answer.ts";
 import { cancelRun } from "./outbox/cancel.ts";
 import type { Waiting } from "./outbox/message.ts";
@@ -33,9 +32,16 @@ export interface OperatorConsoleOptions {
 }
 
 /** Describes the connection for the console; unknown unless this task is the leader. */
-const describeConnection = (link: Link | undefined): Connection => {
+/** Of an account that is reached by requests. */
+const requestKinds = { open: "usable", stopped: "rejected" } as const;
+
+const describeConnection = ({ account, link }: Partial<Leadership> = {}): Connection => {
   const state = link?.state() ?? { kind: "closed" as const, since: new Date() };
   const since = state.since.toISOString();
+  if (account && account.channel !== "whatsapp") {
+    const kind = requestKinds[state.kind as keyof typeof requestKinds] ?? "unreachable";
+    return { kind, since, answer: state.kind === "stopped" ? state.code : undefined };
+  }
   switch (state.kind) {
     case "unpaired":
       return { kind: "connecting", since };
@@ -99,7 +105,7 @@ export const buildConsole = (
       const limits = pacing?.describe(steadyNow());
       const own = {
         account: chosen ?? leadership?.account.name,
-        connection: describeConnection(link),
+        connection: describeConnection(leadership),
         leader: link !== undefined,
         limits,
         jobs,

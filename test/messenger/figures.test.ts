@@ -10,7 +10,7 @@ import { createMessengerDatabase } from "./messenger-database.ts";
 import { unusedAccount } from "./send/unused-account.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };
-const account = { name: "main" };
+const account = { name: "main", channel: "whatsapp" as const };
 const newPacing = () => new Pacing(noPace, unusedAccount);
 
 interface Sources {

@@ -61,6 +61,7 @@ export const connected = (): ConsoleState => ({
     {
       ...{
         name: "main",
+        channel: "whatsapp",
         department: null,
         pool: "city",
         state: "active",

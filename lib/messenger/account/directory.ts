@@ -1,7 +1,10 @@
 import type postgres from "postgres";
+import type { ChannelName } from "#lib/messaging/channel.ts";
 import { cityPool } from "#lib/messaging/submission.ts";
 
 export interface AccountTerms {
+  /** Of a new account; WhatsApp by default. */
+  readonly channel?: ChannelName | undefined;
   readonly department?: string | undefined;
   readonly pool?: string | undefined;
   /** A spare becomes active when no other account of its pool can send; a retired one disconnects. */
@@ -10,6 +13,7 @@ export interface AccountTerms {
 
 export interface AccountSummary {
   name: string;
+  channel: ChannelName;
   pool: string;
   department: string | null;
   state: "active" | "spare" | "retired";
@@ -24,7 +28,7 @@ export interface AccountSummary {
 
 /** Lists accounts by pool and name. @param condition on `messaging.account`. */
 export const summarizeAccounts = (sql: postgres.ISql, condition: postgres.Fragment) => sql<AccountSummary[]>`
-  select name, pool, department, state, number, linked_at as "linkedAt",
+  select name, channel, pool, department, state, number, linked_at as "linkedAt",
     case when hold_until is null or hold_until > now() then hold_code end as "holdCode",
     messaging.count_waiting(id) as waiting
   from messaging.account where ${condition} order by pool, name`;
@@ -37,9 +41,13 @@ export const accountDirectory = (sql: postgres.Sql) => ({
   list: (): Promise<AccountSummary[]> => summarizeAccounts(sql, sql`true`),
 
   /** @returns false if the name is in use. */
-  async add(name: string, { department, pool = cityPool, state = "active" }: AccountTerms): Promise<boolean> {
+  async add(
+    name: string,
+    { channel = "whatsapp", department, pool = cityPool, state = "active" }: AccountTerms,
+  ): Promise<boolean> {
     const { count } = await sql`
-      insert into messaging.account (name, department, pool, state) values (${name}, ${department ?? null}, ${pool}, ${state})
+      insert into messaging.account (name, channel, department, pool, state)
+      values (${name}, ${channel}, ${department ?? null}, ${pool}, ${state})
       on conflict (name) do nothing`;
     return count > 0;
   },

@@ -11,7 +11,13 @@ export const figuresOf = async (task: Task) => {
   if (!whatsApp) throw new Error("the task does not lead");
   const pacing = new Pacing(noPace, unusedAccount);
   const { connected, unlinked, rejected, disconnected, passkey } = await readFigures({
-    ...{ sql, account: { name: "main" }, link: whatsApp, pacing, counter: new SendCounter() },
+    ...{
+      sql,
+      account: { name: "main", channel: "whatsapp" },
+      link: whatsApp,
+      pacing,
+      counter: new SendCounter(),
+    },
   });
   return { connected, unlinked, rejected, disconnected, passkey };
 };

@@ -7,20 +7,22 @@ const describe = (account: AccountSummary, { state, words }: View): string => {
   const { status, accounts } = words;
   if (account.name === state?.account && state.leader) return status.labels[state.connection.kind];
   if (account.holdCode !== null) return accounts.held(account.holdCode);
+  if (account.channel !== "whatsapp") return account.number === null ? accounts.unchecked : accounts.usable;
   return account.number === null ? accounts.unlinked : accounts.linked;
 };
 
 // explicit roles as in outbox-section.ts
 const renderAccount = (account: AccountSummary, view: View): Html => {
   const { words, state } = view;
-  const { columns, states, show, shown } = words.accounts;
-  const { name, department, pool, number, waiting } = account;
+  const { columns, channels, states, show, shown } = words.accounts;
+  const { name, channel, department, pool, number, waiting } = account;
   const isShown = name === state?.account;
   const button = isShown
     ? html`<span class="muted">${shown}</span>`
     : html`<form method="post" action="/console/account?account=${name}" data-live><button class="quiet">${show(name)}</button></form>`;
   return html`<tr id="account-${name}" role="row">
 <td role="cell" class="long">${name}${department && html` <span class="muted">${department}</span>`}</td>
+<td role="cell" data-label="${columns.channel}">${channels[channel]}</td>
 <td role="cell" data-label="${columns.pool}">${pool}</td>
 <td role="cell" data-label="${columns.state}">${states[account.state]}</td>
 <td role="cell" data-label="${columns.number}" class="phone">${number ?? "–"}</td>

@@ -32,7 +32,10 @@ const ofConnection = ({ state, words, now }: View): Alert[] => {
       return [{ name: "stopped", what: alerts.stopped(says, answer ?? 0), since, todo: operator }];
     case "replaced":
       return [{ name: "replaced", ...alerts.replaced, since }];
+    case "rejected":
+      return [{ name: "rejected", ...alerts.rejected(answer ?? 0), since }];
     case "open":
+    case "usable":
       return [];
     default: {
       const { reaction } = findDisconnection(answer);
@@ -41,6 +44,7 @@ const ofConnection = ({ state, words, now }: View): Alert[] => {
         return [{ name: "banned", what, since, todo: operator }];
       }
       if (now.getTime() - since.getTime() < maxFailureMs) return [];
+      if (kind === "unreachable") return [{ name: "unreachable", ...alerts.unreachable, since }];
       const todo = alerts.disconnected.todo(operator);
       return [{ name: "disconnected", what: alerts.disconnected.what(says), since, todo }];
     }

@@ -76,8 +76,11 @@ ${buttons.map(([action, label]) => html`<form method="post" action="${pathOf(vie
 </section>`;
 };
 
+/** Nothing is linked, or there is no phone to link. */
+const unlinkable: readonly string[] = ["pairing", "usable", "unreachable", "rejected"];
+
 const canUnlink = (state: ConsoleState | undefined): boolean | undefined =>
-  state?.leader && state.connection.kind !== "pairing" && !isRemoved(state);
+  state?.leader && !unlinkable.includes(state.connection.kind) && !isRemoved(state);
 
 /** The keys of a link that WhatsApp has removed are archived already. */
 const isRemoved = ({ connection: { kind, answer } }: ConsoleState) => kind === "stopped" && answer === 401;

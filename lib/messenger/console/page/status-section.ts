@@ -13,13 +13,21 @@ interface Status {
   readonly text: string;
 }
 
-const tones = { open: "good", connecting: "waiting", pairing: "waiting", replaced: "bad" } as const;
+const tones = {
+  open: "good",
+  connecting: "waiting",
+  pairing: "waiting",
+  replaced: "bad",
+  usable: "good",
+  unreachable: "bad",
+} as const;
 
 const describeConnection = ({ kind, answer, retryAt, passkey }: Connection, { words, now }: View): Status => {
   const { status } = words;
   const { labels } = status;
   const { says, operator } = adviceOf(words, answer);
   const { reaction } = findDisconnection(answer);
+  if (kind === "rejected") return { tone: "bad", label: labels.rejected, text: status.rejected(answer ?? 0) };
   if (kind === "stopped") {
     const label = answer === 401 ? labels.unlinked : labels.stopped;
     return { tone: "bad", label, text: status.stopped(says) };
@@ -51,7 +59,9 @@ const findStatus = (view: View): Status => {
 const describeSending = ({ state, words: { status } }: View): string => {
   if (!state || state.unread) return status.sendingUnknown;
   if (state.paused) return status.sendingPaused;
-  return state.connection.kind === "open" || !state.leader ? status.sendingOn : status.sendingLater;
+  return ["open", "usable"].includes(state.connection.kind) || !state.leader
+    ? status.sendingOn
+    : status.sendingLater;
 };
 
 const describeLimits = ({ state, words }: View): string => {

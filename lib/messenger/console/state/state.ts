@@ -27,7 +27,10 @@ const busyCodes: readonly (string | undefined)[] = [tooSlow, tooManyConnections]
 
 export interface Connection {
   /** `replaced`: another program uses the same link. `pairing`: no phone is linked. `stopped`: see `answer`. */
-  readonly kind: "closed" | "connecting" | "pairing" | "open" | "replaced" | "stopped";
+  readonly kind:
+    | ("closed" | "connecting" | "pairing" | "open" | "replaced" | "stopped")
+    /** Of an account that is reached by requests. */
+    | ("usable" | "unreachable" | "rejected");
   /** The platform's code for the last connection; see platform-codes.ts. */
   readonly answer?: number | undefined;
   /** When the next login is tried. ISO 8601 with zone. */

@@ -35,6 +35,14 @@ const en = {
     what: (says: string) => `${says} Nothing is sent.`,
     todo: (operator: string) => `The task reconnects automatically; messages stay queued. ${operator}`,
   },
+  unreachable: {
+    what: "The platform of this account cannot be reached, or its settings cannot be read: it sends nothing.",
+    todo: "Runbook, “Channel rejected or unreachable”.",
+  },
+  rejected: (code: number) => ({
+    what: `The platform rejects this account, code ${code}: it sends nothing.`,
+    todo: "Runbook, “Channel rejected or unreachable”.",
+  }),
   paused: {
     what: "Sending is paused: messages stay queued until they expire.",
     todo: "Ask who paused it and why; then press “Resume sending”.",
@@ -100,6 +108,14 @@ const id: typeof en = {
     what: (says) => `${says} Tidak ada yang dikirim.`,
     todo: (operator) => `Task menyambung kembali secara otomatis; pesan tetap di antrean. ${operator}`,
   },
+  unreachable: {
+    what: "Platform akun ini tidak dapat dijangkau, atau setelannya tidak dapat dibaca: akun ini tidak mengirim apa pun.",
+    todo: "Runbook, “Channel rejected or unreachable”.",
+  },
+  rejected: (code) => ({
+    what: `Platform menolak akun ini, kode ${code}: akun ini tidak mengirim apa pun.`,
+    todo: "Runbook, “Channel rejected or unreachable”.",
+  }),
   paused: {
     what: "Pengiriman dijeda: pesan tetap di antrean sampai kedaluwarsa.",
     todo: "Tanyakan siapa yang menjeda dan mengapa; lalu tekan “Lanjutkan pengiriman”.",

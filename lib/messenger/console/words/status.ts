@@ -13,6 +13,9 @@ const en = {
     stopped: "Rejected",
     banned: "Banned",
     closed: "Not connected",
+    usable: "Usable",
+    unreachable: "Not reachable",
+    rejected: "Rejected",
     passkey: "Passkey required",
     standby: "Standby",
     unknown: "Unknown",
@@ -29,6 +32,11 @@ const en = {
     `${says} The messenger does not try to log in before ${until}. ${operator} Messages stay queued.`,
   closed: (says: string, advice: string) =>
     `${says}${advice} The task reconnects automatically; messages stay queued.`,
+  usable: "The platform accepts this account's requests.",
+  unreachable:
+    "The platform cannot be reached, or the account's settings in the secret messenger-channels cannot be read. The task tries again within a minute; messages stay queued or go on to the next channel.",
+  rejected: (code: number) =>
+    `The platform rejects the account, code ${code}. It is checked every minute; messages stay queued or go on to the next channel.`,
   passkey: (says: string) => `${says} See below.`,
   standby: "Another task is the leader. This one takes over when it stops.",
   leaderless: "No leader can be elected without the database.",
@@ -65,6 +73,9 @@ const id: typeof en = {
     stopped: "Login ditolak",
     banned: "Diblokir sementara",
     closed: "Tidak tersambung",
+    usable: "Dapat dipakai",
+    unreachable: "Tidak terjangkau",
+    rejected: "Ditolak",
     passkey: "Passkey diminta",
     standby: "Siaga",
     unknown: "Tidak diketahui",
@@ -80,6 +91,11 @@ const id: typeof en = {
     `${says} Login tidak dicoba sebelum ${until}. ${operator} Pesan tetap di antrean.`,
   closed: (says, advice) =>
     `${says}${advice} Task menyambung kembali secara otomatis; pesan tetap di antrean.`,
+  usable: "Platform menerima permintaan dari akun ini.",
+  unreachable:
+    "Platform tidak dapat dijangkau, atau setelan akun dalam secret messenger-channels tidak dapat dibaca. Task mencoba lagi dalam satu menit; pesan tetap mengantre atau diteruskan ke kanal berikutnya.",
+  rejected: (code) =>
+    `Platform menolak akun ini, kode ${code}. Akun diperiksa setiap menit; pesan tetap mengantre atau diteruskan ke kanal berikutnya.`,
   passkey: (says) => `${says} Lihat di bawah.`,
   standby: "Task lain adalah leader. Task ini mengambil alih bila leader berhenti.",
   leaderless: "Tanpa basis data tidak ada leader yang dapat dipilih.",
