@@ -1,0 +1,252 @@
+import { setTimeout } from "node:timers/promises";
+import { setPaused } from "#lib/messenger/outbox/pause.ts";
+import { type Arrival, contactsOf, countByText, listChanged, readArrivals, worstMinute } from "./arrivals.ts";
+import { openStage, type Stage, type StageAccount, type StageOptions, until } from "./stage.ts";
+
+export interface TrialOptions extends StageOptions {
+  readonly tasks: number;
+  readonly recipients: number;
+  readonly bans: number;
+  readonly kills: number;
+  /** One-time codes of each kind. */
+  readonly codes: number;
+  readonly codeEveryMs: number;
+  /** Texts of each sample of acceptance; 0 for none. */
+  readonly accepts: number;
+  readonly onStep: (step: string) => void;
+}
+
+interface Notice {
+  readonly phone: string;
+  readonly text: string;
+}
+
+const atOnce = 16;
+/** Of the recipients, one in so many gets a second notice. */
+const secondOf = 5;
+
+/** A notice to each recipient, and to one in five a second one when a fifth more have their first. */
+const listNotices = (phones: readonly string[]): readonly Notice[] => {
+  const gap = Math.ceil(phones.length / 5);
+  return [...phones, ...phones.slice(0, gap).map(() => undefined)].flatMap((phone, n) => {
+    const earlier = phones[n - gap];
+    const again = earlier && (n - gap) % secondOf === 0;
+    return [
+      ...(phone ? [{ phone, text: `Notice ${n}` }] : []),
+      ...(again ? [{ phone: earlier, text: `Second notice ${n - gap}` }] : []),
+    ];
+  });
+};
+
+/** Hands notices over, many at once, to some of the tasks in turn. @returns how many a second are accepted. */
+const accept = async (stage: Stage, notices: readonly Notice[], tasks = stage.tasks): Promise<number> => {
+  let next = 0;
+  const started = performance.now();
+  const work = async () => {
+    while (next < notices.length) {
+      const n = next++;
+      const task = tasks[n % tasks.length];
+      if (task) await stage.submit(task, notices[n] ?? {});
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return Math.round((notices.length / (performance.now() - started)) * 1_000);
+};
+
+const countArrived = ({ platform, gateway }: Stage): number =>
+  platform.phones.reduce((sum, { inbox }) => sum + inbox.length, gateway.taken.length);
+
+/** Notices that are not settled, but for those that may have left an account which can no longer send. */
+const countOpen = async ({ admin }: Stage): Promise<{ open: number; inDoubt: number }> => {
+  const [row] = await admin<{ open: number; inDoubt: number }[]>`
+    select count(*) filter (where not in_doubt)::int as open, count(*) filter (where in_doubt)::int as "inDoubt"
+    from (
+      select attempts > unsent and account is not null and not messaging.can_send(account) as in_doubt
+      from messaging.message where is_open and priority > 0) waiting`;
+  return row ?? { open: 0, inDoubt: 0 };
+};
+
+/** Sends one-time codes, one after the other, with an event among them. @returns each code's milliseconds to a phone. */
+const sendCodes = async (
+  stage: Stage,
+  { codes, codeEveryMs }: TrialOptions,
+  name: string,
+  phones: readonly string[],
+  event: () => void,
+) => {
+  const acceptedAt = new Map<string, number>();
+  const submitting: Promise<void>[] = [];
+  for (let n = 0; n < codes; n++) {
+    if (n === Math.floor(codes / 4)) event();
+    const text = `Code ${name} ${n}`;
+    const task = stage.tasks[n % stage.tasks.length];
+    const phone = phones[n % phones.length];
+    acceptedAt.set(text, Date.now());
+    if (task && phone) submitting.push(stage.submit(task, { class: "one-time-code", phone, text }));
+    await setTimeout(codeEveryMs);
+  }
+  await Promise.all(submitting);
+  const read = () => readArrivals(stage).filter(({ text }) => acceptedAt.has(text));
+  const counts = () => countByText(read());
+  await until(`all codes have arrived: ${name}`, () => counts().size === codes).catch(() => {});
+  const arrivals = read();
+  const times = [...acceptedAt].flatMap(([text, at]) => {
+    const first = arrivals.find((one) => one.text === text);
+    return first ? [first.at - at] : [];
+  });
+  return {
+    times: times.toSorted((a, b) => a - b),
+    lost: codes - times.length,
+    twice: [...counts().values()].filter((count) => count > 1).length,
+    bySms: arrivals.filter(({ account }) => account === undefined).length,
+  };
+};
+
+/** Accepts notices with one account and one task, then with all. @returns what is accepted a second. */
+const measureAcceptance = async (
+  stage: Stage,
+  notices: Notice[],
+  { accepts, tasks }: TrialOptions,
+): Promise<Readonly<Record<string, number>>> => {
+  const { admin } = stage;
+  const take = (count: number) => notices.splice(0, count);
+  await admin`update messaging.account set state = 'retired' where id <> 1`;
+  const first = await stage.start();
+  // not counted: code that is cold
+  await accept(stage, take(accepts));
+  const alone = await accept(stage, take(accepts));
+  await admin`update messaging.account set state = 'active'`;
+  while (stage.tasks.length < tasks) await stage.start();
+  await stage.untilReady();
+  const oneOfAll = await accept(stage, take(accepts), [first]);
+  const all = await accept(stage, take(accepts));
+  return { alone, oneOfAll, all };
+};
+
+/** What became of the notices. */
+const judge = async (stage: Stage, notices: readonly Notice[], ended: ReadonlyMap<number, number>) => {
+  const arrivals = readArrivals(stage);
+  const counts = countByText(arrivals);
+  const { inDoubt } = await countOpen(stage);
+  const [uncertain] = await stage.admin<{ count: number }[]>`
+    select count(*)::int as count from messaging.message where priority > 0 and state not in ('SENT', 'DELIVERED', 'READ')`;
+  const missing = notices.filter(({ text }) => !counts.has(text)).length;
+  return {
+    twice: notices.filter(({ text }) => (counts.get(text) ?? 0) > 1).length,
+    missing,
+    inDoubt,
+    unsettled: uncertain?.count ?? 0,
+    changed: listChanged(arrivals, ended).length,
+    bySms: arrivals.filter(({ account }) => account === undefined).length,
+    copies: stage.platform.phones.reduce(
+      (sum, { inbox }) => sum + inbox.reduce((more, { arrivals: times }) => more + times - 1, 0),
+      0,
+    ),
+    faults: stage.platform.faults.length,
+  };
+};
+
+const ofAccount = (arrivals: readonly Arrival[], { id, sockets }: StageAccount) => ({
+  account: id,
+  texts: arrivals.filter(({ account }) => account === id).length,
+  worstMinute: worstMinute(arrivals, id),
+  contacts: contactsOf(arrivals, id),
+  mostLoggedIn: sockets().mostLoggedIn,
+});
+
+/** What happens to accounts and tasks while notices are sent, with the part of them after which it does. */
+const planEvents = (stage: Stage, options: TrialOptions, ended: Map<number, number>) => {
+  const { accounts, tasks } = stage;
+  const logins = () => accounts.map(({ sockets }) => sockets().logins);
+  let disturbed = 0;
+  const kill = async () => {
+    await tasks[0]?.kill();
+    await stage.start(0);
+    await stage.untilReady(ended);
+  };
+  const ban = async (n: number) => {
+    const account = accounts[n];
+    if (!account) return;
+    const before = logins();
+    account.ban();
+    ended.set(account.id, Date.now());
+    await setTimeout(3_000);
+    disturbed += logins().filter((count, at) => at !== n && count !== before[at]).length;
+  };
+  const share = (n: number, of: number, from: number) => from + (0.5 * n) / of;
+  const events = [
+    ...Array.from({ length: options.kills }, (_, n) => ({
+      at: share(n, options.kills, 0.1),
+      name: "kill",
+      act: kill,
+    })),
+    ...Array.from({ length: options.bans }, (_, n) => ({
+      at: share(n, options.bans, 0.25),
+      name: "ban",
+      act: () => ban(n + 1),
+    })),
+  ].toSorted((a, b) => a.at - b.at);
+  return { events, disturbed: () => disturbed };
+};
+
+/**
+ * Sends notices to many recipients through many accounts while accounts are banned and a task is killed; then one-time codes
+ * while the first account is unlinked, while no connection works, and without any linked account.
+ */
+export const runTrial = async (options: TrialOptions) => {
+  const { recipients, onStep, tasks } = options;
+  const stage = await openStage(options);
+  try {
+    onStep("linked");
+    const phones = Array.from({ length: recipients }, (_, n) => String(6_281_200_000_000 + n));
+    for (const phone of phones) stage.platform.register(phone);
+    const notices = listNotices(phones);
+    const ended = new Map<number, number>();
+    await setPaused(stage.admin, true);
+    const waiting = [...notices];
+    const accepted = options.accepts > 0 ? await measureAcceptance(stage, waiting, options) : undefined;
+    while (stage.tasks.length < tasks) await stage.start();
+    await stage.untilReady(ended);
+    await accept(stage, waiting);
+    onStep("accepted");
+    const started = performance.now();
+    await setPaused(stage.admin, false);
+    const { events, disturbed } = planEvents(stage, options, ended);
+    const reach = (part: number) =>
+      until(`${part} of the notices`, () => countArrived(stage) >= part * notices.length, 1_800_000);
+    for (const { at, name, act } of events) {
+      await reach(at);
+      onStep(`${name} at ${at}`);
+      await act();
+    }
+    await reach(0.65);
+    const [main] = stage.accounts;
+    const knowing = readArrivals(stage).filter(({ account }) => account === main?.id);
+    const known = [...new Set(knowing.map(({ phone }) => phone)), ...phones.slice(0, knowing.length)];
+    onStep("codes while the first account is unlinked");
+    const unlinked = await sendCodes(stage, options, "unlinked", known, () => {
+      main?.unlink();
+      ended.set(main?.id ?? 0, Date.now());
+    });
+    await until("all notices", async () => (await countOpen(stage)).open === 0, 1_800_000);
+    const seconds = (performance.now() - started) / 1_000;
+    onStep("all notices");
+    const verdict = await judge(stage, notices, ended);
+    const arrivals = readArrivals(stage);
+    const away = await sendCodes(stage, options, "away", phones, () => stage.platform.leave());
+    stage.platform.comeBack();
+    await stage.untilReady(ended);
+    onStep("codes without a linked account");
+    const none = await sendCodes(stage, options, "none", phones, () => {
+      for (const account of stage.accounts) account.unlink();
+    });
+    return {
+      ...{ accepted, notices: notices.length, seconds: Math.round(seconds), ...verdict },
+      disturbed: disturbed(),
+      accounts: stage.accounts.map((account) => ofAccount(arrivals, account)),
+      codes: { unlinked, away, none },
+    };
+  } finally {
+    await stage.stop();
+  }
+};
