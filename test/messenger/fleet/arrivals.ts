@@ -38,7 +38,7 @@ export const worstMinute = (arrivals: readonly Arrival[], account: number): numb
   }, 0);
 };
 
-/** Phones that an account was the first time seen on. */
+/** Counts the phones that an account has sent to. */
 export const contactsOf = (arrivals: readonly Arrival[], account: number): number =>
   new Set(arrivals.filter((one) => one.account === account).map(({ phone }) => phone)).size;
 

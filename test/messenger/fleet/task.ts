@@ -19,7 +19,6 @@ export const startTaskProcess = async (assignment: Assignment) => {
   const listening = Promise.withResolvers<string>();
   createInterface(child.stdout).on("line", (line) => {
     if (line.startsWith("http://")) listening.resolve(line);
-    else console.error(line);
   });
   exited.then(() => listening.reject(new Error("the task ended")));
   const url = await listening.promise;
