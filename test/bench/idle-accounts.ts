@@ -7,8 +7,6 @@ import { readCpuMs } from "./processor.ts";
 import { printTable, type Result } from "./result.ts";
 import { round } from "./timing.ts";
 
-const limitMb = 1_024;
-
 const readResidentMb = (pid: number): number =>
   Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024);
 
@@ -52,7 +50,7 @@ const measure = async (stage: Stage, count: number, measuredMs: number) => {
 /**
  * Measures one task whose accounts are connected and have nothing to send: memory, processor time and transactions.
  *
- * @param options `accounts`: numbers of them, ascending. `fitting` is how many have room in 1 GiB by the slope of the memory.
+ * @param options `accounts`: numbers of them, ascending. `mbEach` is what each more takes between the first and the last.
  */
 export const benchIdleAccounts = async ({
   accounts,
@@ -79,6 +77,5 @@ export const benchIdleAccounts = async ({
   const [few, many] = [rows[0], rows.at(-1)];
   const added = (many?.accounts ?? 0) - (few?.accounts ?? 0);
   const mbEach = added > 0 ? ((many?.["RSS MB"] ?? 0) - (few?.["RSS MB"] ?? 0)) / added : Number.NaN;
-  const fitting = Math.floor((few?.accounts ?? 0) + (limitMb - (few?.["RSS MB"] ?? 0)) / mbEach);
-  return { bench: "idle-accounts", figures: { mbEach: round(mbEach), fitting, rows } };
+  return { bench: "idle-accounts", figures: { mbEach: round(mbEach), rows } };
 };

@@ -8,7 +8,7 @@ const perMinute = 70;
 const newContactsPerDay = 60;
 
 test("while an account is banned and a task is killed, no text is lost or sent twice, routes and caps hold, and codes arrive", async () => {
-  vi.stubEnv("LOG_LEVEL", "fatal");
+  vi.stubEnv("LOG_LEVEL", "error");
   const { url, admin } = await createMessengerDatabase();
   const { accounts, codes, ...verdict } = await runTrial({
     ...{ databaseUrl: url, admin, accounts: 3, tasks: 2, recipients: 60, bans: 1, kills: 1 },

@@ -120,13 +120,14 @@ const measureAcceptance = async (
   await admin`update messaging.account set state = 'active'`;
   while (stage.tasks.length < tasks) await stage.start();
   await stage.untilReady();
+  await accept(stage, take(accepts));
   const oneOfAll = await accept(stage, take(accepts), [first]);
   const all = await accept(stage, take(accepts));
   return { alone, oneOfAll, all };
 };
 
 /** What became of the notices. */
-const judge = async (stage: Stage, notices: readonly Notice[], ended: ReadonlyMap<number, number>) => {
+const judge = async ({ stage, notices, ended }: Course) => {
   const arrivals = readArrivals(stage);
   const counts = countByText(arrivals);
   const inDoubt = new Set((await listOpen(stage)).inDoubt.map(({ text }) => text));
@@ -152,39 +153,113 @@ const ofAccount = (arrivals: readonly Arrival[], { id, sockets }: StageAccount) 
   mostLoggedIn: sockets().mostLoggedIn,
 });
 
-/** What happens to accounts and tasks while notices are sent, with the part of them after which it does. */
-const planEvents = (stage: Stage, options: TrialOptions, ended: Map<number, number>) => {
-  const { accounts, tasks } = stage;
-  const logins = () => accounts.map(({ sockets }) => sockets().logins);
+/** A trial under way. */
+interface Course {
+  readonly stage: Stage;
+  readonly options: TrialOptions;
+  readonly phones: readonly string[];
+  readonly notices: readonly Notice[];
+  /** When accounts were banned or unlinked, in milliseconds of the epoch. */
+  readonly ended: Map<number, number>;
+}
+
+/** Kills a task and starts it anew. @returns 0: the accounts that it led log in again elsewhere. */
+const killFirst = async ({ stage, ended }: Course): Promise<number> => {
+  await stage.tasks[0]?.kill();
+  await stage.start(0);
+  await stage.untilReady(ended);
+  return 0;
+};
+
+/** Bans an account. @returns how many others have logged in again until it was stopped. */
+const ban = async ({ stage, ended }: Course, banned: StageAccount): Promise<number> => {
+  const others = stage.accounts.filter((account) => account !== banned);
+  const before = others.map(({ sockets }) => sockets().logins);
+  banned.ban();
+  ended.set(banned.id, Date.now());
+  await until("the account is held", async () => {
+    const { count } = await stage.admin`
+      select from messaging.account where id = ${banned.id} and hold_code is not null`;
+    return count > 0;
+  });
+  return others.filter(({ sockets }, at) => sockets().logins !== before[at]).length;
+};
+
+interface Event {
+  readonly name: string;
+  /** The part of the notices after which it happens. */
+  readonly at: number;
+  /** @returns how many accounts it has disturbed that it does not concern. */
+  readonly act: () => Promise<number>;
+}
+
+/** Spreads events over the first half of the notices, the bans a little later. */
+const planEvents = (course: Course): readonly Event[] => {
+  const { stage, options } = course;
+  const kills = Array.from({ length: options.kills }, (_, n) => ({
+    name: "kill",
+    at: 0.1 + (0.5 * n) / options.kills,
+    act: () => killFirst(course),
+  }));
+  const bans = stage.accounts.slice(1, 1 + options.bans).map((account, n) => ({
+    name: "ban",
+    at: 0.25 + (0.5 * n) / options.bans,
+    act: () => ban(course, account),
+  }));
+  return [...kills, ...bans].toSorted((a, b) => a.at - b.at);
+};
+
+const reach = ({ stage, notices }: Course, part: number): Promise<void> =>
+  until(`${part} of the notices`, () => countArrived(stage) >= part * notices.length, 1_800_000);
+
+/** Lets events happen while notices are sent. @returns how many accounts they have disturbed. */
+const runEvents = async (course: Course): Promise<number> => {
   let disturbed = 0;
-  const kill = async () => {
-    await tasks[0]?.kill();
-    await stage.start(0);
-    await stage.untilReady(ended);
-  };
-  const ban = async (n: number) => {
-    const account = accounts[n];
-    if (!account) return;
-    const before = logins();
-    account.ban();
-    ended.set(account.id, Date.now());
-    await setTimeout(3_000);
-    disturbed += logins().filter((count, at) => at !== n && count !== before[at]).length;
-  };
-  const share = (n: number, of: number, from: number) => from + (0.5 * n) / of;
-  const events = [
-    ...Array.from({ length: options.kills }, (_, n) => ({
-      at: share(n, options.kills, 0.1),
-      name: "kill",
-      act: kill,
-    })),
-    ...Array.from({ length: options.bans }, (_, n) => ({
-      at: share(n, options.bans, 0.25),
-      name: "ban",
-      act: () => ban(n + 1),
-    })),
-  ].toSorted((a, b) => a.at - b.at);
-  return { events, disturbed: () => disturbed };
+  for (const { name, at, act } of planEvents(course)) {
+    await reach(course, at);
+    course.options.onStep(`${name} at ${at.toFixed(2)}`);
+    disturbed += await act();
+  }
+  await reach(course, 0.65);
+  return disturbed;
+};
+
+/** Sends codes, half of them to those who know the first account, which is unlinked meanwhile. */
+const unlinkFirst = ({ stage, options, phones, ended }: Course) => {
+  const [main] = stage.accounts;
+  const known = readArrivals(stage).filter(({ account }) => account === main?.id);
+  const knowing = [...new Set(known.map(({ phone }) => phone))];
+  options.onStep("codes while the first account is unlinked");
+  return sendCodes(stage, options, "unlinked", [...knowing, ...phones.slice(0, knowing.length)], () => {
+    main?.unlink();
+    ended.set(main?.id ?? 0, Date.now());
+  });
+};
+
+/** Sends codes while the platform is away, then without any linked account. */
+const endAll = async ({ stage, options, phones, ended }: Course) => {
+  options.onStep("codes while the platform is away");
+  const away = await sendCodes(stage, options, "away", phones, () => stage.platform.leave());
+  stage.platform.comeBack();
+  await stage.untilReady(ended);
+  options.onStep("codes without a linked account");
+  const none = await sendCodes(stage, options, "none", phones, () => {
+    for (const account of stage.accounts) account.unlink();
+  });
+  return { away, none };
+};
+
+/** Hands over all notices, before any is sent. */
+const acceptAll = async ({ stage, options, notices }: Course) => {
+  await setPaused(stage.admin, true);
+  const waiting = [...notices];
+  const accepted = options.accepts > 0 ? await measureAcceptance(stage, waiting, options) : undefined;
+  while (stage.tasks.length < options.tasks) await stage.start();
+  await stage.untilReady();
+  await accept(stage, waiting);
+  options.onStep("accepted");
+  await setPaused(stage.admin, false);
+  return accepted;
 };
 
 /**
@@ -192,57 +267,23 @@ const planEvents = (stage: Stage, options: TrialOptions, ended: Map<number, numb
  * while the first account is unlinked, while no connection works, and without any linked account.
  */
 export const runTrial = async (options: TrialOptions) => {
-  const { recipients, onStep, tasks } = options;
   const stage = await openStage(options);
   try {
-    onStep("linked");
-    const phones = Array.from({ length: recipients }, (_, n) => String(6_281_200_000_000 + n));
+    options.onStep("linked");
+    const phones = Array.from({ length: options.recipients }, (_, n) => String(6_281_200_000_000 + n));
     const notices = listNotices(phones);
-    const ended = new Map<number, number>();
-    await setPaused(stage.admin, true);
-    const waiting = [...notices];
-    const accepted = options.accepts > 0 ? await measureAcceptance(stage, waiting, options) : undefined;
-    while (stage.tasks.length < tasks) await stage.start();
-    await stage.untilReady(ended);
-    await accept(stage, waiting);
-    onStep("accepted");
+    const course: Course = { stage, options, phones, notices, ended: new Map() };
+    const accepted = await acceptAll(course);
     const started = performance.now();
-    await setPaused(stage.admin, false);
-    const { events, disturbed } = planEvents(stage, options, ended);
-    const reach = (part: number) =>
-      until(`${part} of the notices`, () => countArrived(stage) >= part * notices.length, 1_800_000);
-    for (const { at, name, act } of events) {
-      await reach(at);
-      onStep(`${name} at ${at}`);
-      await act();
-    }
-    await reach(0.65);
-    const [main] = stage.accounts;
-    const knowing = readArrivals(stage).filter(({ account }) => account === main?.id);
-    const known = [...new Set(knowing.map(({ phone }) => phone)), ...phones.slice(0, knowing.length)];
-    onStep("codes while the first account is unlinked");
-    const unlinked = await sendCodes(stage, options, "unlinked", known, () => {
-      main?.unlink();
-      ended.set(main?.id ?? 0, Date.now());
-    });
+    const disturbed = await runEvents(course);
+    const unlinked = await unlinkFirst(course);
     await until("all notices", async () => (await listOpen(stage)).open.length === 0, 1_800_000);
-    const seconds = (performance.now() - started) / 1_000;
-    onStep("all notices");
-    const verdict = await judge(stage, notices, ended);
+    const seconds = Math.round((performance.now() - started) / 1_000);
+    const verdict = await judge(course);
     const arrivals = readArrivals(stage);
-    const away = await sendCodes(stage, options, "away", phones, () => stage.platform.leave());
-    stage.platform.comeBack();
-    await stage.untilReady(ended);
-    onStep("codes without a linked account");
-    const none = await sendCodes(stage, options, "none", phones, () => {
-      for (const account of stage.accounts) account.unlink();
-    });
-    return {
-      ...{ accepted, notices: notices.length, seconds: Math.round(seconds), ...verdict },
-      disturbed: disturbed(),
-      accounts: stage.accounts.map((account) => ofAccount(arrivals, account)),
-      codes: { unlinked, away, none },
-    };
+    const accounts = stage.accounts.map((account) => ofAccount(arrivals, account));
+    const codes = { unlinked, ...(await endAll(course)) };
+    return { accepted, notices: notices.length, seconds, ...verdict, disturbed, accounts, codes };
   } finally {
     await stage.stop();
   }
