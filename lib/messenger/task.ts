@@ -31,6 +31,8 @@ import { messengerPools } from "./pools.ts";
 import { readReplies } from "./reply/reply.ts";
 import type { Pace } from "./send/pace.ts";
 import { planMessages } from "./send/plan.ts";
+import { Wakeup } from "./send/wakeup.ts";
+import { runWatch } from "./send/watch.ts";
 import { buildServer, type Health } from "./server.ts";
 import { type Leadership, leadTerm } from "./term.ts";
 
@@ -93,9 +95,8 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     connect(messengerPools.console),
   ]);
   const leaderships = new Map<number, Leadership>();
-  const notify = () => {
-    for (const { wakeup } of leaderships.values()) wakeup.notify();
-  };
+  const watched = new Wakeup();
+  const notify = () => watched.notify();
   const findWhatsApp = (account: number = firstAccount) => leaderships.get(account)?.whatsApp;
   const stopping = new AbortController();
   const payloads = payloadStore(sql, encryption);
@@ -148,11 +149,13 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     },
     signal: stopping.signal,
   });
+  const senders = () => new Map([...leaderships].map(([id, { wakeup }]) => [id, wakeup]));
+  const watching = runWatch({ sql, senders, wakeup: watched, signal: stopping.signal });
   const { onCallback } = metrics;
   const calling = runCallbacks({ ...options, sql, onCallback, signal: stopping.signal });
   const stop = async (unresolved?: Promise<unknown>) => {
     stopping.abort();
-    await Promise.all([election, calling]);
+    await Promise.all([election, calling, watching]);
     await unresolved;
     await server.close();
     // no queries are left; without a timeout the driver waits for connections that the server has closed

@@ -18,6 +18,9 @@ import { Pacing } from "./send/pacing.ts";
 import { runSender } from "./send/sender.ts";
 import { Wakeup } from "./send/wakeup.ts";
 
+/** The task watches the queues for all its senders; this is for what it misses. */
+const unwokenMs = 10_000;
+
 /** What this task leads an account with. */
 export interface Leadership {
   readonly account: Account;
@@ -100,6 +103,7 @@ export const leadTerm = (options: TermOptions) => {
       await Promise.all([
         runSender({
           ...sender,
+          unwokenMs,
           encrypt: payloads.encrypt,
           decrypt: payloads.decrypt,
           openText: payloads.openText,

@@ -2,12 +2,14 @@ import { build } from "../../infra/build/build.ts";
 import { command, type Reply, readWhole, runCommand, WrongCall } from "../../infra/commands/command.ts";
 import { compileRuntimeClient } from "../runtime-client/install.ts";
 import { benchAccept } from "./accept.ts";
+import { benchAccounts } from "./accounts.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
 import { writeGuides } from "./guide.ts";
+import { benchIdleAccounts } from "./idle-accounts.ts";
 import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
@@ -16,6 +18,12 @@ import { compareResult, printTable, type Result, writeResult } from "./result.ts
 import { benchWarm } from "./warm.ts";
 
 const most = 100_000_000;
+
+/** Growing numbers of accounts. */
+const stepsTo = (most: number): readonly number[] => [
+  ...[10, 50, 100, 200, 500].filter((step) => step < most),
+  most,
+];
 
 /** Prints figures beside those before, and stores them if asked to, in the guide too: the stored ones are committed. */
 const keep = (result: Result, store: boolean | undefined) => {
@@ -40,9 +48,11 @@ const run = command(
   (program, answer) => {
     const defaults = {
       accept: 10_000,
+      accounts: 10_000,
       burst: 2_000,
       delivery: 300,
       environments: 500,
+      idle: 200,
       pairs: 15,
       messages: 50_000,
       recipients: 20_000,
@@ -66,10 +76,12 @@ const run = command(
       answer(async ({ store }) => {
         const benches: readonly (() => Promise<Result>)[] = [
           () => benchAccept({ sends: defaults.accept }),
+          () => benchAccounts({ recipients: defaults.accounts }),
           () => benchBurst({ requests: defaults.burst }),
           () => benchDelivery({ sends: defaults.delivery }),
           () => benchEnvironments({ requests: defaults.burst, environments: defaults.environments }),
           () => benchColdStart({ pairs: defaults.pairs }),
+          () => benchIdleAccounts({ accounts: stepsTo(defaults.idle) }),
           () => benchImport({ rows: defaults.rows }),
           () => benchMemory({ messages: defaults.messages, recipients: defaults.recipients }),
           () => benchOutbox({ sends: defaults.outbox }),
@@ -88,6 +100,11 @@ const run = command(
       .description("messages that the messenger accepts in a second")
       .option(...size("sends", "messages in each round"), defaults.accept)
       .action(answer(async (options) => finish(await benchAccept(options))));
+    program
+      .command("accounts")
+      .description("ten accounts on three tasks, of which two are banned and one is killed five times")
+      .option(...size("recipients", "different numbers"), defaults.accounts)
+      .action(answer(async (options) => finish(await benchAccounts(options))));
     program
       .command("burst")
       .description("requests that the smallest stage serves and rejects, at growing rates and in a burst")
@@ -116,6 +133,13 @@ const run = command(
       .option(...size("requests", "requests of the burst"), defaults.burst)
       .option(...size("environments", "environments"), defaults.environments)
       .action(answer(async (options) => finish(await benchEnvironments(options))));
+    program
+      .command("idle-accounts")
+      .description("memory and processor time of one task whose accounts have nothing to send")
+      .option(...size("accounts", "most accounts"), defaults.idle)
+      .action(
+        answer(async ({ accounts }) => finish(await benchIdleAccounts({ accounts: stepsTo(accounts) }))),
+      );
     program
       .command("import")
       .description("an import of residents, as a ratio to a bare COPY")

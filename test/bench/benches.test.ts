@@ -2,11 +2,13 @@ import { spawnSync } from "node:child_process";
 import { expect, test, vi } from "vitest";
 import { routes } from "#lib/routes/index.ts";
 import { benchAccept } from "./accept.ts";
+import { benchAccounts } from "./accounts.ts";
 import { benchBurst } from "./burst.ts";
 import { benchColdStart } from "./cold-start.ts";
 import { benchStart, benchSuite, benchSynth } from "./commands.ts";
 import { benchDelivery } from "./delivery.ts";
 import { benchEnvironments } from "./environments.ts";
+import { benchIdleAccounts } from "./idle-accounts.ts";
 import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
@@ -21,14 +23,18 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const effort = { samples: 1, plainMs: 0, readMs: 0, readRounds: 1, writeMs: 50, writeRounds: 1 };
 
+const few = { accounts: 2, tasks: 1, bans: 0, kills: 1, codes: 1, codeEveryMs: 0, accepts: 1 };
+
 const quiet = () => {
   for (const method of ["error", "log"] as const) vi.spyOn(console, method).mockReturnValue();
 };
 
 test.each([
   ["accept", () => benchAccept({ sends: 1, rounds: 1 })],
+  ["accounts", () => benchAccounts({ recipients: 10, effort: few })],
   ["burst", () => benchBurst({ requests: 2, offered: [2] })],
   ["delivery", () => benchDelivery({ sends: 1 })],
+  ["idle-accounts", () => benchIdleAccounts({ accounts: [1, 2], measuredMs: 100 })],
   ["import", () => benchImport({ rows: 1_000, beside: 1_000, rounds: 1, samples: 1 })],
   ["memory", () => benchMemory({ messages: 1, recipients: 1, uploads: { compressed: 1, plain: 1 } })],
   ["outbox", () => benchOutbox({ sends: 5, measured: 1 })],

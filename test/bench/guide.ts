@@ -7,6 +7,12 @@ import type { Warm } from "./warm.ts";
 type Row = Readonly<Record<string, string | number>>;
 type Figures = Readonly<Record<string, unknown>>;
 
+/** Of the bench `accounts`. */
+interface AcceptedTexts {
+  readonly accepted: Readonly<Record<"alone" | "oneOfAll" | "all", number>>;
+  readonly tasks: number;
+}
+
 /** A single sample has no spread. */
 const spreadOf = ({ median, low, high }: Measure): string =>
   low === high ? median.toFixed(2) : `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
@@ -70,6 +76,13 @@ const warmPeers = ({ functions, peers: all }: Warm): readonly Row[] =>
       : [];
   });
 
+/** Texts that are accepted in a second, with one account and with all. */
+const acceptance = ({ accepted, tasks }: AcceptedTexts): readonly Row[] => [
+  { accounts: 1, tasks: 1, "handed to": 1, "accepted a second": accepted.alone },
+  { accounts: 10, tasks, "handed to": 1, "accepted a second": accepted.oneOfAll },
+  { accounts: 10, tasks, "handed to": tasks, "accepted a second": accepted.all },
+];
+
 /** The tables of the guide, each with the bench whose figures it shows. */
 const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures: never) => readonly Row[]]>> =
   {
@@ -86,6 +99,10 @@ const tables: Readonly<Record<string, readonly [bench: string, rowsOf: (figures:
     "import-recovery": ["import", rowsAt("recovery")],
     accept: ["accept", rowsAt("rounds")],
     delivery: ["delivery", rowsAt("rows")],
+    accounts: ["accounts", rowsAt("accounts")],
+    "accounts-codes": ["accounts", rowsAt("codes")],
+    "accounts-acceptance": ["accounts", acceptance],
+    "idle-accounts": ["idle-accounts", rowsAt("rows")],
     start: ["start", measures],
     synth: ["synth", measures],
     suite: ["suite", measures],

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type postgres from "postgres";
@@ -17,6 +17,7 @@ import { secretTable } from "#lib/secrets/table/table.ts";
 import { startDatabase } from "../../infra/local/database.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { openStore } from "../../infra/local/secrets/store.ts";
+import { readCpuMs } from "./processor.ts";
 import { printTable, type Result } from "./result.ts";
 
 const waiting = 1_000;
@@ -61,12 +62,6 @@ const openOutbox = async (sql: postgres.Sql) => {
     await applyReceipt(sql, firstAccount, message.id, "READ");
   };
   return { put, cycle };
-};
-
-/** The processor time of a process in milliseconds: in `stat` as hundredths of a second. */
-const readCpuMs = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 };
 
 /** Messages for each second of processor time, here and in the database: other programs do not affect it. */

@@ -26,10 +26,32 @@ export interface Choice {
 
 export type Restrictions = Pick<Choice, "resting" | "account" | "number" | "newContactsUpTo" | "reachable">;
 
-/** The queues that an account takes messages from: what was given to it, and those of its pool. */
-const queuesOf = (sql: postgres.ISql, account: number) => sql`
-  select 'account ' || id::text from messaging.account where id = ${account}
-  union all select 'pool ' || pool from messaging.account where id = ${account} and messaging.takes_from_pool(id)`;
+/** The queues that accounts take messages from: what was given to them, and those of their pools. */
+const queuesOf = (sql: postgres.ISql, accounts: readonly number[]) => {
+  const isAsked = sql`id = any(string_to_array(${accounts.join()}, ',')::smallint[])`;
+  return sql`
+    select 'account ' || id::text, id from messaging.account where ${isAsked}
+    union all select 'pool ' || pool, id from messaging.account where ${isAsked} and messaging.takes_from_pool(id)`;
+};
+
+/** Finds those of the accounts for which a message waits that may be taken now, as far as the outbox knows. */
+export const listAwaited = async (
+  sql: postgres.ISql,
+  accounts: readonly number[],
+): Promise<readonly number[]> => {
+  const rows = await sql<{ id: number }[]>`
+    with recursive mine (queue, id) as materialized (${queuesOf(sql, accounts)}),
+    senders (sender) as (${walkSenders(sql, sql`is_open`)}), awaited as materialized (
+      select queue from (select distinct queue from mine) own
+      where not exists (select from messaging.control where paused) and exists (
+        select from senders s cross join lateral (
+          select from messaging.message waiting
+          where is_open and waiting.sender = s.sender and waiting.queue = own.queue and state = 'PENDING'
+            and not_before <= now() limit 1) first)
+    )
+    select distinct id from mine join awaited using (queue)`;
+  return rows.map(({ id }) => id);
+};
 
 /** What the outbox requires of a message that may be taken, as conditions on a row `waiting`; `mine` are the queues. */
 const conditions = (sql: postgres.ISql, restrictions: Restrictions) => {
@@ -72,7 +94,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
-    ), mine (queue) as materialized (${queuesOf(sql, account)}),
+    ), mine (queue, reader) as materialized (${queuesOf(sql, [account])}),
     senders (sender) as (${walkSenders(sql, sql`is_open`)})
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, number = ${number},
@@ -139,7 +161,7 @@ export const maxAhead = 2_000;
 export const listHeld = (sql: postgres.ISql, restrictions: Restrictions, ids: readonly string[]) => {
   const { isOn, isReachable, isContact, isAllowed, isFree, firstOfNumber } = conditions(sql, restrictions);
   return sql<Held[]>`
-    with recursive mine (queue) as materialized (${queuesOf(sql, restrictions.account)}),
+    with recursive mine (queue, reader) as materialized (${queuesOf(sql, [restrictions.account])}),
     senders (sender) as (${walkSenders(sql, sql`is_open`)}), asked as materialized (
       select id, seq, sender, priority, ${isAllowed} as allowed, ${isReachable} as reachable,
         case when epoch is null then greatest(not_before, now()) else now() end as taken_from

@@ -3,6 +3,7 @@ import { priorities } from "#lib/messaging/submission.ts";
 import type { Outgoing } from "./message.ts";
 import { channelOf, fail, leftBefore } from "./next-channel.ts";
 import { reasons } from "./reason.ts";
+import { rememberRecipients } from "./recipient.ts";
 
 /**
  * After this many sends without an answer the outcome is uncertain, and the message is not sent again.
@@ -42,18 +43,13 @@ export const markSent = async (
       from messaging.message m join messaging.account a on a.id = ${account}
       where m.id = ${id} and p.seq = m.seq and p.channel = a.channel`;
   await sql`
-    with contact as (
-      insert into messaging.contact (number, phone) values (${number}, ${phone}) on conflict do nothing
-    ), sent as (
+    with sent as (
       update messaging.message
       set state = case state when 'SENDING' then 'SENT' else state end, sent_at = now(),
         changed_at = case state when 'SENDING' then now() else changed_at end
       where id = ${id}
-      returning pool
-    )
-    insert into messaging.route as known (pool, phone, account) select pool, ${phone}, ${account}::smallint from sent where messaging.takes_from_pool(${account}::smallint)
-    on conflict (pool, phone) do update set account = excluded.account, since = now()
-    where known.account <> excluded.account`;
+      returning pool, ${phone} as phone, ${number} as number, ${account}::smallint as account
+    ), ${rememberRecipients(sql)}`;
 };
 
 export const markFailed = async (

@@ -3,6 +3,7 @@ import { type ChannelName, listLeftOut } from "#lib/messaging/channel.ts";
 import type { MessageState, State, Submission } from "#lib/messaging/submission.ts";
 import type { Content } from "./message.ts";
 import { reasons } from "./reason.ts";
+import { rememberRecipients } from "./recipient.ts";
 
 /** What a sender may know of a message. */
 export interface StateRow {
@@ -69,7 +70,7 @@ const before = {
 /**
  * Records a receipt from the recipient's phone, or what its platform says; receipts may arrive late and in any order. A
  * message that was requeued, because its leader was lost before the answer arrived, is not sent again; nor is one that has
- * gone on to another channel meanwhile.
+ * gone on to another channel meanwhile. The first news of a message does what the platform's answer does, which may not follow.
  *
  * @param account that it was sent with.
  */
@@ -80,10 +81,15 @@ export const applyReceipt = async (
   state: "SENT" | "DELIVERED" | "READ",
 ): Promise<void> => {
   await sql`
-    update messaging.message set state = ${state}, reason = null, sent_at = coalesce(sent_at, now()), changed_at = now(),
-      account = ${account}
-    where id = ${id} and state = any(string_to_array(${before[state]}, ','))
-      ${state === "SENT" ? sql`and account = ${account}` : sql``}`;
+    with received as (
+      update messaging.message set state = ${state}, reason = null, sent_at = coalesce(sent_at, now()), changed_at = now(),
+        account = ${account}
+      where id = ${id} and state = any(string_to_array(${before[state]}, ','))
+        ${state === "SENT" ? sql`and account = ${account}` : sql``}
+      returning pool, phone, number, account, sent_at
+    ), sent as (
+      select * from received where sent_at = now()
+    ), ${rememberRecipients(sql)}`;
 };
 
 /** Records that the phone could not decrypt a message, until it reports its delivery. @returns false if that was known. */

@@ -33,6 +33,8 @@ export interface SenderOptions {
   /** Whether a number gets no reminders and no bulk messages. */
   readonly isOptedOut: (phone: string) => Promise<boolean>;
   readonly wakeup: Wakeup;
+  /** How long it waits to be woken before it looks for messages by itself; by default as long as nobody watches. */
+  readonly unwokenMs?: number;
   readonly signal: AbortSignal;
   /** Receives each outcome, for the metrics. */
   readonly onOutcome?: (outcome: "sent" | "failed" | "retried", ms: number) => void;
@@ -203,7 +205,7 @@ const deliver = (options: SenderOptions, message: Outgoing): Promise<void> =>
     .catch((error: unknown) => leaveUnsent(options, message, error));
 
 const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): Promise<void> => {
-  const { sql, epoch, channel, pacing, wakeup, signal } = options;
+  const { sql, epoch, channel, pacing, wakeup, unwokenMs = idleMs, signal } = options;
   const now = steadyNow();
   const delayMs = channel.isOpen() ? pacing.nextAt(now) - now : idleMs;
   if (delayMs > 0) return wakeup.wait(Math.min(delayMs, idleMs), signal);
@@ -217,7 +219,7 @@ const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): P
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
   if (message) return lanes.follow(message, deliver(options, message));
   // limits the queries while many messages are accepted but none may be sent
-  const woken = wakeup.wait(idleMs, signal);
+  const woken = wakeup.wait(unwokenMs, signal);
   await setTimeout(minIdleMs);
   await woken;
 };
