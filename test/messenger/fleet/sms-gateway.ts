@@ -5,7 +5,7 @@ import { type SmsSettings, smsSchema } from "#lib/messaging/channel-settings.ts"
 import { listenOnLoopback } from "../../../infra/local/loopback.ts";
 
 /** An SMS that a gateway has taken. */
-export interface Sms {
+interface Sms {
   readonly phone: string;
   readonly text: string;
   readonly at: Date;
