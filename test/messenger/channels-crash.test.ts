@@ -2,9 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import type { ChannelName } from "#lib/messaging/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
 import { applyReport } from "#lib/messenger/outbox/report.ts";
+import { settingsOf as cloudSettingsOf } from "./cloud-api/channel-steps.ts";
+import { type Behaviour, startPlatform } from "./cloud-api/platform.ts";
 import { putMessage } from "./outbox/outbox-rows.ts";
 import type { Assignment } from "./reply/reply-process.ts";
 import { database, encryptionKey, pepper, platform, sql, stageEachTest } from "./running-task.ts";
@@ -29,10 +32,44 @@ const keepRunning = (assignment: Assignment) => {
     child.kill("SIGKILL");
     await once(child, "exit");
   });
-  return { kill: () => void child.kill("SIGKILL") };
+  let kills = 0;
+  return {
+    kill() {
+      kills += 1;
+      child.kill("SIGKILL");
+    },
+    kills: () => kills,
+  };
 };
 
 const count = 12;
+const ids = Array.from({ length: count }, (_, n) => `3EB0${String(n).padStart(16, "0")}`);
+const phoneOf = (n: number) => `62812000000${10 + n}`;
+
+/** Makes the first account one of a channel, and stores messages to as many phones. */
+const putMessages = async (channel: ChannelName) => {
+  await database.admin`update messaging.account set channel = ${channel} where id = ${firstAccount}`;
+  for (const [n, id] of ids.entries()) await putMessage(sql, id, { phone: phoneOf(n), text: `text ${n}` });
+};
+
+const run = (channel: NonNullable<Assignment["channel"]>) => {
+  const { url, rootKey, mediaCa, versionUrl } = platform;
+  return keepRunning({
+    ...{ databaseUrl: database.url, encryptionKey, pepper },
+    settings: { url, mediaCa, versionUrl, rootKey: rootKey.toString("base64") },
+    channel,
+  });
+};
+
+const idsIn = async (pattern: string) => {
+  const rows = await sql<{ id: string }[]>`
+    select id from messaging.message where state ~ ${pattern} order by seq`;
+  return rows.map(({ id }) => id);
+};
+const untilSettled = () =>
+  expect.poll(() => idsIn("SENT|UNCERTAIN"), { timeout: 60_000 }).toHaveLength(count);
+const report = (id: string) => applyReport(sql, firstAccount, { id, state: "DELIVERED" }, describeRefusal);
+
 /** By the number of the request: the gateway has the message, or has not, when the task is killed. */
 const moods: Readonly<Record<number, Mood>> = {
   2: "hangs-after",
@@ -42,44 +79,41 @@ const moods: Readonly<Record<number, Mood>> = {
 };
 
 test("a task that is killed while a gateway has its request sends nothing twice, and reports settle what it left", async () => {
-  let tasks: ReturnType<typeof keepRunning> | undefined;
-  const kills: number[] = [];
+  let tasks: ReturnType<typeof run> | undefined;
   const gateway = await startGateway(dialects.kannel, (request) => {
     const mood = moods[request] ?? "accepts";
-    if (mood.startsWith("hangs")) {
-      kills.push(request);
-      // once the gateway has read it
-      setImmediate(() => tasks?.kill());
-    }
+    // once the gateway has read it
+    if (mood.startsWith("hangs")) setImmediate(() => tasks?.kill());
     return mood;
   });
-  await database.admin`update messaging.account set channel = 'sms' where id = ${firstAccount}`;
-  const ids = Array.from({ length: count }, (_, n) => `3EB0${String(n).padStart(16, "0")}`);
-  for (const [n, id] of ids.entries())
-    await putMessage(sql, id, { phone: `62812000000${10 + n}`, text: `text ${n}` });
-  const { url, rootKey, mediaCa, versionUrl } = platform;
-  tasks = keepRunning({
-    ...{ databaseUrl: database.url, encryptionKey, pepper },
-    settings: { url, mediaCa, versionUrl, rootKey: rootKey.toString("base64") },
-    channel: settingsOf(dialects.kannel, gateway.url, `${gateway.url}/reports?`),
-  });
-  const states = () =>
-    sql<{ id: string; state: string }[]>`select id, state from messaging.message order by seq`;
-  await expect
-    .poll(async () => (await states()).filter(({ state }) => !/SENT|UNCERTAIN/.test(state)), {
-      timeout: 60_000,
-    })
-    .toEqual([]);
-  expect(kills.length).toBeGreaterThanOrEqual(3);
+  await putMessages("sms");
+  tasks = run(settingsOf(dialects.kannel, gateway.url, `${gateway.url}/reports?`));
+  await untilSettled();
   const texts = gateway.taken.map(({ text }) => text);
   expect(new Set(texts).size).toBe(texts.length);
-  expect(texts.length).toBe(count - 1);
-  const uncertain = (await states()).filter(({ state }) => state === "UNCERTAIN");
-  expect(uncertain).toHaveLength(4);
-  for (const { phone } of gateway.taken) {
-    const id = ids[Number(phone.slice(-2)) - 10] ?? "";
-    await applyReport(sql, firstAccount, { id, state: "DELIVERED" }, describeRefusal);
-  }
-  const left = (await states()).filter(({ state }) => state !== "DELIVERED");
-  expect(left.map(({ state }) => state)).toEqual(["UNCERTAIN"]);
+  expect([texts.length, tasks.kills()]).toEqual([count - 1, 3]);
+  expect(await idsIn("UNCERTAIN")).toHaveLength(4);
+  for (const { phone } of gateway.taken) await report(ids[Number(phone.slice(-2)) - 10] ?? "");
+  expect([(await idsIn("DELIVERED")).length, (await idsIn("UNCERTAIN")).length]).toEqual([count - 1, 1]);
+});
+
+test("a task that is killed while the Cloud API has its request sends nothing twice, and statuses settle what it left", async () => {
+  const cloud = await startPlatform();
+  let tasks: ReturnType<typeof run> | undefined;
+  const kill: Behaviour = {
+    before: () => {
+      tasks?.kill();
+      return new Promise(() => {});
+    },
+  };
+  cloud.state.messages = ["take", kill, "take", { reset: true, accepted: true }, kill, "take", kill, "take"];
+  await putMessages("cloud-api");
+  tasks = run(cloudSettingsOf(cloud));
+  await untilSettled();
+  const inboxes = ids.map((_, n) => cloud.at(phoneOf(n)).map(({ id }) => id));
+  expect(inboxes).toEqual(ids.map((id) => [id]));
+  expect(tasks.kills()).toBe(3);
+  expect(await idsIn("UNCERTAIN")).toHaveLength(4);
+  for (const id of ids) await report(id);
+  expect(await idsIn("DELIVERED")).toEqual(ids);
 });

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
+import type { CloudApiSettings, SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings.ts";
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
@@ -15,7 +15,7 @@ export interface Assignment {
   readonly pepper: string;
   readonly settings: Omit<WhatsAppSettings, "rootKey"> & { readonly rootKey: string };
   /** Of all its accounts that are reached by requests. */
-  readonly channel?: SmsSettings;
+  readonly channel?: SmsSettings | CloudApiSettings;
 }
 
 const assignment: Assignment = JSON.parse(process.argv[2] ?? "{}");
