@@ -60,28 +60,31 @@ export const fail = async (
 };
 
 interface Stuck {
+  /** Pools of which an account can send at a later channel. */
+  readonly open: string;
   /** Pools of which no account can send at the first channel. */
   readonly pools: string;
   /** Accounts that cannot send, nor can another of their pool at their channel. */
   readonly accounts: string;
 }
 
-/** @returns undefined if no pool has a second channel: then nothing can go on. */
+/** @returns undefined if no account can send at a later channel: then nothing can go on. */
 const findStuck = async (sql: postgres.Sql): Promise<Stuck | undefined> => {
   const several = await sql`
     select from messaging.account where state <> 'retired' group by pool having count(distinct channel) > 1 limit 1`;
   if (several.count === 0) return undefined;
-  const [row] = await sql<{ pools: string | null; accounts: string | null }[]>`
+  const [row] = await sql<{ open: string | null; pools: string | null; accounts: string | null }[]>`
     with line as (
       select pool, channel, array_agg(id) as ids, bool_or(messaging.can_send(id)) as able, 
         -- what was given to one that was retired since goes on too
         channel = min(case when bool_or(state <> 'retired') then channel end) over (partition by pool) as is_first
       from messaging.account group by pool, channel
     )
-    select string_agg(distinct pool, ',') filter (where is_first) as pools,
+    select string_agg(distinct pool, ',') filter (where able and channel > 'whatsapp') as open,
+      string_agg(distinct pool, ',') filter (where is_first and not able) as pools,
       (select string_agg(id::text, ',') from line l, unnest(l.ids) id where not l.able) as accounts
-    from line where not able`;
-  return { pools: row?.pools ?? "", accounts: row?.accounts ?? "" };
+    from line`;
+  return row?.open ? { open: row.open, pools: row.pools ?? "", accounts: row.accounts ?? "" } : undefined;
 };
 
 /** One-time codes whose delivery is not confirmed. */
@@ -107,7 +110,7 @@ export const moveLate = async (sql: postgres.Sql): Promise<number> => {
   const stuck = await findStuck(sql);
   if (!stuck) return 0;
   const isLate = sql`(${isUnconfirmed(sql)} or ${isUnsent(sql, stuck)})
-    and messaging.next_account(pool, account) is not null`;
+    and pool = any(string_to_array(${stuck.open}, ',')) and messaging.next_account(pool, account) is not null`;
   const late = await sql<{ seq: string }[]>`
     (select seq::text as seq from messaging.message where is_open and ${isLate} limit 1000)
     union all
