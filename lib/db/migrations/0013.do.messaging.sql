@@ -73,7 +73,7 @@ create function messaging.next_account(of_pool text, after smallint) returns sma
 language sql stable
 return (
   select id from messaging.account next
-  where pool = of_pool and messaging.can_send(id) and channel > coalesce(
+  where pool = of_pool and state = 'active' and messaging.is_ready(next) and channel > coalesce(
     (select channel from messaging.account where id = after),
     (select min(channel) from messaging.account where pool = of_pool and state <> 'retired'))
   order by channel, id limit 1);

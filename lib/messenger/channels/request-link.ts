@@ -124,15 +124,21 @@ export class RequestLink {
     } catch (error) {
       if (signal.aborted) return;
       log.warn("an account cannot be used", { error });
-      if (!(error instanceof AccountRejected)) {
-        this.#failures += 1;
-        if (this.#state.kind !== "closed") this.#set({ kind: "closed" });
-        return;
+      if (error instanceof AccountRejected) {
+        if (this.#state.kind === "stopped" && this.#state.code === error.code) return;
+        if (await this.#isHeld(error.code)) return this.#set({ kind: "stopped", code: error.code });
       }
-      if (this.#state.kind === "stopped" && this.#state.code === error.code) return;
-      await this.#standing.hold(error.code, undefined).catch(() => {});
-      this.#set({ kind: "stopped", code: error.code });
+      this.#failures += 1;
+      if (this.#state.kind !== "closed") this.#set({ kind: "closed" });
     }
+  }
+
+  /** @returns false while it cannot be stored: others would give messages to the account. */
+  #isHeld(code: number): Promise<boolean> {
+    return this.#standing.hold(code, undefined).then(
+      () => true,
+      () => false,
+    );
   }
 
   #retryMs(): number {

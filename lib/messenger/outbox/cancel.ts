@@ -8,6 +8,10 @@ import { type StateRow, stateColumns, toState } from "./state.ts";
 /** Matches a message that waits and of which nothing may have left: it may be cancelled, or sent by another account. */
 export const waits = (sql: postgres.ISql) => sql`state = 'PENDING' and attempts <= unsent`;
 
+/** Whether a channel that a message was taken from may have sent it. */
+export const leftBefore = (sql: postgres.ISql) =>
+  sql`exists (select from messaging.payload p where p.seq = message.seq and p.may_have_left)`;
+
 /**
  * Cancels a message that waits and of which nothing may have left. It and the statement that takes a message to send it
  * both change only a PENDING row: whichever is first.
@@ -22,7 +26,7 @@ export const cancel = async (
 ): Promise<MessageState | undefined> => {
   const [cancelled] = await sql<(StateRow & { mediaId: number | null })[]>`
     update messaging.message set state = 'CANCELLED', reason = null, changed_at = now()
-    where id = ${id} and sender = ${sender} and ${waits(sql)}
+    where id = ${id} and sender = ${sender} and ${waits(sql)} and not ${leftBefore(sql)}
     returning ${stateColumns(sql)}, media_id as "mediaId"`;
   if (cancelled) {
     if (cancelled.mediaId !== null) await detachMedia(sql, cancelled.mediaId);

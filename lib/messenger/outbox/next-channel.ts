@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { channelPolicies } from "#lib/messaging/channel.ts";
 import { type MessageClass, messageClasses, priorities } from "#lib/messaging/submission.ts";
-import { waits } from "./cancel.ts";
+import { leftBefore, waits } from "./cancel.ts";
 
 const listPriorities = (of: (name: MessageClass) => boolean): string =>
   messageClasses
@@ -21,13 +21,10 @@ const begunAnew = (sql: postgres.ISql) => sql`
 export const channelOf = (sql: postgres.ISql) =>
   sql`(select a.channel from messaging.account a where a.id = message.account)`;
 
-/** Whether a channel that a message was taken from may have sent it. */
-export const leftBefore = (sql: postgres.ISql) =>
-  sql`exists (select from messaging.payload p where p.seq = message.seq and p.may_have_left)`;
-
 /**
- * Ends messages that their channel has not sent. By the policy of its class one goes on to an account of the pool's next
- * channel instead; one that an earlier channel may have sent is UNCERTAIN, not FAILED.
+ * Ends messages that their channel has not sent. By the policy of its class one that is still of use goes on to an account of
+ * the pool's next channel instead. One that an earlier attempt or channel may have sent goes on only as a code, and is
+ * UNCERTAIN, not FAILED.
  *
  * @param which a condition on `messaging.message`.
  * @returns how many.
@@ -38,14 +35,20 @@ export const fail = async (
   reason: string,
   isFinal = false,
 ): Promise<number> => {
+  const hasLeft = sql`(attempts - unsent > 1 or ${leftBefore(sql)})`;
   const goesOn = isFinal
     ? sql`false`
-    : sql`priority = any(string_to_array(${goesOnUnsent}, ',')::smallint[])`;
+    : sql`expires_at > now() and (priority = 0 or not ${hasLeft})
+        and priority = any(string_to_array(${goesOnUnsent}, ',')::smallint[])`;
   const [row] = await sql<{ count: number }[]>`
     with failing as materialized (
       select seq, case when ${goesOn} then messaging.next_account(pool, account) end as next,
-        case when ${leftBefore(sql)} then 'UNCERTAIN' else 'FAILED' end as outcome
+        case when ${hasLeft} then 'UNCERTAIN' else 'FAILED' end as outcome, ${channelOf(sql)} as channel,
+        attempts - unsent > 1 as is_repeated
       from messaging.message where ${which} for update
+    ), marked as (
+      update messaging.payload p set may_have_left = true from failing
+      where p.seq = failing.seq and p.channel = failing.channel and is_repeated and next is not null
     ), moved as (
       update messaging.message m set ${begunAnew(sql)} from failing where m.seq = failing.seq and next is not null
     ), ended as (
@@ -57,37 +60,41 @@ export const fail = async (
 };
 
 interface Stuck {
+  /** Pools of which an account can send at a later channel. */
+  readonly open: string;
   /** Pools of which no account can send at the first channel. */
   readonly pools: string;
   /** Accounts that cannot send, nor can another of their pool at their channel. */
   readonly accounts: string;
 }
 
-/** @returns undefined if no pool has a second channel: then nothing can go on. */
+/** @returns undefined if no account can send at a later channel: then nothing can go on. */
 const findStuck = async (sql: postgres.Sql): Promise<Stuck | undefined> => {
   const several = await sql`
     select from messaging.account where state <> 'retired' group by pool having count(distinct channel) > 1 limit 1`;
   if (several.count === 0) return undefined;
-  const [row] = await sql<{ pools: string | null; accounts: string | null }[]>`
+  const [row] = await sql<{ open: string | null; pools: string | null; accounts: string | null }[]>`
     with line as (
       select pool, channel, array_agg(id) as ids, bool_or(messaging.can_send(id)) as able, 
-        channel = min(channel) over (partition by pool) as is_first
-      from messaging.account where state <> 'retired' group by pool, channel
+        -- what was given to one that was retired since goes on too
+        channel = min(case when bool_or(state <> 'retired') then channel end) over (partition by pool) as is_first
+      from messaging.account group by pool, channel
     )
-    select string_agg(distinct pool, ',') filter (where is_first) as pools,
+    select string_agg(distinct pool, ',') filter (where able and channel > 'whatsapp') as open,
+      string_agg(distinct pool, ',') filter (where is_first and not able) as pools,
       (select string_agg(id::text, ',') from line l, unnest(l.ids) id where not l.able) as accounts
-    from line where not able`;
-  return { pools: row?.pools ?? "", accounts: row?.accounts ?? "" };
+    from line`;
+  return row?.open ? { open: row.open, pools: row.pools ?? "", accounts: row.accounts ?? "" } : undefined;
 };
 
 /** One-time codes whose delivery is not confirmed. */
 const isUnconfirmed = (sql: postgres.Sql) => sql`(
-  priority = 0 and due_at <= now() - ${unconfirmedSeconds} * interval '1 second' and not_before <= now()
+  priority = 0 and due_at <= now() - ${unconfirmedSeconds} * interval '1 second'
   and expires_at > now() and state in ('PENDING', 'SENDING', 'SENT', 'UNCERTAIN'))`;
 
 /** Messages of which nothing has left, that expire soon or have no account that can send. */
 const isUnsent = (sql: postgres.Sql, { pools, accounts }: Stuck) => sql`(
-  is_open and ${waits(sql)} and not_before <= now() and expires_at > now()
+  is_open and ${waits(sql)} and due_at <= now() and expires_at > now()
   and priority = any(string_to_array(${goesOnUnsent}, ',')::smallint[])
   and (expires_at - least(interval '1 hour', (expires_at - due_at) / 10) <= now()
     or (account is null and pool = any(string_to_array(${pools}, ',')))
@@ -103,7 +110,7 @@ export const moveLate = async (sql: postgres.Sql): Promise<number> => {
   const stuck = await findStuck(sql);
   if (!stuck) return 0;
   const isLate = sql`(${isUnconfirmed(sql)} or ${isUnsent(sql, stuck)})
-    and messaging.next_account(pool, account) is not null`;
+    and pool = any(string_to_array(${stuck.open}, ',')) and messaging.next_account(pool, account) is not null`;
   const late = await sql<{ seq: string }[]>`
     (select seq::text as seq from messaging.message where is_open and ${isLate} limit 1000)
     union all

@@ -64,14 +64,15 @@ const conditions = (sql: postgres.ISql, restrictions: Restrictions) => {
     isRested: sql`phone <> all(string_to_array(${resting.join()}, ','))`,
     isReachable: reachable ? sql`phone = any(string_to_array(${reachable.join()}, ','))` : sql`true`,
     isContact,
-    /** Whether the recipient knows no other account of the pool that can send, and gets no message of it now. */
+    /** Whether the recipient knows no other account of the queue that can send, and gets no message of it now. */
     isFree: sql`(waiting.account is not null or not exists (
       select from (
         select r.account from messaging.route r where r.pool = waiting.pool and r.phone = waiting.phone
         union all
         select o.account from messaging.message o
         where o.is_open and o.phone = waiting.phone and o.pool = waiting.pool) known
-      where known.account <> ${account} and messaging.can_send(known.account)))`,
+      where known.account <> ${account} and messaging.can_send(known.account)
+        and messaging.takes_from_pool(known.account)))`,
     isAllowed: sql`(priority <= ${newContactsUpTo} or ${isContact})`,
     /** The first message to the number from these queues: others keep behind it. */
     firstOfNumber: sql`

@@ -1,7 +1,8 @@
 import type postgres from "postgres";
 import { priorities } from "#lib/messaging/submission.ts";
+import { leftBefore } from "./cancel.ts";
 import type { Outgoing } from "./message.ts";
-import { channelOf, fail, leftBefore } from "./next-channel.ts";
+import { channelOf, fail } from "./next-channel.ts";
 import { reasons } from "./reason.ts";
 import { rememberRecipients } from "./recipient.ts";
 
@@ -28,7 +29,8 @@ export const isBeingSent = (sql: postgres.Sql, id: string, epoch: number) =>
   sql`id = ${id} and state = 'SENDING' and epoch = ${epoch}`;
 
 /**
- * Marks a message that the platform has accepted. A receipt may have arrived before.
+ * Marks a message that the platform has accepted. A receipt may have arrived before, or it may have gone on to another channel,
+ * which sends it all the same.
  *
  * @param reference the platform's own id of it.
  */
@@ -42,11 +44,12 @@ export const markSent = async (
       update messaging.payload p set reference = ${reference}
       from messaging.message m join messaging.account a on a.id = ${account}
       where m.id = ${id} and p.seq = m.seq and p.channel = a.channel`;
+  const isOwn = sql`state = 'SENDING' and account = ${account}`;
   await sql`
     with sent as (
       update messaging.message
-      set state = case state when 'SENDING' then 'SENT' else state end, sent_at = now(),
-        changed_at = case state when 'SENDING' then now() else changed_at end
+      set state = case when ${isOwn} then 'SENT' else state end, sent_at = now(),
+        changed_at = case when ${isOwn} then now() else changed_at end
       where id = ${id}
       returning pool, ${phone} as phone, ${number} as number, ${account}::smallint as account
     ), ${rememberRecipients(sql)}`;
@@ -137,11 +140,11 @@ export const deferUntilQuietEnd = async (
     with taken as (
       -- without an epoch it does not hold back other messages to the same number
       update messaging.message set state = 'PENDING', attempts = attempts - 1, epoch = null,
-        not_before = ${quietUntil}, changed_at = now()
+        not_before = ${quietUntil}, due_at = ${quietUntil}, changed_at = now()
       where ${isBeingSent(sql, id, epoch)}
       returning id, quiet_hours
     )
-    update messaging.message waiting set not_before = ${quietUntil} from taken
+    update messaging.message waiting set not_before = ${quietUntil}, due_at = ${quietUntil} from taken
     where waiting.is_open and waiting.state = 'PENDING' and waiting.quiet_hours = taken.quiet_hours
       and waiting.not_before < ${quietUntil} and waiting.id <> taken.id`;
 };

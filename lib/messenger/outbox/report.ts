@@ -12,6 +12,9 @@ const findReported = async (
   const [row] = await sql<{ id: string }[]>`
     select m.id from messaging.payload p join messaging.message m using (seq)
       join messaging.account a on a.id = ${account} and a.channel = p.channel
+      -- gateways may number their messages alike
+      and not exists (
+        select from messaging.account own where own.id = m.account and own.id <> a.id and own.channel = a.channel)
     where ${id === undefined ? sql`p.reference = ${reference ?? null}` : sql`m.id = ${id}`} limit 1`;
   return row?.id;
 };

@@ -64,15 +64,16 @@ const toRows = (sql: postgres.ISql, messages: readonly (NewMessage & { readonly 
 const insertRows = (sql: postgres.ISql, from: postgres.Fragment) => sql`
   stored as (
     insert into messaging.message
-      (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before, pool, account)
+      (id, sender, kind, phone, content, media_id, priority, expires_at, quiet_hours, run, not_before, due_at, pool, account)
     select id, sender, kind, phone, content, media_id, priority, due + seconds * interval '1 second', quiet_hours, run,
-      coalesce(messaging.quiet_until(quiet_hours, due), due), pool, (
+      start, start, pool, (
         select r.account from messaging.route r
         where r.pool = given.pool and r.phone = given.phone and messaging.can_send(r.account))
     from (
       select *, greatest(now(), send_at) as due, coalesce((
         select s.pool from messaging.sender s where s.name = substring(sender from '^api:(.*)$')), ${cityPool}) as pool
-      from ${from}) given order by n
+      from ${from}) given
+    cross join lateral (select coalesce(messaging.quiet_until(quiet_hours, due), due) as start) waiting order by n
     returning id, accepted_at
   ), counted as (
     insert into messaging.sender_day as total (sender, day, slot, messages, bytes)

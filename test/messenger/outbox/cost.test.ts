@@ -2,6 +2,7 @@ import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts";
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
+import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
 import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
@@ -156,4 +157,21 @@ test("a page that is filled with messages has room for their changes", async () 
       await requeueUnsent(sql, (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken"), 3_600);
   });
   expect(counted).toEqual({ changes: 8, hot: 8 });
+});
+
+test("while no account can send, the next channel is not searched for each message that waits", async () => {
+  await database.admin`update messaging.account set number = ${number}, hold_code = 403`;
+  await database.admin`
+    insert into messaging.account (name, channel, number, hold_code) values ('gateway', 'sms', 'sms:gateway', 403)`;
+  await addMany("PENDING");
+  const readAccounts = async () => {
+    await sql`select pg_stat_force_next_flush()`;
+    const [row] = await database.admin<{ read: number }[]>`
+      select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+      from pg_stat_user_tables where relid = 'messaging.account'::regclass`;
+    return row?.read ?? expect.fail("there are no counters");
+  };
+  const before = await readAccounts();
+  expect(await moveLate(sql)).toBe(0);
+  expect((await readAccounts()) - before).toBeLessThan(100);
 });

@@ -25,8 +25,8 @@ export const acceptance: readonly Mutant[] = [
   {
     breaks: "Messages of one batch go out in any order",
     file: "lib/messenger/outbox/store.ts",
-    find: "given order by n\n    returning",
-    replace: "given order by id\n    returning",
+    find: "waiting order by n\n    returning",
+    replace: "waiting order by id\n    returning",
     tests: [...ofAcceptance, ...ofBatch],
     only: "in its order|in the order of arrival",
   },

@@ -83,8 +83,8 @@ export const account: readonly Mutant[] = [
   {
     breaks: "What waits for an account that cannot send is never taken back",
     file: accountFile,
-    find: "where m.account = unable.id and",
-    replace: "where false and m.account = unable.id and",
+    find: "and m.account = unable.id and",
+    replace: "and false and m.account = unable.id and",
     tests: ofAccounts,
     only: "waited for an account",
   },

@@ -95,4 +95,20 @@ export const channel: readonly Mutant[] = [
     tests: ofNext,
     only: "no account of its channel can send, unless",
   },
+  {
+    breaks: "A notice that may have arrived is sent by the next channel too",
+    file: nextFile,
+    find: "(priority = 0 or not ${hasLeft})",
+    replace: "true",
+    tests: ["test/messenger/outbox/channel-races.test.ts"],
+    only: "goes on to no channel when a later one fails",
+  },
+  {
+    breaks: "A scheduled message leaves its first channel at once",
+    file: "lib/messenger/outbox/store.ts",
+    find: "start, start, pool",
+    replace: "start, now(), pool",
+    tests: ["test/messenger/outbox/channel-races.test.ts"],
+    only: "has its whole time",
+  },
 ];

@@ -110,7 +110,7 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "The platform's answer sets a message back that was read already",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "set state = case state when 'SENDING' then 'SENT' else state end, sent_at",
+    find: "set state = case when ${isOwn} then 'SENT' else state end, sent_at",
     replace: "set state = 'SENT', sent_at",
     tests: ofSender,
     only: "receipts",
@@ -202,7 +202,7 @@ export const outbox: readonly Mutant[] = [
   {
     breaks: "An answer that a receipt has overtaken makes the message look newly changed",
     file: "lib/messenger/outbox/outcome.ts",
-    find: "changed_at = case state when 'SENDING' then now() else changed_at end",
+    find: "changed_at = case when ${isOwn} then now() else changed_at end",
     replace: "changed_at = now()",
     tests: ["test/messenger/outbox/outbox.test.ts"],
   },

@@ -1,0 +1,176 @@
+import type postgres from "postgres";
+import { beforeEach, expect, test } from "vitest";
+import type { ChannelName } from "#lib/messaging/channel.ts";
+import type { Submission } from "#lib/messaging/submission.ts";
+import { firstAccount } from "#lib/messenger/account/account.ts";
+import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
+import { cancel } from "#lib/messenger/outbox/cancel.ts";
+import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
+import {
+  expire,
+  markFailed,
+  markSent,
+  requeue,
+  requeueRefused,
+  requeueUnsent,
+} from "#lib/messenger/outbox/outcome.ts";
+import { storePayload } from "#lib/messenger/outbox/payload.ts";
+import { reasons } from "#lib/messenger/outbox/reason.ts";
+import { applyReport } from "#lib/messenger/outbox/report.ts";
+import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
+import { createMessengerDatabase } from "../messenger-database.ts";
+import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
+
+let sql: postgres.Sql;
+/** The account of the SMS gateway. */
+let sms: number;
+
+const addAccount = async (name: string, channel: ChannelName): Promise<number> => {
+  const [row] = await sql<{ id: number }[]>`
+    insert into messaging.account (name, channel, number) values (${name}, ${channel}, ${`sms:${name}`}) returning id`;
+  return row?.id ?? 0;
+};
+
+beforeEach(async () => {
+  sql = (await createMessengerDatabase()).connect(2);
+  await sql`update messaging.account set number = ${number} where id = ${firstAccount}`;
+  sms = await addAccount("gateway", "sms");
+});
+
+const classes = { code: "one-time-code", notice: "transactional" } as const;
+
+/** Stores a message, whose id is the name of its class. */
+const put = async (id: keyof typeof classes, more: Partial<Submission> = {}) => {
+  await putMessage(sql, id, { class: classes[id], ...more });
+  if (id === "code")
+    await sql`update messaging.message set content = '{"sealed": "c2VhbGVk"}' where id = ${id}`;
+};
+
+/** Lets an account take the next message and store its payload: from then on a frame may leave. */
+const compose = async (account = firstAccount) => {
+  const epoch = await beginTerm(sql, account);
+  const taken = await takeAny(sql, epoch, { account, number: account === firstAccount ? number : "sms" });
+  if (!taken) throw new Error("nothing to take");
+  await storePayload(sql, taken, account === firstAccount ? "whatsapp" : "sms", Buffer.from("payload"));
+  return taken;
+};
+
+/** Lets time pass for all messages, as if they had been accepted earlier. */
+const age = (seconds: number) =>
+  sql`update messaging.message set due_at = due_at - ${seconds} * interval '1 second',
+    not_before = not_before - ${seconds} * interval '1 second',
+    expires_at = expires_at - ${seconds} * interval '1 second'`;
+
+const look = async (id: string) => {
+  const { status, account } = (await findState(sql, id)) ?? {};
+  return `${status} ${account}`;
+};
+const hold = (account: number) => sql`update messaging.account set hold_code = 403 where id = ${account}`;
+const report = (more: Parameters<typeof applyReport>[2], account = sms) =>
+  applyReport(sql, account, more, describeRefusal);
+
+test("a notice that an earlier attempt may have sent goes on to no channel when a later one fails", async () => {
+  await put("notice");
+  await requeue(sql, await compose(), 0);
+  await markFailed(sql, await compose(), reasons.unregistered);
+  expect(await look("notice")).toBe("UNCERTAIN main");
+  await applyReceipt(sql, firstAccount, "notice", "DELIVERED");
+  expect(await look("notice")).toBe("DELIVERED main");
+});
+
+test("a code that an earlier attempt may have sent is uncertain when a later one and the next channel fail", async () => {
+  await put("code");
+  await requeue(sql, await compose(), 0);
+  await markFailed(sql, await compose(), reasons.unregistered);
+  expect(await look("code")).toBe("PENDING gateway");
+  await markFailed(sql, await compose(sms), reasons.unprepared);
+  expect(await look("code")).toBe("UNCERTAIN gateway");
+});
+
+test("a message that is scheduled has its whole time at its first channel", async () => {
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  await put("notice", { send_at, expires_in_seconds: 600 });
+  await put("code", { send_at, expires_in_seconds: 300 });
+  await age(3_601);
+  expect(await moveLate(sql)).toBe(0);
+  await age(8);
+  await moveLate(sql);
+  expect([await look("notice"), await look("code")]).toEqual(["PENDING undefined", "PENDING gateway"]);
+});
+
+test("a code that its channel is to try again later does not wait for that", async () => {
+  await put("code");
+  await requeueRefused(sql, await compose(), 900, { "slow-down": 1 });
+  await sql`update messaging.message set due_at = due_at - interval '8 s'`;
+  await moveLate(sql);
+  expect(await look("code")).toBe("PENDING gateway");
+});
+
+test("an answer of a former channel does not end the sending at the present one", async () => {
+  await put("code");
+  const first = await compose();
+  await age(8);
+  await moveLate(sql);
+  const second = await compose(sms);
+  await markSent(sql, first);
+  expect(await look("code")).toBe("SENDING gateway");
+  await requeueUnsent(sql, second, 0);
+  expect((await compose(sms)).content.sealed).toBe("c2VhbGVk");
+});
+
+test("a code that an earlier channel may have sent cannot be cancelled", async () => {
+  await put("code");
+  await markSent(sql, await compose());
+  await age(8);
+  await moveLate(sql);
+  await expect(cancel(sql, "code", "api:test")).rejects.toMatchObject({ status: 409 });
+  await applyReceipt(sql, firstAccount, "code", "DELIVERED");
+  expect(await look("code")).toBe("DELIVERED main");
+});
+
+test("two gateways may number their messages alike", async () => {
+  const other = await addAccount("other", "sms");
+  for (const [id, account] of [
+    ["code", sms],
+    ["notice", other],
+  ] as const) {
+    await put(id, { phone: `62812000000${account}` });
+    await sql`update messaging.message set account = ${account} where id = ${id}`;
+    await markSent(sql, await compose(account), "1");
+  }
+  expect(await report({ reference: "1", state: "DELIVERED" }, other)).toBe(true);
+  expect([await look("code"), await look("notice")]).toEqual(["SENT gateway", "DELIVERED other"]);
+  expect(await report({ id: "code", state: "DELIVERED" }, other)).toBe(false);
+});
+
+test("a message that waits at a later channel holds back no others to its recipient", async () => {
+  await put("notice");
+  await hold(firstAccount);
+  await moveLate(sql);
+  await sql`update messaging.account set hold_code = null`;
+  await putMessage(sql, "later", { class: "transactional" });
+  expect((await compose()).id).toBe("later");
+});
+
+test("a notice goes on from an account that was retired after it was given to it", async () => {
+  const official = await addAccount("official", "cloud-api");
+  await put("notice");
+  await hold(firstAccount);
+  await moveLate(sql);
+  expect(await look("notice")).toBe("PENDING official");
+  await sql`update messaging.account set state = 'retired' where id = ${official}`;
+  await moveLate(sql);
+  expect(await look("notice")).toBe("PENDING gateway");
+});
+
+test("a message whose failure is reported after it has expired keeps the reason", async () => {
+  await addAccount("official", "cloud-api");
+  await sql`update messaging.account set channel = 'cloud-api' where id = ${firstAccount}`;
+  await put("notice");
+  await markSent(sql, await compose());
+  await age(73 * 3_600);
+  await sql`update messaging.payload set channel = 'cloud-api'`;
+  await report({ id: "notice", state: "FAILED", code: "500" }, firstAccount);
+  await expire(sql);
+  expect(await look("notice")).toBe("FAILED main");
+});
