@@ -4,8 +4,8 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { wrongSignature } from "#lib/faults/table.ts";
 import { isSameText } from "#lib/same-text.ts";
-import type { ChannelEvents, Reply, Report } from "./channel.ts";
 import type { CloudApiAccount } from "./channel-accounts.ts";
+import type { ChannelEvents, Reply, Report } from "./channel-events.ts";
 
 /*
  * What the WhatsApp Business Platform posts. Whatever is not of these shapes is left out.

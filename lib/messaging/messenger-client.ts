@@ -7,11 +7,12 @@ import { type Answer, httpClient, NoAnswer, type Question } from "#lib/http-clie
 import { log } from "#lib/log.ts";
 import { messengerTokenSchema } from "#lib/secrets/schemas.ts";
 import { readSecret } from "#lib/secrets/secret.ts";
-import { Applied, type ChannelEvents } from "./channel.ts";
+import type { ChannelEvents } from "./channel-events.ts";
 import type { MessageQuery } from "./message-query.ts";
 import {
   Accepted,
   AcceptedBatch,
+  Applied,
   CancelledRun,
   MessagePage,
   MessageState,

@@ -32,7 +32,7 @@ import { QuietHours } from "./quiet-hours.ts";
  *   DELETE <MESSENGER_URL>/bulk-runs/<name>
  *   → 200 CancelledRun, or Rejected with 404
  *
- *   POST <MESSENGER_URL>/channel-events  ChannelEvents, of channel.ts
+ *   POST <MESSENGER_URL>/channel-events  ChannelEvents, of channel-events.ts
  *   → 200 Applied: how many of the reports concern a message of the account; what was applied before changes nothing
  */
 
@@ -189,6 +189,9 @@ export const CancelledRun = z.object({
   /** Messages that waited. */
   cancelled: z.int(),
 });
+
+/** Reports of a channel that concern messages of the account. */
+export const Applied = z.object({ applied: z.int() });
 
 export const Rejected = z.object({
   code: z.string(),

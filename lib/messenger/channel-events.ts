@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type postgres from "postgres";
-import type { ChannelEvents, Report } from "#lib/messaging/channel.ts";
+import type { ChannelEvents, Report } from "#lib/messaging/channel-events.ts";
 import { refusalOf as findCloudApiRefusal } from "./channels/cloud-api/codes.ts";
 import type { Inbound } from "./channels/inbound.ts";
 import { describeRefusal } from "./channels/platform-codes.ts";

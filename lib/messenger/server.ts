@@ -5,7 +5,7 @@ import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
 import { internal, invalidRequest, messageNotFound, overloaded } from "#lib/faults/table.ts";
 import { log } from "#lib/log.ts";
-import { ChannelEvents } from "#lib/messaging/channel.ts";
+import { ChannelEvents } from "#lib/messaging/channel-events.ts";
 import { MessageQuery } from "#lib/messaging/message-query.ts";
 import {
   type Accepted,

@@ -95,6 +95,7 @@ describe("the runbook", () => {
     "budget",
     "postgresql-upgrade",
     "employee-locked-out",
+    "channel-rejected-or-unreachable",
     // of the APIs' own stacks
     "deployment-rolled-back",
     "the-database-is-empty",

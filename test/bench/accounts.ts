@@ -6,7 +6,7 @@ import type { Pace } from "#lib/messenger/send/pace.ts";
 import { startDatabase } from "../../infra/local/database.ts";
 import { destroyServer } from "../../infra/local/postgres/server.ts";
 import { openStore, readLocalSecret } from "../../infra/local/secrets/store.ts";
-import { runTrial, type TrialOptions } from "../messenger/fleet/trial.ts";
+import { runTrial, type TrialOptions } from "../fleet/trial.ts";
 import { printTable, type Result } from "./result.ts";
 import { percentile } from "./timing.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { noPace } from "#lib/messenger/send/pace.ts";
-import { openStage, type Stage } from "../messenger/fleet/stage.ts";
+import { openStage, type Stage } from "../fleet/stage.ts";
 import { withDatabase } from "./accounts.ts";
 import { readCpuMs } from "./processor.ts";
 import { printTable, type Result } from "./result.ts";

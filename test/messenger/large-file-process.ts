@@ -3,8 +3,8 @@ import type { WhatsAppSettings } from "#lib/messenger/channels/whatsapp/settings
 import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
+import { bareStage } from "../fleet/bare-stage.ts";
 import { loopback } from "../steps/loopback.ts";
-import { bareStage } from "./bare-stage.ts";
 
 /** The settings of a messenger in another process; passed as JSON in its only argument. */
 export interface Assignment {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { runTrial } from "./fleet/trial.ts";
+import { runTrial } from "../fleet/trial.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 vi.setConfig({ testTimeout: 300_000 });

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Report } from "#lib/messaging/channel.ts";
+import type { Report } from "#lib/messaging/channel-events.ts";
 import { fail } from "./next-channel.ts";
 import { applyReceipt } from "./state.ts";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import type { APIGatewayProxyResult } from "aws-lambda";
 import { expect, test, vi } from "vitest";
-import { ChannelEvents } from "#lib/messaging/channel.ts";
+import { ChannelEvents } from "#lib/messaging/channel-events.ts";
 import { proxyEvent, readRequest } from "../../../infra/local/gateway/event.ts";
 import { serve } from "../../steps/http-server.ts";
 import { startSecrets, stopClock } from "../../steps/secrets.ts";

@@ -5,8 +5,8 @@ import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryp
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
+import { bareStage } from "../../fleet/bare-stage.ts";
 import { loopback } from "../../steps/loopback.ts";
-import { bareStage } from "../bare-stage.ts";
 
 /** The task of a messenger in another process, which a test kills; passed as JSON in its only argument. */
 export interface Assignment {

@@ -6,7 +6,7 @@ import type { Accepted, Submission } from "#lib/messaging/submission.ts";
 import type { Pace } from "#lib/messenger/send/pace.ts";
 import { startTask } from "#lib/messenger/task.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { type Platform, startPlatform } from "../../../infra/local/whatsapp/platform.ts";
+import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { type Assignment, taskOptions } from "./assignment.ts";
 import { startSmsGateway } from "./sms-gateway.ts";
 import { startTaskProcess, type TaskProcess } from "./task.ts";

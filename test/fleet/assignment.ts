@@ -5,8 +5,8 @@ import { type EncryptionKey, encryptionWith } from "#lib/messenger/outbox/encryp
 import type { Pace } from "#lib/messenger/send/pace.ts";
 import type { TaskOptions } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
-import { loopback } from "../../steps/loopback.ts";
-import { bareStage } from "../bare-stage.ts";
+import { loopback } from "../steps/loopback.ts";
+import { bareStage } from "./bare-stage.ts";
 
 /** What a task of the fleet needs to know, as JSON. */
 export interface Assignment {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { memoryFlags, memorySettings } from "../../../infra/local/messenger/process.ts";
+import { memoryFlags, memorySettings } from "../../infra/local/messenger/process.ts";
 import type { Assignment } from "./assignment.ts";
 
 const source = fileURLToPath(new URL("task-process.ts", import.meta.url));
