@@ -120,7 +120,7 @@ export const run = command("account", about, (program, answer) => {
     .option(...pool)
     .option(
       "--state <state>",
-      "active, spare, or retired: it disconnects, and others send its messages",
+      "active, spare, or retired for good: it disconnects, and others send its messages",
       readState,
     )
     .option(...stage)

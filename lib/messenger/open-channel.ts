@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import type { buildConnector } from "undici";
 import type { CloudApiSettings, SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { Encryption } from "#lib/messenger/outbox/encryption.ts";
+import { guardConnector, notMetadata } from "./accept/address-guard.ts";
 import type { Account } from "./account/account.ts";
 import type { Channel, Limits } from "./channels/channel.ts";
 import { cloudApiChannel } from "./channels/cloud-api/channel.ts";
@@ -44,7 +45,7 @@ export interface ChannelOptions {
   readonly platform: WhatsAppSettings;
   /** Reads the settings of an account that is reached by requests, cached. @throws without valid ones. */
   readonly findSettings: <C extends keyof SettingsOf>(account: string, channel: C) => Promise<SettingsOf[C]>;
-  /** Which addresses such an account may reach; by default only the public web. */
+  /** Which addresses such an account may reach; by default all but those of metadata services: an operator has chosen it. */
   readonly connector?: buildConnector.connector | undefined;
   readonly metrics: Pick<Metrics, "onUndecryptable">;
 }
@@ -94,7 +95,7 @@ const openWhatsApp = async (options: ChannelOptions, term: Term): Promise<OpenCh
 
 /** Opens the channel of an account; it does not connect yet. */
 export const openChannel = async (options: ChannelOptions, term: Term): Promise<OpenChannel> => {
-  const { sql, connector, findSettings } = options;
+  const { sql, connector = guardConnector({ policy: notMetadata }), findSettings } = options;
   const { account, signal } = term;
   const { name, channel: of } = account;
   if (of === "whatsapp") return openWhatsApp(options, term);

@@ -37,6 +37,18 @@ const publicWeb: Policy = (address, port) => {
   return "The URL's address is not public; use one that anyone on the internet can open";
 };
 
+/** The metadata services of a task, a host and an instance: they hand out credentials. */
+const metadataRanges: readonly string[] = ["linkLocal", "unspecified", "multicast", "broadcast"];
+const instanceMetadata = "fd00:ec2::254";
+
+/** For addresses that an operator has written into a secret, such as a gateway within the city's network. */
+export const notMetadata: Policy = (address) => {
+  if (!isIP(address) || address.includes("%")) return "The address is not valid";
+  const parsed = ipaddr.process(address);
+  const isMetadata = metadataRanges.includes(parsed.range()) || parsed.toString() === instanceMetadata;
+  return isMetadata ? "The address belongs to a metadata service" : undefined;
+};
+
 /** Makes an undici connector to addresses that were checked, without another lookup. */
 type Dial = (addresses: LookupAddress[], timeoutMs: number) => buildConnector.connector;
 
@@ -67,7 +79,7 @@ interface GuardOptions {
  * rebinding has no effect. It is a `connect` option because undici calls no `lookup` for literal addresses. A
  * name with both public and other addresses is rejected. Host header and TLS server name stay those of the URL.
  *
- * The policy is a parameter of this function only: no setting can open the internal network.
+ * The policy is a parameter of this function only: no setting can open the internal network to what callers send.
  *
  * @returns a connector that rejects with Fault 400; other errors come from the network, or from a name whose address is
  * not allowed.

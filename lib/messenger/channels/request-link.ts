@@ -59,6 +59,8 @@ export class RequestLink {
   readonly #events = new EventEmitter<Events>();
   readonly #stopped = new AbortController();
   #state: ConnectionState = { kind: "closed", since: new Date() };
+  /** Of the last check: it is logged when it changes. */
+  #problem = "";
   /** In a row. */
   #failures = 0;
   #ended: Promise<void> = Promise.resolve();
@@ -119,11 +121,14 @@ export class RequestLink {
   async #check(check: (signal: AbortSignal) => Promise<string>, signal: AbortSignal): Promise<void> {
     try {
       const as = await check(signal);
+      this.#problem = "";
+      if (this.#state.kind === "open" && this.#state.as === as) return;
       await this.#standing.release();
-      if (this.#state.kind !== "open" || this.#state.as !== as) this.#set({ kind: "open", as });
+      this.#set({ kind: "open", as });
     } catch (error) {
       if (signal.aborted) return;
-      log.warn("an account cannot be used", { error });
+      if (this.#problem !== String(error)) log.warn("an account cannot be used", { error });
+      this.#problem = String(error);
       if (error instanceof AccountRejected) {
         if (this.#state.kind === "stopped" && this.#state.code === error.code) return;
         if (await this.#isHeld(error.code)) return this.#set({ kind: "stopped", code: error.code });

@@ -27,6 +27,9 @@ const Message = z.strictObject({
   id: z.string(),
   status: z.string(),
   reason: z.optional(z.string()),
+  account: z.optional(z.string()),
+  channel: z.optional(z.string()),
+  left_out: z.optional(z.array(z.string())),
   ...times,
 });
 const State = z.strictObject({ status: z.literal(true), data: Message });

@@ -1,4 +1,5 @@
 import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
+import { steadyNow } from "#lib/steady-clock.ts";
 import type { Outgoing } from "../../outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
 import { AccountRejected, type RequestChannel, type RequestChannelOptions } from "../request-link.ts";
@@ -7,6 +8,9 @@ import { countParts } from "./parts.ts";
 import { findSmsRefusal } from "./refusals.ts";
 import { type GatewayRequest, requestOf } from "./request.ts";
 import { judge } from "./verdict.ts";
+
+/** After that a message tries whether the gateway accepts the same settings again: it was perhaps corrected there. */
+const retryMs = 10 * 60_000;
 
 /** The text in the form in which a phone shows it with the fewest characters. @throws Unsendable without one. */
 const textOf = ({ kind, content }: Outgoing): string => {
@@ -44,7 +48,7 @@ export const smsChannel = ({
   timeoutMs,
 }: RequestChannelOptions<SmsSettings> & Pick<ExchangeOptions, "timeoutMs">): RequestChannel => {
   /** The settings that the gateway has rejected, and its status. */
-  let rejected: { readonly settings: string; readonly status: number } | undefined;
+  let rejected: { readonly settings: string; readonly status: number; readonly at: number } | undefined;
 
   /** After an unclear outcome too: each further message would have one. */
   const doubt = (error: unknown): never => {
@@ -71,14 +75,16 @@ export const smsChannel = ({
       link.confirm();
       return verdict;
     }
-    rejected = { settings: JSON.stringify(settings), status: verdict.status };
+    rejected = { settings: JSON.stringify(settings), status: verdict.status, at: steadyNow() };
     return fail(new AccountRejected(verdict.status));
   };
 
   return {
     check: async () => {
       const settings = await findSettings();
-      if (rejected?.settings === JSON.stringify(settings)) throw new AccountRejected(rejected.status);
+      const isRecent = rejected !== undefined && steadyNow() - rejected.at < retryMs;
+      if (isRecent && rejected?.settings === JSON.stringify(settings))
+        throw new AccountRejected(rejected.status);
       rejected = undefined;
       return settings.from;
     },

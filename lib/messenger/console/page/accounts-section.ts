@@ -25,7 +25,7 @@ const renderAccount = (account: AccountSummary, view: View): Html => {
 <td role="cell" data-label="${columns.channel}">${channels[channel]}</td>
 <td role="cell" data-label="${columns.pool}">${pool}</td>
 <td role="cell" data-label="${columns.state}">${states[account.state]}</td>
-<td role="cell" data-label="${columns.number}" class="phone">${number ?? "–"}</td>
+<td role="cell" data-label="${columns.number}" class="phone">${(channel !== "sms" && number) || "–"}</td>
 <td role="cell" data-label="${columns.connection}">${describe(account, view)}</td>
 <td role="cell" data-label="${columns.waiting}">${waiting.toLocaleString(words.locale)}</td>
 <td role="cell" data-label="${columns.page}">${button}</td>

@@ -51,6 +51,15 @@ const ofConnection = ({ state, words, now }: View): Alert[] => {
   }
 };
 
+/** Accounts that the page does not show: what their leader last stored. */
+const ofOthers = ({ state, words: { alerts } }: View): Alert[] =>
+  (state?.accounts ?? [])
+    .filter(
+      ({ name, state: is, number, holdCode }) =>
+        name !== state?.account && is === "active" && (number === null || holdCode !== null),
+    )
+    .map(({ name }) => ({ name: `account-${name}`, ...alerts.otherAccount(name) }));
+
 /** Of the platform: what stops all messages, then some. */
 const ofLimits = ({ state, words, now }: View): Alert[] => {
   const { stoppedSeconds, pausedSeconds, outages = [] } = state?.limits ?? {};
@@ -107,6 +116,7 @@ export const listAlerts = (view: View): Alert[] => {
   return [
     ...(state.unread ? [{ name: state.unread, ...alerts[state.unread] }] : []),
     ...ofConnection(view),
+    ...ofOthers(view),
     ...(state.paused ? [{ name: "paused", ...alerts.paused, since: state.pausedSince ?? undefined }] : []),
     ...ofQueue(view),
     ...ofLimits(view),

@@ -16,7 +16,7 @@ const en = {
   /** @param code the platform's, with which it holds logins. */
   held: (code: number) => `logins are held, code ${code}`,
   unlinked: "not linked",
-  unchecked: "not checked yet",
+  unchecked: "not usable yet",
   usable: "usable",
   linked: "linked",
   show: (name: string) => `Show ${name}`,
@@ -40,7 +40,7 @@ const id: typeof en = {
   states: { active: "aktif", spare: "cadangan", retired: "pensiun" },
   held: (code) => `login ditahan, kode ${code}`,
   unlinked: "belum ditautkan",
-  unchecked: "belum diperiksa",
+  unchecked: "belum dapat dipakai",
   usable: "dapat dipakai",
   linked: "ditautkan",
   show: (name) => `Tampilkan ${name}`,

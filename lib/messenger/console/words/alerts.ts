@@ -43,6 +43,10 @@ const en = {
     what: `The platform rejects this account, code ${code}: it sends nothing.`,
     todo: "Runbook, “Channel rejected or unreachable”.",
   }),
+  otherAccount: (name: string) => ({
+    what: `The account ${name} cannot send: it is not linked, or its platform rejects it.`,
+    todo: "Choose it below, under “Accounts”.",
+  }),
   paused: {
     what: "Sending is paused: messages stay queued until they expire.",
     todo: "Ask who paused it and why; then press “Resume sending”.",
@@ -115,6 +119,10 @@ const id: typeof en = {
   rejected: (code) => ({
     what: `Platform menolak akun ini, kode ${code}: akun ini tidak mengirim apa pun.`,
     todo: "Runbook, “Channel rejected or unreachable”.",
+  }),
+  otherAccount: (name) => ({
+    what: `Akun ${name} tidak dapat mengirim: belum ditautkan, atau ditolak platformnya.`,
+    todo: "Pilih akun itu di bawah, pada bagian “Akun”.",
   }),
   paused: {
     what: "Pengiriman dijeda: pesan tetap di antrean sampai kedaluwarsa.",

@@ -36,7 +36,7 @@ const en = {
     next: "It is the next one.",
   },
   obstacles: {
-    "not-connected": "the messenger is not connected to WhatsApp",
+    "not-connected": "its account is not connected",
     paused: "sending is paused",
     "no-account": "the linked account is not known yet",
     "quiet-hours": "quiet hours of the message",
@@ -108,7 +108,7 @@ const id: typeof en = {
     next: "Ini pesan berikutnya.",
   },
   obstacles: {
-    "not-connected": "messenger tidak tersambung ke WhatsApp",
+    "not-connected": "akunnya tidak tersambung",
     paused: "pengiriman dijeda",
     "no-account": "akun yang tertaut belum diketahui",
     "quiet-hours": "jam tenang pesan ini",
