@@ -18,9 +18,10 @@ const readScopes = (text: string): PartnerScope[] => {
     if (!scope) throw new WrongCall(`Unknown scope: ${name}. Use ${partnerScopes.join(", ")}.`);
     return scope;
   });
-  if (scopes.includes("resident:read")) return scopes;
+  const reads = scopes.includes("resident:read");
+  if (reads || (scopes.includes("resident:verify") && !scopes.includes("resident:number"))) return scopes;
   throw new WrongCall(
-    "A key without resident:read is rejected everywhere. Use --scopes resident:read,resident:number.",
+    "resident:number has no effect without resident:read. Use --scopes resident:read,resident:number.",
   );
 };
 
@@ -126,8 +127,8 @@ rotate, revoke and sync keep up to date.`;
 
 export const run = command("partner", about, (program, answer) => {
   const scopes = [
-    "--scopes <scopes>",
-    `of ${partnerScopes.join(",")}; resident:number adds searches by identity number`,
+    "--scope, --scopes <scopes>",
+    `of ${partnerScopes.join(",")}; resident:number adds searches by identity number, resident:verify shows nobody`,
     readScopes,
   ] as const;
   const plan = ["--plan <plan>", plans.join(", "), readPlan] as const;

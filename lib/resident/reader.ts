@@ -1,22 +1,14 @@
 import type postgres from "postgres";
 import { withDatabase } from "#lib/db/database.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { tooManyMisses } from "#lib/faults/table.ts";
-import type { Partner } from "#lib/http/caller.ts";
-import { log } from "#lib/log.ts";
 import type { ResidentRecord } from "#lib/routes/resident.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
+import { explainRefusal, type Reader } from "./refusal.ts";
 
 export interface Page {
   /** From 1. */
   readonly number: number;
   /** Rows, 1 to 100. */
   readonly size: number;
-}
-
-/** The caller, for the audit row that the database writes with every read. */
-export interface Reader extends Pick<Partner, "partnerId" | "keyId"> {
-  readonly requestId: string;
 }
 
 export interface Criteria {
@@ -55,17 +47,8 @@ const toWire = (resident: MaskedResident): ResidentRecord => ({
   created_at: resident.createdAt,
 });
 
-/** SQLSTATE of a partner that has searched for too many numbers that no resident has. */
-const tooManyMissesState = "MI429";
-
 const readPage = async (page: Page, reader: Reader, query: (sql: postgres.Sql) => Promise<Found[]>) => {
-  const [found] = await withDatabase(query).catch((error: { cause?: { code?: string } }) => {
-    if (error.cause?.code !== tooManyMissesState) throw error;
-    // an alarm counts these lines
-    const { partnerId, keyId, requestId } = reader;
-    log.warn("too many misses", { partner_id: partnerId, key_id: keyId, request_id: requestId });
-    throw new Fault(tooManyMisses);
-  });
+  const [found] = await withDatabase(query).catch(explainRefusal(reader));
   if (!found) throw new Error("the reading function returned no row");
   return { data: found.residents.map(toWire), total: found.total, page: page.number };
 };

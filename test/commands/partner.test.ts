@@ -51,6 +51,15 @@ test("a rotation leaves the partner's plan and scopes unchanged, unless others a
   expect(keys.map((line) => line.includes("resident:number"))).toEqual([false, false, true]);
 });
 
+test("a key may verify citizens without showing any", async () => {
+  const name = newName();
+  const { out } = await partner("add", name, "--scope", "resident:verify");
+  expect(await reads(keyIn(out))).toBe(403);
+  expect((await partner("list")).out).toMatch(
+    new RegExp(`${name} +standard +key_\\w+ +resident:verify +active`),
+  );
+});
+
 test("add refuses a partner with an active key and points to rotate", async () => {
   const name = newName();
   const { out } = await partner("add", name);
@@ -115,6 +124,8 @@ test.each<[string[], RegExp]>([
   [["add"], /Missing required argument 'partner'/],
   [["add", "Dinas Kesehatan"], /PARTNER must be/],
   [["add", "x", "--scopes", "all"], /Unknown scope: all\. Use resident:read, resident:number/],
+  [["add", "x", "--scope", "resident:number"], /resident:number has no effect without resident:read/],
+  [["add", "x", "--scopes", "resident:verify,resident:number"], /Use --scopes resident:read,resident:number/],
   [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial, portal/],
   [["add", "x", "--expires", "2020-01-01"], /a future date/],
   [["add", "x", "--expires", "2030-02-31"], /a future date/],

@@ -127,4 +127,64 @@ export const residentWords: AreaWords<typeof rows> = {
   -d '{"p_nama": "siti"}'`,
     reply,
   },
+  "resident/verify": {
+    operationId: "verifyResident",
+    summaryInIndonesian: "Menyatakan apakah nilai yang disebutkan warga cocok dengan data",
+    en: "Answers `match` or `no_match` for each value that is sent, and never shows a stored one. Send `p_nik` and at least one other field; blank values are ignored. Names compare by the rules in the partner guide, areas without regard to case, spaces, punctuation and diacritics, numbers digit by digit. A number that nobody has gets `no_match`, like a wrong value. Within 24 hours, a number may have 10 requests with a wrong value, by all agencies together, and an agency 1,000; then the answer is 429. Every request is audited like a read. Needs a key with the scope `resident:verify`.",
+    id: "Menjawab `match` atau `no_match` untuk setiap nilai yang dikirim, dan tidak pernah menampilkan nilai yang tersimpan. Kirim `p_nik` dan minimal satu field lain; nilai kosong diabaikan. Nama dibandingkan menurut aturan dalam panduan mitra, wilayah tanpa membedakan huruf besar dan kecil, spasi, tanda baca, dan diakritik, nomor digit demi digit. Nomor yang tidak dimiliki siapa pun mendapat `no_match`, sama seperti nilai yang salah. Dalam 24 jam, satu nomor boleh menerima 10 permintaan berisi nilai yang salah, dari semua instansi, dan satu instansi 1.000; setelah itu responsnya 429. Setiap permintaan diaudit seperti pembacaan. Membutuhkan kunci dengan scope `resident:verify`.",
+    fields: {
+      p_nik: {
+        en: "Identity number: a string of exactly 16 digits.",
+        id: "NIK: string tepat 16 digit.",
+        example: "9971012345670004",
+      },
+      p_nama: { en: "The whole name.", id: "Nama lengkap.", example: "Hj. Siti Contoh, S.Kom." },
+      p_nama_ibu: { en: "The mother's whole name.", id: "Nama lengkap ibu.", example: "Aminah Contoh" },
+      p_no_kk: {
+        en: "Family card number: a string of exactly 16 digits.",
+        id: "Nomor kartu keluarga: string tepat 16 digit.",
+        example: "9971012345670012",
+      },
+      p_t_dusun_lingkungan: {
+        en: "Hamlet or neighbourhood.",
+        id: "Dusun atau lingkungan.",
+        example: "Lingkungan II",
+      },
+      p_t_desakel: { en: "Village or ward.", id: "Desa atau kelurahan.", example: "Contoh" },
+      p_t_kec: { en: "Sub-district.", id: "Kecamatan.", example: "Contoh Utara" },
+      p_t_kabkota: { en: "City or regency.", id: "Kabupaten atau kota.", example: "Kota Contoh" },
+    },
+    examples: {
+      name: { p_nik: "9971012345670004", p_nama: "Hj. Siti Contoh, S.Kom.", p_t_desakel: "Contoh" },
+    },
+    mistake: { where: "body", input: { p_nik: "1234", p_nama: 7 } },
+    curl: `curl -s "{base}/v1/penduduk/verify" -H "apikey: $KEY" -H 'Content-Type: application/json' \\
+  -d '{"p_nik": "9971012345670004", "p_nama": "Siti Contoh"}'`,
+    reply: {
+      name: "Verification",
+      en: "One answer for each value that was sent.",
+      id: "Satu jawaban untuk setiap nilai yang dikirim.",
+      fields: {
+        data: { en: "The answers, by field of the request.", id: "Jawaban, menurut field permintaan." },
+        ...Object.fromEntries(
+          Object.entries({
+            p_nama: "nama",
+            p_nama_ibu: "nama ibu",
+            p_no_kk: "nomor kartu keluarga",
+            p_t_dusun_lingkungan: "dusun atau lingkungan",
+            p_t_desakel: "desa atau kelurahan",
+            p_t_kec: "kecamatan",
+            p_t_kabkota: "kabupaten atau kota",
+          }).map(([field, noun]) => [
+            `data.${field}`,
+            {
+              en: `Whether \`${field}\` matches; absent if it was not sent.`,
+              id: `Apakah ${noun} cocok; tidak ada bila tidak dikirim.`,
+            },
+          ]),
+        ),
+      },
+      examples: { answers: { data: { p_nama: "match", p_t_desakel: "no_match" } } },
+    },
+  },
 };
