@@ -8,6 +8,6 @@ prepareDatabase();
 preparePepper();
 
 /** Says which values of a citizen match the register, without showing any; the database audits it like a read. */
-export const handler = endpoint(route).handler(async ({ body, partner, requestId }) => ({
-  data: await verifyClaims(body, { ...partner(), requestId }),
+export const handler = endpoint(route).handler(async ({ body, headers, partner, requestId }) => ({
+  data: await verifyClaims(body, { ...partner(), ...headers, requestId }),
 }));

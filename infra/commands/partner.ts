@@ -25,6 +25,19 @@ const readScopes = (text: string): PartnerScope[] => {
   );
 };
 
+/** Of no agreement: the key's reads need no purpose, and it may show all fields. */
+const noTerms = "none";
+
+const readPurposes = (text: string): string[] => {
+  if (text === noTerms) return [];
+  const codes = text.split(",").map((code) => code.trim());
+  const wrong = codes.find((code) => !/^[A-Za-z0-9][\w.-]{0,39}$/.test(code) || /\d{15}/.test(code));
+  if (wrong === undefined) return [...new Set(codes)];
+  throw new WrongCall(
+    `A purpose must be 1 to 40 letters, digits, dots, dashes and underscores, such as health-insurance, not ${wrong || "empty"}`,
+  );
+};
+
 const readPlan = (name: string): string => {
   if (plans.includes(name)) return name;
   throw new WrongCall(`Unknown plan: ${name}. Use ${plans.join(", ")}.`);
@@ -32,8 +45,11 @@ const readPlan = (name: string): string => {
 
 const formatKeys = (keys: readonly KeySummary[]): string =>
   formatTable(
-    ["partner", "plan", "key", "scopes", ...stateColumns],
-    keys.map((key) => [key.partnerId, key.plan, key.keyId, key.scopes, ...formatState(key)]),
+    ["partner", "plan", "key", "scopes", ...stateColumns, "purposes"],
+    keys.map((key) => [
+      ...[key.partnerId, key.plan, key.keyId, key.scopes],
+      ...[...formatState(key), key.purposes ?? noTerms],
+    ]),
   );
 
 const showKey = (partner: string, { keyId, key, expiresAt }: IssuedKey): Reply => ({
@@ -131,18 +147,24 @@ export const run = command("partner", about, (program, answer) => {
     `of ${partnerScopes.join(",")}; resident:number adds searches by identity number, resident:verify shows nobody`,
     readScopes,
   ] as const;
+  const purposes = [
+    "--purposes <codes>",
+    `codes separated by commas, of which each read must send one in X-Purpose; ${noTerms}: not required`,
+    readPurposes,
+  ] as const;
   const plan = ["--plan <plan>", plans.join(", "), readPlan] as const;
   program
     .command("add")
     .description("add a partner and issue its key")
     .argument("<partner>", "name", readPartner)
     .option(...scopes, defaultScopes)
+    .option(...purposes)
     .option(...plan)
     .option(...expires)
     .option(...stage)
     .action(
       answer((partner, given) =>
-        change(given.stage, add(partner, given.plan, { scopes: given.scopes, expiresAt: given.expires })),
+        change(given.stage, add(partner, given.plan, { ...given, expiresAt: given.expires })),
       ),
     );
   program
@@ -156,6 +178,7 @@ export const run = command("partner", about, (program, answer) => {
     .argument("<partner>", "name", readPartner)
     .option(...overlap("keys"))
     .option(...scopes)
+    .option(...purposes)
     .option(...plan)
     .option(...expires)
     .option(...stage)

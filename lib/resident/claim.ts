@@ -30,7 +30,7 @@ export const verifyClaims = async ({ p_nik, ...claims }: Claims, reader: Reader)
     (sql) => sql<{ answers: Partial<Record<Column, boolean>> }[]>`
       select resident.verify(
         ${p_nik}, ${stated}::text::json, ${reader.partnerId}, ${reader.keyId}, ${reader.requestId},
-        ${digest(p_nik)}, ${version}) as answers`,
+        ${digest(p_nik)}, ${version}, ${reader.purpose}, ${reader.caseReference}, ${reader.userReference}) as answers`,
   ).catch(explainRefusal(reader));
   return Object.fromEntries(
     fields.map((field) => [field, row?.answers[columns[field]] ? "match" : "no_match"]),

@@ -60,7 +60,9 @@ export const listResidents = (page: Page, reader: Reader) =>
     reader,
     (sql) => sql<Found[]>`
       select total, residents
-      from resident.list(${page.number}, ${page.size}, ${reader.partnerId}, ${reader.keyId}, ${reader.requestId})`,
+      from resident.list(
+        ${page.number}, ${page.size}, ${reader.partnerId}, ${reader.keyId}, ${reader.requestId},
+        ${reader.purpose}, ${reader.caseReference}, ${reader.userReference})`,
   );
 
 /** Returns one page of the residents that match all given criteria, newest first, with the exact total. */
@@ -72,5 +74,6 @@ export const searchResidents = ({ nik, name }: Criteria, page: Page, reader: Rea
       from resident.search(
         ${nik ?? null}, ${name ?? null}, ${page.number}, ${page.size},
         ${reader.partnerId}, ${reader.keyId}, ${reader.requestId},
-        ${digest(nik)}, ${digest(name?.toLowerCase())}, ${version})`;
+        ${digest(nik)}, ${digest(name?.toLowerCase())}, ${version},
+        ${reader.purpose}, ${reader.caseReference}, ${reader.userReference})`;
   });

@@ -118,11 +118,39 @@ export type ResidentRecord = z.infer<typeof ResidentRecord>;
 
 const ResidentPage = z.object({ data: z.array(ResidentRecord), total: z.int(), page: z.int() });
 
+const referenceError = (header: string) =>
+  `${header} must be sent once, with 1 to 100 printable ASCII characters and without 15 digits in a row`;
+const reference = (header: string) => {
+  const error = referenceError(header);
+  return z.optional(
+    z.string({ error }).check(
+      z.regex(/^[ -~]{1,100}$/, { error }),
+      z.refine((text) => !/\d{15}/.test(text), { error }),
+    ),
+  );
+};
+
+/** What a partner reads for; the database knows which purposes its agreement has. */
+const PurposeHeaders = z.pipe(
+  z.object({
+    "x-purpose": z.optional(z.string()),
+    "x-case": reference("X-Case"),
+    "x-user": reference("X-User"),
+  }),
+  z.transform((headers) => ({
+    purpose: headers["x-purpose"] ?? null,
+    caseReference: headers["x-case"] ?? null,
+    userReference: headers["x-user"] ?? null,
+  })),
+);
+export type Purpose = z.infer<typeof PurposeHeaders>;
+
 const shared = {
   method: "POST",
   auth: { kind: "apiKey", scope: "resident:read" },
   // the contract leaves the place of the key open; in the query it gives no access
   ignoredQuery: ["apikey"],
+  headers: PurposeHeaders,
   reply: ResidentPage,
   errors: integrationEnvelope,
   secrets: { DATABASE_SECRET_ID: "database/resident", PEPPER_SECRET_ID: "audit-pepper" },

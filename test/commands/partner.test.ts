@@ -60,6 +60,20 @@ test("a key may verify citizens without showing any", async () => {
   );
 });
 
+test("a key's purposes are listed, stay at a rotation, and end with none", async () => {
+  const name = newName();
+  const purposes = async () => {
+    const { keys } = JSON.parse((await partner("list", "--json")).out);
+    return keys.filter((key: { partnerId: string }) => key.partnerId === name).at(-1).purposes;
+  };
+  const { out } = await partner("add", name, "--purposes", "tax, health-insurance");
+  expect([await reads(keyIn(out)), await purposes()]).toEqual([400, "tax,health-insurance"]);
+  await partner("rotate", name);
+  expect(await purposes()).toBe("tax,health-insurance");
+  const last = await partner("rotate", name, "--purposes", "none");
+  expect([await reads(keyIn(last.out)), await purposes()]).toEqual([200, null]);
+});
+
 test("add refuses a partner with an active key and points to rotate", async () => {
   const name = newName();
   const { out } = await partner("add", name);
@@ -126,6 +140,8 @@ test.each<[string[], RegExp]>([
   [["add", "x", "--scopes", "all"], /Unknown scope: all\. Use resident:read, resident:number/],
   [["add", "x", "--scope", "resident:number"], /resident:number has no effect without resident:read/],
   [["add", "x", "--scopes", "resident:verify,resident:number"], /Use --scopes resident:read,resident:number/],
+  [["add", "x", "--purposes", "tax,,school"], /A purpose must be .* not empty/],
+  [["add", "x", "--purposes", "9971011501800007"], /A purpose must be/],
   [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial, portal/],
   [["add", "x", "--expires", "2020-01-01"], /a future date/],
   [["add", "x", "--expires", "2030-02-31"], /a future date/],

@@ -208,7 +208,7 @@ export const doorAlarms = (
   },
   {
     name: "numbers-guessed",
-    says: "Within a day, a partner has searched for 200 numbers that no resident has, or a number or a partner has reached the limit of verifications with wrong values. Somebody may be guessing.",
+    says: "Within a day, a partner has searched for 200 numbers that no resident has, or has reached a limit of verifications with wrong values, and may be guessing.",
     metric: figureOf(stage, tooManyMisses, "Sum", usualMinutes),
     rings: { atLeast: 1 },
   },

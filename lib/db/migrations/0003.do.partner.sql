@@ -15,6 +15,8 @@ create table partner.api_key (
   partner_id text not null references partner.partner,
   digest bytea not null unique check (octet_length(digest) = 32),
   scopes text[] not null check (scopes <> '{}'),
+  -- codes of the agreement, of which each read must state one; null if none is required
+  purposes text[] check (purposes <> '{}'),
   created_at timestamptz not null default now(),
   -- agreed with the partner; the next key inherits it
   expires_at timestamptz,

@@ -9,6 +9,9 @@ set role municipal_owner;
 -- not an identity column, which partitions support from PostgreSQL 17 on
 create sequence audit.resident_read_id;
 
+-- A reference of the partner: opaque. A run of 15 digits could be the number of a person.
+create domain audit.reference as text check (value ~ '^[ -~]{1,100}$' and value !~ '[0-9]{15}');
+
 -- Search terms are stored as HMACs with a pepper from outside the database. Partitioned by ranges of id, so that
 -- whole partitions expire: at 50 reads a second the table grows by 280 GB a year.
 create table audit.resident_read (
@@ -25,6 +28,10 @@ create table audit.resident_read (
   row_count integer not null,
   -- of a verification: by column, whether the value matched
   answers json check ((answers is null) = (route <> 'verify')),
+  -- as the partner states them
+  purpose audit.reference,
+  case_reference audit.reference,
+  user_reference audit.reference,
   check (pepper_version is not null or (nik_digest is null and name_digest is null)),
   check (route = 'list' or nik_digest is not null or name_digest is not null)
 ) partition by range (id);
@@ -92,7 +99,8 @@ language sql stable
 begin atomic
   select count(*), sha256(convert_to(coalesce(string_agg(json_build_array(
       id, to_char(read_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), partner_id, key_id, request_id, route,
-      encode(nik_digest, 'hex'), encode(name_digest, 'hex'), pepper_version, r.row_count, answers)::text,
+      encode(nik_digest, 'hex'), encode(name_digest, 'hex'), pepper_version, r.row_count, answers,
+      purpose, case_reference, user_reference)::text,
       chr(10) order by id), ''), 'UTF8'))
   from audit.resident_read r where id between digest_rows.first_id and digest_rows.last_id;
 end;

@@ -214,7 +214,8 @@ end;
 -- are refused once it has too many mismatches: even the right value gets no answer then. A number that nobody has is a
 -- mismatch like any other, so that nothing tells the two apart.
 create function resident.verify(
-  nik text, claims json, partner_id text, key_id text, request_id text, nik_digest bytea, pepper_version integer
+  nik text, claims json, partner_id text, key_id text, request_id text, nik_digest bytea, pepper_version integer,
+  purpose text default null, case_reference text default null, user_reference text default null
 ) returns json
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
@@ -229,6 +230,7 @@ begin
   then
     raise exception using errcode = 'invalid_parameter_value', message = 'a verification needs claims and a digest';
   end if;
+  perform resident.check_purpose(partner_id, key_id, purpose);
   perform pg_advisory_xact_lock(7206311, hashtext(encode(nik_digest, 'hex')));
   perform resident.check_mismatches(partner_id, nik_digest);
   select * into known from resident.resident r where r.nik = verify.nik;
@@ -242,9 +244,11 @@ begin
     perform resident.count_mismatch(partner_id, nik_digest);
   end if;
   insert into audit.resident_read
-    (partner_id, key_id, request_id, route, nik_digest, pepper_version, row_count, answers)
+    (partner_id, key_id, request_id, route, nik_digest, pepper_version, row_count, answers,
+      purpose, case_reference, user_reference)
   values
-    (partner_id, key_id, request_id, 'verify', nik_digest, pepper_version, is_match::integer, answers);
+    (partner_id, key_id, request_id, 'verify', nik_digest, pepper_version, is_match::integer, answers,
+      purpose, case_reference, user_reference);
   return answers;
 end
 $$;

@@ -14,6 +14,25 @@ const paging: Readonly<Record<string, FieldWords>> = {
   },
 };
 
+/** Of every route. */
+const headers: Readonly<Record<string, FieldWords>> = {
+  "x-purpose": {
+    en: "Why the data is needed: one of the codes of your agreement, which may require it. Stored in the audit.",
+    id: "Keperluan data: salah satu kode dalam perjanjian Anda, yang dapat mewajibkannya. Disimpan dalam audit.",
+    example: "health-insurance",
+  },
+  "x-case": {
+    en: "Your reference of the case: opaque, without personal data, up to 100 printable ASCII characters, with at most 14 digits in a row. Stored in the audit.",
+    id: "Nomor rujukan kasus Anda: tanpa makna bagi pihak lain, tanpa data pribadi, paling banyak 100 karakter ASCII, dengan paling banyak 14 digit berurutan. Disimpan dalam audit.",
+    example: "case-2025-0042",
+  },
+  "x-user": {
+    en: "Your reference of the clerk, like `X-Case`.",
+    id: "Nomor rujukan petugas Anda, seperti `X-Case`.",
+    example: "clerk-17",
+  },
+};
+
 const reply: RouteWords["reply"] = {
   name: "ResidentPage",
   parts: { "data.[]": "Resident" },
@@ -86,7 +105,7 @@ export const residentWords: AreaWords<typeof rows> = {
     summaryInIndonesian: "Menampilkan penduduk, dari yang terbaru",
     en: `With an empty body, the defaults apply. ${masked.en}`,
     id: `Bila body kosong, nilai bawaan berlaku. ${masked.id}`,
-    fields: paging,
+    fields: { ...headers, ...paging },
     examples: { page: { page_number: 1, page_size: 10 } },
     mistake: { where: "body", input: { page_number: 1, page_size: "10" } },
     curl: `curl -s "{base}/v1/penduduk" -H "apikey: $KEY" -H 'Content-Type: application/json' \\
@@ -99,6 +118,7 @@ export const residentWords: AreaWords<typeof rows> = {
     en: `At least one of \`p_nik\` and \`p_nama\` is required; blank values are ignored. If both are sent, both must match. \`%\` and \`_\` in a name are literal. ${masked.en}`,
     id: `Minimal salah satu dari \`p_nik\` dan \`p_nama\` wajib diisi; nilai kosong diabaikan. Bila keduanya dikirim, keduanya harus cocok. \`%\` dan \`_\` dalam nama dibaca apa adanya. ${masked.id}`,
     fields: {
+      ...headers,
       p_nik: {
         en: "Identity number: a string of exactly 16 digits. Needs a key with the scope `resident:number`.",
         id: "NIK: string tepat 16 digit. Membutuhkan kunci dengan scope `resident:number`.",
@@ -133,6 +153,7 @@ export const residentWords: AreaWords<typeof rows> = {
     en: "Answers `match` or `no_match` for each value that is sent, and never shows a stored one. Send `p_nik` and at least one other field; blank values are ignored. Names compare by the rules in the partner guide, areas without regard to case, spaces, punctuation and diacritics, numbers digit by digit. A number that nobody has gets `no_match`, like a wrong value. Within 24 hours, a number may have 10 requests with a wrong value, by all agencies together, and an agency 1,000; then the answer is 429. Every request is audited like a read. Needs a key with the scope `resident:verify`.",
     id: "Menjawab `match` atau `no_match` untuk setiap nilai yang dikirim, dan tidak pernah menampilkan nilai yang tersimpan. Kirim `p_nik` dan minimal satu field lain; nilai kosong diabaikan. Nama dibandingkan menurut aturan dalam panduan mitra, wilayah tanpa membedakan huruf besar dan kecil, spasi, tanda baca, dan diakritik, nomor digit demi digit. Nomor yang tidak dimiliki siapa pun mendapat `no_match`, sama seperti nilai yang salah. Dalam 24 jam, satu nomor boleh menerima 10 permintaan berisi nilai yang salah, dari semua instansi, dan satu instansi 1.000; setelah itu responsnya 429. Setiap permintaan diaudit seperti pembacaan. Membutuhkan kunci dengan scope `resident:verify`.",
     fields: {
+      ...headers,
       p_nik: {
         en: "Identity number: a string of exactly 16 digits.",
         id: "NIK: string tepat 16 digit.",

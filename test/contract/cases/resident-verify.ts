@@ -6,8 +6,8 @@ import type { System } from "../system.ts";
 import { needs } from "./resident-page.ts";
 
 const verifyPath = "/v1/penduduk/verify";
-/** Nobody has it: a number begins with the code of a province. */
-const unknown = "0000000000000000";
+/** A number that nobody has, as it begins with no province; another one each time, because each allows ten. */
+const inventNumber = () => `00${String(Math.random()).slice(2).padEnd(14, "0").slice(0, 14)}`;
 
 const answer = z.optional(z.enum(["match", "no_match"]));
 const Answers = z.strictObject({ data: z.strictObject({ p_nama: answer, p_t_desakel: answer }) });
@@ -35,7 +35,7 @@ export const residentVerify: Section = {
       needs,
       fix: "Search the log of resident-verify for the request id. A 500 usually comes from the database or its secret; 429 means too many wrong values within a day.",
       check: async (system) => {
-        const body = { p_nik: unknown, p_nama: "Tidak Ada", p_t_desakel: "Tidak Ada", p_t_kec: " " };
+        const body = { p_nik: inventNumber(), p_nama: "Tidak Ada", p_t_desakel: "Tidak Ada", p_t_kec: " " };
         const found = await verify(system, body, "an unknown number");
         expectStatus(found, 200);
         const { data } = expectShape(found, Answers);
@@ -56,7 +56,7 @@ export const residentVerify: Section = {
           );
         for (const p_nama of [undefined, " "])
           expectInvalid(
-            await verify(system, { p_nik: unknown, p_nama }, `p_nama ${p_nama}`),
+            await verify(system, { p_nik: inventNumber(), p_nama }, `p_nama ${p_nama}`),
             "p_nama",
             "Send at least one value to verify",
           );
