@@ -1,5 +1,6 @@
 import { findSetting } from "#lib/config.ts";
 import { type IssuedKey, type KeySummary, type KeyTerms, partnerDirectory } from "#lib/partner/directory.ts";
+import { ResidentRecord } from "#lib/routes/resident.ts";
 import { type PartnerScope, partnerScopes } from "#lib/routes/route.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
@@ -25,16 +26,27 @@ const readScopes = (text: string): PartnerScope[] => {
   );
 };
 
-/** Of no agreement: the key's reads need no purpose, and it may show all fields. */
-const noTerms = "none";
+const noPurposes = "none";
+const allFields = "all";
+const fieldNames = Object.keys(ResidentRecord.shape);
 
 const readPurposes = (text: string): string[] => {
-  if (text === noTerms) return [];
+  if (text === noPurposes) return [];
   const codes = text.split(",").map((code) => code.trim());
   const wrong = codes.find((code) => !/^[A-Za-z0-9][\w.-]{0,39}$/.test(code) || /\d{15}/.test(code));
   if (wrong === undefined) return [...new Set(codes)];
   throw new WrongCall(
     `A purpose must be 1 to 40 letters, digits, dots, dashes and underscores, such as health-insurance, not ${wrong || "empty"}`,
+  );
+};
+
+const readFields = (text: string): string[] => {
+  if (text === allFields) return [];
+  const names = text.split(",").map((name) => name.trim());
+  const wrong = names.find((name) => !fieldNames.includes(name));
+  if (wrong === undefined) return [...new Set(names)];
+  throw new WrongCall(
+    `Unknown field: ${wrong || "empty"}. Use ${allFields}, or some of ${fieldNames.join(", ")}.`,
   );
 };
 
@@ -45,10 +57,10 @@ const readPlan = (name: string): string => {
 
 const formatKeys = (keys: readonly KeySummary[]): string =>
   formatTable(
-    ["partner", "plan", "key", "scopes", ...stateColumns, "purposes"],
+    ["partner", "plan", "key", "scopes", ...stateColumns, "purposes", "fields"],
     keys.map((key) => [
       ...[key.partnerId, key.plan, key.keyId, key.scopes],
-      ...[...formatState(key), key.purposes ?? noTerms],
+      ...[...formatState(key), key.purposes ?? noPurposes, key.fields ?? allFields],
     ]),
   );
 
@@ -149,8 +161,13 @@ export const run = command("partner", about, (program, answer) => {
   ] as const;
   const purposes = [
     "--purposes <codes>",
-    `codes separated by commas, of which each read must send one in X-Purpose; ${noTerms}: not required`,
+    `codes separated by commas, of which each read must send one in X-Purpose; ${noPurposes}: not required`,
     readPurposes,
+  ] as const;
+  const fields = [
+    "--fields <names>",
+    `fields that list and search may show, separated by commas; the others are null; ${allFields}: every field`,
+    readFields,
   ] as const;
   const plan = ["--plan <plan>", plans.join(", "), readPlan] as const;
   program
@@ -159,6 +176,7 @@ export const run = command("partner", about, (program, answer) => {
     .argument("<partner>", "name", readPartner)
     .option(...scopes, defaultScopes)
     .option(...purposes)
+    .option(...fields)
     .option(...plan)
     .option(...expires)
     .option(...stage)
@@ -179,6 +197,7 @@ export const run = command("partner", about, (program, answer) => {
     .option(...overlap("keys"))
     .option(...scopes)
     .option(...purposes)
+    .option(...fields)
     .option(...plan)
     .option(...expires)
     .option(...stage)

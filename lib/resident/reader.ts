@@ -16,17 +16,18 @@ export interface Criteria {
   readonly name: string | undefined;
 }
 
+/** Null where the partner's agreement lacks the field. */
 interface MaskedResident {
-  nik: string;
-  name: string;
-  motherName: string;
-  familyCardNumber: string;
-  address: string;
-  hamlet: string;
-  village: string;
-  district: string;
-  city: string;
-  createdAt: string;
+  nik: string | null;
+  name: string | null;
+  motherName: string | null;
+  familyCardNumber: string | null;
+  address: string | null;
+  hamlet: string | null;
+  village: string | null;
+  district: string | null;
+  city: string | null;
+  createdAt: string | null;
 }
 
 interface Found {

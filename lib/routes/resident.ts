@@ -101,18 +101,23 @@ const Verification = z.object({
   }),
 });
 
-/** A resident as the contract shows it: `nama` and the areas in plain text, the rest masked. */
-const ResidentRecord = z.object({
-  nik_alt: z.string(),
-  nama: z.string(),
-  nama_ibu_alt: z.string(),
-  no_kk_alt: z.string(),
-  alamat_alt: z.string(),
-  t_dusun_lingkungan: z.string(),
-  t_desakel: z.string(),
-  t_kec: z.string(),
-  t_kabkota: z.string(),
-  created_at: z.string(),
+const shown = z.nullable(z.string());
+
+/**
+ * A resident as the contract shows it: `nama` and the areas in plain text, the rest masked. A field that the partner's
+ * agreement does not have is null.
+ */
+export const ResidentRecord = z.object({
+  nik_alt: shown,
+  nama: shown,
+  nama_ibu_alt: shown,
+  no_kk_alt: shown,
+  alamat_alt: shown,
+  t_dusun_lingkungan: shown,
+  t_desakel: shown,
+  t_kec: shown,
+  t_kabkota: shown,
+  created_at: shown,
 });
 export type ResidentRecord = z.infer<typeof ResidentRecord>;
 

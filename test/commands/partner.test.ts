@@ -74,6 +74,20 @@ test("a key's purposes are listed, stay at a rotation, and end with none", async
   expect([await reads(keyIn(last.out)), await purposes()]).toEqual([200, null]);
 });
 
+test("a key's fields are listed, stay at a rotation, and are all again with all", async () => {
+  const name = newName();
+  const fields = async () => {
+    const { keys } = JSON.parse((await partner("list", "--json")).out);
+    return keys.filter((key: { partnerId: string }) => key.partnerId === name).at(-1).fields;
+  };
+  await partner("add", name, "--fields", "nama, t_desakel");
+  expect(await fields()).toBe("nama,t_desakel");
+  await partner("rotate", name);
+  expect(await fields()).toBe("nama,t_desakel");
+  await partner("rotate", name, "--fields", "all");
+  expect(await fields()).toBe(null);
+});
+
 test("add refuses a partner with an active key and points to rotate", async () => {
   const name = newName();
   const { out } = await partner("add", name);
@@ -142,6 +156,7 @@ test.each<[string[], RegExp]>([
   [["add", "x", "--scopes", "resident:verify,resident:number"], /Use --scopes resident:read,resident:number/],
   [["add", "x", "--purposes", "tax,,school"], /A purpose must be .* not empty/],
   [["add", "x", "--purposes", "9971011501800007"], /A purpose must be/],
+  [["add", "x", "--fields", "nama,nik"], /Unknown field: nik\. Use all, or some of nik_alt, nama, /],
   [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial, portal/],
   [["add", "x", "--expires", "2020-01-01"], /a future date/],
   [["add", "x", "--expires", "2030-02-31"], /a future date/],

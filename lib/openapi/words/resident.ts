@@ -39,7 +39,10 @@ const reply: RouteWords["reply"] = {
   en: "The page. Beyond the last page `data` is empty and `total` is still exact.",
   id: "Halaman yang diminta. Setelah halaman terakhir, `data` kosong dan `total` tetap pasti.",
   fields: {
-    data: { en: "Residents, newest first.", id: "Penduduk, dari yang terbaru." },
+    data: {
+      en: "Residents, newest first. A field that your agreement does not have is `null`.",
+      id: "Penduduk, dari yang terbaru. Field yang tidak ada dalam perjanjian Anda berisi `null`.",
+    },
     "data.nik_alt": {
       en: "Identity number, masked: first 4 and last 2 digits.",
       id: "NIK, disamarkan: 4 digit pertama dan 2 digit terakhir.",
