@@ -6,6 +6,6 @@ import { listResidents as route } from "#lib/routes/resident.ts";
 prepareDatabase();
 
 /** Returns one page of masked residents, newest first; the database audits the read. */
-export const handler = endpoint(route).handler(async ({ body, partner, requestId }) =>
-  listResidents({ number: body.page_number, size: body.page_size }, { ...partner(), requestId }),
+export const handler = endpoint(route).handler(async ({ body, headers, partner, requestId }) =>
+  listResidents({ number: body.page_number, size: body.page_size }, { ...partner(), ...headers, requestId }),
 );

@@ -9,11 +9,11 @@ prepareDatabase();
 preparePepper();
 
 /** Returns one page of masked residents by NIK, part of a name or both; the database audits the read. */
-export const handler = endpoint(route).handler(async ({ body, partner, requestId }) => {
+export const handler = endpoint(route).handler(async ({ body, headers, partner, requestId }) => {
   if (body.p_nik !== undefined) requireScope(partner(), "resident:number");
   return searchResidents(
     { nik: body.p_nik, name: body.p_nama },
     { number: body.page_number, size: body.page_size },
-    { ...partner(), requestId },
+    { ...partner(), ...headers, requestId },
   );
 });

@@ -1,5 +1,6 @@
 import { findSetting } from "#lib/config.ts";
 import { type IssuedKey, type KeySummary, type KeyTerms, partnerDirectory } from "#lib/partner/directory.ts";
+import { ResidentRecord } from "#lib/routes/resident.ts";
 import { type PartnerScope, partnerScopes } from "#lib/routes/route.ts";
 import { integrationApi } from "../aws/integration-api.ts";
 import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
@@ -18,9 +19,34 @@ const readScopes = (text: string): PartnerScope[] => {
     if (!scope) throw new WrongCall(`Unknown scope: ${name}. Use ${partnerScopes.join(", ")}.`);
     return scope;
   });
-  if (scopes.includes("resident:read")) return scopes;
+  const reads = scopes.includes("resident:read");
+  if (reads || (scopes.includes("resident:verify") && !scopes.includes("resident:number"))) return scopes;
   throw new WrongCall(
-    "A key without resident:read is rejected everywhere. Use --scopes resident:read,resident:number.",
+    "resident:number has no effect without resident:read. Use --scopes resident:read,resident:number.",
+  );
+};
+
+const noPurposes = "none";
+const allFields = "all";
+const fieldNames = Object.keys(ResidentRecord.shape);
+
+const readPurposes = (text: string): string[] => {
+  if (text === noPurposes) return [];
+  const codes = text.split(",").map((code) => code.trim());
+  const wrong = codes.find((code) => !/^[A-Za-z0-9][\w.-]{0,39}$/.test(code) || /\d{15}/.test(code));
+  if (wrong === undefined) return [...new Set(codes)];
+  throw new WrongCall(
+    `A purpose must be 1 to 40 letters, digits, dots, dashes and underscores, such as health-insurance, not ${wrong || "empty"}`,
+  );
+};
+
+const readFields = (text: string): string[] => {
+  if (text === allFields) return [];
+  const names = text.split(",").map((name) => name.trim());
+  const wrong = names.find((name) => !fieldNames.includes(name));
+  if (wrong === undefined) return [...new Set(names)];
+  throw new WrongCall(
+    `Unknown field: ${wrong || "empty"}. Use ${allFields}, or some of ${fieldNames.join(", ")}.`,
   );
 };
 
@@ -31,8 +57,11 @@ const readPlan = (name: string): string => {
 
 const formatKeys = (keys: readonly KeySummary[]): string =>
   formatTable(
-    ["partner", "plan", "key", "scopes", ...stateColumns],
-    keys.map((key) => [key.partnerId, key.plan, key.keyId, key.scopes, ...formatState(key)]),
+    ["partner", "plan", "key", "scopes", ...stateColumns, "purposes", "fields"],
+    keys.map((key) => [
+      ...[key.partnerId, key.plan, key.keyId, key.scopes],
+      ...[...formatState(key), key.purposes ?? noPurposes, key.fields ?? allFields],
+    ]),
   );
 
 const showKey = (partner: string, { keyId, key, expiresAt }: IssuedKey): Reply => ({
@@ -126,9 +155,19 @@ rotate, revoke and sync keep up to date.`;
 
 export const run = command("partner", about, (program, answer) => {
   const scopes = [
-    "--scopes <scopes>",
-    `of ${partnerScopes.join(",")}; resident:number adds searches by identity number`,
+    "--scope, --scopes <scopes>",
+    `of ${partnerScopes.join(",")}; resident:number adds searches by identity number, resident:verify shows nobody`,
     readScopes,
+  ] as const;
+  const purposes = [
+    "--purposes <codes>",
+    `codes separated by commas, of which each read must send one in X-Purpose; ${noPurposes}: not required`,
+    readPurposes,
+  ] as const;
+  const fields = [
+    "--fields <names>",
+    `fields that list and search may show, separated by commas; the others are null; ${allFields}: every field`,
+    readFields,
   ] as const;
   const plan = ["--plan <plan>", plans.join(", "), readPlan] as const;
   program
@@ -136,12 +175,14 @@ export const run = command("partner", about, (program, answer) => {
     .description("add a partner and issue its key")
     .argument("<partner>", "name", readPartner)
     .option(...scopes, defaultScopes)
+    .option(...purposes)
+    .option(...fields)
     .option(...plan)
     .option(...expires)
     .option(...stage)
     .action(
       answer((partner, given) =>
-        change(given.stage, add(partner, given.plan, { scopes: given.scopes, expiresAt: given.expires })),
+        change(given.stage, add(partner, given.plan, { ...given, expiresAt: given.expires })),
       ),
     );
   program
@@ -155,6 +196,8 @@ export const run = command("partner", about, (program, answer) => {
     .argument("<partner>", "name", readPartner)
     .option(...overlap("keys"))
     .option(...scopes)
+    .option(...purposes)
+    .option(...fields)
     .option(...plan)
     .option(...expires)
     .option(...stage)

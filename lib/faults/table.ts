@@ -127,6 +127,11 @@ export const tooManyMisses = tooMany(
   "Too many searches today for numbers that do not exist. Check the source of the numbers. Searches by number work again when fewer than 200 in the last 24 hours had no result.",
   60 * 60,
 );
+export const tooManyMismatches = (retryAfterSeconds: number) =>
+  tooMany(
+    `Too many verifications with wrong values in the last 24 hours, of this number or by your agency. Check the values with the citizen, and try again in ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
+  );
 export const overQuota = tooMany(
   "The daily quota of this key is used up. Ask the operator for a larger plan.",
   3_600,

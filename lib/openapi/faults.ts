@@ -17,6 +17,7 @@ export const rowOf = (name: table.FaultName, { auth, maxBodyBytes = defaultMaxBy
     uploadTooLarge: fileTooLarge,
     requestTooLarge: table.requestTooLarge(auth.kind === "basic"),
     tooManyAttempts: table.tooManyAttempts(60),
+    tooManyMismatches: table.tooManyMismatches(3_600),
     outcomeUnknown: table.outcomeUnknown(true),
   };
   return rows[name];

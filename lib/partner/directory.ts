@@ -11,6 +11,10 @@ export interface KeyTerms {
   readonly scopes: readonly PartnerScope[];
   /** Undefined for a key that does not expire. */
   readonly expiresAt?: Date | undefined;
+  /** Codes of the agreement, of which each read must state one; none if it requires none. */
+  readonly purposes?: readonly string[] | undefined;
+  /** Fields of a response that list and search may show; none for all. */
+  readonly fields?: readonly string[] | undefined;
 }
 
 export interface KeySummary {
@@ -18,6 +22,10 @@ export interface KeySummary {
   plan: string;
   keyId: string;
   scopes: string;
+  /** Joined by commas; null if none is required. */
+  purposes: string | null;
+  /** Joined by commas; null for all. */
+  fields: string | null;
   state: "active" | "expired" | "revoked";
   createdAt: Date;
   expiresAt: Date | null;
@@ -44,13 +52,16 @@ const standardPlan = "standard";
 const issue = async (
   sql: postgres.ISql,
   partnerId: string,
-  { scopes, expiresAt }: KeyTerms,
+  { scopes, expiresAt, purposes = [], fields = [] }: KeyTerms,
 ): Promise<IssuedKey> => {
   const key = mintKey();
   const keyId = `key_${randomBytes(5).toString("hex")}`;
   await sql`
-    insert into partner.api_key (id, partner_id, digest, scopes, expires_at)
-    values (${keyId}, ${partnerId}, ${digestToken(key)}, string_to_array(${scopes.join(" ")}, ' '), ${expiresAt ?? null})`;
+    insert into partner.api_key (id, partner_id, digest, scopes, purposes, fields, expires_at)
+    values (
+      ${keyId}, ${partnerId}, ${digestToken(key)}, string_to_array(${scopes.join(" ")}, ' '),
+      string_to_array(${purposes.join(",") || null}, ','), string_to_array(${fields.join(",") || null}, ','),
+      ${expiresAt ?? null})`;
   return { keyId, key, expiresAt };
 };
 
@@ -75,6 +86,7 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
   /** Lists all keys with their state, by partner and age. */
   list: (): Promise<KeySummary[]> => sql<KeySummary[]>`
     select p.id as "partnerId", p.plan, k.id as "keyId", array_to_string(k.scopes, ' ') as scopes,
+      array_to_string(k.purposes, ',') as purposes, array_to_string(k.fields, ',') as fields,
       case when k.revoked_at is not null then 'revoked' when partner.is_active(k) then 'active' else 'expired' end
         as state,
       k.created_at as "createdAt", least(k.expires_at, k.retires_at) as "expiresAt", k.last_used_at as "lastUsedAt"
@@ -98,11 +110,20 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
   rotate: (
     partnerId: string,
     overlapMs: number,
-    { plan, scopes, expiresAt }: Partial<KeyTerms> & { readonly plan?: string | undefined } = {},
+    {
+      plan,
+      scopes,
+      expiresAt,
+      purposes,
+      fields,
+    }: Partial<KeyTerms> & { readonly plan?: string | undefined } = {},
   ): Promise<IssuedKey | undefined> =>
     sql.begin(async (transaction) => {
-      const active = await transaction<{ scopes: string; expiresAt: Date | null }[]>`
-        select array_to_string(scopes, ' ') as scopes, expires_at as "expiresAt" from partner.api_key k
+      const active = await transaction<
+        { scopes: string; purposes: string | null; fields: string | null; expiresAt: Date | null }[]
+      >`
+        select array_to_string(scopes, ' ') as scopes, array_to_string(purposes, ',') as purposes,
+          array_to_string(fields, ',') as fields, expires_at as "expiresAt" from partner.api_key k
         where partner_id = ${partnerId} and partner.is_active(k)
         order by created_at desc for update`;
       const [newest] = active;
@@ -114,6 +135,8 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
       if (plan) await transaction`update partner.partner set plan = ${plan} where id = ${partnerId}`;
       return issue(transaction, partnerId, {
         scopes: scopes ?? (newest.scopes.split(" ") as PartnerScope[]),
+        purposes: purposes ?? newest.purposes?.split(","),
+        fields: fields ?? newest.fields?.split(","),
         expiresAt: expiresAt ?? newest.expiresAt ?? undefined,
       });
     }) as Promise<IssuedKey | undefined>,

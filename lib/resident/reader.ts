@@ -1,11 +1,8 @@
 import type postgres from "postgres";
 import { withDatabase } from "#lib/db/database.ts";
-import { Fault } from "#lib/faults/fault.ts";
-import { tooManyMisses } from "#lib/faults/table.ts";
-import type { Partner } from "#lib/http/caller.ts";
-import { log } from "#lib/log.ts";
 import type { ResidentRecord } from "#lib/routes/resident.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
+import { explainRefusal, type Reader } from "./refusal.ts";
 
 export interface Page {
   /** From 1. */
@@ -14,27 +11,23 @@ export interface Page {
   readonly size: number;
 }
 
-/** The caller, for the audit row that the database writes with every read. */
-export interface Reader extends Pick<Partner, "partnerId" | "keyId"> {
-  readonly requestId: string;
-}
-
 export interface Criteria {
   readonly nik: string | undefined;
   readonly name: string | undefined;
 }
 
+/** Null where the partner's agreement lacks the field. */
 interface MaskedResident {
-  nik: string;
-  name: string;
-  motherName: string;
-  familyCardNumber: string;
-  address: string;
-  hamlet: string;
-  village: string;
-  district: string;
-  city: string;
-  createdAt: string;
+  nik: string | null;
+  name: string | null;
+  motherName: string | null;
+  familyCardNumber: string | null;
+  address: string | null;
+  hamlet: string | null;
+  village: string | null;
+  district: string | null;
+  city: string | null;
+  createdAt: string | null;
 }
 
 interface Found {
@@ -55,17 +48,8 @@ const toWire = (resident: MaskedResident): ResidentRecord => ({
   created_at: resident.createdAt,
 });
 
-/** SQLSTATE of a partner that has searched for too many numbers that no resident has. */
-const tooManyMissesState = "MI429";
-
 const readPage = async (page: Page, reader: Reader, query: (sql: postgres.Sql) => Promise<Found[]>) => {
-  const [found] = await withDatabase(query).catch((error: { cause?: { code?: string } }) => {
-    if (error.cause?.code !== tooManyMissesState) throw error;
-    // an alarm counts these lines
-    const { partnerId, keyId, requestId } = reader;
-    log.warn("too many misses", { partner_id: partnerId, key_id: keyId, request_id: requestId });
-    throw new Fault(tooManyMisses);
-  });
+  const [found] = await withDatabase(query).catch(explainRefusal(reader));
   if (!found) throw new Error("the reading function returned no row");
   return { data: found.residents.map(toWire), total: found.total, page: page.number };
 };
@@ -77,7 +61,9 @@ export const listResidents = (page: Page, reader: Reader) =>
     reader,
     (sql) => sql<Found[]>`
       select total, residents
-      from resident.list(${page.number}, ${page.size}, ${reader.partnerId}, ${reader.keyId}, ${reader.requestId})`,
+      from resident.list(
+        ${page.number}, ${page.size}, ${reader.partnerId}, ${reader.keyId}, ${reader.requestId},
+        ${reader.purpose}, ${reader.caseReference}, ${reader.userReference})`,
   );
 
 /** Returns one page of the residents that match all given criteria, newest first, with the exact total. */
@@ -89,5 +75,6 @@ export const searchResidents = ({ nik, name }: Criteria, page: Page, reader: Rea
       from resident.search(
         ${nik ?? null}, ${name ?? null}, ${page.number}, ${page.size},
         ${reader.partnerId}, ${reader.keyId}, ${reader.requestId},
-        ${digest(nik)}, ${digest(name?.toLowerCase())}, ${version})`;
+        ${digest(nik)}, ${digest(name?.toLowerCase())}, ${version},
+        ${reader.purpose}, ${reader.caseReference}, ${reader.userReference})`;
   });

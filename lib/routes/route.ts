@@ -5,8 +5,11 @@ import type { Secrets } from "#lib/secrets/table/table.ts";
 
 type Area = "employee" | "resident" | "tourism" | "messaging" | "docs";
 
-/** `resident:number` adds searches by identity number, which answer whether a guessed number exists. */
-export const partnerScopes = ["resident:read", "resident:number"] as const;
+/**
+ * `resident:number` adds searches by identity number, which answer whether a guessed number exists. `resident:verify`
+ * shows nobody.
+ */
+export const partnerScopes = ["resident:read", "resident:number", "resident:verify"] as const;
 export type PartnerScope = (typeof partnerScopes)[number];
 export type AccountScope = "employee:read" | "employee:ticket";
 

@@ -92,6 +92,7 @@ test("the templates reserve the concurrency of the functions with a database con
   expect(Object.fromEntries(reservedIn(micro))).toEqual({
     residentlist: 7,
     residentsearch: 7,
+    residentverify: 7,
     employeelogin: 3,
     employeerefresh: 3,
     employeeticket: 3,

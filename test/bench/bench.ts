@@ -15,6 +15,7 @@ import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { benchResidents } from "./residents.ts";
 import { compareResult, printTable, type Result, writeResult } from "./result.ts";
+import { benchVerify } from "./verify.ts";
 import { benchWarm } from "./warm.ts";
 
 const most = 100_000_000;
@@ -59,6 +60,7 @@ const run = command(
       outbox: 10_000,
       rounds: 5,
       rows: 1_000_000,
+      verifications: 2_000,
       warm: 100_000,
     };
     const size = <N extends string>(name: N, what: string) =>
@@ -88,6 +90,7 @@ const run = command(
           () => benchResidents({ rows: defaults.rows }),
           () => benchStart({ rounds: defaults.rounds }),
           () => benchSynth({ rounds: defaults.rounds }),
+          () => benchVerify({ rows: defaults.rows, requests: defaults.verifications }),
           () => benchWarm({ requests: defaults.warm }),
         ];
         const results: Result[] = [];
@@ -177,6 +180,12 @@ const run = command(
       .description("the synthesis of a stage's templates")
       .option(...size("rounds", "syntheses"), defaults.rounds)
       .action(answer(async (options) => finish(await benchSynth(options))));
+    program
+      .command("verify")
+      .description("verifications of right and wrong values, and of numbers that nobody has")
+      .option(...size("rows", "residents"), defaults.rows)
+      .option(...size("requests", "verifications of each kind"), defaults.verifications)
+      .action(answer(async (options) => finish(await benchVerify(options))));
     program
       .command("warm")
       .description("requests to functions that are warm, with their database and without")

@@ -14,6 +14,7 @@ import { benchMemory } from "./memory.ts";
 import { benchOutbox } from "./outbox.ts";
 import { installPeers } from "./peers.ts";
 import { benchResidents } from "./residents.ts";
+import { benchVerify } from "./verify.ts";
 import { benchWarm } from "./warm.ts";
 
 // with one sample of each: what is measured means nothing here
@@ -42,6 +43,7 @@ test.each([
   ["start", () => benchStart({ rounds: 1 })],
   ["suite", () => benchSuite(["node", "--version"])],
   ["synth", () => benchSynth({ rounds: 1 })],
+  ["verify", () => benchVerify({ rows: 1_000, requests: 10 })],
   ["warm", () => benchWarm({ requests: 1 })],
 ])("the bench %s runs", async (name, run) => {
   quiet();

@@ -119,6 +119,7 @@ const samples: Samples = {
   // another page than without a body, so that an answer shows that the body was read
   "resident/list": () => ({ body: { page_number: 2, page_size: 10 } }),
   "resident/search": "documented",
+  "resident/verify": "documented",
   "tourism/categories": "documented",
   "tourism/gallery": "documented",
   "messaging/send-message": () => ({ body: message }),

@@ -42,7 +42,7 @@ const plain = async (sql: postgres.Sql, term: string | undefined, page: number) 
   const where = term === undefined ? sql`` : sql`where name_search like ${`%${term}%`}`;
   const [row] = await sql<{ total: number }[]>`select count(*) as total from resident.resident ${where}`;
   await sql`
-    select resident.mask(r) from (
+    select resident.mask(r, null) from (
       select * from resident.resident ${where} order by created_at desc, id desc
       offset ${(page - 1) * pageSize} limit ${pageSize}) r`;
   return row?.total;

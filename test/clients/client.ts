@@ -14,7 +14,8 @@ export interface Client {
 type MessageId = string;
 
 interface ResidentPage {
-  readonly data: readonly { readonly nama: string; readonly created_at: string }[];
+  /** Null where the partner's agreement lacks the field. */
+  readonly data: readonly { readonly nama: string | null; readonly created_at: string | null }[];
   readonly total: number;
   readonly page: number;
 }

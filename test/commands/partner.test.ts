@@ -51,6 +51,43 @@ test("a rotation leaves the partner's plan and scopes unchanged, unless others a
   expect(keys.map((line) => line.includes("resident:number"))).toEqual([false, false, true]);
 });
 
+test("a key may verify citizens without showing any", async () => {
+  const name = newName();
+  const { out } = await partner("add", name, "--scope", "resident:verify");
+  expect(await reads(keyIn(out))).toBe(403);
+  expect((await partner("list")).out).toMatch(
+    new RegExp(`${name} +standard +key_\\w+ +resident:verify +active`),
+  );
+});
+
+test("a key's purposes are listed, stay at a rotation, and end with none", async () => {
+  const name = newName();
+  const purposes = async () => {
+    const { keys } = JSON.parse((await partner("list", "--json")).out);
+    return keys.filter((key: { partnerId: string }) => key.partnerId === name).at(-1).purposes;
+  };
+  const { out } = await partner("add", name, "--purposes", "tax, health-insurance");
+  expect([await reads(keyIn(out)), await purposes()]).toEqual([400, "tax,health-insurance"]);
+  await partner("rotate", name);
+  expect(await purposes()).toBe("tax,health-insurance");
+  const last = await partner("rotate", name, "--purposes", "none");
+  expect([await reads(keyIn(last.out)), await purposes()]).toEqual([200, null]);
+});
+
+test("a key's fields are listed, stay at a rotation, and are all again with all", async () => {
+  const name = newName();
+  const fields = async () => {
+    const { keys } = JSON.parse((await partner("list", "--json")).out);
+    return keys.filter((key: { partnerId: string }) => key.partnerId === name).at(-1).fields;
+  };
+  await partner("add", name, "--fields", "nama, t_desakel");
+  expect(await fields()).toBe("nama,t_desakel");
+  await partner("rotate", name);
+  expect(await fields()).toBe("nama,t_desakel");
+  await partner("rotate", name, "--fields", "all");
+  expect(await fields()).toBe(null);
+});
+
 test("add refuses a partner with an active key and points to rotate", async () => {
   const name = newName();
   const { out } = await partner("add", name);
@@ -115,6 +152,11 @@ test.each<[string[], RegExp]>([
   [["add"], /Missing required argument 'partner'/],
   [["add", "Dinas Kesehatan"], /PARTNER must be/],
   [["add", "x", "--scopes", "all"], /Unknown scope: all\. Use resident:read, resident:number/],
+  [["add", "x", "--scope", "resident:number"], /resident:number has no effect without resident:read/],
+  [["add", "x", "--scopes", "resident:verify,resident:number"], /Use --scopes resident:read,resident:number/],
+  [["add", "x", "--purposes", "tax,,school"], /A purpose must be .* not empty/],
+  [["add", "x", "--purposes", "9971011501800007"], /A purpose must be/],
+  [["add", "x", "--fields", "nama,nik"], /Unknown field: nik\. Use all, or some of nik_alt, nama, /],
   [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial, portal/],
   [["add", "x", "--expires", "2020-01-01"], /a future date/],
   [["add", "x", "--expires", "2030-02-31"], /a future date/],

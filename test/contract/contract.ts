@@ -7,10 +7,11 @@ import { messagingText } from "./cases/messaging-text.ts";
 import { messagingWebhooks } from "./cases/messaging-webhooks.ts";
 import { residentList } from "./cases/resident-list.ts";
 import { residentSearch } from "./cases/resident-search.ts";
+import { residentVerify } from "./cases/resident-verify.ts";
 import { tourism } from "./cases/tourism.ts";
 
 /** The contract, service by service. */
 export const contract: readonly Section[] = [
-  ...[employeeLogin, employeeData, residentList, residentSearch, tourism],
+  ...[employeeLogin, employeeData, residentList, residentSearch, residentVerify, tourism],
   ...[messagingAccess, messagingText, messagingMedia, messagingWebhooks],
 ];

@@ -97,6 +97,11 @@ describe.each(languages)("the guide to limits in %s", (language) => {
     const [, misses] =
       /daily_misses\(\).*return (\d+);/.exec(readMigration("0009.do.resident-reading")) ?? [];
     expect(guide).toContain(` ${misses} `);
+    const [, ...limits] =
+      /mismatch_limits[^;]*select (\d+), (\d+);/.exec(readMigration("0018.do.resident-verify")) ?? [];
+    expect(limits).toHaveLength(2);
+    const [number = "", partner = ""] = limits.map((limit) => show(Number(limit)));
+    expect(guide).toMatch(new RegExp(` ${number} verif.* ${partner} \\w+ (one|satu) (partner|mitra), `));
   });
 });
 

@@ -96,6 +96,7 @@ describe("the served document", () => {
       "employee readEmployees",
       "resident listResidents",
       "resident searchResidents",
+      "resident verifyResident",
       "tourism listCategories",
       "tourism listGallery",
       "messaging sendMessage",

@@ -3,7 +3,8 @@ import type { Passing } from "../steps/answer-proxy.ts";
 const edit = (passing: Passing, change: (json: never) => unknown) => {
   passing.body = JSON.stringify(change(JSON.parse(passing.body) as never));
 };
-const isPage = ({ path, status }: Passing) => path.startsWith("/v1/penduduk") && status === 200;
+const isPage = ({ path, status }: Passing) =>
+  path.startsWith("/v1/penduduk") && !path.endsWith("/verify") && status === 200;
 type Page = { total: unknown; data: Record<string, string>[] };
 const eachRow = (passing: Passing, change: (row: Record<string, string>) => object) => {
   if (isPage(passing)) edit(passing, (page: Page) => ({ ...page, data: page.data.map(change) }));

@@ -208,7 +208,7 @@ export const doorAlarms = (
   },
   {
     name: "numbers-guessed",
-    says: "A partner has searched for 200 numbers within a day that no resident has, and may be guessing masked digits.",
+    says: "Within a day, a partner has searched for 200 numbers that no resident has, or has reached a limit of verifications with wrong values, and may be guessing.",
     metric: figureOf(stage, tooManyMisses, "Sum", usualMinutes),
     rings: { atLeast: 1 },
   },

@@ -22,7 +22,9 @@ export const figuresOf = (fn: string): metrics.LogMetric[] => {
     ...("DATABASE_SECRET_ID" in secrets ? [metrics.databaseFailures, metrics.missingConnections] : []),
     ...(route?.encoding === "multipart" ? [metrics.badBoundaries] : []),
     ...(route?.upstreams ?? []).filter(isOldSystem).map(metrics.upstreamFailures),
-    ...(route?.faults?.includes("tooManyMisses") ? [metrics.tooManyMisses] : []),
+    ...(route?.faults?.some((name) => name === "tooManyMisses" || name === "tooManyMismatches")
+      ? [metrics.tooManyMisses]
+      : []),
     ...(authorizer ? [metrics.authorizerFailures] : []),
   ];
 };

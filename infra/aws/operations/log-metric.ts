@@ -35,7 +35,7 @@ export const badBoundaries = count("BadBoundaries", `{ $.error.code = "${badBoun
 /** Not Lambda's Errors metric, which counts rejected callers too, as API Gateway requires (`lib/http/authorizer.ts`). */
 export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "authorizer failed" }');
 
-/** Searches of a partner that has used up its budget of misses (`lib/resident/reader.ts`). */
+/** Searches of a partner that has used up its budget of misses (`lib/resident/refusal.ts`). */
 export const tooManyMisses = count("TooManyMisses", '{ $.message = "too many misses" }');
 
 export const upstreamFailuresPrefix = "UpstreamFailures-";

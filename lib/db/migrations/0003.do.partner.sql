@@ -15,6 +15,11 @@ create table partner.api_key (
   partner_id text not null references partner.partner,
   digest bytea not null unique check (octet_length(digest) = 32),
   scopes text[] not null check (scopes <> '{}'),
+  -- codes of the agreement, of which each read must state one; null if none is required
+  purposes text[] check (purposes <> '{}'),
+  -- the fields of a response that list and search may show, by the names of the contract; null for all
+  fields text[] check (fields <> '{}' and fields <@ array['nik_alt', 'nama', 'nama_ibu_alt', 'no_kk_alt', 'alamat_alt',
+    't_dusun_lingkungan', 't_desakel', 't_kec', 't_kabkota', 'created_at']),
   created_at timestamptz not null default now(),
   -- agreed with the partner; the next key inherits it
   expires_at timestamptz,

@@ -29,19 +29,21 @@ create function resident.mask_address(address text) returns text
 language sql immutable parallel safe
 return left(address, least(4, length(address) / 2)) || '******';
 
-create function resident.mask(resident resident.resident) returns resident.masked_resident
+-- Leaves out what is not among the fields, if there are any; null means all of them.
+create function resident.mask(resident resident.resident, fields text[]) returns resident.masked_resident
 language sql stable parallel safe
 return row(
-  resident.mask_number((resident).nik),
-  (resident).name,
-  resident.mask_name((resident).mother_name),
-  resident.mask_number((resident).family_card_number),
-  resident.mask_address((resident).address),
-  (resident).hamlet,
-  (resident).village,
-  (resident).district,
-  (resident).city,
-  to_char((resident).created_at, 'YYYY-MM-DD"T"HH24:MI:SS.US')
+  case when 'nik_alt' = any (fields) is not false then resident.mask_number((resident).nik) end,
+  case when 'nama' = any (fields) is not false then (resident).name end,
+  case when 'nama_ibu_alt' = any (fields) is not false then resident.mask_name((resident).mother_name) end,
+  case when 'no_kk_alt' = any (fields) is not false then resident.mask_number((resident).family_card_number) end,
+  case when 'alamat_alt' = any (fields) is not false then resident.mask_address((resident).address) end,
+  case when 't_dusun_lingkungan' = any (fields) is not false then (resident).hamlet end,
+  case when 't_desakel' = any (fields) is not false then (resident).village end,
+  case when 't_kec' = any (fields) is not false then (resident).district end,
+  case when 't_kabkota' = any (fields) is not false then (resident).city end,
+  case when 'created_at' = any (fields) is not false
+    then to_char((resident).created_at, 'YYYY-MM-DD"T"HH24:MI:SS.US') end
 )::resident.masked_resident;
 
 reset role;

@@ -1,4 +1,4 @@
--- The audit: one row for each read of resident data, written by resident.list and resident.search.
+-- The audit: one row for each read of resident data, written by resident.list, resident.search and resident.verify.
 --
 -- The rows are sealed in batches: each seal is a hash over its rows and over the previous seal, so that a row that is
 -- removed, changed or inserted later is detected. A chain of single rows would make readers wait for each other. An
@@ -9,6 +9,9 @@ set role municipal_owner;
 -- not an identity column, which partitions support from PostgreSQL 17 on
 create sequence audit.resident_read_id;
 
+-- A reference of the partner: opaque. A run of 15 digits could be the number of a person.
+create domain audit.reference as text check (value ~ '^[ -~]{1,100}$' and value !~ '[0-9]{15}');
+
 -- Search terms are stored as HMACs with a pepper from outside the database. Partitioned by ranges of id, so that
 -- whole partitions expire: at 50 reads a second the table grows by 280 GB a year.
 create table audit.resident_read (
@@ -17,11 +20,18 @@ create table audit.resident_read (
   partner_id text not null check (partner_id <> ''),
   key_id text not null check (key_id <> ''),
   request_id text not null check (request_id <> ''),
-  route text not null check (route in ('list', 'search')),
+  route text not null check (route in ('list', 'search', 'verify')),
   nik_digest bytea,
   name_digest bytea,
   pepper_version integer,
+  -- rows that were shown; of a verification 1 if all values matched
   row_count integer not null,
+  -- of a verification: by column, whether the value matched
+  answers json check ((answers is null) = (route <> 'verify')),
+  -- as the partner states them
+  purpose audit.reference,
+  case_reference audit.reference,
+  user_reference audit.reference,
   check (pepper_version is not null or (nik_digest is null and name_digest is null)),
   check (route = 'list' or nik_digest is not null or name_digest is not null)
 ) partition by range (id);
@@ -89,7 +99,8 @@ language sql stable
 begin atomic
   select count(*), sha256(convert_to(coalesce(string_agg(json_build_array(
       id, to_char(read_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), partner_id, key_id, request_id, route,
-      encode(nik_digest, 'hex'), encode(name_digest, 'hex'), pepper_version, r.row_count)::text,
+      encode(nik_digest, 'hex'), encode(name_digest, 'hex'), pepper_version, r.row_count, answers,
+      purpose, case_reference, user_reference)::text,
       chr(10) order by id), ''), 'UTF8'))
   from audit.resident_read r where id between digest_rows.first_id and digest_rows.last_id;
 end;

@@ -123,6 +123,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "The partner has searched for 200 numbers within a day that no resident has. Check the source of the numbers; searches by name still work.",
     id: "Mitra telah mencari 200 nomor dalam sehari yang tidak dimiliki penduduk mana pun. Periksa sumber nomornya; pencarian nama tetap berfungsi.",
   },
+  tooManyMismatches: {
+    en: "Within 24 hours, 10 verifications of this number had a wrong value, by all agencies together, or 1,000 of your agency. Check the values with the citizen; try again after `Retry-After` seconds.",
+    id: "Dalam 24 jam, 10 verifikasi nomor ini berisi nilai yang salah, dari semua instansi, atau 1.000 dari instansi Anda. Periksa nilainya bersama warga; coba lagi setelah `Retry-After` detik.",
+  },
   overQuota: {
     en: "The daily quota of the key's plan is used up. Ask the operator for a larger plan.",
     id: "Kuota harian untuk paket kunci ini sudah habis. Minta paket yang lebih besar kepada pengelola.",

@@ -14,13 +14,35 @@ const paging: Readonly<Record<string, FieldWords>> = {
   },
 };
 
+/** Of every route. */
+const headers: Readonly<Record<string, FieldWords>> = {
+  "x-purpose": {
+    en: "Why the data is needed: one of the codes of your agreement, which may require it. Stored in the audit.",
+    id: "Keperluan data: salah satu kode dalam perjanjian Anda, yang dapat mewajibkannya. Disimpan dalam audit.",
+    example: "health-insurance",
+  },
+  "x-case": {
+    en: "Your reference of the case: opaque, without personal data, up to 100 printable ASCII characters, with at most 14 digits in a row. Stored in the audit.",
+    id: "Nomor rujukan kasus Anda: tanpa makna bagi pihak lain, tanpa data pribadi, paling banyak 100 karakter ASCII, dengan paling banyak 14 digit berurutan. Disimpan dalam audit.",
+    example: "case-2025-0042",
+  },
+  "x-user": {
+    en: "Your reference of the clerk, like `X-Case`.",
+    id: "Nomor rujukan petugas Anda, seperti `X-Case`.",
+    example: "clerk-17",
+  },
+};
+
 const reply: RouteWords["reply"] = {
   name: "ResidentPage",
   parts: { "data.[]": "Resident" },
   en: "The page. Beyond the last page `data` is empty and `total` is still exact.",
   id: "Halaman yang diminta. Setelah halaman terakhir, `data` kosong dan `total` tetap pasti.",
   fields: {
-    data: { en: "Residents, newest first.", id: "Penduduk, dari yang terbaru." },
+    data: {
+      en: "Residents, newest first. A field that your agreement does not have is `null`.",
+      id: "Penduduk, dari yang terbaru. Field yang tidak ada dalam perjanjian Anda berisi `null`.",
+    },
     "data.nik_alt": {
       en: "Identity number, masked: first 4 and last 2 digits.",
       id: "NIK, disamarkan: 4 digit pertama dan 2 digit terakhir.",
@@ -86,7 +108,7 @@ export const residentWords: AreaWords<typeof rows> = {
     summaryInIndonesian: "Menampilkan penduduk, dari yang terbaru",
     en: `With an empty body, the defaults apply. ${masked.en}`,
     id: `Bila body kosong, nilai bawaan berlaku. ${masked.id}`,
-    fields: paging,
+    fields: { ...headers, ...paging },
     examples: { page: { page_number: 1, page_size: 10 } },
     mistake: { where: "body", input: { page_number: 1, page_size: "10" } },
     curl: `curl -s "{base}/v1/penduduk" -H "apikey: $KEY" -H 'Content-Type: application/json' \\
@@ -99,6 +121,7 @@ export const residentWords: AreaWords<typeof rows> = {
     en: `At least one of \`p_nik\` and \`p_nama\` is required; blank values are ignored. If both are sent, both must match. \`%\` and \`_\` in a name are literal. ${masked.en}`,
     id: `Minimal salah satu dari \`p_nik\` dan \`p_nama\` wajib diisi; nilai kosong diabaikan. Bila keduanya dikirim, keduanya harus cocok. \`%\` dan \`_\` dalam nama dibaca apa adanya. ${masked.id}`,
     fields: {
+      ...headers,
       p_nik: {
         en: "Identity number: a string of exactly 16 digits. Needs a key with the scope `resident:number`.",
         id: "NIK: string tepat 16 digit. Membutuhkan kunci dengan scope `resident:number`.",
@@ -126,5 +149,66 @@ export const residentWords: AreaWords<typeof rows> = {
     curl: `curl -s "{base}/v1/penduduk/search" -H "apikey: $KEY" -H 'Content-Type: application/json' \\
   -d '{"p_nama": "siti"}'`,
     reply,
+  },
+  "resident/verify": {
+    operationId: "verifyResident",
+    summaryInIndonesian: "Menyatakan apakah nilai yang disebutkan warga cocok dengan data",
+    en: "Answers `match` or `no_match` for each value that is sent, and never shows a stored one. Send `p_nik` and at least one other field; blank values are ignored. Names compare by the rules in the partner guide, areas without regard to case, spaces, punctuation and diacritics, numbers digit by digit. A number that nobody has gets `no_match`, like a wrong value. Within 24 hours, a number may have 10 requests with a wrong value, by all agencies together, and an agency 1,000; then the answer is 429. Every request is audited like a read. Needs a key with the scope `resident:verify`.",
+    id: "Menjawab `match` atau `no_match` untuk setiap nilai yang dikirim, dan tidak pernah menampilkan nilai yang tersimpan. Kirim `p_nik` dan minimal satu field lain; nilai kosong diabaikan. Nama dibandingkan menurut aturan dalam panduan mitra, wilayah tanpa membedakan huruf besar dan kecil, spasi, tanda baca, dan diakritik, nomor digit demi digit. Nomor yang tidak dimiliki siapa pun mendapat `no_match`, sama seperti nilai yang salah. Dalam 24 jam, satu nomor boleh menerima 10 permintaan berisi nilai yang salah, dari semua instansi, dan satu instansi 1.000; setelah itu responsnya 429. Setiap permintaan diaudit seperti pembacaan. Membutuhkan kunci dengan scope `resident:verify`.",
+    fields: {
+      ...headers,
+      p_nik: {
+        en: "Identity number: a string of exactly 16 digits.",
+        id: "NIK: string tepat 16 digit.",
+        example: "9971012345670004",
+      },
+      p_nama: { en: "The whole name.", id: "Nama lengkap.", example: "Hj. Siti Contoh, S.Kom." },
+      p_nama_ibu: { en: "The mother's whole name.", id: "Nama lengkap ibu.", example: "Aminah Contoh" },
+      p_no_kk: {
+        en: "Family card number: a string of exactly 16 digits.",
+        id: "Nomor kartu keluarga: string tepat 16 digit.",
+        example: "9971012345670012",
+      },
+      p_t_dusun_lingkungan: {
+        en: "Hamlet or neighbourhood.",
+        id: "Dusun atau lingkungan.",
+        example: "Lingkungan II",
+      },
+      p_t_desakel: { en: "Village or ward.", id: "Desa atau kelurahan.", example: "Contoh" },
+      p_t_kec: { en: "Sub-district.", id: "Kecamatan.", example: "Contoh Utara" },
+      p_t_kabkota: { en: "City or regency.", id: "Kabupaten atau kota.", example: "Kota Contoh" },
+    },
+    examples: {
+      name: { p_nik: "9971012345670004", p_nama: "Hj. Siti Contoh, S.Kom.", p_t_desakel: "Contoh" },
+    },
+    mistake: { where: "body", input: { p_nik: "1234", p_nama: 7 } },
+    curl: `curl -s "{base}/v1/penduduk/verify" -H "apikey: $KEY" -H 'Content-Type: application/json' \\
+  -d '{"p_nik": "9971012345670004", "p_nama": "Siti Contoh"}'`,
+    reply: {
+      name: "Verification",
+      en: "One answer for each value that was sent.",
+      id: "Satu jawaban untuk setiap nilai yang dikirim.",
+      fields: {
+        data: { en: "The answers, by field of the request.", id: "Jawaban, menurut field permintaan." },
+        ...Object.fromEntries(
+          Object.entries({
+            p_nama: "nama",
+            p_nama_ibu: "nama ibu",
+            p_no_kk: "nomor kartu keluarga",
+            p_t_dusun_lingkungan: "dusun atau lingkungan",
+            p_t_desakel: "desa atau kelurahan",
+            p_t_kec: "kecamatan",
+            p_t_kabkota: "kabupaten atau kota",
+          }).map(([field, noun]) => [
+            `data.${field}`,
+            {
+              en: `Whether \`${field}\` matches; absent if it was not sent.`,
+              id: `Apakah ${noun} cocok; tidak ada bila tidak dikirim.`,
+            },
+          ]),
+        ),
+      },
+      examples: { answers: { data: { p_nama: "match", p_t_desakel: "no_match" } } },
+    },
   },
 };

@@ -144,6 +144,7 @@ test("each function's log has filters only for what it can contain", () => {
   const names = (fn: string) => figuresOf(fn).map(({ name }) => name);
   expect(names("tourism/gallery")).toEqual(["DatabaseFailures", "MissingConnections"]);
   expect(names("resident/search")).toEqual(["DatabaseFailures", "MissingConnections", "TooManyMisses"]);
+  expect(names("resident/verify")).toEqual(names("resident/search"));
   expect(names("messaging/send-file")).toEqual(["BadBoundaries"]);
   expect(names("messaging/send-message")).toEqual([]);
   expect(names("employee/login")).toEqual([

@@ -17,7 +17,7 @@ const all = "SELECT, INSERT, UPDATE, DELETE";
 
 const reaches: Readonly<Record<LoginRole, Reach>> = {
   resident: {
-    functions: ["resident.list", "resident.search"],
+    functions: ["resident.list", "resident.search", "resident.verify"],
   },
   tourism: {
     functions: [],
@@ -147,6 +147,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "notification.expire",
       "resident.choose_blocks",
       "resident.count_outdated_names",
+      "resident.expire_mismatches",
       "resident.fold_changes",
       "resident.list_bypassable_triggers",
       "resident.list_stale_blocks",

@@ -28,7 +28,7 @@ const newerText = `2.3000.${newer}`;
 const rejected = { connected: 0, unlinked: 0, rejected: 1, disconnected: 0, passkey: 0 };
 const unlinked = { connected: 0, unlinked: 1, rejected: 0, disconnected: 0, passkey: 0 };
 
-const waits: Shown = { status: "PENDING", frames: 0, console: /not connected to WhatsApp/, metrics: {} };
+const waits: Shown = { status: "PENDING", frames: 0, console: /its account is not connected/, metrics: {} };
 const arrives: Shown = { status: "READ", frames: 1, metrics: { sent: 1 } };
 
 interface Row {

@@ -50,9 +50,9 @@ export const account: readonly Mutant[] = [
   },
   {
     breaks: "The account that has sent the first message is not remembered",
-    file: "lib/messenger/outbox/outcome.ts",
-    find: "select pool, ${phone}, ${account}::smallint from sent",
-    replace: "select pool, ${phone}, ${account}::smallint from sent where false",
+    file: "lib/messenger/outbox/recipient.ts",
+    find: "where messaging.takes_from_pool(account)",
+    replace: "where false",
     tests: ofAccounts,
     only: "keeps its account",
   },

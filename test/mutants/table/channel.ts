@@ -57,8 +57,8 @@ export const channel: readonly Mutant[] = [
   },
   {
     breaks: "A recipient who got one SMS gets nothing else any more",
-    file: outcomeFile,
-    find: " where messaging.takes_from_pool(${account}::smallint)",
+    file: "lib/messenger/outbox/recipient.ts",
+    find: " where messaging.takes_from_pool(account)",
     replace: "",
     tests: ofNext,
     only: "the first channel again",
@@ -66,7 +66,7 @@ export const channel: readonly Mutant[] = [
   {
     breaks: "A late receipt is attributed to the channel that has not delivered",
     file: "lib/messenger/outbox/state.ts",
-    find: "changed_at = now(),\n      account = ${account}",
+    find: "changed_at = now(),\n        account = ${account}",
     replace: "changed_at = now()",
     tests: ofNext,
     only: "late after all",

@@ -70,8 +70,8 @@ export const download: readonly Mutant[] = [
   {
     breaks: "An IPv6 address that carries an IPv4 address is judged by its own range",
     file: "lib/messenger/accept/address-guard.ts",
-    find: "ipaddr.process(address)",
-    replace: "ipaddr.parse(address)",
+    find: "ipaddr.process(address);\n  if (parsed.range() !==",
+    replace: "ipaddr.parse(address);\n  if (parsed.range() !==",
     tests: guard,
   },
   {

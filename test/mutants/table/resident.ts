@@ -4,12 +4,14 @@ const masks = "lib/db/migrations/0006.do.resident-masks.sql";
 const search = "lib/db/migrations/0008.do.resident-search.sql";
 const reading = "lib/db/migrations/0009.do.resident-reading.sql";
 const counting = "lib/db/migrations/0010.do.resident-counting.sql";
+const verifying = "lib/db/migrations/0018.do.resident-verify.sql";
 const seals = "lib/db/migrations/0012.do.audit.sql";
 const auditTest = ["test/system/audit.test.ts"];
 const sealsTest = ["test/maintenance/audit-seals.test.ts"];
 const partitionsTest = ["test/maintenance/audit-partitions.test.ts"];
 const listTest = ["test/contract/resident-list.test.ts"];
 const searchTest = ["test/contract/resident-search.test.ts"];
+const verifyTest = ["test/resident/verify.test.ts"];
 const bulkTest = ["test/resident/bulk.test.ts"];
 
 export const resident: readonly Mutant[] = [
@@ -23,15 +25,17 @@ export const resident: readonly Mutant[] = [
   {
     breaks: "A search's audit row has the key's id as request id",
     file: "lib/resident/reader.ts",
-    find: "reader.requestId},\n",
-    replace: "reader.keyId},\n",
+    find: `\n        \${reader.partnerId}, \${reader.keyId}, \${reader.requestId},`,
+    replace: `\n        \${reader.partnerId}, \${reader.keyId}, \${reader.keyId},`,
     tests: auditTest,
   },
   {
     breaks: "A list that cannot be audited gives its data all the same",
     file: reading,
-    find: `  insert into audit.resident_read (partner_id, key_id, request_id, route, row_count)
-  values (partner_id, key_id, request_id, 'list', json_array_length(page.residents));
+    find: `  insert into audit.resident_read
+    (partner_id, key_id, request_id, route, row_count, purpose, case_reference, user_reference)
+  values
+    (partner_id, key_id, request_id, 'list', json_array_length(page.residents), purpose, case_reference, user_reference);
 `,
     replace: `  begin
     insert into audit.resident_read (partner_id, key_id, request_id, route, row_count)
@@ -188,5 +192,59 @@ export const resident: readonly Mutant[] = [
     find: "if nik is not null and page.total = 0 then",
     replace: "if nik is not null and page.total is null then",
     tests: ["test/system/missed-searches.test.ts"],
+  },
+  {
+    breaks: "The right value is still answered once a number has too many wrong ones",
+    file: verifying,
+    find: "  perform resident.check_mismatches(partner_id, nik_digest);\n  select * into known",
+    replace: "  select * into known",
+    tests: verifyTest,
+    only: "holds for the right value too",
+  },
+  {
+    breaks: "Concurrent guesses of a partner do not wait for each other",
+    file: verifying,
+    find: "  perform pg_advisory_xact_lock(7206312, hashtext(partner));\n",
+    replace: "",
+    tests: verifyTest,
+    only: "of a partner is shared",
+  },
+  {
+    breaks: "A number that nobody has is no mismatch",
+    file: verifying,
+    find: "if not is_match then",
+    replace: "if not is_match and known.id is not null then",
+    tests: verifyTest,
+    only: "is the same for a number that nobody has",
+  },
+  {
+    breaks: "A value without letters matches an empty one",
+    file: verifying,
+    find: "and one <> '' and one",
+    replace: "and one",
+    tests: verifyTest,
+    only: "without letters",
+  },
+  {
+    breaks: "A title without mark is removed although it may be a name",
+    file: verifying,
+    find: "letters ~ '^[^aeiou]{2}'",
+    replace: "letters ~ '^.{2}'",
+    tests: ["test/resident/name-rules.test.ts"],
+    only: "different persons",
+  },
+  {
+    breaks: "A search shows fields that the agreement lacks",
+    file: reading,
+    find: "page.residents := resident.show(finding.ids, fields);",
+    replace: "page.residents := resident.show(finding.ids, null);",
+    tests: ["test/resident/fields.test.ts"],
+  },
+  {
+    breaks: "A required purpose may be absent",
+    file: reading,
+    find: "if purpose = any (agreed) is not true and agreed is not null",
+    replace: "if purpose = any (agreed) is false and agreed is not null",
+    tests: ["test/resident/purpose.test.ts"],
   },
 ];

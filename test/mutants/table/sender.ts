@@ -36,8 +36,8 @@ export const sender: readonly Mutant[] = [
   {
     breaks: "Messages go out while the operator has paused them",
     file: "lib/messenger/outbox/next.ts",
-    find: "not exists (select from messaging.control where paused)",
-    replace: "exists (select from messaging.control)",
+    find: "isOn: sql`not exists (select from messaging.control where paused)`",
+    replace: "isOn: sql`exists (select from messaging.control)`",
     tests: ofSender,
     only: "operator has paused",
   },

@@ -1,0 +1,40 @@
+import { Fault } from "#lib/faults/fault.ts";
+import { invalidField } from "#lib/faults/invalid-input.ts";
+import { tooManyMismatches, tooManyMisses } from "#lib/faults/table.ts";
+import type { Partner } from "#lib/http/caller.ts";
+import { log } from "#lib/log.ts";
+import type { Purpose } from "#lib/routes/resident.ts";
+
+/** The caller, for the audit row that the database writes with every read. */
+export interface Reader extends Pick<Partner, "partnerId" | "keyId">, Purpose {
+  readonly requestId: string;
+}
+
+const wrongPurpose = (codes: string) =>
+  codes === ""
+    ? "X-Purpose must be sent once, as a code of up to 40 letters, digits, dots, dashes and underscores without 15 digits in a row"
+    : `Your agreement requires a purpose. Send X-Purpose once, as one of ${codes}`;
+
+/** Why the database refuses a read, by SQLSTATE. */
+const refusals: Readonly<Record<string, (detail: string) => Fault>> = {
+  MI400: (codes) => invalidField("x-purpose", wrongPurpose(codes)),
+  MI429: () => new Fault(tooManyMisses),
+  MI430: (detail) => new Fault(tooManyMismatches(Number(detail))),
+};
+
+/**
+ * Explains to the caller why the database refuses a read.
+ *
+ * @throws Fault, or the given error if it is no refusal.
+ */
+export const explainRefusal =
+  ({ partnerId, keyId, requestId }: Reader) =>
+  (error: { cause?: { code?: string; detail?: string } }): never => {
+    const { code = "", detail = "" } = error.cause ?? {};
+    const fault = refusals[code]?.(detail);
+    if (!fault) throw error;
+    // an alarm counts these lines
+    if (fault.status === 429)
+      log.warn("too many misses", { partner_id: partnerId, key_id: keyId, request_id: requestId });
+    throw fault;
+  };

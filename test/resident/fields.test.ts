@@ -1,0 +1,74 @@
+import { beforeAll, expect, test } from "vitest";
+import { partnerDirectory } from "#lib/partner/directory.ts";
+import { ResidentRecord } from "#lib/routes/resident.ts";
+import { useOwnCity, withCityDatabase } from "../steps/city/own-city.ts";
+
+const own = useOwnCity();
+const names = Object.keys(ResidentRecord.shape);
+type Shown = Record<string, string | null>;
+
+const addKey = async (...fields: string[]) => {
+  const sql = own.city.database.connectAs("partner-admin");
+  const name = `agency-${Math.random().toString(36).slice(2, 8)}`;
+  const issued = await partnerDirectory(sql)
+    .add(name, "portal", { scopes: ["resident:read", "resident:number"], fields })
+    .finally(() => sql.end());
+  return { ...issued, name };
+};
+
+const read = async (path: string, body: unknown, apikey = own.city.apiKey): Promise<Shown[]> => {
+  const headers = { apikey, "content-type": "application/json" };
+  const response = await fetch(`${own.city.baseUrl}${path}`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
+  return ((await response.json()) as { data: Shown[] }).data;
+};
+
+/** Reads of the same residents: the list, and searches by name and by number. */
+const reads: [string, object][] = [
+  ["/v1/penduduk", { page_size: 5 }],
+  ["/v1/penduduk/search", { p_nama: "a", page_size: 5 }],
+];
+beforeAll(async () => {
+  const [row] = await withCityDatabase(own)(
+    (sql) => sql<{ nik: string }[]>`select nik from resident.resident limit 1`,
+  );
+  reads.push(["/v1/penduduk/search", { p_nik: row?.nik }]);
+});
+
+test("list and search show the fields of the agreement, and null for each other one", async () => {
+  for (const field of names) {
+    const { key } = await addKey(field);
+    for (const [path, body] of reads) {
+      const all = await read(path, body);
+      expect(all.length).toBeGreaterThan(0);
+      expect(all.flatMap(Object.values)).not.toContain(null);
+      const expected = all.map((row) =>
+        Object.fromEntries(names.map((name) => [name, name === field ? row[name] : null])),
+      );
+      expect(await read(path, body, key)).toEqual(expected);
+    }
+  }
+});
+
+test("a key without agreed fields shows all of them", async () => {
+  const { key } = await addKey();
+  for (const [path, body] of reads) expect(await read(path, body, key)).toEqual(await read(path, body));
+});
+
+test("the database knows the fields of a key: the function cannot ask for others", async () => {
+  const { keyId, name } = await addKey("t_desakel", "t_kec");
+  const sql = own.city.database.connectAs("resident");
+  const [row] = await sql<{ residents: Shown[] }[]>`
+    select residents from resident.list(1, 3, ${name}, ${keyId}, 'r')`;
+  await sql.end();
+  const shown = row?.residents.map((resident) =>
+    Object.keys(resident).filter((field) => resident[field] !== null),
+  );
+  expect(shown).toEqual(Array.from({ length: 3 }, () => ["village", "district"]));
+});
+
+test("fields that the contract does not have are rejected by the database", async () =>
+  await expect(addKey("nama", "nik")).rejects.toMatchObject({ code: "23514" }));
