@@ -53,7 +53,7 @@ const rooms: Record<string, readonly string[]> = {
     ...["lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
   ],
   "lib/messenger/channels/sms": [
-    ...["lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...["lib", "lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
   ],
   "lib/messenger/callback": [
     ...["lib", "lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
