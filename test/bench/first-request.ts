@@ -11,6 +11,7 @@ import type * as webhooks from "#lib/routes/webhooks.ts";
 import type { City } from "../../infra/local/city.ts";
 import { authorizerEvent, proxyEvent, type Request } from "../../infra/local/gateway/event.ts";
 import { localSecretName } from "../../infra/local/secrets/store.ts";
+import { inventResident } from "../../infra/local/seed/resident-rows.ts";
 import { documentedRequest, pathOf } from "../steps/documented-request.ts";
 import { basicHeader, formOf } from "../steps/messaging.ts";
 
@@ -119,7 +120,11 @@ const samples: Samples = {
   // another page than without a body, so that an answer shows that the body was read
   "resident/list": () => ({ body: { page_number: 2, page_size: 10 } }),
   "resident/search": "documented",
-  "resident/verify": "documented",
+  // all match: wrong values are limited
+  "resident/verify": () => {
+    const [p_nik, , p_nama] = inventResident(1).values;
+    return { body: { p_nik, p_nama } };
+  },
   "tourism/categories": "documented",
   "tourism/gallery": "documented",
   "messaging/send-message": () => ({ body: message }),

@@ -70,6 +70,8 @@ describe("a text", () => {
       data: {
         id: json.data.id,
         status: "READ",
+        account: "main",
+        channel: "whatsapp",
         accepted_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
         changed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       },

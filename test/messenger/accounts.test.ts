@@ -154,7 +154,7 @@ test("the console shows one of several accounts, and a form acts on the one that
   const other = await addAccount();
   const task = await startBoth(other);
   const console = await running.openConsole(task);
-  expect(await console.read()).toContain("main city active 6281•••••••01 Connected 0 shown second");
+  expect(await console.read()).toContain("main WhatsApp city active 6281•••••••01 Connected 0 shown second");
   expect(await console.press("account?account=second")).toContain("6281•••••••02 Connected 0 shown");
   await console.press("account?account=main");
   await console.press("unlink?account=second", { confirmation: en.unlinking.word });

@@ -91,6 +91,8 @@ const conditions = (sql: postgres.ISql, restrictions: Restrictions) => {
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
   const { epoch, account, number, lanes, underWay, rotation } = choice;
   const { isDue, isOn, isRested, isReachable, isAllowed, isFree, firstOfNumber } = conditions(sql, choice);
+  // not after the answer, which takes a while: the message would be sent that much too late
+  const asked = steadyNow();
   const [row] = await sql<(Omit<Outgoing, "expiresAt"> & { expiresIn: number })[]>`
     with recursive term as materialized (
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
@@ -127,7 +129,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
         select from messaging.contact c where c.number = ${number} and c.phone = taken.phone) as "isNewContact"`;
   if (!row) return undefined;
   rotation.recordTaken(row);
-  return { ...row, expiresAt: steadyNow() + row.expiresIn * 1_000 };
+  return { ...row, expiresAt: asked + row.expiresIn * 1_000 };
 };
 
 /** What the outbox says of a message that waits. */
