@@ -35,7 +35,8 @@ const rooms: Record<string, readonly string[]> = {
   "lib/docs": ["lib", "lib/openapi", "lib/routes"],
   "lib/messenger/outbox": ["lib", "lib/faults", "lib/messaging", "lib/secrets"],
   "lib/messenger/account": ["lib", "lib/messaging", "lib/messenger/outbox"],
-  "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/outbox"],
+  "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+  "lib/messenger/channels": ["lib", "lib/messaging", "lib/messenger/accept", "lib/messenger/outbox"],
   "lib/messenger/channels/whatsapp/link": [
     ...["lib", "lib/db", "lib/messenger/account", "lib/messenger/channels", "lib/messenger/outbox"],
   ],
@@ -48,12 +49,11 @@ const rooms: Record<string, readonly string[]> = {
     ...["lib/messaging", "lib/messenger/channels", "lib/messenger/outbox", "lib/notification", "lib/secrets"],
   ],
   "lib/messenger/send": ["lib", "lib/db", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
-  "lib/messenger/accept": ["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
   "lib/messenger/channels/cloud-api": [
-    ...["lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...["lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
   ],
   "lib/messenger/channels/sms": [
-    ...["lib", "lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...["lib", "lib/messaging", "lib/messenger/channels", "lib/messenger/outbox"],
   ],
   "lib/messenger/callback": [
     ...["lib", "lib/messaging", "lib/messenger/accept", "lib/messenger/channels", "lib/messenger/outbox"],
@@ -70,14 +70,21 @@ const rooms: Record<string, readonly string[]> = {
       "lib/messenger/channels",
       "lib/messenger/outbox",
     ],
-    ...["lib/messenger/console/login", "lib/sender"],
+    ...["lib/messenger/console/login", "lib/notification", "lib/sender"],
   ],
   "lib/messenger/console/page": [
-    ...["lib", "lib/messaging", "lib/messenger/account", "lib/messenger/channels", "lib/messenger/outbox"],
+    ...[
+      "lib",
+      "lib/messaging",
+      "lib/notification",
+      "lib/messenger/account",
+      "lib/messenger/channels",
+      "lib/messenger/outbox",
+    ],
     ...["words", "login", "state"].map((room) => `lib/messenger/console/${room}`),
   ],
   "lib/messenger/console": [
-    ...["lib", "lib/faults", "lib/messaging", "lib/messenger/outbox"],
+    ...["lib", "lib/faults", "lib/import", "lib/messaging", "lib/messenger/outbox", "lib/notification"],
     ...["words", "login", "state", "page"].map((room) => `lib/messenger/console/${room}`),
   ],
   "lib/messenger": [

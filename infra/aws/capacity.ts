@@ -41,7 +41,9 @@ const others = {
   // the run, and one that was interrupted within the last minute
   maintenance: 2,
   importer: 4,
-  "employee-admin": 2,
+  // rare commands of one connection: one operator at a time
+  "employee-admin": 1,
+  subject: 1,
   "partner-admin": 2,
   "sender-admin": 2,
 } as const satisfies Partial<Record<LoginRole, number>>;

@@ -3,10 +3,12 @@ import type postgres from "postgres";
 import { HeaderError } from "#lib/import/file.ts";
 import { importCsv } from "#lib/import/import.ts";
 import type { ImportTable } from "#lib/import/table.ts";
+import { beginImport, OtherPepper } from "#lib/resident/erased.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import { categoryImport, galleryImport } from "#lib/tourism/import.ts";
 import { CommandError, command, exitCodes, getSize, type Reply, runCommand, WrongCall } from "./command.ts";
 import { withConnection } from "./connect.ts";
+import { findPepper } from "./pepper.ts";
 import { startProgress } from "./progress.ts";
 import { RejectionReport } from "./rejections.ts";
 
@@ -28,11 +30,26 @@ ${tables.map(describe).join("\n")}`;
 const withConnections = <T>(work: (connections: [postgres.Sql, postgres.Sql]) => Promise<T>): Promise<T> =>
   withConnection("importer", (first) => withConnection("importer", (second) => work([first, second])));
 
-const importFile = async (table: ImportTable, file: string): Promise<Reply> => {
+/** Residents who were erased are rejected, by HMACs of their numbers. */
+const begin = async (table: ImportTable, sql: postgres.Sql): Promise<ImportTable> => {
+  if (table !== residentImport) {
+    await sql`select 1`;
+    return table;
+  }
+  return beginImport(sql, () => findPepper("PEPPER_SECRET_ID", "audit-pepper")).catch((error: unknown) => {
+    if (!(error instanceof OtherPepper)) throw error;
+    throw new CommandError(
+      "Residents were erased, whom this import must not add again. Set PEPPER_SECRET_ID to the full name of the stage's " +
+        "secret audit-pepper, with the version that it had then.",
+    );
+  });
+};
+
+const importFile = async (given: ImportTable, file: string): Promise<Reply> => {
   const size = getSize(file);
   const reportFile = `${file.replace(/\.csv$/i, "")}.rejected.csv`;
   return withConnections(async (connections) => {
-    await connections[0]`select 1`;
+    const table = await begin(given, connections[0]);
     const progress = startProgress(size);
     const started = performance.now();
     let report: RejectionReport | undefined;

@@ -1,9 +1,15 @@
 import { findSetting } from "#lib/config.ts";
-import { type IssuedKey, type KeySummary, type KeyTerms, partnerDirectory } from "#lib/partner/directory.ts";
+import {
+  type IssuedKey,
+  type KeySummary,
+  type KeyTerms,
+  type PartnerLimits,
+  partnerDirectory,
+} from "#lib/partner/directory.ts";
 import { ResidentRecord } from "#lib/routes/resident.ts";
 import { type PartnerScope, partnerScopes } from "#lib/routes/route.ts";
 import { integrationApi } from "../aws/integration-api.ts";
-import { CommandError, command, type Reply, runCommand, WrongCall } from "./command.ts";
+import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "./command.ts";
 import { requireStageDatabase, withConnection } from "./connect.ts";
 import { expires, formatState, overlap, readName, showSecret, stage, stateColumns } from "./credential.ts";
 import { formatTable } from "./listing.ts";
@@ -26,13 +32,15 @@ const readScopes = (text: string): PartnerScope[] => {
   );
 };
 
-const noPurposes = "none";
+const none = "none" as const;
 const allFields = "all";
 const fieldNames = Object.keys(ResidentRecord.shape);
 
 const readPurposes = (text: string): string[] => {
-  if (text === noPurposes) return [];
+  if (text === none) return [];
   const codes = text.split(",").map((code) => code.trim());
+  if (codes.some((code) => code.toLowerCase() === none))
+    throw new WrongCall(`${none} is no purpose. To require none, use --purposes ${none} alone.`);
   const wrong = codes.find((code) => !/^[A-Za-z0-9][\w.-]{0,39}$/.test(code) || /\d{15}/.test(code));
   if (wrong === undefined) return [...new Set(codes)];
   throw new WrongCall(
@@ -50,6 +58,26 @@ const readFields = (text: string): string[] => {
   );
 };
 
+const most = 1_000_000_000;
+
+/** An option that is a whole number, or none: commander turns null into an empty text. */
+const limit = <N extends string>(name: N, what: string) =>
+  [
+    `--${name} <number>`,
+    `${what}; ${none}: any number`,
+    (text: string) => (text === none ? none : readWhole(`--${name}`, 1, most)(text)),
+  ] as const;
+
+interface GivenLimits {
+  readonly residentsPerDay?: number | typeof none | undefined;
+  readonly lookUpsPerMinute?: number | typeof none | undefined;
+}
+
+const readLimits = ({ residentsPerDay, lookUpsPerMinute }: GivenLimits): PartnerLimits => ({
+  residentsPerDay: residentsPerDay === none ? null : residentsPerDay,
+  lookUpsPerMinute: lookUpsPerMinute === none ? null : lookUpsPerMinute,
+});
+
 const readPlan = (name: string): string => {
   if (plans.includes(name)) return name;
   throw new WrongCall(`Unknown plan: ${name}. Use ${plans.join(", ")}.`);
@@ -57,10 +85,14 @@ const readPlan = (name: string): string => {
 
 const formatKeys = (keys: readonly KeySummary[]): string =>
   formatTable(
-    ["partner", "plan", "key", "scopes", ...stateColumns, "purposes", "fields"],
+    [
+      ...["partner", "plan", "key", "scopes", ...stateColumns, "purposes", "fields"],
+      ...["residents/day", "look-ups/min"],
+    ],
     keys.map((key) => [
       ...[key.partnerId, key.plan, key.keyId, key.scopes],
-      ...[...formatState(key), key.purposes ?? noPurposes, key.fields ?? allFields],
+      ...[...formatState(key), key.purposes ?? none, key.fields ?? allFields],
+      ...[key.residentsPerDay, key.lookUpsPerMinute].map((number) => number?.toString() ?? none),
     ]),
   );
 
@@ -110,14 +142,16 @@ const change = async (
   return keys ? { ...reply, afterwards: () => sync(keys, false) } : reply;
 };
 
-const add = (partner: string, plan: string | undefined, terms: KeyTerms) => async (directory: Directory) => {
-  const keys = await directory.list();
-  if (keys.some(({ partnerId, state }) => partnerId === partner && state === "active"))
-    throw new CommandError(
-      `${partner} has an active key. To replace it, or to change its plan, scopes or expiry: npm run partner -- rotate ${partner}`,
-    );
-  return showKey(partner, await directory.add(partner, plan, terms));
-};
+const add =
+  (partner: string, plan: string | undefined, terms: KeyTerms, limits: PartnerLimits) =>
+  async (directory: Directory) => {
+    const keys = await directory.list();
+    if (keys.some(({ partnerId, state }) => partnerId === partner && state === "active"))
+      throw new CommandError(
+        `${partner} has an active key. To replace it, or to change its plan, scopes or expiry: npm run partner -- rotate ${partner}`,
+      );
+    return showKey(partner, await directory.add(partner, plan, terms, limits));
+  };
 
 const rotate =
   (partner: string, overlapHours: number, terms: Parameters<Directory["rotate"]>[2]) =>
@@ -131,6 +165,19 @@ const revoke = (name: string) => async (directory: Directory) => {
   const revoked = await directory.revoke(name);
   if (revoked.length > 0) return { text: `revoked ${revoked.join(", ")}`, json: { revoked } };
   throw new CommandError(`No active key with ID or partner "${name}". See: npm run partner -- list`);
+};
+
+const setLimits = async (
+  partner: string,
+  stage: string | undefined,
+  limits: PartnerLimits,
+): Promise<Reply> => {
+  if (limits.residentsPerDay === undefined && limits.lookUpsPerMinute === undefined)
+    throw new WrongCall("Give at least one of --residents-per-day and --look-ups-per-minute.");
+  requireStageDatabase(stage, "partner-admin");
+  if (!(await withDirectory((directory) => directory.limit(partner, limits))))
+    throw new CommandError(`No partner "${partner}". See: npm run partner -- list`);
+  return { text: `${partner} has new limits, which apply to its next read.`, json: { partner } };
 };
 
 const list = async (stage: string | undefined): Promise<Reply> => {
@@ -161,7 +208,7 @@ export const run = command("partner", about, (program, answer) => {
   ] as const;
   const purposes = [
     "--purposes <codes>",
-    `codes separated by commas, of which each read must send one in X-Purpose; ${noPurposes}: not required`,
+    `codes separated by commas, of which each read must send one in X-Purpose; ${none}: not required`,
     readPurposes,
   ] as const;
   const fields = [
@@ -169,6 +216,14 @@ export const run = command("partner", about, (program, answer) => {
     `fields that list and search may show, separated by commas; the others are null; ${allFields}: every field`,
     readFields,
   ] as const;
+  const residents = limit(
+    "residents-per-day",
+    "most residents that are shown or looked up within 24 hours, with all keys together",
+  );
+  const lookUps = limit(
+    "look-ups-per-minute",
+    "look-ups on average over ten minutes, above which you get an alarm",
+  );
   const plan = ["--plan <plan>", plans.join(", "), readPlan] as const;
   program
     .command("add")
@@ -177,14 +232,27 @@ export const run = command("partner", about, (program, answer) => {
     .option(...scopes, defaultScopes)
     .option(...purposes)
     .option(...fields)
+    .option(...residents)
+    .option(...lookUps)
     .option(...plan)
     .option(...expires)
     .option(...stage)
     .action(
       answer((partner, given) =>
-        change(given.stage, add(partner, given.plan, { ...given, expiresAt: given.expires })),
+        change(
+          given.stage,
+          add(partner, given.plan, { ...given, expiresAt: given.expires }, readLimits(given)),
+        ),
       ),
     );
+  program
+    .command("limit")
+    .description("change how much a partner may read, from its next read on")
+    .argument("<partner>", "name", readPartner)
+    .option(...residents)
+    .option(...lookUps)
+    .option(...stage)
+    .action(answer((partner, given) => setLimits(partner, given.stage, readLimits(given))));
   program
     .command("list")
     .description("list all keys; times are in UTC")

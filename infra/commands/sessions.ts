@@ -1,12 +1,9 @@
-import { findSetting } from "#lib/config.ts";
 import { nameTerm } from "#lib/employee/name-term.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
-import { pepperSchema } from "#lib/secrets/schemas.ts";
-import { readSecret } from "#lib/secrets/secret.ts";
-import { readLocalSecret } from "../local/secrets/store.ts";
 import { CommandError, command, runCommand } from "./command.ts";
 import { withConnection } from "./connect.ts";
 import { formatTable, formatTime } from "./listing.ts";
+import { findPepper } from "./pepper.ts";
 
 interface Session {
   account: string;
@@ -38,10 +35,8 @@ const pepperHint = "set PEPPER_SECRET_ID to the full name of the stage's secret 
 
 /** Returns the digest that stands for a username or NIP in the database, or undefined without the stage's pepper. */
 const findDigest = async (name: string): Promise<Buffer | null> => {
-  const secret = findSetting("PEPPER_SECRET_ID");
-  if (!secret && (findSetting("DATABASE_URL") ?? findSetting("DATABASE_SECRET_ID"))) return null;
-  const pepper = secret ? await readSecret(secret, pepperSchema()) : readLocalSecret("attempt-pepper");
-  return digestWith(pepper).digest(nameTerm(name));
+  const pepper = await findPepper("PEPPER_SECRET_ID", "attempt-pepper");
+  return pepper ? digestWith(pepper).digest(nameTerm(name)) : null;
 };
 
 const end = async (name: string) => {

@@ -34,7 +34,7 @@ export const readers: readonly { readonly label: Text; readonly guides: readonly
   },
   {
     label: { en: "Privacy and security", id: "Privasi dan keamanan" },
-    guides: ["personal-data", "security"],
+    guides: ["data-protection", "personal-data", "security"],
   },
   {
     label: { en: "Contributors", id: "Kontributor" },

@@ -118,7 +118,8 @@ const prepareDemoKey = async (database: LocalDatabase, store: SecretStore): Prom
             and scopes @> string_to_array(${partnerScopes.join(" ")}, ' ')`
       : [];
     if (stored && active) return stored;
-    const { key } = await partnerDirectory(sql).add("demo", "portal", { scopes: partnerScopes });
+    const unlimited = { residentsPerDay: null, lookUpsPerMinute: null };
+    const { key } = await partnerDirectory(sql).add("demo", "portal", { scopes: partnerScopes }, unlimited);
     store.put(name, key);
     return key;
   } finally {

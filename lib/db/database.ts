@@ -29,6 +29,11 @@ const credentials = lazy(async () =>
   readCredentials(getSetting("DATABASE_SECRET_ID"), (await refused)?.password),
 );
 
+/** Logs what a function of the database tells the operator: SQLSTATE class MI, with the fields of the line in the detail. */
+const logNotice = ({ code, message, detail }: postgres.Notice): void => {
+  if (code?.startsWith("MI")) log.warn(message ?? "", JSON.parse(detail ?? "{}"));
+};
+
 /** One connection, because a Lambda environment serves one request at a time. */
 const connection = lazy(async () =>
   postgres({
@@ -37,6 +42,7 @@ const connection = lazy(async () =>
     prepare: false,
     types,
     connect_timeout: connectTimeoutSeconds,
+    onnotice: logNotice,
     backoff: () => 0, // a caller is waiting: the next request may reconnect at once
   }),
 );

@@ -10,6 +10,7 @@ export const loginRoles = {
   importer: "municipal_importer",
   "partner-admin": "municipal_partner_admin",
   "sender-admin": "municipal_sender_admin",
+  subject: "municipal_subject",
   maintenance: "municipal_maintenance",
   notify: "municipal_notify",
 } as const;

@@ -102,6 +102,12 @@ export const keyInUse = retryable(
   1,
 );
 
+export const walkEnded = row(
+  410,
+  "walk_ended",
+  'This walk is older than 90 days, or the database was restored since. Start a new one with {"after": "start"}.',
+);
+
 export const bodyTooLarge = (maxBytes: number) =>
   row(413, "payload_too_large", `The body is larger than ${maxBytes} bytes. Send less data.`);
 /** For forms and files. */
@@ -130,6 +136,11 @@ export const tooManyMisses = tooMany(
 export const tooManyMismatches = (retryAfterSeconds: number) =>
   tooMany(
     `Too many verifications with wrong values in the last 24 hours, of this number or by your agency. Check the values with the citizen, and try again in ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
+  );
+export const tooManyResidents = (retryAfterSeconds: number) =>
+  tooMany(
+    `In the last 24 hours, your agency has read as many residents as its agreement allows. Try again in ${retryAfterSeconds} seconds, or ask the operator for a higher limit.`,
     retryAfterSeconds,
   );
 export const overQuota = tooMany(

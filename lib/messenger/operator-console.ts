@@ -10,6 +10,7 @@ import { registerConsole } from "./console/console.ts";
 import { type IssuerSettings, openIssuer } from "./console/login/issuer.ts";
 import type { LocalUser } from "./console/login/local-users.ts";
 import { openActs } from "./console/state/acts.ts";
+import type { BulkDesk } from "./console/state/bulk.ts";
 import { type Connection, readConsoleState } from "./console/state/state.ts";
 import { setAnswer } from "./outbox/answer.ts";
 import { cancelRun } from "./outbox/cancel.ts";
@@ -75,7 +76,7 @@ const requireLeader = (leadership: Leadership | undefined): WhatsApp => {
  */
 export const buildConsole = (
   server: FastifyInstance,
-  { findUsers, issuer, findPepper, jobs }: OperatorConsoleOptions,
+  { findUsers, issuer, findPepper, jobs, bulk }: OperatorConsoleOptions & { readonly bulk: BulkDesk },
   sql: postgres.Sql,
   consoleSql: postgres.Sql,
   leaderships: ReadonlyMap<number, Leadership>,
@@ -93,6 +94,7 @@ export const buildConsole = (
     findUsers,
     issuer: issuer && openIssuer(issuer),
     acts: openActs(sql),
+    bulk,
     readState: (filter, chosen) => {
       const leadership = findLeadership(chosen);
       const { link, pacing } = leadership ?? {};

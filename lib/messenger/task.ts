@@ -9,6 +9,7 @@ import { openIntake } from "./accept/intake.ts";
 import { Quota } from "./accept/quota.ts";
 import { openSource } from "./accept/source.ts";
 import { firstAccount, runRelease } from "./account/account.ts";
+import { openBulkDesk } from "./bulk-desk.ts";
 import type { BusSettings } from "./callback/bus.ts";
 import { runCallbacks } from "./callback/callbacks.ts";
 import type { Schedule } from "./callback/event.ts";
@@ -119,6 +120,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
       ...{ sql, findPepper: options.findPepper, newId: newMessageId, signal, notify },
       onReaction: metrics.onReaction,
     })(inbound);
+  const plan = (phones: readonly string[]) => planMessages(consoleSql, options.pace, phones);
   const server = buildServer({
     findTokens,
     accept: (submission, inline, signal) =>
@@ -133,14 +135,21 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     // a list of many messages takes time, for which the sender does not wait
     listMessages: (query) => listMessages(consoleSql, encryption, query),
     cancel: (id, sender) => cancel(sql, id, sender),
-    plan: (phones) => planMessages(consoleSql, options.pace, phones),
+    plan,
     cancelRun: (name) => cancelRun(sql, name),
     applyEvents: (events) => applyEvents(sql, events, (inbound) => handleInbound(inbound, stopping.signal)),
     findConnection: () => ({ ...(findWhatsApp()?.state() ?? { kind: "closed" }) }),
     checkHealth: () => checkHealth(sql, leaderships),
     renderMetrics: () => metrics.render(),
   });
-  buildConsole(server, options, sql, consoleSql, leaderships);
+  const desk = openBulkDesk({
+    sql: consoleSql,
+    acceptBatch: (submissions) => acceptBatch(acceptance, submissions),
+    plan,
+    findPepper: options.findPepper,
+    signal: stopping.signal,
+  });
+  buildConsole(server, { ...options, bulk: desk }, sql, consoleSql, leaderships);
   const election = runLeaderElection({
     connect: (onClose) => connect(messengerPools.election, onClose),
     lead: leadTerm({ ...options, sql, metrics, leaderships, onInbound: handleInbound }),
@@ -155,7 +164,7 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
   const calling = runCallbacks({ ...options, sql, onCallback, signal: stopping.signal });
   const stop = async (unresolved?: Promise<unknown>) => {
     stopping.abort();
-    await Promise.all([election, calling, watching]);
+    await Promise.all([election, calling, watching, desk.stop()]);
     await unresolved;
     await server.close();
     // no queries are left; without a timeout the driver waits for connections that the server has closed

@@ -1,18 +1,17 @@
 import type postgres from "postgres";
 import { RunError } from "./dispatch.ts";
-import type { DedupeScope } from "./recipient.ts";
-import { type Run, runColumns } from "./run.ts";
+import { type Outcome, type Run, runColumns } from "./run.ts";
 
 const prefix = "bulk:";
 
-/** The scope of a bulk run: nobody is notified twice under one name. */
-export const bulkScope = (name: string): DedupeScope => ({ job: `${prefix}${name}`, at: "-infinity" });
+/** The name of a bulk run among those of the jobs: nobody is notified twice under it. */
+export const bulkJob = (name: string): string => `${prefix}${name}`;
 
 export const bulkName = ({ job }: Pick<Run, "job">): string => job.slice(prefix.length);
 
 export const findBulkRun = async (sql: postgres.Sql, name: string): Promise<Run | undefined> => {
   const [run] = await sql<Run[]>`
-    select ${runColumns(sql)} from notification.run where job = ${bulkScope(name).job} and template is not null`;
+    select ${runColumns(sql)} from notification.run where job = ${bulkJob(name)} and template is not null`;
   return run;
 };
 
@@ -36,23 +35,67 @@ export const requireUsable = (run: Pick<Run, "state" | "template">, name: string
 /**
  * Starts a bulk run, or continues one. What it could not send before is no longer part of it: the file may be corrected.
  *
- * @returns its id
+ * @param lines of the file. @returns its id
  * @throws RunError for a name that another template has used, and for a run that was cancelled.
  */
-export const openBulkRun = async (sql: postgres.Sql, name: string, template: string): Promise<string> => {
+export const openBulkRun = async (
+  sql: postgres.Sql,
+  name: string,
+  template: string,
+  lines: number,
+): Promise<string> => {
   const before = await findBulkRun(sql, name);
   if (before) requireUsable(before, name, template);
   const [run] = await sql<Pick<Run, "id" | "state">[]>`
-    insert into notification.run as known (job, scheduled_at, template)
-    values (${bulkScope(name).job}, now(), ${template})
-    on conflict (job) where template is not null do update
-    set state = case known.state when 'cancelled' then known.state else 'running' end, reason = null, changed_at = now()
-    where known.template = excluded.template
-    returning id, state`;
+    select id, state from notification.open_bulk(${name}, ${template}, ${lines})`;
   if (!run) throw new RunError(`the name ${name} is taken by a run with another template`);
   requireOpen(run.state);
-  await sql`update notification.recipient set run_id = null where run_id = ${run.id} and outcome <> 'accepted'`;
   return run.id;
+};
+
+/** Ends a bulk run. @param reason of the failure, without personal data; undefined for success. */
+export const closeBulkRun = async (sql: postgres.Sql, id: string, reason?: string): Promise<Run> => {
+  await sql`select notification.close_bulk(${id}, ${reason ?? null})`;
+  const [run] = await sql<Run[]>`select ${runColumns(sql)} from notification.run where id = ${id}`;
+  if (!run) throw new Error("the run no longer exists");
+  return run;
+};
+
+/** Lists those of the keys that a bulk run has a message for. */
+export const listSentBefore = async (
+  sql: postgres.Sql,
+  name: string,
+  keys: readonly string[],
+): Promise<Set<string>> => {
+  const rows = await sql<{ key: string }[]>`
+    select key from notification.list_sent_before(${name}, string_to_array(${keys.join()}, ',')) key`;
+  return new Set(rows.map(({ key }) => key));
+};
+
+/** What became of a line. Its reason contains no personal data. */
+export interface LineResult {
+  readonly key: string;
+  readonly outcome: Outcome;
+  readonly reason?: string | undefined;
+  /** Id in the outbox. */
+  readonly messageId?: string | undefined;
+  readonly line: number;
+  /** The start of the digest of its file. */
+  readonly file: string;
+  /** Its number, masked. */
+  readonly masked: string;
+  /** When its message is due. ISO 8601 with zone. */
+  readonly dueAt?: string | undefined;
+}
+
+/** Stores what became of lines, and counts them for their run. */
+export const storeLines = async (
+  sql: postgres.Sql,
+  run: string,
+  results: readonly LineResult[],
+): Promise<void> => {
+  if (results.length > 0)
+    await sql`select notification.store_bulk(${run}, ${JSON.stringify(results)}::text::jsonb)`;
 };
 
 /** @throws RunError if the run was cancelled meanwhile. */
@@ -71,21 +114,3 @@ export const findInRun = async (
     select phone, id from messaging.find_in_run(${id}, string_to_array(${phones.join()}, ','))`;
   return new Map(rows.map((row) => [row.phone, row.id]));
 };
-
-/** What became of a line of the file. */
-interface ReportLine {
-  readonly line: number;
-  /** The number, masked. */
-  readonly phone: string;
-  /** Of its message, or why it has none. */
-  readonly state: string;
-  readonly reason: string | null;
-  readonly at: Date;
-}
-
-/** Lists what became of each line of a bulk run's file. */
-export const reportBulkRun = (sql: postgres.Sql, id: string) => sql<ReportLine[]>`
-  select r.line, r.masked as phone, coalesce(m.state, r.outcome) as state, coalesce(m.reason, r.reason) as reason,
-    coalesce(m.changed_at, r.seen_at) as at
-  from notification.recipient r left join messaging.list_run(${id}) m on m.id = r.message_id
-  where r.run_id = ${id} order by r.line`;

@@ -1,117 +1,114 @@
 import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import { explainPhone, isPhone, maskPhone } from "#lib/messaging/phone.ts";
 import type { MessageClass } from "#lib/messaging/submission.ts";
-import type { BulkLine } from "./bulk-file.ts";
 import {
-  bulkScope,
+  type Bulk,
+  decideLines,
+  draftLine,
+  getDraft,
+  type LineDecision,
+  lineOutcomes,
+} from "./bulk-decision.ts";
+import { readBulkFile } from "./bulk-file.ts";
+import {
+  closeBulkRun,
   findBulkRun,
   findInRun,
+  type LineResult,
   openBulkRun,
   requireUncancelled,
   requireUsable,
+  storeLines,
 } from "./bulk-run.ts";
 import type { BulkContext } from "./context.ts";
 import { explain, maskName, RunError, submitDrafts } from "./dispatch.ts";
-import { createDraft, respectsOptOut } from "./draft.ts";
-import { digestOf, listOptedOut } from "./opt-out.ts";
-import { listOutcomes, type RecipientOutcome, storeOutcomes } from "./recipient.ts";
 import { retryDeadline, withRetry } from "./retry.ts";
-import { closeRun, type Run } from "./run.ts";
-import type { Template } from "./template.ts";
+import type { Run } from "./run.ts";
 
 /** A message may be scheduled 30 days ahead. */
 export const maxBulkDays = 30;
 const dayMs = 24 * 60 * 60_000;
 const batchSize = 200;
+const shownMessages = 3;
 
-/** A file of recipients, to be sent once under its name. */
-export interface Bulk {
-  /** The same name continues a run. */
-  readonly name: string;
-  readonly template: { readonly name: string } & Template;
+/** What an operator says about a file. */
+export interface BulkOrder {
+  readonly template: Bulk["template"];
   readonly class: MessageClass;
-  readonly lines: readonly BulkLine[];
+  /** By default it follows from the template and what the file contains, so that the same file is sent once. */
+  readonly name?: string | undefined;
 }
 
-export const lineOutcomes = [
-  "would be sent",
-  "sent before",
-  "opted out",
-  "invalid number",
-  "duplicate",
-  "invalid values",
-] as const;
-
-/** What to do with a line of the file. */
-export interface LineDecision {
-  readonly line: number;
-  /** The number, masked. */
-  readonly masked: string;
-  readonly phone: string;
-  /** Identifies the number in this run, without showing it; of a line that is not sent, the line. */
-  readonly key: string;
-  readonly outcome: (typeof lineOutcomes)[number];
-  /** Why it is not sent, without personal data. */
-  readonly reason?: string;
-  readonly draft?: Draft;
-}
-
-/** Differs between runs, so that no number can be followed from one to another. */
-const keyOf = ({ pepper }: Pick<BulkContext, "pepper">, name: string, phone: string): string =>
-  createHash("sha256").update(`${name}|`).update(digestOf(pepper, phone)).digest("hex");
-
-/** Decides about each line, in the order of the file. @param run undefined for a preview of one that has not begun. */
-const decide = async (
-  context: Pick<BulkContext, "sql" | "pepper">,
-  { name, template, class: kind, lines }: Bulk,
-  run: string | undefined,
-): Promise<LineDecision[]> => {
-  const { sql } = context;
-  const sent: Template = { ...template, class: kind };
-  const phones = [...new Set(lines.map(({ phone }) => phone).filter(isPhone))];
-  const keys = new Map(phones.map((phone) => [phone, keyOf(context, name, phone)]));
-  const known = await listOutcomes(sql, bulkScope(name), [...keys.values()]);
-  const optedOut = respectsOptOut(sent) ? await listOptedOut(context, phones) : new Set<string>();
-  const firstLines = new Map<string, number>();
-  return lines.map(({ line, phone, values, problem }): LineDecision => {
-    const common = { line, masked: maskPhone(phone), phone, key: `line ${line}` };
-    if (problem !== undefined) return { ...common, outcome: "invalid values", reason: problem };
-    const key = keys.get(phone);
-    if (key === undefined)
-      return { ...common, outcome: "invalid number", reason: explainPhone(phone || undefined) };
-    const first = firstLines.get(phone) ?? line;
-    firstLines.set(phone, first);
-    if (first !== line) return { ...common, outcome: "duplicate", reason: `the number is on line ${first}` };
-    if (known.get(key)?.outcome === "accepted") return { ...common, key, outcome: "sent before" };
-    if (optedOut.has(phone)) return { ...common, outcome: "opted out" };
-    const created = createDraft({
-      template: sent,
-      phone,
-      values,
-      expiresAt: Number.POSITIVE_INFINITY,
-      key: `${bulkScope(name).job}|${key}`,
-      ...(run && { run }),
-    });
-    return "draft" in created
-      ? { ...common, key, outcome: "would be sent", draft: created.draft }
-      : { ...common, outcome: "invalid values", reason: created.reason };
-  });
+/**
+ * Reads a file of recipients.
+ *
+ * @returns it, and the columns that the template does not have.
+ * @throws HeaderError if a column is missing; RunError for more lines than can be planned.
+ */
+export const readBulk = async (
+  input: Readable,
+  { template, class: kind, name }: BulkOrder,
+): Promise<{ readonly bulk: Bulk; readonly ignored: readonly string[] }> => {
+  const { lines, ignored, digest } = await readBulkFile(input, template);
+  const file = digest.slice(0, 12);
+  return { bulk: { name: name ?? `${template.name}-${file}`, template, class: kind, lines, file }, ignored };
 };
 
+/** Identifies what a run would send: its file, how it is sent, and the text that the first line with a message has now. */
+export const fingerprintOf = (bulk: Bulk): string => {
+  const { name, template, class: kind, file, lines } = bulk;
+  let sample: string | undefined;
+  for (const line of lines) {
+    const created = draftLine(bulk, line, "", undefined);
+    sample = "draft" in created ? created.draft.text : undefined;
+    if (sample !== undefined) break;
+  }
+  const parts = JSON.stringify([name, template.name, kind, file, sample]);
+  return createHash("sha256").update(parts).digest("hex").slice(0, 32);
+};
+
+const wouldBeSent = ({ outcome }: LineDecision): boolean => outcome === "would be sent";
+
 const planDays = async (context: BulkContext, decisions: readonly LineDecision[]): Promise<number[]> => {
-  const phones = decisions.flatMap(({ phone, draft }) => (draft ? phone : []));
+  const phones = decisions.filter(wouldBeSent).map(({ phone }) => phone);
   if (phones.length === 0) return [];
   return withRetry(retryDeadline(context), () => context.plan(phones));
 };
 
 const countDays = (days: readonly number[]): number => Math.max(-1, ...days) + 1;
 
+/** A message of a preview, with the name and the number masked. */
+interface PreviewedMessage {
+  readonly line: number;
+  readonly phone: string;
+  readonly text: string;
+}
+
 export interface BulkPreview {
-  readonly decisions: readonly LineDecision[];
+  readonly name: string;
+  readonly counts: Readonly<Record<LineDecision["outcome"], number>>;
   /** How many days it takes at the present budgets. */
   readonly days: number;
+  readonly messages: readonly PreviewedMessage[];
+  /** The lines that are not sent and why, without personal data. */
+  readonly rejected: readonly {
+    readonly line: number;
+    readonly phone: string;
+    readonly outcome: LineDecision["outcome"];
+    readonly reason: string;
+  }[];
 }
+
+const previewMessages = (bulk: Bulk, decisions: readonly LineDecision[]): PreviewedMessage[] =>
+  decisions
+    .filter(wouldBeSent)
+    .slice(0, shownMessages)
+    .map((decision) => {
+      const created = draftLine(bulk, maskName(decision), decision.key, undefined);
+      const text = "draft" in created ? (created.draft.text ?? "") : "";
+      return { line: decision.line, phone: decision.masked, text };
+    });
 
 /**
  * Shows what a run would do, with masked names, without sending or storing anything.
@@ -119,20 +116,29 @@ export interface BulkPreview {
  * @throws RunError for a name that another template has used, and for a run that was cancelled.
  */
 export const previewBulk = async (context: BulkContext, bulk: Bulk): Promise<BulkPreview> => {
-  const run = await findBulkRun(context.sql, bulk.name);
-  if (run) requireUsable(run, bulk.name, bulk.template.name);
-  const decisions = await decide(context, { ...bulk, lines: bulk.lines.map(maskName) }, run?.id);
-  return { decisions, days: countDays(await planDays(context, decisions)) };
+  const { name, template } = bulk;
+  const run = await findBulkRun(context.sql, name);
+  if (run) requireUsable(run, name, template.name);
+  const decisions = await decideLines(context, bulk);
+  const days = countDays(await planDays(context, decisions));
+  const count = (wanted: string) => decisions.filter(({ outcome }) => outcome === wanted).length;
+  const counts = Object.fromEntries(lineOutcomes.map((outcome) => [outcome, count(outcome)]));
+  const rejected = decisions.flatMap(({ line, masked: phone, outcome, reason }) =>
+    reason === undefined ? [] : { line, phone, outcome, reason },
+  );
+  const messages = previewMessages(bulk, decisions);
+  return { name, counts: counts as BulkPreview["counts"], days, messages, rejected };
 };
 
-const toResult = ({ line, masked, key, outcome, reason }: LineDecision): RecipientOutcome => ({
-  ...{ line, masked, key, reason },
-  outcome: outcome === "opted out" ? "opted_out" : "refused",
-});
+const toResult =
+  ({ file }: Bulk) =>
+  ({ line, masked, key, outcome, reason }: LineDecision): LineResult => ({
+    ...{ line, file, masked, key, reason },
+    outcome: outcome === "opted out" ? "opted_out" : "refused",
+  });
 
 /** A message with the day on which it is to be sent. */
 interface Planned extends LineDecision {
-  readonly draft: Draft;
   readonly dueAt: string | undefined;
 }
 
@@ -144,68 +150,81 @@ const schedule = (decisions: readonly LineDecision[], days: readonly number[]): 
       `at the present budgets it takes more than ${maxBulkDays} days; send at most ${inTime} recipients now`,
     );
   const now = Date.now();
-  const toSend = decisions.flatMap((decision) =>
-    decision.draft ? { ...decision, draft: decision.draft } : [],
-  );
-  return toSend.map((decision, place) => {
+  return decisions.filter(wouldBeSent).map((decision, place) => {
     const day = days[place] ?? 0;
-    const dueAt = day > 0 ? new Date(now + day * dayMs).toISOString() : undefined;
-    return { ...decision, dueAt, draft: { ...decision.draft, ...(dueAt && { send_at: dueAt }) } };
+    return { ...decision, dueAt: day > 0 ? new Date(now + day * dayMs).toISOString() : undefined };
   });
 };
 
 const handOver = async (
   context: BulkContext,
-  { name }: Bulk,
+  bulk: Bulk,
   run: string,
   planned: readonly Planned[],
 ): Promise<void> => {
-  const found = await findInRun(
-    context.sql,
-    run,
-    planned.map(({ phone }) => phone),
-  );
-  const fresh = planned.filter(({ phone }) => !found.has(phone));
+  const numbers = planned.map(({ phone }) => phone);
+  const found = await findInRun(context.sql, run, numbers);
+  const fresh = planned
+    .filter(({ phone }) => !found.has(phone))
+    .map((line) => {
+      const draft: Draft = { ...getDraft(bulk, line, run), ...(line.dueAt && { send_at: line.dueAt }) };
+      return { key: line.key, draft };
+    });
   const ids = new Map((await submitDrafts(context, fresh)).map(({ key, messageId }) => [key, messageId]));
   const results = planned.map(
-    ({ line, masked, key, phone, dueAt }): RecipientOutcome => ({
-      ...{ line, masked, key, dueAt },
+    ({ line, masked, key, phone, dueAt }): LineResult => ({
+      ...{ line, file: bulk.file, masked, key, dueAt },
       outcome: "accepted",
       messageId: ids.get(key) ?? found.get(phone),
     }),
   );
-  await storeOutcomes(context.sql, bulkScope(name), run, results);
+  await storeLines(context.sql, run, results);
   await requireUncancelled(context.sql, run);
 };
+
+/** A run that was opened, and the rest of the work. */
+export interface StartedBulk {
+  /** @throws RunError if the run did not finish; the stored run has the same message. */
+  readonly sent: Promise<{ readonly run: Run; readonly days: number }>;
+}
 
 /**
  * Hands over a file's messages, each for the day on which the budgets allow it. Killed or repeated, it continues, and nobody is
  * notified twice.
  *
- * @param onProgress is called with the number of messages handed over so far, and of all.
- * @throws RunError if the run did not finish; the stored run has the same message.
+ * @param onProgress is called with the number of messages handed over so far, and of all; what it throws ends the run.
+ * @throws RunError for a name that another template has used, and for a run that was cancelled.
  */
-export const sendBulk = async (
+export const startBulk = async (
   context: BulkContext,
   bulk: Bulk,
   onProgress: (done: number, all: number) => void = () => {},
-): Promise<{ readonly run: Run; readonly days: number }> => {
+): Promise<StartedBulk> => {
   const { sql } = context;
-  const run = await openBulkRun(sql, bulk.name, bulk.template.name);
-  try {
-    const decisions = await decide(context, bulk, run);
+  const run = await openBulkRun(sql, bulk.name, bulk.template.name, bulk.lines.length);
+  const send = async () => {
+    const decisions = await decideLines(context, bulk);
     const days = await planDays(context, decisions);
     const planned = schedule(decisions, days);
-    const others = decisions.filter(({ outcome, draft }) => !draft && outcome !== "sent before");
-    await storeOutcomes(sql, bulkScope(bulk.name), run, others.map(toResult));
+    const others = decisions.filter((one) => !wouldBeSent(one) && one.outcome !== "sent before");
+    await storeLines(sql, run, others.map(toResult(bulk)));
     for (let done = 0; done < planned.length; done += batchSize) {
       onProgress(done, planned.length);
       await handOver(context, bulk, run, planned.slice(done, done + batchSize));
     }
-    return { run: await closeRun(sql, run), days: countDays(days) };
-  } catch (error) {
+    return { run: await closeBulkRun(sql, run), days: countDays(days) };
+  };
+  const fail = async (error: unknown): Promise<never> => {
     const reason = explain(error);
-    await closeRun(sql, run, reason);
+    await closeBulkRun(sql, run, reason);
     throw new RunError(reason, { cause: error });
-  }
+  };
+  return { sent: send().catch(fail) };
 };
+
+/** Starts a run and waits until all its messages are handed over. @throws RunError if the run did not finish. */
+export const sendBulk = async (
+  context: BulkContext,
+  bulk: Bulk,
+  onProgress?: (done: number, all: number) => void,
+): Promise<{ readonly run: Run; readonly days: number }> => (await startBulk(context, bulk, onProgress)).sent;

@@ -15,10 +15,8 @@ export interface NotifyContext {
   readonly maxWaitMs: number;
 }
 
-/** What a bulk run needs besides. */
-export interface BulkContext extends NotifyContext {
+/** What a bulk run needs; its connections may also be those of the messenger. */
+export interface BulkContext extends Omit<NotifyContext, "submit"> {
   /** Returns in how many days the message to each number could be sent. */
   readonly plan: (phones: readonly string[]) => Promise<number[]>;
-  /** Ends a bulk run and cancels its messages that wait. @returns how many. */
-  readonly cancelRun: (name: string) => Promise<number | undefined>;
 }

@@ -87,7 +87,7 @@ const decide = async (
 };
 
 export const submitDrafts = async (
-  context: NotifyContext,
+  context: Pick<NotifyContext, "submitBatch" | "until" | "maxWaitMs">,
   decisions: readonly Pick<Decision, "key" | "draft">[],
 ): Promise<RecipientOutcome[]> => {
   const drafts = decisions.flatMap(({ key, draft }) => (draft ? { key, draft } : []));

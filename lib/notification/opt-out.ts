@@ -11,8 +11,8 @@ export const listOptedOut = async (
 ): Promise<Set<string>> => {
   const byDigest = new Map(phones.map((phone) => [digestOf(pepper, phone).toString("hex"), phone]));
   const rows = await sql<{ digest: string }[]>`
-    select encode(digest, 'hex') as digest from notification.opt_out
-    where digest in (select decode(hex, 'hex') from unnest(string_to_array(${[...byDigest.keys()].join()}, ',')) hex)`;
+    select encode(digest, 'hex') as digest from notification.list_opted_out(array(
+      select decode(hex, 'hex') from unnest(string_to_array(${[...byDigest.keys()].join()}, ',')) hex)) digest`;
   return new Set(rows.map(({ digest }) => byDigest.get(digest) ?? ""));
 };
 

@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 import type { Job } from "./jobs.ts";
-import { countRecipients, type Outcome } from "./run.ts";
+import type { Outcome } from "./run.ts";
 
 /** The scope in which a recipient is notified once: one run of a job, or all its runs. */
 export interface DedupeScope {
@@ -21,10 +21,6 @@ export interface RecipientOutcome {
   readonly reason?: string | undefined;
   /** Id in the outbox. */
   readonly messageId?: string | undefined;
-  /** Of a bulk run: where it is in the file, its number, masked, and when its message is due, ISO 8601 with zone. */
-  readonly line?: number;
-  readonly masked?: string;
-  readonly dueAt?: string | undefined;
 }
 
 export const listOutcomes = async (
@@ -47,22 +43,9 @@ export const storeOutcomes = async (
   outcomes: readonly RecipientOutcome[],
 ): Promise<void> => {
   if (outcomes.length === 0) return;
-  await sql.begin(async (transaction) => {
-    await transaction`
-      insert into notification.recipient as stored
-        (job, occasion, dedupe_key, run_id, outcome, reason, message_id, line, masked, seen_at)
-      select ${job}, ${at}::text::timestamptz, key, ${run}::uuid, outcome, reason, "messageId", line, masked,
-        coalesce("dueAt", now())
-      from jsonb_to_recordset(${JSON.stringify(outcomes)}::text::jsonb)
-        as g (key text, outcome text, reason text, "messageId" text, line integer, masked text, "dueAt" timestamptz)
-      order by key
-      on conflict (job, occasion, dedupe_key) do update
-      set run_id = excluded.run_id, outcome = excluded.outcome, reason = excluded.reason,
-        message_id = excluded.message_id, line = excluded.line, masked = excluded.masked, seen_at = excluded.seen_at
-      -- keep the message of a concurrent run
-      where stored.outcome <> 'accepted'`;
-    await countRecipients(transaction, run);
-  });
+  await sql`
+    select notification.store_outcomes(
+      ${job}, ${at}::text::timestamptz, ${run}, ${JSON.stringify(outcomes)}::text::jsonb)`;
 };
 
 /** Updates, once a day, when recipients were last in the audience: after a month they are deleted. */

@@ -4,12 +4,18 @@ import type { ScheduleInput } from "./event.ts";
 export const outcomes = ["accepted", "opted_out", "refused", "expired"] as const;
 export type Outcome = (typeof outcomes)[number];
 
+/** The word for an outcome, which is that of the console. */
+export const nameOutcome = (outcome: string): string =>
+  outcome === "refused" ? "rejected" : outcome.replace("_", " ");
+
 /** One run of a job, or a bulk run, with its recipients by outcome. */
 export interface Run extends Readonly<Record<Outcome, number>> {
   readonly id: string;
   readonly job: string;
   /** Of a bulk run. */
   readonly template: string | null;
+  /** Of a bulk run, how many recipients its file has. */
+  readonly lines: number | null;
   readonly scheduledAt: Date;
   /** `cancelled`: a bulk run that an operator has ended. */
   readonly state: "running" | "done" | "failed" | "cancelled";
@@ -19,7 +25,7 @@ export interface Run extends Readonly<Record<Outcome, number>> {
 }
 
 export const runColumns = (sql: postgres.ISql) => sql`
-  id, job, template, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
+  id, job, template, lines, scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
   started_at as "startedAt", changed_at as "changedAt"`;
 
 /** Starts a run, or resumes an unfinished one. @returns its id */
@@ -32,26 +38,11 @@ export const openRun = async (sql: postgres.Sql, { job, scheduled_time }: Schedu
   return row.id;
 };
 
-/** Updates a run's counts from its recipients. */
-export const countRecipients = async (sql: postgres.ISql, id: string): Promise<void> => {
-  await sql`
-    update notification.run set accepted = counted.accepted, opted_out = counted.opted_out,
-      refused = counted.refused, expired = counted.expired, changed_at = now()
-    from (
-      select count(*) filter (where outcome = 'accepted') as accepted,
-        count(*) filter (where outcome = 'opted_out') as opted_out,
-        count(*) filter (where outcome = 'refused') as refused,
-        count(*) filter (where outcome = 'expired') as expired
-      from notification.recipient where run_id = ${id}) counted
-    where id = ${id}`;
-};
-
 /** Ends a run. @param reason of the failure, without personal data; undefined for success. */
 export const closeRun = async (sql: postgres.Sql, id: string, reason?: string): Promise<Run> => {
   const [row] = await sql<Run[]>`
     update notification.run
-    set state = case state when 'cancelled' then state else ${reason === undefined ? "done" : "failed"} end,
-      reason = ${reason ?? null}, changed_at = now()
+    set state = ${reason === undefined ? "done" : "failed"}, reason = ${reason ?? null}, changed_at = now()
     where id = ${id} returning ${runColumns(sql)}`;
   if (!row) throw new Error("the run no longer exists");
   return row;

@@ -36,8 +36,19 @@ export interface TemplateVersion extends TemplateDraft {
   /** `approved` replaces all versions before, and that in code. */
   readonly status: "draft" | "approved" | "retired";
   readonly author: string;
+  /** Whether the author has logged in at the console; `--by` of the command is not checked. */
+  readonly isAuthorChecked: boolean;
   readonly createdAt: Date;
   readonly approver: string | null;
+  readonly isApproverChecked: boolean;
+}
+
+/** An operator who changes templates. */
+export interface TemplateEditor {
+  /** The account of a login at the console, or what the command was given. */
+  readonly id: string;
+  /** As the operator is called; the same person may have given it to the command. */
+  readonly name: string;
 }
 
 /** A version cannot be stored or approved. The message says what to do. */
@@ -101,15 +112,15 @@ const requireText = (text: string, rules: Readonly<Record<string, string>>): voi
 export const addVersion = async (
   sql: postgres.Sql,
   draft: TemplateDraft,
-  author: string,
+  author: TemplateEditor,
 ): Promise<number> => {
   const { name, text, class: kind, parameters } = draft;
   requireText(text, listRules(toTemplate(draft)));
-  const [row] = await sql<{ version: number }[]>`
-    insert into notification.template (name, version, text, class, parameters, author)
-    select ${name}, coalesce(max(version), 0) + 1, ${text}, ${kind}, ${JSON.stringify(parameters)}::text::jsonb, ${author}
-    from notification.template where name = ${name} on conflict do nothing returning version`;
-  if (!row) throw new TemplateError(`Another version of ${name} was added meanwhile. Try again`);
+  const [row] = await sql<{ version: number | null }[]>`
+    select notification.add_template(
+      ${name}, ${text}, ${kind}, ${JSON.stringify(parameters)}::text::jsonb, ${author.id}) as version`;
+  if (typeof row?.version !== "number")
+    throw new TemplateError(`Another version of ${name} was added meanwhile. Try again`);
   return row.version;
 };
 
@@ -122,37 +133,36 @@ export const approveVersion = async (
   sql: postgres.Sql,
   name: string,
   version: number,
-  approver: string,
+  approver: TemplateEditor,
 ): Promise<void> => {
   const [draft] = await sql<{ isAuthor: boolean; later: number | null }[]>`
-    select lower(author) = lower(${approver}) as "isAuthor", (
+    select lower(author) in (lower(${approver.id}), lower(${approver.name})) as "isAuthor", (
       select max(version) from notification.template later
       where later.name = draft.name and later.version > draft.version and approver is not null and retired_at is null) as later
     from notification.template draft
     where name = ${name} and version = ${version} and approver is null and retired_at is null`;
   if (!draft) throw new TemplateError(`No draft ${name} ${version}`);
-  if (draft.isAuthor) throw new TemplateError(`${approver} wrote it: another operator must approve it`);
+  if (draft.isAuthor) throw new TemplateError(`${approver.name} wrote it: another operator must approve it`);
   if (draft.later !== null)
     throw new TemplateError(
       `${name} ${draft.later} is sent: retire it first, or add the text as a new version`,
     );
-  const { count } = await sql`
-    update notification.template set approver = ${approver}, approved_at = now()
-    where name = ${name} and version = ${version} and approver is null and retired_at is null`;
-  if (count === 0) throw new TemplateError(`No draft ${name} ${version}`);
+  const [row] = await sql<{ isApproved: boolean }[]>`
+    select notification.approve_template(${name}, ${version}, ${approver.id}) as "isApproved"`;
+  if (!row?.isApproved) throw new TemplateError(`No draft ${name} ${version}`);
 };
 
 /** Retires a version: the approved one before it is sent again, or that in code. @throws TemplateError for an unknown one. */
 export const retireVersion = async (sql: postgres.Sql, name: string, version: number): Promise<void> => {
-  const { count } = await sql`
-    update notification.template set retired_at = now()
-    where name = ${name} and version = ${version} and retired_at is null`;
-  if (count === 0) throw new TemplateError(`No version ${name} ${version} that is not retired`);
+  const [row] = await sql<{ isRetired: boolean }[]>`
+    select notification.retire_template(${name}, ${version}) as "isRetired"`;
+  if (!row?.isRetired) throw new TemplateError(`No version ${name} ${version} that is not retired`);
 };
 
 /** Lists versions, the newest of each name first. @param name undefined for all. */
 export const listVersions = (sql: postgres.Sql, name: string | undefined) => sql<TemplateVersion[]>`
-  select name, version, text, class, parameters, author, created_at as "createdAt", approver,
+  select name, version, text, class, parameters, author, is_author_checked as "isAuthorChecked", created_at as "createdAt",
+    approver, is_approver_checked as "isApproverChecked",
     case when retired_at is not null then 'retired' when approver is null then 'draft' else 'approved' end as status
   from notification.template where ${name === undefined ? sql`true` : sql`name = ${name}`}
   order by name, version desc`;

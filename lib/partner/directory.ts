@@ -17,9 +17,21 @@ export interface KeyTerms {
   readonly fields?: readonly string[] | undefined;
 }
 
+/** How much a partner may read, with all its keys together. Null for any number, undefined to leave it. */
+export interface PartnerLimits {
+  /** Residents that are shown or looked up within 24 hours; above, reads are refused. */
+  readonly residentsPerDay?: number | null | undefined;
+  /** On average over ten minutes; above, the operator gets an alarm. */
+  readonly lookUpsPerMinute?: number | null | undefined;
+}
+
 export interface KeySummary {
   partnerId: string;
   plan: string;
+  /** Null for any number. */
+  residentsPerDay: number | null;
+  /** Null for any number. */
+  lookUpsPerMinute: number | null;
   keyId: string;
   scopes: string;
   /** Joined by commas; null if none is required. */
@@ -65,6 +77,20 @@ const issue = async (
   return { keyId, key, expiresAt };
 };
 
+/** @returns whether there is such a partner. */
+const setLimits = async (
+  sql: postgres.ISql,
+  partnerId: string,
+  { residentsPerDay: residents, lookUpsPerMinute: lookUps }: PartnerLimits,
+): Promise<boolean> => {
+  const { count } = await sql`
+    update partner.partner set
+      residents_per_day = case when ${residents === undefined} then residents_per_day else ${residents ?? null} end,
+      look_ups_per_minute = case when ${lookUps === undefined} then look_ups_per_minute else ${lookUps ?? null} end
+    where id = ${partnerId}`;
+  return count > 0;
+};
+
 /**
  * Manages partner agencies and their API keys, for the operator.
  * @param sql connection of the role `municipal_partner_admin`.
@@ -73,19 +99,30 @@ export const partnerDirectory = (sql: postgres.Sql) => ({
   /**
    * Adds a partner, or another key for an existing partner.
    * @param plan undefined keeps an existing partner's plan; a new partner gets the standard plan.
+   * @param limits undefined ones are kept in the same way; a new partner gets those of an agency with 50 clerks.
    */
-  add: (partnerId: string, plan: string | undefined, terms: KeyTerms): Promise<IssuedKey> =>
+  add: (
+    partnerId: string,
+    plan: string | undefined,
+    terms: KeyTerms,
+    limits: PartnerLimits = {},
+  ): Promise<IssuedKey> =>
     sql.begin(async (transaction) => {
       await transaction`
         insert into partner.partner as known (id, plan, usage_identifier)
         values (${partnerId}, ${plan ?? standardPlan}, ${randomBytes(20).toString("hex")})
         on conflict (id) do update set plan = coalesce(${plan ?? null}, known.plan)`;
+      await setLimits(transaction, partnerId, limits);
       return issue(transaction, partnerId, terms);
     }) as Promise<IssuedKey>,
 
+  /** Changes a partner's limits, from its next read on. @returns false if there is no such partner. */
+  limit: (partnerId: string, limits: PartnerLimits): Promise<boolean> => setLimits(sql, partnerId, limits),
+
   /** Lists all keys with their state, by partner and age. */
   list: (): Promise<KeySummary[]> => sql<KeySummary[]>`
-    select p.id as "partnerId", p.plan, k.id as "keyId", array_to_string(k.scopes, ' ') as scopes,
+    select p.id as "partnerId", p.plan, p.residents_per_day as "residentsPerDay",
+      p.look_ups_per_minute as "lookUpsPerMinute", k.id as "keyId", array_to_string(k.scopes, ' ') as scopes,
       array_to_string(k.purposes, ',') as purposes, array_to_string(k.fields, ',') as fields,
       case when k.revoked_at is not null then 'revoked' when partner.is_active(k) then 'active' else 'expired' end
         as state,

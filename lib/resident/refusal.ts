@@ -1,9 +1,9 @@
 import { Fault } from "#lib/faults/fault.ts";
 import { invalidField } from "#lib/faults/invalid-input.ts";
-import { tooManyMismatches, tooManyMisses } from "#lib/faults/table.ts";
+import { tooManyMismatches, tooManyMisses, tooManyResidents, walkEnded } from "#lib/faults/table.ts";
 import type { Partner } from "#lib/http/caller.ts";
 import { log } from "#lib/log.ts";
-import type { Purpose } from "#lib/routes/resident.ts";
+import { type Purpose, wrongCursor } from "#lib/routes/resident.ts";
 
 /** The caller, for the audit row that the database writes with every read. */
 export interface Reader extends Pick<Partner, "partnerId" | "keyId">, Purpose {
@@ -19,7 +19,17 @@ const wrongPurpose = (codes: string) =>
 const refusals: Readonly<Record<string, (detail: string) => Fault>> = {
   MI400: (codes) => invalidField("x-purpose", wrongPurpose(codes)),
   MI429: () => new Fault(tooManyMisses),
+  MI440: (field) => invalidField(field, wrongCursor[field as keyof typeof wrongCursor]),
+  MI441: () => new Fault(walkEnded),
   MI430: (detail) => new Fault(tooManyMismatches(Number(detail))),
+  MI431: (detail) => new Fault(tooManyResidents(Number(detail))),
+};
+
+/** The lines that alarms count. */
+const messages: Readonly<Record<string, string>> = {
+  MI429: "too many misses",
+  MI430: "too many misses",
+  MI431: "more read than agreed",
 };
 
 /**
@@ -33,8 +43,7 @@ export const explainRefusal =
     const { code = "", detail = "" } = error.cause ?? {};
     const fault = refusals[code]?.(detail);
     if (!fault) throw error;
-    // an alarm counts these lines
-    if (fault.status === 429)
-      log.warn("too many misses", { partner_id: partnerId, key_id: keyId, request_id: requestId });
+    const message = messages[code];
+    if (message) log.warn(message, { partner_id: partnerId, key_id: keyId, request_id: requestId });
     throw fault;
   };

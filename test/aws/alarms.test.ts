@@ -91,6 +91,7 @@ test("each alarm has exactly this threshold", () =>
     ],
     ["authorizers-fail", "≥ 3", "1 of 1 × 5 min", good, "Sum(AuthorizerFailures)"],
     ["numbers-guessed", "≥ 1", "1 of 1 × 5 min", good, "Sum(TooManyMisses)"],
+    ["more-read-than-agreed", "≥ 1", "1 of 1 × 15 min", good, "Sum(MoreReadThanAgreed)"],
     ["legacy-login-system-down", "≥ 5", "2 of 2 × 5 min", good, "Sum(UpstreamFailures-LEGACY_AUTH_URL)"],
     ["employee-system-down", "≥ 5", "2 of 2 × 5 min", good, "Sum(UpstreamFailures-EMPLOYEE_SYSTEM_URL)"],
     // an alarm reads ten metrics

@@ -7,6 +7,9 @@ import { readCpuMs } from "./processor.ts";
 import { printTable, type Result } from "./result.ts";
 import { round } from "./timing.ts";
 
+/** Of the container, and of one with 1 GiB for accounts that do not fit. */
+const heapFor = (accounts: number): number => (accounts > 200 ? 256 : 96);
+
 const readResidentMb = (pid: number): number =>
   Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024);
 
@@ -23,7 +26,7 @@ const measure = async (stage: Stage, count: number, measuredMs: number) => {
   const last = led.at(-1)?.id ?? 0;
   await admin`update messaging.account set state = case when id <= ${last} then 'active' else 'retired' end`;
   const started = performance.now();
-  const task = await stage.start(0);
+  const task = await stage.start(0, heapFor(count));
   await stage.untilReady(new Map(accounts.slice(count).map(({ id }) => [id, 0])));
   const readyMs = performance.now() - started;
   // what is left of the logins
@@ -37,6 +40,7 @@ const measure = async (stage: Stage, count: number, measuredMs: number) => {
   const seconds = (performance.now() - from) / 1_000;
   const row = {
     accounts: count,
+    "heap limit MB": heapFor(count),
     "ready s": round(readyMs / 1_000),
     "RSS MB": readResidentMb(task.pid),
     "processor %": round((readCpuMs(task.pid) - cpuMs) / seconds / 10),

@@ -24,7 +24,18 @@ const password = "bench";
  */
 const settings = { shared_buffers: "4GB", effective_cache_size: "12GB", max_wal_size: "8GB" };
 
-/** Runs work with an empty, durable database that is removed afterwards, also when the work fails. */
+/** The partner `p`, which may read any number, and whose key `k` has every field and the purpose BENCH. */
+const addAgreement = async (sql: postgres.Sql) => {
+  await sql`
+    insert into partner.partner (id, plan, usage_identifier, residents_per_day, look_ups_per_minute)
+    values ('p', 'bench', 'bench', null, null)`;
+  await sql`
+    insert into partner.api_key (id, partner_id, digest, scopes, purposes, fields)
+    values ('k', 'p', sha256('k'), '{resident:read}', '{BENCH}', '{nik_alt, nama, nama_ibu_alt, no_kk_alt, alamat_alt,
+      t_dusun_lingkungan, t_desakel, t_kec, t_kabkota, created_at}')`;
+};
+
+/** Runs work with a durable database without residents, which is removed afterwards, also when the work fails. */
 export const withResidentDatabase = async <T>(
   work: (database: ResidentDatabase) => Promise<T>,
 ): Promise<T> => {
@@ -46,6 +57,7 @@ export const withResidentDatabase = async <T>(
     const sql = connect("postgres");
     await migrate(sql);
     await setPassword(sql, "municipal_importer", password);
+    await addAgreement(sql);
     return await work({
       connect: (max) => connect("postgres", max),
       connectAsImporter: () => connect("municipal_importer"),

@@ -31,11 +31,16 @@ export const cases: readonly Case[] = [
   search("nobody «zzqy»", "zzqy"),
 ];
 
+/** As the partner whose agreement `withResidentDatabase` stores. */
+export const list = (sql: postgres.ISql, page: number, size = pageSize) =>
+  sql<{ total: number }[]>`select * from resident.list(${page}, ${size}, 'p', 'k', 'r', 'BENCH')`;
+
+export const searchByName = (sql: postgres.ISql, term: string, page: number) =>
+  sql<{ total: number }[]>`
+    select * from resident.search(null, ${term}, ${page}, ${pageSize}, 'p', 'k', 'r', null, ${Buffer.alloc(32)}, 1, 'BENCH')`;
+
 export const ours = (sql: postgres.Sql, term: string | undefined, page: number) =>
-  term === undefined
-    ? sql<{ total: number }[]>`select * from resident.list(${page}, ${pageSize}, 'p', 'k', 'r')`
-    : sql<{ total: number }[]>`
-        select * from resident.search(null, ${term}, ${page}, ${pageSize}, 'p', 'k', 'r', null, ${Buffer.alloc(32)}, 1)`;
+  term === undefined ? list(sql, page) : searchByName(sql, term, page);
 
 /** What an API does that counts on every request: with the same indexes, and the planner's own plans. */
 const plain = async (sql: postgres.Sql, term: string | undefined, page: number) => {

@@ -2,6 +2,7 @@ import { profileBlocks, refreshVocabulary } from "#lib/resident/upkeep.ts";
 import { fillResidents, withResidentDatabase } from "./resident-database.ts";
 import { measureReaders } from "./resident-readers.ts";
 import { cases, measureCase, measureGrowth } from "./resident-reads.ts";
+import { measureShown } from "./resident-shown.ts";
 import { measureWriters } from "./resident-writes.ts";
 import { printTable, type Result } from "./result.ts";
 import { timed } from "./timing.ts";
@@ -26,7 +27,7 @@ const full: Effort = {
 
 /**
  * Measures list and search as the functions call them against count(*) and OFFSET on the same rows, in turn in
- * one run, on one connection; the same pages beside a second database; many readers at once, alone and with writers;
+ * one run, on one connection; what storing who was shown costs them; the same pages beside a second database; many readers at once, alone and with writers;
  * and what the counting costs writers.
  *
  * @param options `rows`: residents; `beside`: those of the second database, from a million on.
@@ -61,6 +62,8 @@ export const benchResidents = async ({
     const reads = [];
     for (const one of cases) reads.push(await measureCase(sql, one, effort));
     printTable(reads);
+    const shown = await measureShown(sql, effort);
+    printTable(shown);
     const readers = await measureReaders(database, effort);
     printTable(readers);
     const writes = await measureWriters(database, effort);
@@ -69,6 +72,7 @@ export const benchResidents = async ({
       rows,
       profileSeconds: Math.round(profileSeconds / 1_000),
       reads,
+      shown,
       ...(growth && { growthFrom: beside, growth }),
       readers,
       writes,

@@ -1,22 +1,13 @@
-import axe from "axe-core";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { openIssuer } from "#lib/messenger/console/login/issuer.ts";
 import type { ConsoleState } from "#lib/messenger/console/state/state.ts";
-import { connected, createConsole, operator, pairing } from "../steps/console.ts";
+import { createConsole, operator } from "../steps/console.ts";
+import { connected, pairing } from "../steps/console-state.ts";
 import { startIssuer } from "../steps/issuer.ts";
-import { launchBrowser } from "./browser.ts";
+import { browser, check, stageBrowser } from "./console-pages.ts";
 
-let browser: Browser;
-let close: () => Promise<void>;
-beforeAll(async () => {
-  ({ browser, close } = await launchBrowser());
-});
-afterAll(() => close?.());
-beforeEach(() => {
-  const spy = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-  onTestFinished(() => spy.mockRestore());
-});
+stageBrowser();
 
 const listen = async (more?: Parameters<typeof createConsole>[0]) => {
   const { server, messenger } = createConsole(more);
@@ -39,18 +30,6 @@ const logIn = async (page: OpenPage) => {
   await page.locator("#password").fill(operator.password);
   await page.keyboard.press("Enter");
   await page.locator("#status").waitFor();
-};
-
-/** What axe finds, and how far the page scrolls sideways. */
-const check = async (page: OpenPage) => {
-  await page.evaluate(axe.source);
-  const violations = await page.evaluate<string[]>(
-    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)].join(' ')))",
-  );
-  const overflow = await page.evaluate<number>(
-    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-  );
-  return { violations, overflow };
 };
 
 const stopped: ConsoleState = {

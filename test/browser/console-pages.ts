@@ -1,4 +1,5 @@
-import type { Browser } from "playwright-core";
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from "vitest";
 import type { ConsoleState } from "#lib/messenger/console/state/state.ts";
 import { createConsole, operator } from "../steps/console.ts";
@@ -62,4 +63,16 @@ export const openLoggedIn = async (
   await page.keyboard.press("Enter");
   await page.locator("#status").waitFor();
   return opened;
+};
+
+/** What axe finds, and how far the page scrolls sideways. */
+export const check = async (page: Page) => {
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate<string[]>(
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)].join(' ')))",
+  );
+  const overflow = await page.evaluate<number>(
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+  );
+  return { violations, overflow };
 };

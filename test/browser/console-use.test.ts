@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { connected, createConsole, operator } from "../steps/console.ts";
+import { createConsole, operator } from "../steps/console.ts";
+import { connected } from "../steps/console-state.ts";
 import { browser, open, openLoggedIn, stageBrowser } from "./console-pages.ts";
 
 stageBrowser();

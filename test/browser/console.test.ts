@@ -3,7 +3,7 @@ import { create } from "qrcode";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import type { ConsoleState } from "#lib/messenger/console/state/state.ts";
-import { connected, pairing, qrText } from "../steps/console.ts";
+import { connected, pairing, qrText } from "../steps/console-state.ts";
 import { openLoggedIn, stageBrowser } from "./console-pages.ts";
 
 stageBrowser();

@@ -59,8 +59,8 @@ test.each([
   [
     "a row that was slipped in",
     "delete from audit.resident_read where id = 12; " +
-      "insert into audit.resident_read (id, partner_id, key_id, request_id, route, row_count) " +
-      "values (12, 'p', 'k', 'r', 'list', 0)",
+      "insert into audit.resident_read (id, partner_id, key_id, request_id, route, row_count, shown) " +
+      "values (12, 'p', 'k', 'r', 'list', 0, '')",
     "seal 2: its rows were changed",
   ],
   ["a removed seal", "delete from audit.seal where id = 2", "seal 3: the seal before it is missing"],

@@ -88,6 +88,41 @@ test("a key's fields are listed, stay at a rotation, and are all again with all"
   expect(await fields()).toBe(null);
 });
 
+test("a partner's limits are those of 50 clerks, unless others are given, and may be none", async () => {
+  const name = newName();
+  const limits = async () => {
+    const { keys } = JSON.parse((await partner("list", "--json")).out);
+    const { residentsPerDay, lookUpsPerMinute } = keys.findLast(
+      (key: { partnerId: string }) => key.partnerId === name,
+    );
+    return [residentsPerDay, lookUpsPerMinute];
+  };
+  const { out } = await partner("add", name);
+  expect(await limits()).toEqual([250_000, 75]);
+  const changed = await partner("limit", name, "--residents-per-day", "1", "--look-ups-per-minute", "none");
+  expect(changed).toMatchObject({
+    errors: "",
+    status: 0,
+    out: expect.stringContaining("apply to its next read"),
+  });
+  expect([await limits(), await reads(keyIn(out)), await reads(keyIn(out))]).toEqual([[1, null], 200, 429]);
+  expect(await limits()).toEqual([1, null]);
+  await partner("limit", name, "--residents-per-day", "none");
+  await partner("rotate", name);
+  expect([await reads(keyIn(out)), ...(await limits())]).toEqual([200, null, null]);
+  expect((await partner("list")).out).toMatch(new RegExp(`${name} .* none +none\\n`));
+  await partner("revoke", name);
+  await partner("add", name, "--look-ups-per-minute", "300");
+  expect(await limits()).toEqual([null, 300]);
+});
+
+test("limit of an unknown partner points to the list", async () => {
+  expect(await partner("limit", "nobody", "--residents-per-day", "10")).toMatchObject({
+    status: 1,
+    errors: expect.stringMatching(/No partner "nobody".*partner -- list/),
+  });
+});
+
 test("add refuses a partner with an active key and points to rotate", async () => {
   const name = newName();
   const { out } = await partner("add", name);
@@ -156,7 +191,12 @@ test.each<[string[], RegExp]>([
   [["add", "x", "--scopes", "resident:verify,resident:number"], /Use --scopes resident:read,resident:number/],
   [["add", "x", "--purposes", "tax,,school"], /A purpose must be .* not empty/],
   [["add", "x", "--purposes", "9971011501800007"], /A purpose must be/],
+  [["add", "x", "--purposes", "None"], /none is no purpose\. To require none, use --purposes none alone/],
+  [["rotate", "x", "--purposes", "tax,none"], /none is no purpose/],
   [["add", "x", "--fields", "nama,nik"], /Unknown field: nik\. Use all, or some of nik_alt, nama, /],
+  [["add", "x", "--residents-per-day", "0"], /--residents-per-day must be a whole number from 1 to/],
+  [["limit", "x", "--look-ups-per-minute", "some"], /--look-ups-per-minute must be a whole number/],
+  [["limit", "x"], /Give at least one of --residents-per-day and --look-ups-per-minute/],
   [["add", "x", "--plan", "gold"], /Unknown plan: gold\. Use standard, trial, portal/],
   [["add", "x", "--expires", "2020-01-01"], /a future date/],
   [["add", "x", "--expires", "2030-02-31"], /a future date/],

@@ -28,6 +28,12 @@ const calls: Readonly<Record<string, readonly [string, Record<string, string>, n
   pipeline: ["nosuch", {}, 2, /^There is no step nosuch/],
   preflight: ["--region ap-southeast-3", {}, 2, /Required option '--stage <stage>' not specified/],
   residents: ["status", { DATABASE_URL: city.maintenanceUrl }, 0, /^Residents: \d+ in \d+ blocks/],
+  "subject/subject": [
+    "erase 9971010101010001 --by x --reason y",
+    {},
+    2,
+    /^Nobody can be asked without a terminal/,
+  ],
   sessions: ["list", { DATABASE_URL: city.employeeAdminUrl }, 0, /^account +session/],
   "notify/notify": ["jobs", {}, 0, /^job +schedule/],
   operators: ["add x --role boss", {}, 2, /Allowed choices are viewer, operator, admin/],

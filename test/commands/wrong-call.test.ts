@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, () => Promise<{ readonly run: Command }>
   preflight: () => import("../../infra/commands/preflight.ts"),
   residents: () => import("../../infra/commands/residents.ts"),
   seed: () => import("../../infra/commands/seed.ts"),
+  subject: () => import("../../infra/commands/subject/subject.ts"),
   sessions: () => import("../../infra/commands/sessions.ts"),
   operators: () => import("../../infra/commands/operators.ts"),
   "token-key": () => import("../../infra/commands/token-key.ts"),
@@ -85,6 +86,18 @@ test.each([
   ["operators add sari", "Required option '--role <role>' not specified"],
   ["operators add sari --role boss", "Allowed choices are viewer, operator, admin"],
   ["operators list all", "Too many arguments for 'list'"],
+  ["subject report 123 --by rina", "NIK must have exactly 16 digits"],
+  ["subject report 9971010101010001", "Required option '--by <operator>' not specified"],
+  [
+    "subject report 9971010101010001 --by rina --phone 0811",
+    "--phone must be a number with its country code",
+  ],
+  ["subject restrict 9971010101010001 --by rina", "Required option '--reason <text>' not specified"],
+  ["subject correct 9971010101010001 --by rina --reason x", "Give at least one value to correct"],
+  [
+    "subject restrict 9971010101010001 --by rina --reason 9971010101010001",
+    "--reason must be 1 to 100 letters, digits and signs of ASCII",
+  ],
   ["token-key rotate now", "Too many arguments for 'rotate'"],
 ])("%s is rejected with a message that says what is wrong, and exit code 2", async (line, message) => {
   expect(await call(line)).toMatchObject({ status: 2, errors: expect.stringContaining(message) });

@@ -12,7 +12,7 @@ import { maxBytesOfSender } from "#lib/messenger/outbox/media.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { languages } from "#lib/openapi/text.ts";
 import { sendFile, sendImage, sendMessage } from "#lib/routes/messaging.ts";
-import { listResidents } from "#lib/routes/resident.ts";
+import { listResidents, searchResidents } from "#lib/routes/resident.ts";
 import { planCapacity } from "../../infra/aws/capacity.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { messagingApi } from "../../infra/aws/messaging-api.ts";
@@ -49,7 +49,7 @@ describe.each(languages)("the guide to limits in %s", (language) => {
   });
 
   test("has the sizes and times of the routes, and the pace of messages", () => {
-    const { page_size } = propertiesOf(listResidents.body);
+    const { page_size } = propertiesOf(searchResidents.body);
     const { message } = propertiesOf(sendMessage.body);
     expect(guide).toContain(`| \`page_size\` | ${page_size?.maximum} |`);
     expect(guide).toContain(`| ${show(message?.maxLength ?? 0)} `);
@@ -97,6 +97,9 @@ describe.each(languages)("the guide to limits in %s", (language) => {
     const [, misses] =
       /daily_misses\(\).*return (\d+);/.exec(readMigration("0009.do.resident-reading")) ?? [];
     expect(guide).toContain(` ${misses} `);
+    const agreed = [...readMigration("0003.do.partner").matchAll(/_per_\w+ integer default (\d+)/g)];
+    expect(agreed).toHaveLength(2);
+    for (const [, number] of agreed) expect(guide).toContain(` | ${show(Number(number))} | `);
     const [, ...limits] =
       /mismatch_limits[^;]*select (\d+), (\d+);/.exec(readMigration("0018.do.resident-verify")) ?? [];
     expect(limits).toHaveLength(2);

@@ -126,6 +126,8 @@ test.each(cases)(
     const laid = wires.get(name === "secrets, first use" ? "secrets" : name);
     if (!laid) throw new Error(`there is no wire to ${name}`);
     await expect.poll(() => askAll(rows)).toEqual(expected(rows));
+    // two requests at once, so that the fault finds no environment that has never been used
+    await Promise.all([askAll(rows), askAll(rows)]);
     if (name === "secrets, first use") own.city.reload();
     for (const wire of laid) wire.fail(fault);
     try {

@@ -125,8 +125,8 @@ export const openStage = async (options: StageOptions) => {
   return {
     ...{ platform, gateway, accounts, tasks, admin },
     /** Starts a task, in place of the one that had this index. */
-    async start(index = tasks.length): Promise<TaskProcess> {
-      tasks[index] = await startTaskProcess(assignment);
+    async start(index = tasks.length, heapMb?: number): Promise<TaskProcess> {
+      tasks[index] = await startTaskProcess(assignment, heapMb);
       return tasks[index];
     },
     /** @throws Error unless it is accepted. */

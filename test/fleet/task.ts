@@ -9,9 +9,15 @@ const source = fileURLToPath(new URL("task-process.ts", import.meta.url));
 
 export type TaskProcess = Awaited<ReturnType<typeof startTaskProcess>>;
 
-/** Starts a task with the memory settings of its container. @throws Error if it ends before it listens. */
-export const startTaskProcess = async (assignment: Assignment) => {
-  const child = spawn(process.execPath, [...memoryFlags, source, JSON.stringify(assignment)], {
+/**
+ * Starts a task with the memory settings of its container.
+ *
+ * @param heapMb instead of the container's.
+ * @throws Error if it ends before it listens.
+ */
+export const startTaskProcess = async (assignment: Assignment, heapMb?: number) => {
+  const heap = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
+  const child = spawn(process.execPath, [...memoryFlags, ...heap, source, JSON.stringify(assignment)], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...memorySettings, LOG_LEVEL: "error" },
   });

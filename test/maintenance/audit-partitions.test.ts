@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { auditSteps, sealReads } from "#lib/maintenance/audit.ts";
 import { callCommand } from "../steps/command.ts";
+import { insertSeries } from "../steps/residents/resident-series.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 const width = 100_000_000;
@@ -122,6 +123,17 @@ test("a partition is dropped when all its seals are older than five years, and t
   // the row of the dropped seal is in the next partition, and is deleted with it
   expect(await partitions()).toEqual([["1", 3]]);
   expect(await verify()).toMatchObject({ status: 0, out: expect.stringMatching(/^All 2 seals are valid/) });
+});
+
+test("a partition that is dropped takes along who was shown", async () => {
+  await insertSeries(sql, 1, 3);
+  await sql`select resident.rebuild_blocks()`;
+  await sealAcross();
+  const showing = async () => (await sql`select from audit.reads_of(2, 10)`).length;
+  expect(await showing()).toBe(5);
+  await age("61 months", 1);
+  expect(await step("audit-expiry")).toBe(3);
+  expect(await showing()).toBe(3);
 });
 
 test("a partition is not dropped while it is in use, or has unsealed rows", async () => {

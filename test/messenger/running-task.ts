@@ -11,6 +11,7 @@ import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
 import { bareStage } from "../fleet/bare-stage.ts";
 import { operator, userOf } from "../steps/console.ts";
+import { textOf } from "../steps/page-text.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 /*
@@ -49,7 +50,7 @@ export const stageEachTest = () => {
 export const start = async (
   pace: Pace = noPace,
   settings: WhatsAppSettings = {},
-  options: Partial<Pick<TaskOptions, "connector" | "buses" | "schedule" | "findSettings">> = {},
+  options: Partial<Pick<TaskOptions, "connector" | "buses" | "schedule" | "findSettings" | "findUsers">> = {},
 ): Promise<Task> => {
   const task = await startTask({
     connect: async (max, onClose) => database.open(max, onClose),
@@ -127,15 +128,6 @@ const logIn = async ({ url }: Task): Promise<string> => {
   });
   return login.headers.get("set-cookie")?.split(";")[0] ?? "";
 };
-
-/** The text of a part of a page, as the operator reads it. */
-export const textOf = (page: string): string =>
-  page
-    .replace(/<[^>]+>/g, " ")
-    .replaceAll("&quot;", '"')
-    .replaceAll("&#39;", "'")
-    .replace(/\s+/g, " ")
-    .trim();
 
 /** One for each task: the console checks one password per second. */
 const logins = new WeakMap<Task, string>();

@@ -26,6 +26,10 @@ const listen = async (): Promise<URL> => {
   registerConsole(server, {
     findUsers: async () => [],
     acts: { begin: unused, end: unused, record: unused },
+    bulk: {
+      ...{ read: unused, preview: unused, start: unused, report: unused },
+      ...{ addTemplate: unused, approveTemplate: unused, retireTemplate: unused },
+    },
     optOut: unused,
     optIn: unused,
     setAnswer: unused,

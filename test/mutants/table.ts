@@ -20,13 +20,16 @@ import { options } from "./table/options.ts";
 import { outbox } from "./table/outbox.ts";
 import { pace } from "./table/pace.ts";
 import { partner } from "./table/partner.ts";
+import { readsOf } from "./table/reads-of.ts";
 import { relay } from "./table/relay.ts";
 import { reply } from "./table/reply.ts";
 import { resident } from "./table/resident.ts";
 import { sender } from "./table/sender.ts";
 import { shown } from "./table/shown.ts";
 import { stacks } from "./table/stacks.ts";
+import { subject } from "./table/subject.ts";
 import { terms } from "./table/terms.ts";
+import { walk } from "./table/walk.ts";
 
 /** Every mutant, by the area of the product that it breaks. */
 export const table: MutantTable = {
@@ -34,6 +37,8 @@ export const table: MutantTable = {
   employee,
   partner,
   resident,
+  "reads-of": readsOf,
+  walk,
   outbox,
   options,
   acceptance,
@@ -55,6 +60,7 @@ export const table: MutantTable = {
   gateway,
   infrastructure,
   stacks,
+  subject,
   operations,
   commands,
   functions,

@@ -2,7 +2,8 @@ import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import type { Draft } from "#lib/messaging/messenger-client.ts";
-import { type Bulk, sendBulk } from "#lib/notification/bulk.ts";
+import { sendBulk } from "#lib/notification/bulk.ts";
+import type { Bulk } from "#lib/notification/bulk-decision.ts";
 import type { BulkContext } from "#lib/notification/context.ts";
 import { getTemplate } from "#lib/notification/templates.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
@@ -23,13 +24,11 @@ beforeEach(async () => {
 /** Hands over to a messenger that accepts everything and plans as the test says. */
 const contextWith = (more: Partial<BulkContext> = {}): BulkContext => ({
   sql,
-  submit: () => expect.unreachable(),
   submitBatch: async (drafts) => {
     handed.push(...drafts);
     return drafts.map((_, index) => `3EB0${index}`);
   },
   plan: async (phones) => phones.map(() => 0),
-  cancelRun: () => expect.unreachable(),
   pepper: digestWith({ version: 1, pepper: "p".repeat(32) }),
   until: Number.POSITIVE_INFINITY,
   maxWaitMs: 0,
@@ -38,6 +37,7 @@ const contextWith = (more: Partial<BulkContext> = {}): BulkContext => ({
 
 const bulkOf = (count: number): Bulk => ({
   name: "march",
+  file: "0123456789ab",
   class: "bulk",
   template: { name: "reminder", ...getTemplate("reminder") },
   lines: Array.from({ length: count }, (_, row) => ({

@@ -23,12 +23,15 @@ const read = async (path: string, body: unknown, apikey = own.city.apiKey): Prom
     headers,
     body: JSON.stringify(body),
   });
-  return ((await response.json()) as { data: Shown[] }).data;
+  const { data } = (await response.json()) as { data: Shown[] };
+  // the ids of a walk are the partner's own
+  return data.map(({ id: _, ...shown }) => shown);
 };
 
-/** Reads of the same residents: the list, and searches by name and by number. */
+/** Reads of the same residents: the list, a walk, and searches by name and by number. */
 const reads: [string, object][] = [
   ["/v1/penduduk", { page_size: 5 }],
+  ["/v1/penduduk", { after: "start", page_size: 5 }],
   ["/v1/penduduk/search", { p_nama: "a", page_size: 5 }],
 ];
 beforeAll(async () => {
@@ -68,6 +71,21 @@ test("the database knows the fields of a key: the function cannot ask for others
     Object.keys(resident).filter((field) => resident[field] !== null),
   );
   expect(shown).toEqual(Array.from({ length: 3 }, () => ["village", "district"]));
+});
+
+test("a key that the partner does not have shows no field", async () => {
+  const [one, other] = [await addKey("t_kec"), await addKey()];
+  const sql = own.city.database.connectAs("resident");
+  const show = async (partner: string, key: string) => {
+    const [row] = await sql<{ residents: Shown[] }[]>`
+      select residents from resident.list(1, 1, ${partner}, ${key}, 'r')`;
+    return row?.residents.flatMap(Object.values);
+  };
+  const nothing = names.map(() => null);
+  expect(await show(one.name, other.keyId)).toEqual(nothing);
+  expect(await show(one.name, "key_0000000000")).toEqual(nothing);
+  expect(await show(other.name, other.keyId)).not.toContain(null);
+  await sql.end();
 });
 
 test("fields that the contract does not have are rejected by the database", async () =>

@@ -79,11 +79,31 @@ test("a number that nobody has is answered like a wrong value", async () => {
   expect(answers[1]?.text).toBe('{"data":{"p_nama":"no_match","p_no_kk":"no_match"}}');
 });
 
+test("an area says nothing about a number without a value that identifies the citizen", async () => {
+  const areas = { p_t_kec: "Sirimau", p_t_kabkota: "Kota Contoh" };
+  const alone = await verify({ p_nik: nik, ...areas });
+  expect([alone.status, (await jsonOf(alone)).errors[0].field]).toEqual([400, "p_nama"]);
+  const known = await jsonOf(verify({ ...wrong(nik), ...areas }));
+  expect(known).toEqual(await jsonOf(verify({ ...wrong(unknown), ...areas })));
+  expect(known.data).toEqual({ p_nama: "no_match", p_t_kec: "no_match", p_t_kabkota: "no_match" });
+  const identified = { p_nik: nik, p_nama: "Salah", p_no_kk: "9971011501809999", ...areas };
+  expect((await jsonOf(verify(identified))).data).toMatchObject({ p_nama: "no_match", p_t_kec: "match" });
+});
+
+test("the database rejects two claims about one column, which would be two guesses in one", async () => {
+  const sql = own.city.database.connectAs("resident");
+  const claims = '{"name": "a", "name": "b"}';
+  const guesses = sql`select resident.verify(${nik}, ${claims}::text::json, 'p', 'k', 'r', ${Buffer.alloc(32)}, 1)`;
+  await expect(guesses).rejects.toMatchObject({ code: "22023" });
+  await sql.end();
+});
+
 test("a value without letters matches nothing, also where the register has none", async () => {
   await admin((sql) => sql`update resident.resident set hamlet = '', mother_name = '-' where nik = ${nik}`);
-  const { data } = await jsonOf(verify({ p_nik: nik, p_nama_ibu: "...", p_t_dusun_lingkungan: "-" }));
+  const claims = { p_nama: "Supriyadi Wijaya", p_nama_ibu: "...", p_t_dusun_lingkungan: "-" };
+  const { data } = await jsonOf(verify({ p_nik: nik, ...claims }));
   await admin((sql) => sql`delete from resident.resident where nik = ${nik}`);
-  expect(data).toEqual({ p_nama_ibu: "no_match", p_t_dusun_lingkungan: "no_match" });
+  expect(data).toEqual({ p_nama: "match", p_nama_ibu: "no_match", p_t_dusun_lingkungan: "no_match" });
 });
 
 describe("wrong input", () => {
@@ -222,18 +242,19 @@ test("old mismatches are deleted by new ones and by maintenance", async () => {
   await verify(wrong(nik));
   expect(await count()).toBe(4);
   const sql = own.city.database.connectAs("maintenance");
-  const [row] = await sql`select resident.expire_mismatches(100) as rows`;
+  const [row] = await sql`select resident.expire_counts(100) as rows`;
   await sql.end();
   expect([row?.rows, await count()]).toEqual([3, 1]);
 });
 
 test("each request is audited with the answers, and with the number as an HMAC", async () => {
-  const response = await verify({ p_nik: nik, p_nama: "Orang Lain", p_t_kec: "Sirimau" });
-  await verify({ p_nik: nik, p_t_kec: "Sirimau" });
+  const claims = { p_nik: nik, p_no_kk: "9971011501809999", p_t_kec: "Sirimau" };
+  const response = await verify({ ...claims, p_nama: "Orang Lain" });
+  await verify(claims);
   const rows = await admin((sql) => sql`select * from audit.resident_read order by id desc limit 2`);
   const { pepper } = JSON.parse(own.city.secrets.find("municipal/local/audit-pepper")?.value ?? "{}");
   expect(rows).toEqual([
-    expect.objectContaining({ row_count: 1, answers: { district: true } }),
+    expect.objectContaining({ row_count: 1, answers: { district: true, family_card_number: true } }),
     expect.objectContaining({
       partner_id: "demo",
       key_id: expect.stringMatching(/^key_/),
@@ -243,7 +264,7 @@ test("each request is audited with the answers, and with the number as an HMAC",
       nik_digest: createHmac("sha256", pepper).update(nik).digest(),
       name_digest: null,
       pepper_version: 1,
-      answers: { district: true, name: false },
+      answers: { district: true, family_card_number: true, name: false },
     }),
   ]);
   expect(JSON.stringify(rows)).not.toMatch(/9971011501800007|Orang|Sirimau/i);

@@ -27,7 +27,11 @@ export const wrongAnswers: readonly [string, (passing: Passing) => void, readonl
     (passing) => {
       if (isPage(passing)) edit(passing, (page: Page) => ({ ...page, total: String(page.total) }));
     },
-    [/^returns total and page as JSON integers/],
+    [
+      /^returns total and page as JSON integers/,
+      /^returns with after what comes/,
+      /^returns every resident once/,
+    ],
     "a string",
   ],
   [

@@ -12,7 +12,8 @@ export type Address =
   | "employeeAdminUrl"
   | "messengerUrl"
   | "notifyUrl"
-  | "maintenanceUrl";
+  | "maintenanceUrl"
+  | "subjectUrl";
 
 /** A connection to the running city's database that ends with the test. */
 export const connectFor = (address: Address): postgres.Sql => {

@@ -10,17 +10,16 @@ let sql: postgres.Sql;
 beforeEach(async () => {
   sql = postgres(own.city.database.adminUrl, { max: 1, onnotice: () => {} });
   onTestFinished(() => sql.end());
-  await sql`delete from resident.missed_search`;
+  await sql`delete from resident.read_count`;
 });
 
 const search = (criteria: Record<string, string>) => own.ask("/v1/penduduk/search", criteria);
 const miss = (partner: string, count: number, since = "0 hours") => sql`
-  insert into resident.missed_search (partner_id, hour, count)
-  values (${partner}, date_trunc('hour', now()) - ${since}::text::interval, ${count})`;
+  insert into resident.read_count (partner_id, since, residents, look_ups, misses)
+  values (${partner}, now() - ${since}::text::interval, 0, 0, ${count})`;
 const countMisses = async () =>
-  (
-    await sql<{ count: number }[]>`select coalesce(sum(count), 0)::int as count from resident.missed_search`
-  )[0]?.count;
+  (await sql<{ count: number }[]>`select coalesce(sum(misses), 0)::int as count from resident.read_count`)[0]
+    ?.count;
 
 test("after 200 searches for numbers that nobody has, a partner waits, but searches names", async () => {
   await miss("demo", 150, "20 hours");

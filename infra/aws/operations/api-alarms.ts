@@ -11,7 +11,13 @@ import type { Config } from "../config.ts";
 import type { NodeFunction } from "../constructs/node-function.ts";
 import type { AlarmRow } from "./alarm.ts";
 import { figuresOf, isExplained, oldSystems } from "./function-figures.ts";
-import { authorizerFailures, figureOf, tooManyMisses, upstreamFailures } from "./log-metric.ts";
+import {
+  authorizerFailures,
+  figureOf,
+  moreThanAgreed,
+  tooManyMisses,
+  upstreamFailures,
+} from "./log-metric.ts";
 
 /** Long enough to ignore a single failing caller, short enough to notice an outage. */
 const usualMinutes = 5;
@@ -210,6 +216,13 @@ export const doorAlarms = (
     name: "numbers-guessed",
     says: "Within a day, a partner has searched for 200 numbers that no resident has, or has reached a limit of verifications with wrong values, and may be guessing.",
     metric: figureOf(stage, tooManyMisses, "Sum", usualMinutes),
+    rings: { atLeast: 1 },
+  },
+  {
+    name: "more-read-than-agreed",
+    says: "A partner looks up more residents than its agreement foresees, or has reached its limit of residents in 24 hours, and may be copying the register.",
+    // longer than the ten minutes in which look-ups are added up, so that it stays on while the partner continues
+    metric: figureOf(stage, moreThanAgreed, "Sum", 15),
     rings: { atLeast: 1 },
   },
   ...(Object.keys(oldSystems) as OldSystem[]).map((system) => upstreamDown(stage, system)),

@@ -25,6 +25,7 @@ export const figuresOf = (fn: string): metrics.LogMetric[] => {
     ...(route?.faults?.some((name) => name === "tooManyMisses" || name === "tooManyMismatches")
       ? [metrics.tooManyMisses]
       : []),
+    ...(route?.faults?.includes("tooManyResidents") ? [metrics.moreThanAgreed] : []),
     ...(authorizer ? [metrics.authorizerFailures] : []),
   ];
 };

@@ -38,6 +38,12 @@ export const authorizerFailures = count("AuthorizerFailures", '{ $.message = "au
 /** Searches of a partner that has used up its budget of misses (`lib/resident/refusal.ts`). */
 export const tooManyMisses = count("TooManyMisses", '{ $.message = "too many misses" }');
 
+/**
+ * Reads of a partner that are above its agreement: look-ups, which are answered (`lib/db/database.ts`), and residents, which
+ * are refused (`lib/resident/refusal.ts`).
+ */
+export const moreThanAgreed = count("MoreReadThanAgreed", '{ $.message = "more read than agreed" }');
+
 export const upstreamFailuresPrefix = "UpstreamFailures-";
 /** Requests that a legacy system did not answer, or answered with nonsense (`lib/employee/upstream.ts`). */
 export const upstreamFailures = (system: OldSystem): LogMetric =>

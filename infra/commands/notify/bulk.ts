@@ -1,38 +1,28 @@
 import { createReadStream } from "node:fs";
 import { Option } from "@commander-js/extra-typings";
 import { Fault } from "#lib/faults/fault.ts";
-import { formatRecord } from "#lib/import/csv.ts";
 import { HeaderError } from "#lib/import/file.ts";
 import { BulkName } from "#lib/messaging/submission.ts";
-import {
-  type Bulk,
-  type BulkPreview,
-  type LineDecision,
-  lineOutcomes,
-  maxBulkDays,
-  previewBulk,
-  sendBulk,
-} from "#lib/notification/bulk.ts";
-import { readBulkFile } from "#lib/notification/bulk-file.ts";
-import { bulkName, findBulkRun, listBulkRuns, reportBulkRun } from "#lib/notification/bulk-run.ts";
+import { type BulkPreview, maxBulkDays, previewBulk, readBulk, sendBulk } from "#lib/notification/bulk.ts";
+import type { Bulk } from "#lib/notification/bulk-decision.ts";
+import { formatReport, reportBulkRun } from "#lib/notification/bulk-report.ts";
+import { bulkName, findBulkRun, listBulkRuns } from "#lib/notification/bulk-run.ts";
+import { findBulkTemplate } from "#lib/notification/bulk-template.ts";
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { RunError } from "#lib/notification/dispatch.ts";
 import type { Run } from "#lib/notification/run.ts";
-import { resolveTemplate } from "#lib/notification/template-version.ts";
 import { CommandError, type Define, exitCodes, getSize, type Reply, WrongCall } from "../command.ts";
 import { formatTable, formatTime } from "../listing.ts";
 import { startProgress } from "../progress.ts";
 import { withNotifier } from "./notifier.ts";
-import { nameOutcome, showRun } from "./shown-run.ts";
+import { showRun } from "./shown-run.ts";
 
 const maxRuns = 20;
 const maxLines = 100;
-const shownMessages = 3;
 
-/** A code would be readable in the outbox, and a file would have to be downloaded for each recipient. */
-const getTemplate = async ({ sql }: NotifyContext, name: string): Promise<Bulk["template"]> => {
-  const template = await resolveTemplate(sql, name);
-  if (template && template.class !== "one-time-code" && !template.file) return { name, ...template };
+const getTemplate = async ({ sql }: Pick<NotifyContext, "sql">, name: string): Promise<Bulk["template"]> => {
+  const template = await findBulkTemplate(sql, name);
+  if (template) return template;
   throw new WrongCall(`No template for bulk runs: ${name}. See: npm run notify -- send --help`);
 };
 
@@ -62,15 +52,16 @@ interface Options {
   readonly name?: string | undefined;
 }
 
-const readBulk = async (
-  context: NotifyContext,
+const openBulk = async (
+  context: Pick<NotifyContext, "sql">,
   file: string,
-  { template: wanted, class: kind, name }: Options,
+  options: Options,
 ): Promise<Bulk> => {
-  const template = await getTemplate(context, wanted);
-  const { lines, ignored, digest } = await explained(file, readBulkFile(createReadStream(file), template));
+  const template = await getTemplate(context, options.template);
+  const reading = readBulk(createReadStream(file), { ...options, template });
+  const { bulk, ignored } = await explained(file, reading);
   if (ignored.length > 0) console.error(`Ignored columns: ${ignored.join(", ")}`);
-  return { name: name ?? `${template.name}-${digest.slice(0, 12)}`, template, class: kind, lines };
+  return bulk;
 };
 
 const describeDays = (days: number): string => {
@@ -78,48 +69,29 @@ const describeDays = (days: number): string => {
   return `${days > 366 ? "more than a year" : `${days} days`} at the present budgets; at most ${maxBulkDays} days can be scheduled, so split the file`;
 };
 
-const describeLine = ({ line, masked, outcome, reason, draft }: LineDecision) => ({
-  ...{ line, phone: masked, outcome },
-  ...(reason && { reason }),
-  ...(draft?.text && { text: draft.text }),
-});
-
-const showPreview = ({ name }: Bulk, { decisions, days }: BulkPreview): Reply => {
-  const counts = Object.fromEntries(
-    lineOutcomes.map((wanted) => [wanted, decisions.filter(({ outcome }) => outcome === wanted).length]),
-  );
-  const messages = decisions.filter(({ draft }) => draft).slice(0, shownMessages);
-  const wrong = decisions.filter(({ reason }) => reason);
+const showPreview = (shown: BulkPreview): Reply => {
+  const { name, counts, days, messages, rejected } = shown;
   const lines = [
     ...Object.entries(counts).map(([outcome, count]) => `${String(count).padStart(7)}  ${outcome}`),
-    ...messages.map(
-      ({ line, masked, draft }) => `line ${line}  ${masked}\n${(draft?.text ?? "").replace(/^/gm, "    ")}`,
-    ),
-    ...wrong
+    ...messages.map(({ line, phone, text }) => `line ${line}  ${phone}\n${text.replace(/^/gm, "    ")}`),
+    ...rejected
       .slice(0, maxLines)
-      .map(({ line, masked, outcome, reason }) => `line ${line}  ${masked}  ${outcome}: ${reason}`),
-    ...(wrong.length > maxLines ? [`… and ${wrong.length - maxLines} more`] : []),
+      .map(({ line, phone, outcome, reason }) => `line ${line}  ${phone}  ${outcome}: ${reason}`),
+    ...(rejected.length > maxLines ? [`… and ${rejected.length - maxLines} more`] : []),
     `Sending takes ${describeDays(days)}. Dry run of ${name}: nothing was sent.`,
   ];
-  const json = {
-    name,
-    counts,
-    days,
-    messages: messages.map(describeLine),
-    rejected: wrong.map(describeLine),
-  };
-  return { text: lines.join("\n"), json };
+  return { text: lines.join("\n"), json: shown };
 };
 
 const preview = (file: string, options: Options): Promise<Reply> =>
   withNotifier(async (context) => {
-    const bulk = await readBulk(context, file, options);
-    return showPreview(bulk, await explained(bulk.name, previewBulk(context, bulk)));
+    const bulk = await openBulk(context, file, options);
+    return showPreview(await explained(bulk.name, previewBulk(context, bulk)));
   });
 
 const send = (file: string, options: Options): Promise<Reply> =>
   withNotifier(async (context) => {
-    const bulk = await readBulk(context, file, options);
+    const bulk = await openBulk(context, file, options);
     const progress = startProgress(bulk.lines.length);
     const onProgress = (done: number, all: number) => progress.update(done, `${done} of ${all} handed over`);
     const sending = sendBulk(context, bulk, onProgress).finally(() => progress.stop());
@@ -140,7 +112,7 @@ const send = (file: string, options: Options): Promise<Reply> =>
 const unknownRun = (name: string) =>
   new CommandError(`No bulk run ${name}. See: npm run notify -- bulk-status`);
 
-const getRun = async ({ sql }: NotifyContext, name: string): Promise<Run> => {
+const getRun = async ({ sql }: Pick<NotifyContext, "sql">, name: string): Promise<Run> => {
   const run = await findBulkRun(sql, name);
   if (!run) throw unknownRun(name);
   return run;
@@ -175,18 +147,7 @@ const cancel = (name: string): Promise<Reply> =>
 const report = (name: string): Promise<Reply> =>
   withNotifier(async (context) => {
     const lines = await reportBulkRun(context.sql, (await getRun(context, name)).id);
-    const shown = lines.map((line) => ({
-      ...line,
-      state: nameOutcome(line.state),
-      at: line.at.toISOString(),
-    }));
-    const records = shown.map(({ line, phone, state, reason, at }) =>
-      formatRecord([String(line), phone, state, reason ?? "", at]),
-    );
-    return {
-      text: [formatRecord(["line", "phone", "state", "reason", "time"]), ...records].join("").trimEnd(),
-      json: { lines: shown },
-    };
+    return { text: formatReport(lines).trimEnd(), json: { lines } };
   });
 
 const aRun = "the name of a bulk run";

@@ -42,8 +42,13 @@ const findPepper = async (): Promise<NotifyContext["pepper"]> => {
   return digestTerm();
 };
 
+interface Notifier extends NotifyContext, BulkContext {
+  /** Ends a bulk run and cancels its messages that wait. @returns how many. */
+  readonly cancelRun: (name: string) => Promise<number | undefined>;
+}
+
 /** Runs work with the dependencies of the function `notify`, from the running `npm run dev` or a deployed stage. */
-export const withNotifier = <T>(work: (context: BulkContext) => Promise<T>): Promise<T> =>
+export const withNotifier = <T>(work: (context: Notifier) => Promise<T>): Promise<T> =>
   withConnection(
     "notify",
     async (sql) =>

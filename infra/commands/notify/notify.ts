@@ -5,7 +5,7 @@ import { type Decision, previewJob, RunError, runJob } from "#lib/notification/d
 import { findJob, type Job, jobs } from "#lib/notification/jobs.ts";
 import { optIn, optOut } from "#lib/notification/opt-out.ts";
 import { listFailedRequests, requestNotification } from "#lib/notification/request.ts";
-import { listRuns, type Run } from "#lib/notification/run.ts";
+import { listRuns, nameOutcome, type Run } from "#lib/notification/run.ts";
 import { listRules } from "#lib/notification/template.ts";
 import { resolveTemplate } from "#lib/notification/template-version.ts";
 import { getTemplate, type TemplateName, templates } from "#lib/notification/templates.ts";
@@ -14,7 +14,7 @@ import { CommandError, command, exitCodes, type Reply, runCommand, WrongCall } f
 import { formatTable, formatTime } from "../listing.ts";
 import { defineBulk } from "./bulk.ts";
 import { withNotifier } from "./notifier.ts";
-import { maxMissed, nameOutcome, showRun } from "./shown-run.ts";
+import { maxMissed, showRun } from "./shown-run.ts";
 import { defineTemplates } from "./template.ts";
 
 const minuteMs = 60_000;

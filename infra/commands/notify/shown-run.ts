@@ -1,14 +1,10 @@
 import type { NotifyContext } from "#lib/notification/context.ts";
 import { listMissed } from "#lib/notification/recipient.ts";
-import { countStates, outcomes, type Run } from "#lib/notification/run.ts";
+import { countStates, nameOutcome, outcomes, type Run } from "#lib/notification/run.ts";
 import { exitCodes, type Reply } from "../command.ts";
 
 /** Recipients that are listed with the reason why they were not reached. */
 export const maxMissed = 100;
-
-/** The word for an outcome, which is that of the console. */
-export const nameOutcome = (outcome: string): string =>
-  outcome === "refused" ? "rejected" : outcome.replace("_", " ");
 
 const describeRun = (run: Run) => {
   const counts = outcomes.map((outcome) => `${run[outcome]} ${nameOutcome(outcome)}`).join(", ");

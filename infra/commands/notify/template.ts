@@ -56,7 +56,7 @@ interface AddOptions {
 const add = (name: string, text: string, { by, class: kind, value }: AddOptions): Promise<Reply> =>
   answerWith(async ({ sql }) => {
     const draft = { name, text, class: kind ?? null, parameters: value ?? null };
-    const version = await addVersion(sql, draft, by);
+    const version = await addVersion(sql, draft, { id: by, name: by });
     const reply = `Draft ${name} ${version}. Another operator approves it: npm run notify -- template approve ${name} ${version} --by NAME`;
     return { text: reply, json: { name, version } };
   });
@@ -84,7 +84,7 @@ const list = (name: string | undefined): Promise<Reply> =>
 
 const approve = (name: string, version: number, by: string): Promise<Reply> =>
   answerWith(async ({ sql }) => {
-    await approveVersion(sql, name, version, by);
+    await approveVersion(sql, name, version, { id: by, name: by });
     return { text: `${name} ${version} is sent from now on.`, json: { name, version, approver: by } };
   });
 

@@ -5,7 +5,7 @@ declare
   login_roles constant text[] := array['municipal_resident', 'municipal_tourism', 'municipal_gatekeeper',
     'municipal_importer', 'municipal_partner_admin', 'municipal_employee', 'municipal_employee_ticket',
     'municipal_employee_admin', 'municipal_messenger', 'municipal_maintenance', 'municipal_notify',
-    'municipal_sender_admin'];
+    'municipal_sender_admin', 'municipal_subject'];
   role text;
   others text;
 begin
@@ -53,6 +53,7 @@ begin
       ('municipal_partner_admin', '20s', '30s'),
       ('municipal_sender_admin', '20s', '30s'),
       ('municipal_employee_admin', '20s', '30s'),
+      ('municipal_subject', '20s', '30s'),
       -- its largest statements delete 1,000 messages or 1 GB of media, in about 2 s
       ('municipal_messenger', '30s', '30s'),
       -- a batch takes seconds, but may wait for another import; an orphaned one blocks the splitting of blocks

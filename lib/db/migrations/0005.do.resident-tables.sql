@@ -28,7 +28,7 @@ create table resident.resident (
   -- longer names do not fit into the index resident_newest
   constraint resident_name_length check (length(name) <= 500)
 );
-comment on table resident.resident is 'Civil records in clear. Only the owner and the importer may read them.';
+comment on table resident.resident is 'Civil records in clear. Only the owner and the importer may read them; one at a time, the functions for citizens.';
 
 -- The order of every page; the id breaks ties. Includes the name, so that matches are counted by index-only scans.
 create index resident_newest on resident.resident (created_at desc, id desc) include (name_search);

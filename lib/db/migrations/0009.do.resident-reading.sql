@@ -2,21 +2,59 @@
 -- and rows come from one snapshot.
 set role municipal_owner;
 
-create type resident.page as (total bigint, residents json);
+create type resident.page as (
+  total bigint,
+  residents json,
+  -- of a walk (resident-walk): the partner's ids of these residents, those that were removed, and what to send next
+  number integer,
+  ids json,
+  removed json,
+  after text,
+  changed_since text
+);
 
-create function resident.check_page(page_number bigint, page_size integer) returns void
+-- A page, and the ids of its residents for the audit.
+create type resident.reading as (total bigint, residents json, ids bigint[]);
+
+-- A place in a walk.
+create type resident.cursor as (
+  -- walk: all residents by id; changes: all changes by transaction; since: where the next changes begin
+  kind text,
+  -- of the next page
+  number integer,
+  -- what was shown last
+  past_change xid8,
+  past_id bigint,
+  -- the changes to show end before this transaction, and the next ones begin with it
+  until_change xid8,
+  -- when that was found out, for this end and for the one where these changes begin
+  until timestamptz,
+  since timestamptz,
+  -- the audit row of the page that returned it, and the transaction that wrote that row
+  read_id bigint,
+  read_in xid8
+);
+
+create function resident.check_page(page_number bigint, page_size integer, most integer default 100) returns void
 language plpgsql immutable as $$
 begin
-  if page_number is null or page_number < 1 or page_size is null or page_size not between 1 and 100 then
+  if page_number is null or page_number < 1 or page_size is null or page_size not between 1 and most then
     raise exception using errcode = 'invalid_parameter_value', message = 'page number or size out of range';
   end if;
 end
 $$;
 
--- The fields that the agreement of a key has; null for all.
+create function resident.count_all() returns bigint
+language sql stable
+set search_path = resident, pg_temp
+return (select sum(row_count) from resident.block)
+  + coalesce((select sum(difference) from resident.noted_change), 0);
+
+-- The fields that the agreement of a key has: null for all, none for a key that the partner does not have.
 create function resident.granted_fields(partner text, key text) returns text[]
 language sql stable
-return (select k.fields from partner.api_key k where k.id = key and k.partner_id = partner);
+return (select case when k.id is null then '{}' else k.fields end
+  from (select) caller left join partner.api_key k on k.id = key and k.partner_id = partner);
 
 -- Returns the residents with these ids, masked, in this order.
 create function resident.show(ids bigint[], fields text[]) returns json
@@ -33,7 +71,7 @@ return coalesce((
 -- joins them by a nested loop, which takes 162 ms instead of 15 once 1,200 blocks have changes.
 create function resident.read_list(
   page_number bigint, page_size integer, fields text[] default null
-) returns resident.page
+) returns resident.reading
 language plpgsql stable
 set search_path = resident, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -43,14 +81,12 @@ set enable_bitmapscan = off
 set enable_nestloop = off
 as $$
 declare
-  page resident.page;
+  page resident.reading;
   skipped bigint := (page_number - 1) * page_size;
   high_created_at timestamp(6);
   high_id bigint;
-  ids bigint[];
 begin
-  page.total := (select sum(row_count) from resident.block)
-    + coalesce((select sum(difference) from resident.noted_change), 0);
+  page.total := resident.count_all();
   if skipped < page.total then
     -- counted_blocks() with a running total, in one pass
     select b.high_created_at, b.high_id, skipped - (b.up_to - b.row_count)
@@ -65,18 +101,18 @@ begin
     ) b
     where b.up_to > skipped
     order by b.low_created_at desc, b.low_id desc limit 1;
-    ids := array(
+    page.ids := array(
       select id from resident.resident where (created_at, id) < (high_created_at, high_id)
       order by created_at desc, id desc offset skipped limit page_size);
   end if;
-  page.residents := resident.show(ids, fields);
+  page.residents := resident.show(page.ids, fields);
   return page;
 end
 $$;
 
 create function resident.read_search(
   nik_equals text, name_part text, page_number bigint, page_size integer, fields text[] default null
-) returns resident.page
+) returns resident.reading
 language plpgsql stable
 set search_path = resident, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -86,7 +122,7 @@ set enable_bitmapscan = off
 set enable_nestloop = off
 as $$
 declare
-  page resident.page;
+  page resident.reading;
   skipped bigint := (page_number - 1) * page_size;
   term text := lower(name_part collate "und-x-icu") collate "C";
   finding resident.finding;
@@ -103,7 +139,8 @@ begin
     end if;
   end if;
   page.total := finding.total;
-  page.residents := resident.show(finding.ids, fields);
+  page.ids := finding.ids;
+  page.residents := resident.show(page.ids, fields);
   return page;
 end
 $$;
@@ -125,58 +162,129 @@ begin
 end
 $$;
 
--- Each read writes its audit row in the same transaction: if that fails, no data is returned.
-
-create function resident.list(
-  page_number bigint, page_size integer, partner_id text, key_id text, request_id text,
-  purpose text default null, case_reference text default null, user_reference text default null
-) returns resident.page
-language plpgsql volatile security definer
-set search_path = resident, pg_temp as $$
-declare
-  page resident.page;
-begin
-  perform resident.check_page(page_number, page_size);
-  perform resident.check_purpose(partner_id, key_id, purpose);
-  page := resident.read_list(page_number, page_size, resident.granted_fields(partner_id, key_id));
-  insert into audit.resident_read
-    (partner_id, key_id, request_id, route, row_count, purpose, case_reference, user_reference)
-  values
-    (partner_id, key_id, request_id, 'list', json_array_length(page.residents), purpose, case_reference, user_reference);
-  return page;
-end
-$$;
-
--- Searches for numbers that no resident has, by partner and hour. Whoever guesses the masked digits of a number misses
--- some thousand times; an agency that looks up numbers it was given rarely does.
-create table resident.missed_search (
+-- What a partner has read within ten minutes. Concurrent reads count in rows of their own, so that none waits for another.
+create table resident.read_count (
+  id bigint generated always as identity primary key,
   partner_id text not null,
-  hour timestamptz not null,
-  count integer not null,
-  primary key (partner_id, hour)
-);
+  since timestamptz not null,
+  -- that were shown or looked up
+  residents integer not null,
+  -- searches by number, verifications, and rows beyond the first hundred of a result: more than a person reads
+  look_ups integer not null,
+  -- searches for numbers that no resident has. Whoever guesses the masked digits of a number misses some thousand times;
+  -- an agency that looks up numbers it was given rarely does
+  misses integer not null
+  -- updates stay in their page, where they need no entry in an index
+) with (fillfactor = 50);
+create index read_count_by_partner on resident.read_count (partner_id, since);
 
 create function resident.daily_misses() returns integer language sql immutable return 200;
 
--- Fails if the partner has missed too often within a day.
-create function resident.check_misses(partner text) returns void
-language plpgsql stable as $$
+-- Fails if the partner has read as many residents within a day as its agreement allows, or, before a search by number, if it
+-- has missed too often. The detail of the first says in how many seconds that ends.
+create function resident.check_reads(partner text, by_number boolean) returns void
+language plpgsql stable
+set search_path = resident, pg_temp as $$
+declare
+  agreed constant integer := (select p.residents_per_day from partner.partner p where p.id = partner);
+  made record;
 begin
-  if (select sum(count) from resident.missed_search
-      where partner_id = partner and hour > now() - interval '1 day') >= resident.daily_misses() then
+  select sum(residents) as residents, sum(misses) as misses into made from resident.read_count
+  where partner_id = partner and since > now() - interval '1 day';
+  if made.residents >= agreed then
+    raise exception using errcode = 'MI431', message = 'more residents than agreed', detail = (
+      select ceil(extract(epoch from max(since) + interval '1 day' - now()))::integer::text
+      from (
+        select since, sum(sum(residents)) over (order by since desc) as since_then from resident.read_count
+        where partner_id = partner and since > now() - interval '1 day' group by since
+      ) spans
+      where since_then >= agreed);
+  end if;
+  if by_number and made.misses >= resident.daily_misses() then
     raise exception using errcode = 'MI429', message = 'too many searches for numbers that do not exist';
   end if;
 end
 $$;
 
-create function resident.count_miss(partner text) returns void
-language sql volatile
-begin atomic
-  delete from resident.missed_search where hour < now() - interval '2 days';
-  insert into resident.missed_search as known (partner_id, hour, count)
-  values (partner, date_trunc('hour', now()), 1)
-  on conflict (partner_id, hour) do update set count = known.count + 1;
-end;
+-- Counts a read. If it is one of more look-ups than agreed, the function that reads gets a notice for the log.
+create function resident.count_read(
+  partner text, key text, shown integer, skipped bigint, by_number boolean default false, is_miss boolean default false
+) returns void
+language plpgsql volatile
+set search_path = resident, pg_temp as $$
+declare
+  this_span constant timestamptz := date_bin('10 minutes', now(), 'epoch');
+  looked_up constant integer := case when by_number then 1 else greatest(0, least(shown, skipped + shown - 100)) end;
+  agreed integer;
+  made integer;
+begin
+  update resident.read_count
+  set residents = residents + greatest(shown, looked_up), look_ups = look_ups + looked_up, misses = misses + is_miss::integer
+  where id = (
+    select id from resident.read_count where partner_id = partner and since = this_span limit 1 for update skip locked);
+  if not found then
+    insert into resident.read_count (partner_id, since, residents, look_ups, misses)
+    values (partner, this_span, greatest(shown, looked_up), looked_up, is_miss::integer);
+  end if;
+  if looked_up > 0 then
+    agreed := (select 10 * p.look_ups_per_minute from partner.partner p where p.id = partner);
+    made := (select sum(look_ups) from resident.read_count where partner_id = partner and since = this_span);
+    if made > agreed then
+      raise notice using errcode = 'MI202', message = 'more read than agreed', detail = json_build_object(
+        'partner_id', partner, 'key_id', key, 'look_ups', made, 'agreed', agreed);
+    end if;
+  end if;
+end
+$$;
+
+-- Each read writes its audit row in the same transaction: if that fails, no data is returned.
+
+-- Without `after` and `changed_since` a page by its number, newest first; with one of them a page of a walk.
+create function resident.list(
+  page_number bigint, page_size integer, partner_id text, key_id text, request_id text,
+  purpose text default null, case_reference text default null, user_reference text default null,
+  after text default null, changed_since text default null
+) returns resident.page
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+declare
+  is_walk constant boolean := after is not null or changed_since is not null;
+  reading resident.reading;
+  place resident.cursor;
+  step record;
+  page resident.page;
+  read_id bigint;
+begin
+  perform resident.check_page(page_number, page_size, case when is_walk then 1000 else 100 end);
+  perform resident.check_purpose(partner_id, key_id, purpose);
+  perform resident.check_reads(partner_id, false);
+  if is_walk then
+    -- in a statement of its own: walk sees the partner's keys only if they were made before it began
+    place := resident.begin_walk(partner_id, after, changed_since);
+    select * into step from resident.walk(
+      place, partner_id, page_size, resident.granted_fields(partner_id, key_id));
+    page := step.page;
+    reading.ids := step.ids;
+  else
+    reading := resident.read_list(page_number, page_size, resident.granted_fields(partner_id, key_id));
+    page.total := reading.total;
+    page.residents := reading.residents;
+  end if;
+  -- each resident of a walk is looked up
+  perform resident.count_read(partner_id, key_id, json_array_length(page.residents),
+    case when is_walk then 100 else (page_number - 1) * page_size end);
+  insert into audit.resident_read
+    (partner_id, key_id, request_id, route, row_count, shown, purpose, case_reference, user_reference)
+  values
+    (partner_id, key_id, request_id, 'list', json_array_length(page.residents), audit.encode_ids(reading.ids),
+      purpose, case_reference, user_reference)
+  returning id into read_id;
+  if is_walk then
+    page := resident.add_cursor(page, step.next, partner_id, read_id);
+  end if;
+  return page;
+end
+$$;
 
 create function resident.search(
   nik text, name text, page_number bigint, page_size integer,
@@ -187,6 +295,7 @@ create function resident.search(
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
+  reading resident.reading;
   page resident.page;
 begin
   perform resident.check_page(page_number, page_size);
@@ -197,20 +306,19 @@ begin
     raise exception using errcode = 'invalid_parameter_value', message = 'each searched term needs its digest';
   end if;
   perform resident.check_purpose(partner_id, key_id, purpose);
-  if nik is not null then
-    perform resident.check_misses(partner_id);
-  end if;
-  page := resident.read_search(
+  perform resident.check_reads(partner_id, nik is not null);
+  reading := resident.read_search(
     nik, name, page_number, page_size, resident.granted_fields(partner_id, key_id));
-  if nik is not null and page.total = 0 then
-    perform resident.count_miss(partner_id);
-  end if;
+  page.total := reading.total;
+  page.residents := reading.residents;
+  perform resident.count_read(partner_id, key_id, json_array_length(page.residents), (page_number - 1) * page_size,
+    nik is not null, nik is not null and page.total = 0);
   insert into audit.resident_read
-    (partner_id, key_id, request_id, route, nik_digest, name_digest, pepper_version, row_count,
+    (partner_id, key_id, request_id, route, nik_digest, name_digest, pepper_version, row_count, shown,
       purpose, case_reference, user_reference)
   values
     (partner_id, key_id, request_id, 'search', nik_digest, name_digest, pepper_version,
-      json_array_length(page.residents), purpose, case_reference, user_reference);
+      json_array_length(page.residents), audit.encode_ids(reading.ids), purpose, case_reference, user_reference);
   return page;
 end
 $$;

@@ -397,14 +397,6 @@ begin atomic
   select state, count(*)::integer from messaging.message where run = wanted group by state;
 end;
 
--- Lists the messages of a run, for its report.
-create function messaging.list_run(wanted uuid) returns table (id text, state text, reason text, changed_at timestamptz)
-language sql stable security definer
-set search_path = messaging, pg_temp
-begin atomic
-  select id, state, reason, changed_at from messaging.message where run = wanted;
-end;
-
 -- Finds those of the numbers that have a message of a run, also when the Idempotency-Keys have expired.
 create function messaging.find_in_run(wanted uuid, numbers text[]) returns table (phone text, id text)
 language sql stable security definer
@@ -419,6 +411,6 @@ grant select on messaging.message_seq_seq to municipal_messenger;
 revoke update, delete on messaging.operator_act, messaging.operator_result from municipal_messenger;
 grant execute on function messaging.quiet_until, messaging.first_insert, messaging.is_ready, messaging.can_send,
   messaging.takes_from_pool, messaging.next_account, messaging.has_next_channel to municipal_messenger;
-grant execute on function messaging.count_states, messaging.list_run, messaging.find_in_run to municipal_notify;
+grant execute on function messaging.count_states to municipal_notify;
 
 reset role;

@@ -108,6 +108,8 @@ create table notification.run (
   job text not null check (length(job) <= 100),
   -- of a bulk run, whose recipients come from a file
   template text check (length(template) <= 100),
+  -- and how many recipients the file has that it read last
+  lines integer,
   scheduled_at timestamptz not null,
   state text not null default 'running' check (state in ('running', 'done', 'failed', 'cancelled')),
   -- of a failure, without personal data
@@ -136,8 +138,9 @@ create table notification.recipient (
   reason text,
   -- in the outbox
   message_id text,
-  -- of a bulk run: the line of the file, and its number, masked
+  -- of a bulk run: the line, the start of the digest of its file, and the number, masked
   line integer,
+  file text,
   masked text,
   -- when it was last in the audience, or when its message of a bulk run is due; it is deleted a month later
   seen_at timestamptz not null default now(),
@@ -145,6 +148,105 @@ create table notification.recipient (
 );
 create index recipient_of_run on notification.recipient (run_id, outcome);
 create index recipient_by_age on notification.recipient (seen_at);
+
+-- Updates a run's counts from its recipients.
+create function notification.count_recipients(wanted uuid) returns void
+language sql volatile
+begin atomic
+  update notification.run set accepted = counted.accepted, opted_out = counted.opted_out,
+    refused = counted.refused, expired = counted.expired, changed_at = now()
+  from (
+    select count(*) filter (where outcome = 'accepted') as accepted,
+      count(*) filter (where outcome = 'opted_out') as opted_out,
+      count(*) filter (where outcome = 'refused') as refused,
+      count(*) filter (where outcome = 'expired') as expired
+    from notification.recipient where run_id = wanted) counted
+  where id = wanted;
+end;
+
+-- Stores outcomes of recipients, and the counts of their run.
+create function notification.store_outcomes(of_job text, at timestamptz, of_run uuid, outcomes jsonb) returns void
+language sql volatile
+begin atomic
+  insert into notification.recipient as stored
+    (job, occasion, dedupe_key, run_id, outcome, reason, message_id, line, file, masked, seen_at)
+  select of_job, at, key, of_run, outcome, reason, "messageId", line, file, masked, coalesce("dueAt", now())
+  from jsonb_to_recordset(outcomes) as given (
+    key text, outcome text, reason text, "messageId" text, line integer, file text, masked text, "dueAt" timestamptz)
+  order by key
+  on conflict (job, occasion, dedupe_key) do update
+  set run_id = excluded.run_id, outcome = excluded.outcome, reason = excluded.reason, message_id = excluded.message_id,
+    line = excluded.line, file = excluded.file, masked = excluded.masked, seen_at = excluded.seen_at
+  -- keep the message of a concurrent run
+  where stored.outcome <> 'accepted';
+  select notification.count_recipients(of_run);
+end;
+
+-- Bulk runs, for the command and for the console, whose task can neither list the recipients of jobs nor change their runs. A
+-- recipient is named by a key that its caller makes; no function returns one.
+
+-- Starts a bulk run, or continues one that has this template and is not cancelled. What it could not send before is no longer
+-- part of it: the file may be corrected. Returns its id and state; no row if another template has the name.
+create function notification.open_bulk(wanted text, of_template text, of_lines integer)
+returns table (id uuid, state text)
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  with opened as (
+    insert into notification.run as known (job, scheduled_at, template, lines)
+    values ('bulk:' || wanted, now(), of_template, of_lines)
+    on conflict (job) where template is not null do update
+    set state = case known.state when 'cancelled' then known.state else 'running' end, reason = null,
+      lines = excluded.lines, changed_at = now()
+    where known.template = excluded.template
+    returning known.id, known.state
+  ), taken as (
+    update notification.recipient set run_id = null
+    where run_id = (select opened.id from opened where opened.state = 'running') and outcome <> 'accepted'
+  )
+  select opened.id, opened.state from opened;
+end;
+
+-- Ends a bulk run, with the reason of a failure; one that was cancelled stays cancelled.
+create function notification.close_bulk(wanted uuid, failure text) returns void
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  update notification.run
+  set state = case when state = 'cancelled' then state when failure is null then 'done' else 'failed' end,
+    reason = failure, changed_at = now()
+  where id = wanted and template is not null;
+end;
+
+-- Returns those of the keys that a bulk run has a message for.
+create function notification.list_sent_before(wanted text, keys text[]) returns setof text
+language sql stable security definer
+set search_path = notification, pg_temp
+begin atomic
+  select dedupe_key from notification.recipient
+  where job = 'bulk:' || wanted and occasion = '-infinity' and dedupe_key = any (keys) and outcome = 'accepted';
+end;
+
+create function notification.store_bulk(of_run uuid, outcomes jsonb) returns void
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  select notification.store_outcomes(job, '-infinity', id, outcomes)
+  from notification.run where id = of_run and template is not null;
+end;
+
+-- Lists what became of each line of a bulk run, by line, without keys.
+create function notification.report_bulk(of_run uuid)
+returns table (line integer, file text, phone text, state text, reason text, at timestamptz)
+language sql stable security definer
+set search_path = notification, pg_temp
+begin atomic
+  select r.line, r.file, r.masked, coalesce(m.state, r.outcome), coalesce(m.reason, r.reason),
+    coalesce(m.changed_at, r.seen_at)
+  from notification.recipient r join notification.run on run.id = r.run_id and template is not null
+  left join messaging.message m on m.id = r.message_id
+  where r.run_id = of_run order by r.line, r.file;
+end;
 
 -- Ends a bulk run that an operator cancels. Returns its id, or null if there is none.
 create function notification.cancel_bulk(wanted text) returns uuid
@@ -193,14 +295,56 @@ create table notification.template (
   -- of a template that code does not have: its class, and the rule of each value
   class text check (class in ('transactional', 'reminder', 'bulk')),
   parameters jsonb,
-  author text not null check (length(author) <= 100),
+  -- an operator: the account with which the console has checked the login, or a name that the command was given
+  author text not null check (length(author) <= 600),
+  is_author_checked boolean not null default false,
   created_at timestamptz not null default now(),
   -- of a version that is sent; a draft has none
-  approver text check (length(approver) <= 100 and lower(approver) <> lower(author)),
+  approver text check (length(approver) <= 600 and lower(approver) <> lower(author)),
+  is_approver_checked boolean not null default false,
   approved_at timestamptz,
   retired_at timestamptz,
   primary key (name, version)
 );
+
+-- Only the messenger, which has the console, says who has logged in: it follows from who is connected, not from a parameter.
+create function notification.is_login_checked() returns boolean
+language sql stable
+return session_user = 'municipal_messenger';
+
+-- Adds a version as a draft. Returns its number; null if another was added meanwhile.
+create function notification.add_template(
+  of_name text, of_text text, of_class text, of_parameters jsonb, of_author text) returns integer
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  insert into notification.template (name, version, text, class, parameters, author, is_author_checked)
+  select of_name, coalesce(max(version), 0) + 1, of_text, of_class, of_parameters, of_author, notification.is_login_checked()
+  from notification.template where name = of_name on conflict do nothing returning version;
+end;
+
+-- Returns whether there was such a draft. The author cannot approve it: the table does not take it.
+create function notification.approve_template(of_name text, of_version integer, by text) returns boolean
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  with approved as (
+    update notification.template
+    set approver = by, is_approver_checked = notification.is_login_checked(), approved_at = now()
+    where name = of_name and version = of_version and approver is null and retired_at is null returning 1)
+  select exists (select from approved);
+end;
+
+-- Returns whether there was such a version.
+create function notification.retire_template(of_name text, of_version integer) returns boolean
+language sql volatile security definer
+set search_path = notification, pg_temp
+begin atomic
+  with retired as (
+    update notification.template set retired_at = now()
+    where name = of_name and version = of_version and retired_at is null returning 1)
+  select exists (select from retired);
+end;
 
 -- HMACs of the numbers that get no reminders and no bulk messages.
 create table notification.opt_out (
@@ -234,6 +378,14 @@ begin atomic
   select exists (select from notification.opt_out where digest = wanted);
 end;
 
+-- Returns those of the digests that have opted out.
+create function notification.list_opted_out(wanted bytea[]) returns setof bytea
+language sql stable security definer
+set search_path = notification, pg_temp
+begin atomic
+  select digest from notification.opt_out where digest = any (wanted);
+end;
+
 -- ---------------------------------------------------------------- grants
 
 grant usage on schema audience, notification to municipal_notify;
@@ -242,13 +394,18 @@ grant execute on function audience.moment to municipal_notify;
 grant select on all tables in schema audience to municipal_notify;
 alter default privileges for role municipal_owner in schema audience grant select on tables to municipal_notify;
 grant select, insert, update on notification.run, notification.recipient, notification.request to municipal_notify;
-grant select on notification.opt_out to municipal_notify;
+grant execute on function notification.store_outcomes, notification.count_recipients to municipal_notify;
+grant execute on function notification.open_bulk, notification.close_bulk, notification.list_sent_before,
+  notification.store_bulk, notification.report_bulk, notification.list_opted_out, messaging.find_in_run
+  to municipal_notify, municipal_messenger;
 -- what was approved stays as it was
-grant select, insert, update (approver, approved_at, retired_at) on notification.template to municipal_notify;
+grant select on notification.template to municipal_notify, municipal_messenger;
+grant execute on function notification.add_template, notification.approve_template, notification.retire_template
+  to municipal_notify, municipal_messenger;
 grant execute on function notification.add_opt_out, notification.remove_opt_out to municipal_notify, municipal_messenger;
 grant execute on function notification.is_opted_out, notification.cancel_bulk to municipal_messenger;
 
--- for the console, which shows no recipients
+-- for the console: counts and states, no recipients
 grant usage on schema notification to municipal_messenger;
 grant select on notification.run to municipal_messenger;
 

@@ -220,18 +220,22 @@ begin
 end
 $$;
 
--- For maintenance, where no new mismatch deletes the old ones.
-create function resident.expire_mismatches(most integer) returns integer
+-- For maintenance: old mismatches that no new one has deleted, and old counts of reads.
+create function resident.expire_counts(most integer) returns integer
 language sql volatile security definer
 set search_path = resident, pg_temp
 begin atomic
-  with gone as (
+  with mismatches as (
     delete from resident.mismatch where id in (
       select id from resident.mismatch where made_at < now() - interval '1 day'
       order by made_at limit most for update skip locked)
     returning 1
+  ), reads as (
+    delete from resident.read_count where id in (
+      select id from resident.read_count where since < now() - interval '1 day' limit most for update skip locked)
+    returning 1
   )
-  select count(*)::integer from gone;
+  select greatest((select count(*) from mismatches), (select count(*) from reads))::integer;
 end;
 
 -- Compares the claims, by column, with the resident who has the NIK. Verifications of one NIK run one after another, and
@@ -253,11 +257,13 @@ declare
   is_match boolean;
 begin
   if nik_digest is null or not exists (select from json_object_keys(claims)) or exists (
-    select from json_each_text(claims) where value is null or resident.canonical(key, '') is null)
+    select from json_each_text(claims) group by key
+    having count(value) <> count(*) or count(*) > 1 or resident.canonical(key, '') is null)
   then
     raise exception using errcode = 'invalid_parameter_value', message = 'a verification needs claims and a digest';
   end if;
   perform resident.check_purpose(partner_id, key_id, purpose);
+  perform resident.check_reads(partner_id, false);
   perform pg_advisory_xact_lock(7206311, hashtext(encode(nik_digest, 'hex')));
   perform resident.check_mismatches(partner_id, nik_digest);
   select * into known from resident.resident r where r.nik = verify.nik;
@@ -267,23 +273,30 @@ begin
     array_agg(resident.canonical(key, stored ->> key) order by key)
   into columns, claimed, kept
   from json_each_text(claims);
-  select json_object_agg(name, is_same order by name), bool_and(is_same) into answers, is_match
-  from unnest(columns, claimed, kept) form (name, one, other)
-    cross join lateral (select known.id is not null and one <> '' and one = other as is_same) compared;
+  -- An area has few values: alone, it would show whether somebody has the number.
+  select json_object_agg(name, is_same and identified order by name), bool_and(is_same and identified)
+  into answers, is_match
+  from (
+    select name, is_same, bool_or(is_same and name in ('name', 'mother_name', 'family_card_number')) over () as identified
+    from unnest(columns, claimed, kept) form (name, one, other)
+      cross join lateral (select known.id is not null and one <> '' and one = other as is_same) compared
+  ) judged;
   if not is_match then
     perform resident.count_mismatch(partner_id, nik_digest);
   end if;
+  perform resident.count_read(partner_id, key_id, 0, 0, true);
   insert into audit.resident_read
-    (partner_id, key_id, request_id, route, nik_digest, pepper_version, row_count, answers,
+    (partner_id, key_id, request_id, route, nik_digest, pepper_version, row_count, shown, answers,
       purpose, case_reference, user_reference)
   values
-    (partner_id, key_id, request_id, 'verify', nik_digest, pepper_version, is_match::integer, answers,
+    (partner_id, key_id, request_id, 'verify', nik_digest, pepper_version, is_match::integer,
+      audit.encode_ids(array[coalesce(known.id, 0)]), answers,
       purpose, case_reference, user_reference);
   return answers;
 end
 $$;
 
 grant execute on function resident.verify to municipal_resident;
-grant execute on function resident.expire_mismatches to municipal_maintenance;
+grant execute on function resident.expire_counts to municipal_maintenance;
 
 reset role;

@@ -1,17 +1,9 @@
-import { deadline } from "#lib/deadline.ts";
-import { Fault } from "#lib/faults/fault.ts";
 import { badRequest } from "#lib/faults/invalid-input.ts";
-import { log } from "#lib/log.ts";
-import { isPhone, maskPhone, readLocalNumber } from "#lib/messaging/phone.ts";
-import { BulkName } from "#lib/messaging/submission.ts";
+import { maskPhone } from "#lib/messaging/phone.ts";
 import { maxAnswerLength } from "../outbox/answer.ts";
 import type { Notice } from "./login/operator-login.ts";
-import { isAllowed, type Operator, type Role } from "./login/roles.ts";
+import { type Action, type Form, findPhone, findRun, performAction } from "./perform.ts";
 import type { Acts } from "./state/acts.ts";
-import type { Words } from "./words/en.ts";
-
-/** With those of acts.ts less than the timeout of the page: the notice can say which component is not responding. */
-const timeoutMs = 20_000;
 
 /** The name of the account that the action is about; undefined for the only one. */
 type Chosen = string | undefined;
@@ -39,24 +31,6 @@ export interface Actions {
   readonly cancelRun: (name: string) => Promise<number | undefined>;
 }
 
-interface Form {
-  readonly account: Chosen;
-  readonly field: (name: string) => string;
-  readonly words: Words;
-}
-
-interface Action {
-  /** Who may perform it. */
-  readonly role: Role;
-  readonly run: (actions: Actions, form: Form) => Promise<string>;
-  readonly failed: (failures: Words["failures"]) => string;
-}
-
-const findPhone = (field: Form["field"]): string | undefined => {
-  const phone = readLocalNumber(field("phone"));
-  return isPhone(phone) ? phone : undefined;
-};
-
 const readPhone = ({ field, words }: Form): string => {
   const phone = findPhone(field);
   if (phone === undefined) throw badRequest(words.failures.phone);
@@ -67,8 +41,6 @@ const readOptOut = (form: Form): string => {
   if (form.field("confirmed") !== "yes") throw badRequest(form.words.failures.optOutUnconfirmed);
   return readPhone(form);
 };
-
-const findRun = (field: Form["field"]): string | undefined => BulkName.safeParse(field("run")).data;
 
 /** Forms send line breaks as CR LF, which phones show as two. */
 const readAnswer = ({ field, words }: Form): string => {
@@ -181,51 +153,14 @@ const actions = {
     },
     failed: ({ cancelRun }) => cancelRun,
   },
-} satisfies Record<string, Action>;
+} satisfies Record<string, Action<Actions>>;
 
-export type ActionName = keyof typeof actions;
+type ActionName = keyof typeof actions;
 export const actionNames = Object.keys(actions) as ActionName[];
 
-const describe = (error: unknown, name: ActionName, { failures }: Words): string => {
-  if (error instanceof Fault && error.code === "not_leader") return failures.notLeader;
-  if (error instanceof Fault && error.status < 500) return error.message;
-  log.error("console action failed", { action: name, error });
-  return actions[name].failed(failures);
-};
-
 /** Performs an action that its operator may perform, and records it. It never throws: the notice contains the result. */
-export const perform = async (
+export const perform = (
   options: Actions & { readonly acts: Acts },
-  operator: Operator,
   name: ActionName,
   form: Form,
-): Promise<Notice> => {
-  const { run, role } = actions[name];
-  const { acts } = options;
-  const { notices, page } = form.words;
-  const phone = findPhone(form.field);
-  const about = phone === undefined ? findRun(form.field) : maskPhone(phone);
-  const subject = [form.account, about].filter(Boolean).join(" ") || undefined;
-  const id = await acts.begin(operator, name, subject).catch((error: unknown) => {
-    log.error("console action could not be recorded", { action: name, error });
-    return undefined;
-  });
-  if (id === undefined) return { kind: "failed", text: notices.notRecorded };
-  if (!isAllowed(operator, role)) {
-    await acts.end(id, "denied");
-    return { kind: "failed", text: notices.notAllowed(page.roles[role]) };
-  }
-  const running = run(options, form).then(
-    (text): Notice => ({ kind: "done", text }),
-    (error: unknown): Notice => ({ kind: "failed", text: describe(error, name, form.words) }),
-  );
-  // when it has ended, however late: that it takes long does not say that it fails
-  const recorded = running.then(({ kind }) => acts.end(id, kind));
-  try {
-    const notice = await deadline(running, timeoutMs);
-    await recorded;
-    return notice;
-  } catch {
-    return { kind: "failed", text: notices.outcomeUnknown };
-  }
-};
+): Promise<Notice> => performAction(options, name, actions[name], form);

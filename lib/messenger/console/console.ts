@@ -1,21 +1,24 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { maskPhone } from "#lib/messaging/phone.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import { type Actions, actionNames, perform } from "./action.ts";
 import { icon, idiomorph, script, style } from "./assets.ts";
+import type { BulkOptions } from "./bulk-action.ts";
+import { serveBulk } from "./bulk-routes.ts";
 import { formatCookie } from "./login/cookie.ts";
 import { type MessageFilter, type OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
 import { isAddressedToConsole, isFromOwnPage, isOverTls } from "./login/origin.ts";
-import { confirmOperator, type LoginOptions, serveLogin } from "./login-routes.ts";
+import { type LoginOptions, serveLogin } from "./login-routes.ts";
+import { operatorsOnly } from "./operator-request.ts";
 import { renderError, renderPage } from "./page/page.ts";
 import { accountOf, fieldOf, languageCookie, languageOf, sendPage } from "./request.ts";
 import { readFilter } from "./state/messages.ts";
 import type { ConsoleState } from "./state/state.ts";
 import { isLanguage, languages } from "./words/language.ts";
 
-export interface ConsoleOptions extends Actions, Omit<LoginOptions, "now"> {
+export interface ConsoleOptions extends Actions, Pick<BulkOptions, "bulk">, Omit<LoginOptions, "now"> {
   /** @param account whose connection is shown; by default one that this task leads. */
   readonly readState: (filter: MessageFilter, account: string | undefined) => Promise<ConsoleState>;
   /** A clock for logins, in milliseconds. */
@@ -101,19 +104,7 @@ const serveConsole = (
   options: ConsoleOptions & LoginOptions,
   logins: OperatorLogins,
 ) => {
-  const asOperator =
-    (answer: (login: OperatorLogin, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
-    async (request: FastifyRequest, reply: FastifyReply) => {
-      const login = logins.find(request.headers.cookie, request.headers["x-idle"] === "1");
-      const operator = login && (await confirmOperator(options, login.operator));
-      if (!login || !operator)
-        return reply
-          .header("set-cookie", logins.end(request.headers.cookie, isOverTls(request)))
-          .redirect("/console/login", 303);
-      login.operator = operator;
-      return answer(login, request, reply);
-    };
-
+  const asOperator = operatorsOnly(options, logins);
   scope.get(
     "/",
     asOperator(async (login, request, reply) => {
@@ -153,15 +144,17 @@ const serveConsole = (
       `/${name}`,
       asOperator(async (login, request, reply) => {
         const form = {
+          operator: login.operator,
           account: accountOf(request),
           field: (field: string) => fieldOf(request, field),
           words: languages[languageOf(request)],
         };
-        login.notice = await perform(options, login.operator, name, form);
+        login.notice = await perform(options, name, form);
         // without the notice's text: it may contain the pairing code
         const result = login.notice.kind;
         log.info("console action", { operator: login.operator.id, action: name, result });
-        return reply.redirect("/console", 303);
+        const { page } = request.query as { page?: unknown };
+        return reply.redirect(page === "bulk" ? "/console/bulk" : "/console", 303);
       }),
     );
 };
@@ -180,6 +173,8 @@ export const registerConsole = (server: FastifyInstance, options: ConsoleOptions
       serveLanguages(scope);
       serveLogin(scope, { ...options, now }, logins);
       serveConsole(scope, { ...options, now }, logins);
+      // in a scope of its own: only its forms have files
+      scope.register(async (bulk) => serveBulk(bulk, { ...options, now }, logins));
     },
     { prefix: "/console" },
   );

@@ -8,8 +8,11 @@ export const languageOf = ({ headers }: FastifyRequest): Language =>
   findLanguage(readCookie(headers.cookie, languageCookie), headers["accept-language"]);
 
 /** @returns an empty text if the form has no such field. */
-export const fieldOf = ({ body }: FastifyRequest, name: string): string =>
-  body instanceof URLSearchParams ? (body.get(name) ?? "") : "";
+export const fieldOf = ({ body }: FastifyRequest, name: string): string => {
+  if (!(body instanceof URLSearchParams || body instanceof FormData)) return "";
+  const value = body.get(name);
+  return typeof value === "string" ? value : "";
+};
 
 /** The account that a form is about; undefined for the only one. */
 export const accountOf = ({ query }: FastifyRequest): string | undefined => {

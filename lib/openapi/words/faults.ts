@@ -95,6 +95,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
     en: "The first request with this Idempotency-Key is still in progress. Send the same request again after `Retry-After` seconds.",
     id: "Permintaan pertama dengan Idempotency-Key ini masih diproses. Kirim ulang permintaan yang sama setelah `Retry-After` detik.",
   },
+  walkEnded: {
+    en: "The walk is older than 90 days, or the database was restored since. Start a new one with `after` `start`.",
+    id: "Penelusuran sudah lebih dari 90 hari, atau basis data dipulihkan sejak itu. Mulai yang baru dengan `after` bernilai `start`.",
+  },
   bodyTooLarge: {
     en: "The body is over the limit that the message names. Send less data.",
     id: "Body melebihi batas yang disebut dalam pesan. Kirim lebih sedikit data.",
@@ -126,6 +130,10 @@ export const faultWords: Readonly<Record<FaultName, Text>> = {
   tooManyMismatches: {
     en: "Within 24 hours, 10 verifications of this number had a wrong value, by all agencies together, or 1,000 of your agency. Check the values with the citizen; try again after `Retry-After` seconds.",
     id: "Dalam 24 jam, 10 verifikasi nomor ini berisi nilai yang salah, dari semua instansi, atau 1.000 dari instansi Anda. Periksa nilainya bersama warga; coba lagi setelah `Retry-After` detik.",
+  },
+  tooManyResidents: {
+    en: "Within 24 hours, the agency has been shown or has looked up as many residents as its agreement allows. Wait `Retry-After` seconds, or ask the operator for a higher limit.",
+    id: "Dalam 24 jam, instansi telah melihat atau mencari penduduk sebanyak yang diizinkan perjanjiannya. Tunggu `Retry-After` detik, atau minta batas yang lebih tinggi kepada pengelola.",
   },
   overQuota: {
     en: "The daily quota of the key's plan is used up. Ask the operator for a larger plan.",

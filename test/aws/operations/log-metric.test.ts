@@ -8,6 +8,7 @@ import {
   type LogMetric,
   messengerFigure,
   missingConnections,
+  moreThanAgreed,
   pendingChanges,
   requestFailures,
   tooManyMisses,
@@ -23,7 +24,10 @@ import { matches } from "./filter-pattern.ts";
 const city = useDeliveringCity();
 const { own } = city;
 const counted = ({ pattern }: LogMetric) => own.logged().filter((line) => matches(pattern, line)).length;
-const failures = [badBoundaries, authorizerFailures, databaseFailures, requestFailures, tooManyMisses];
+const failures = [
+  ...[badBoundaries, authorizerFailures, databaseFailures, requestFailures, tooManyMisses],
+  moreThanAgreed,
+];
 
 const admin = withCityDatabase(own);
 const setMood = (url: string, mood: string) => fetch(`${url}/mood`, { method: "PUT", body: mood });
@@ -130,7 +134,8 @@ test("the probe gets an answer from both APIs", async () =>
 
 test("a search of a partner that has missed too often is counted", async () => {
   const sql = postgres(own.city.database.adminUrl, { max: 1 });
-  await sql`insert into resident.missed_search values ('demo', date_trunc('hour', now()), 200)`;
+  await sql`
+    insert into resident.read_count (partner_id, since, residents, look_ups, misses) values ('demo', now(), 200, 200, 200)`;
   await sql.end();
   const answer = await own.ask("/v1/penduduk/search", { p_nik: "9971011234567890" });
   expect(answer.status).toBe(429);
@@ -143,8 +148,14 @@ test("a search of a partner that has missed too often is counted", async () => {
 test("each function's log has filters only for what it can contain", () => {
   const names = (fn: string) => figuresOf(fn).map(({ name }) => name);
   expect(names("tourism/gallery")).toEqual(["DatabaseFailures", "MissingConnections"]);
-  expect(names("resident/search")).toEqual(["DatabaseFailures", "MissingConnections", "TooManyMisses"]);
+  expect(names("resident/search")).toEqual([
+    "DatabaseFailures",
+    "MissingConnections",
+    "TooManyMisses",
+    "MoreReadThanAgreed",
+  ]);
   expect(names("resident/verify")).toEqual(names("resident/search"));
+  expect(names("resident/list")).toEqual(["DatabaseFailures", "MissingConnections", "MoreReadThanAgreed"]);
   expect(names("messaging/send-file")).toEqual(["BadBoundaries"]);
   expect(names("messaging/send-message")).toEqual([]);
   expect(names("employee/login")).toEqual([

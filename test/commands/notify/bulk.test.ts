@@ -277,11 +277,11 @@ test("bulk-cancel cancels what waits, for good, and bulk-report says what became
   expect((await notify("bulk-report", "tax")).out).toMatch(
     new RegExp(
       [
-        "^line,phone,state,reason,time",
-        `2,6281••••••00,SENT,,${time}`,
-        `3,6281••••••01,CANCELLED,,${time}`,
-        `4,6281••••••02,opted out,,${time}`,
-        `5,•••••••,rejected,"?phone must be .+,${time}\n$`,
+        "^line,file,phone,state,reason,time",
+        `2,[0-9a-f]{12},6281••••••00,SENT,,${time}`,
+        `3,[0-9a-f]{12},6281••••••01,CANCELLED,,${time}`,
+        `4,[0-9a-f]{12},6281••••••02,opted out,,${time}`,
+        `5,[0-9a-f]{12},•••••••,rejected,"?phone must be .+,${time}\n$`,
       ].join("\n"),
     ),
   );

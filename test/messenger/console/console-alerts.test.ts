@@ -3,7 +3,7 @@ import { listAlerts } from "#lib/messenger/console/page/alerts.ts";
 import type { View } from "#lib/messenger/console/page/view.ts";
 import type { Connection, ConsoleState } from "#lib/messenger/console/state/state.ts";
 import { type Language, languages } from "#lib/messenger/console/words/language.ts";
-import { connected } from "../../steps/console.ts";
+import { connected } from "../../steps/console-state.ts";
 import { openLoggedIn } from "./console-browser.ts";
 
 const now = new Date("2030-01-31T20:00:00Z");

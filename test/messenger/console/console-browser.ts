@@ -21,6 +21,11 @@ export const actions = [
   "/no-answer",
   "/cancel-run",
   "/search",
+  "/bulk/bulk-preview",
+  "/bulk/bulk-start",
+  "/bulk/template-add",
+  "/bulk/template-approve",
+  "/bulk/template-retire",
 ];
 
 /** Captures log lines until the test ends. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { connected, operator, pairing, qrText } from "../../steps/console.ts";
+import { operator } from "../../steps/console.ts";
+import { connected, pairing, qrText } from "../../steps/console-state.ts";
 import { host, openLoggedIn } from "./console-browser.ts";
 
 test("every answer has the security headers", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
 import { listActs, openActs } from "#lib/messenger/console/state/acts.ts";
-import { pairing, qrText, userOf } from "../../steps/console.ts";
+import { userOf } from "../../steps/console.ts";
+import { pairing, qrText } from "../../steps/console-state.ts";
 import { createMessengerDatabase } from "../messenger-database.ts";
 import { openLoggedIn } from "./console-browser.ts";
 
@@ -23,6 +24,11 @@ const actions: readonly [string, Role, Record<string, string>][] = [
   ["answer", "operator", { answer: "This number does not read messages." }],
   ["no-answer", "operator", {}],
   ["cancel-run", "operator", { run: "vaccination-march", confirmed: "yes" }],
+  ["bulk/bulk-preview", "operator", { template: "reminder" }],
+  ["bulk/bulk-start", "operator", { template: "reminder", previewed: "f" }],
+  ["bulk/template-add", "operator", { template: "news", text: "Halo" }],
+  ["bulk/template-approve", "operator", { template: "news", version: "1" }],
+  ["bulk/template-retire", "operator", { template: "news", version: "1" }],
   ["unlink", "admin", { confirmation: "unlink" }],
 ];
 const roles: readonly Role[] = ["viewer", "operator", "admin"];

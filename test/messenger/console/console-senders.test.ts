@@ -3,6 +3,7 @@ import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { senderDirectory } from "#lib/sender/directory.ts";
 import { loopback } from "../../steps/loopback.ts";
+import { textOf } from "../../steps/page-text.ts";
 import { startReceiver } from "../callback/receiver.ts";
 import * as running from "../running-task.ts";
 
@@ -29,7 +30,7 @@ test("the console of a running task shows what a sender has sent and which callb
   expect((await running.ask(task, `/messages/${id}?sender=api:test`, { method: "DELETE" })).status).toBe(200);
   await receiver.until(() => receiver.calls.length > 1);
   const page = await running.readConsole(task);
-  const shown = running.textOf(page);
+  const shown = textOf(page);
   expect(shown).toContain("test transactional 1 of 50 0 MB of 2 MB 1 active, the last until 6 May 2031");
   expect(shown).toMatch(
     new RegExp(`${new URL(receiver.url).host} test failed \\d+ times in a row: 503 1 the oldest`),
@@ -38,6 +39,6 @@ test("the console of a running task shows what a sender has sent and which callb
     expect(page).not.toContain(hidden);
   await admin`update messaging.callback_event set retry_until = now()`;
   await expect
-    .poll(async () => running.textOf(await running.readConsole(task)))
+    .poll(async () => textOf(await running.readConsole(task)))
     .toContain("1 npm run callback -- replay test");
 });

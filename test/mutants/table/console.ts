@@ -6,10 +6,27 @@ const ofIssuer = ["test/messenger/console/console-issuer.test.ts"];
 const ofLogin = ["test/messenger/console/console-login.test.ts"];
 const ofState = ["test/messenger/console/console-state.test.ts"];
 const ofTask = ["test/messenger/console/console-task.test.ts"];
+const ofBulk = ["test/messenger/console/console-bulk.test.ts"];
 const ofWaiting = ["test/messenger/send/waiting.test.ts"];
 
 /** What operators may do, and what the console shows them. */
 export const ofConsole: readonly Mutant[] = [
+  {
+    breaks: "The console sends a file that nobody has previewed",
+    file: "lib/messenger/bulk-desk.ts",
+    find: "if (fingerprintOf(bulk) !== fingerprint)",
+    replace: 'if (fingerprint === "none")',
+    tests: ofBulk,
+    only: "only what was previewed",
+  },
+  {
+    breaks: "A name that the command was given counts as a login",
+    file: "lib/db/migrations/0014.do.notification.sql",
+    find: "return session_user = 'municipal_messenger';",
+    replace: "return true;",
+    tests: ofBulk,
+    only: "a name that a command was given",
+  },
   {
     breaks: "The console answers to any name, so that a page elsewhere can read it (DNS rebinding)",
     file: "lib/messenger/console/login/origin.ts",
@@ -68,9 +85,9 @@ export const ofConsole: readonly Mutant[] = [
   },
   {
     breaks: "A viewer presses what only an operator may",
-    file: "lib/messenger/console/action.ts",
-    find: "if (!isAllowed(operator, role)) {",
-    replace: 'if (!isAllowed(operator, "viewer") || role === undefined) {',
+    file: "lib/messenger/console/perform.ts",
+    find: "if (!isAllowed(operator, action.role)) {",
+    replace: 'if (!isAllowed(operator, "viewer") || action.role === undefined) {',
     tests: ofRoles,
     only: "is performed only for a role that may",
   },

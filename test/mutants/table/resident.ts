@@ -12,9 +12,73 @@ const partitionsTest = ["test/maintenance/audit-partitions.test.ts"];
 const listTest = ["test/contract/resident-list.test.ts"];
 const searchTest = ["test/contract/resident-search.test.ts"];
 const verifyTest = ["test/resident/verify.test.ts"];
+const limitsTest = ["test/resident/limits.test.ts"];
 const bulkTest = ["test/resident/bulk.test.ts"];
 
 export const resident: readonly Mutant[] = [
+  {
+    breaks: "A page of the list is shown although the partner has read as many residents as agreed",
+    file: reading,
+    find: "  perform resident.check_reads(partner_id, false);\n  if is_walk",
+    replace: "  if is_walk",
+    tests: limitsTest,
+  },
+  {
+    breaks: "A verification is answered although the partner has read as many residents as agreed",
+    file: verifying,
+    find: "  perform resident.check_reads(partner_id, false);\n",
+    replace: "",
+    tests: limitsTest,
+  },
+  {
+    breaks: "A verification is no look-up",
+    file: verifying,
+    find: "  perform resident.count_read(partner_id, key_id, 0, 0, true);\n",
+    replace: "",
+    tests: limitsTest,
+  },
+  {
+    breaks: "A first page is a look-up, too",
+    file: reading,
+    find: "least(shown, skipped + shown - 100)",
+    replace: "least(shown, skipped + shown)",
+    tests: limitsTest,
+  },
+  {
+    breaks: "Reads of a partner wait for each other",
+    file: reading,
+    find: "limit 1 for update skip locked);",
+    replace: "limit 1 for update);",
+    tests: limitsTest,
+  },
+  {
+    breaks: "Retry-After is when the newest reads are a day old",
+    file: reading,
+    find: "where since_then >= agreed);",
+    replace: "where true);",
+    tests: limitsTest,
+  },
+  {
+    breaks: "More look-ups than agreed raise no alarm",
+    file: reading,
+    find: "if made > agreed then",
+    replace: "if made > 10 * agreed then",
+    tests: ["test/aws/operations/sweep.test.ts"],
+  },
+  {
+    breaks: "The function that reads does not log the database's notice",
+    file: "lib/db/database.ts",
+    find: "    onnotice: logNotice,\n",
+    replace: "",
+    tests: ["test/aws/operations/sweep.test.ts"],
+  },
+  {
+    breaks: "Counts of reads stay forever",
+    file: verifying,
+    find: "where since < now() - interval '1 day' limit most",
+    replace: "where since < now() - interval '9 days' limit most",
+    tests: limitsTest,
+  },
   {
     breaks: "Partner and key are swapped in a search's audit row",
     file: reading,
@@ -33,13 +97,15 @@ export const resident: readonly Mutant[] = [
     breaks: "A list that cannot be audited gives its data all the same",
     file: reading,
     find: `  insert into audit.resident_read
-    (partner_id, key_id, request_id, route, row_count, purpose, case_reference, user_reference)
+    (partner_id, key_id, request_id, route, row_count, shown, purpose, case_reference, user_reference)
   values
-    (partner_id, key_id, request_id, 'list', json_array_length(page.residents), purpose, case_reference, user_reference);
+    (partner_id, key_id, request_id, 'list', json_array_length(page.residents), audit.encode_ids(reading.ids),
+      purpose, case_reference, user_reference)
+  returning id into read_id;
 `,
     replace: `  begin
-    insert into audit.resident_read (partner_id, key_id, request_id, route, row_count)
-    values (partner_id, key_id, request_id, 'list', json_array_length(page.residents));
+    insert into audit.resident_read (partner_id, key_id, request_id, route, row_count, shown)
+    values (partner_id, key_id, request_id, 'list', json_array_length(page.residents), audit.encode_ids(reading.ids));
   exception when others then null;
   end;
 `,
@@ -153,7 +219,7 @@ export const resident: readonly Mutant[] = [
     breaks: "The total of a list lacks what upkeep has not folded yet",
     file: reading,
     find: `(select sum(row_count) from resident.block)
-    + coalesce((select sum(difference) from resident.noted_change), 0);`,
+  + coalesce((select sum(difference) from resident.noted_change), 0);`,
     replace: "(select sum(row_count) from resident.block);",
     tests: bulkTest,
   },
@@ -189,9 +255,17 @@ export const resident: readonly Mutant[] = [
   {
     breaks: "A number that nobody has is no miss",
     file: "lib/db/migrations/0009.do.resident-reading.sql",
-    find: "if nik is not null and page.total = 0 then",
-    replace: "if nik is not null and page.total is null then",
+    find: "nik is not null and page.total = 0);",
+    replace: "nik is not null and page.total is null);",
     tests: ["test/system/missed-searches.test.ts"],
+  },
+  {
+    breaks: "An area matches without a value that identifies the resident",
+    file: verifying,
+    find: "is_same and identified order by name",
+    replace: "is_same order by name",
+    tests: verifyTest,
+    only: "an area says nothing",
   },
   {
     breaks: "The right value is still answered once a number has too many wrong ones",
@@ -234,10 +308,25 @@ export const resident: readonly Mutant[] = [
     only: "different persons",
   },
   {
+    breaks: "A key that the partner does not have shows every field",
+    file: reading,
+    find: "case when k.id is null then '{}' else k.fields end",
+    replace: "k.fields",
+    tests: ["test/resident/fields.test.ts"],
+  },
+  {
+    breaks: "Two claims about one column are compared in one verification",
+    file: verifying,
+    find: " or count(*) > 1",
+    replace: "",
+    tests: verifyTest,
+    only: "two claims about one column",
+  },
+  {
     breaks: "A search shows fields that the agreement lacks",
     file: reading,
-    find: "page.residents := resident.show(finding.ids, fields);",
-    replace: "page.residents := resident.show(finding.ids, null);",
+    find: "page.ids := finding.ids;\n  page.residents := resident.show(page.ids, fields);",
+    replace: "page.ids := finding.ids;\n  page.residents := resident.show(page.ids, null);",
     tests: ["test/resident/fields.test.ts"],
   },
   {

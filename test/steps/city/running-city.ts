@@ -27,6 +27,7 @@ export interface RunningCity {
   readonly importerUrl: string;
   readonly partnerAdminUrl: string;
   readonly senderAdminUrl: string;
+  readonly subjectUrl: string;
   readonly residentUrl: string;
   readonly employeeUrl: string;
   readonly employeeAdminUrl: string;
@@ -63,6 +64,7 @@ const describe = (city: City): Omit<RunningCity, "ways" | "assembly" | "template
     importerUrl: urlOf("importer"),
     partnerAdminUrl: urlOf("partner-admin"),
     senderAdminUrl: urlOf("sender-admin"),
+    subjectUrl: urlOf("subject"),
     residentUrl: urlOf("resident"),
     employeeUrl: urlOf("employee"),
     employeeAdminUrl: urlOf("employee-admin"),

@@ -2,11 +2,11 @@ import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
 import type { Outgoing } from "../../outbox/message.ts";
 import { ChannelFailure, type SendOutcome, Unsendable } from "../channel.ts";
+import { type ChannelRequest, type ExchangeOptions, exchange } from "../exchange.ts";
 import { AccountRejected, type RequestChannel, type RequestChannelOptions } from "../request-link.ts";
-import { type ExchangeOptions, exchange } from "./exchange.ts";
 import { countParts } from "./parts.ts";
 import { findSmsRefusal } from "./refusals.ts";
-import { type GatewayRequest, requestOf } from "./request.ts";
+import { requestOf } from "./request.ts";
 import { judge } from "./verdict.ts";
 
 /** After that a message tries whether the gateway accepts the same settings again: it was perhaps corrected there. */
@@ -60,15 +60,14 @@ export const smsChannel = ({
   const prepare = async (
     payload: Uint8Array,
     message: Outgoing,
-  ): Promise<{ settings: SmsSettings; request: GatewayRequest }> => {
+  ): Promise<{ settings: SmsSettings; request: ChannelRequest }> => {
     const settings = await findSettings();
     return { settings, request: requestOf(settings, message, Buffer.from(payload).toString()) };
   };
 
   const send = async (payload: Uint8Array, message: Outgoing): Promise<SendOutcome> => {
     const { settings, request } = await prepare(payload, message).catch(fail);
-    if (signal.aborted) throw new ChannelFailure("aborted", false);
-    const verdict = await exchange(request, { connector, timeoutMs })
+    const verdict = await exchange(request, { connector, timeoutMs, signal, isUnique: true })
       .then((answer) => judge(settings, answer))
       .catch(doubt);
     if (verdict.outcome !== "account-rejected") {

@@ -1,15 +1,7 @@
 import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
 import type { Outgoing } from "../../outbox/message.ts";
+import type { ChannelRequest } from "../exchange.ts";
 import { countParts } from "./parts.ts";
-
-/** A message as an HTTP request. */
-export interface GatewayRequest {
-  readonly method: "GET" | "POST";
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-}
 
 type Values = Readonly<Record<"phone" | "text" | "id" | "from" | "alphabet", string>>;
 
@@ -42,7 +34,7 @@ export const requestOf = (
   settings: SmsSettings,
   { id, phone }: Pick<Outgoing, "id" | "phone">,
   text: string,
-): GatewayRequest => {
+): ChannelRequest => {
   const { url, format, headers, from, alphabets } = settings;
   const { origin, pathname, search } = new URL(url);
   const values = { phone, text, id, from, alphabet: alphabets[countParts(text).alphabet] };

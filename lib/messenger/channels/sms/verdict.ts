@@ -1,7 +1,7 @@
 import type { SmsSettings } from "#lib/messaging/channel-settings.ts";
 import { findCode, findId, findText, lookUp, readFields } from "#lib/messaging/gateway-fields.ts";
 import { ChannelFailure, type SendOutcome } from "../channel.ts";
-import type { GatewayAnswer } from "./exchange.ts";
+import type { ChannelAnswer } from "../exchange.ts";
 import { isOwnCode } from "./refusals.ts";
 
 /** What an answer says about the message, or about the account. */
@@ -28,7 +28,7 @@ const accept = ({ reference: place }: SmsSettings, fields: unknown): Verdict => 
  * @throws ChannelFailure when it leaves open whether the message was sent: 5xx, 408 (RFC 9110, 15.5.9), a redirect, or
  * another text than the settings describe.
  */
-export const judge = (settings: SmsSettings, { status, text }: GatewayAnswer): Verdict => {
+export const judge = (settings: SmsSettings, { status, text }: ChannelAnswer): Verdict => {
   const { accepted, statuses } = settings;
   const fields = readFields(text);
   const said = findText(fields, accepted?.field);

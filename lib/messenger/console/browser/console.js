@@ -16,6 +16,8 @@ const find = (selector, root = document) => {
 };
 
 const offline = find("#offline");
+/** The path of this page. Its forms answer there, or at paths below it. */
+const home = document.body.dataset.home ?? "/console";
 /** @type {number | undefined} */
 let timer;
 /** @type {AbortController | undefined} */
@@ -28,13 +30,19 @@ let updatedAt = new Date();
 /** @param {Response} response */
 const show = async (response) => {
   // another path is the login page: the operator has logged out, or the login has expired
-  if (new URL(response.url).pathname !== "/console") return location.assign(response.url);
+  const { pathname } = new URL(response.url);
+  if (pathname !== home && !pathname.startsWith(`${home}/`)) return location.assign(response.url);
   if (!response.ok) throw new Error(`status ${response.status}`);
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
   // in place, so that focus, typed text, ticks and open details stay, and until the form is sent a choice
   const kept = ["value", "open", "checked", ...(isSubmitting ? [] : ["selected"])];
-  const beforeAttributeUpdated = (/** @type {string} */ name) => !kept.includes(name);
-  Idiomorph.morph(find("main"), find("main", next), { callbacks: { beforeAttributeUpdated } });
+  const beforeAttributeUpdated = (/** @type {string} */ name, /** @type {Node} */ node) =>
+    node instanceof HTMLProgressElement || !kept.includes(name);
+  // what answers a form stays until the next form: a page that is polled does not have it
+  const beforeNodeMorphed = (/** @type {Node} */ node) =>
+    isSubmitting || !(node instanceof HTMLElement && "kept" in node.dataset);
+  const callbacks = { beforeAttributeUpdated, beforeNodeMorphed };
+  Idiomorph.morph(find("main"), find("main", next), { callbacks });
   document.title = next.title;
   updatedAt = new Date();
   offline.hidden = true;
@@ -76,7 +84,7 @@ const poll = () => {
   if (document.hidden || isSubmitting) return;
   const options = isIdle ? { headers: { "x-idle": "1" } } : {};
   isIdle = true;
-  load("/console", options, pollTimeoutMs, "silent");
+  load(home, options, pollTimeoutMs, "silent");
 };
 
 for (const type of ["keydown", "pointerdown"])
@@ -86,6 +94,13 @@ for (const type of ["keydown", "pointerdown"])
 
 document.addEventListener("visibilitychange", poll);
 
+// before the upload: a server that rejects it closes the connection, and the answer may be lost
+document.addEventListener("change", ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.type !== "file") return;
+  const { maxBytes, tooLarge = "" } = target.dataset;
+  target.setCustomValidity((target.files?.[0]?.size ?? 0) > Number(maxBytes) ? tooLarge : "");
+});
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!(form instanceof HTMLFormElement) || !form.hasAttribute("data-live")) return;
@@ -93,8 +108,9 @@ document.addEventListener("submit", async (event) => {
   if (isSubmitting) return;
   isSubmitting = true;
   form.setAttribute("aria-busy", "true");
-  const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
-  const body = new URLSearchParams(fields);
+  const fields = new FormData(form);
+  const texts = () => new URLSearchParams([...fields].map(([name, value]) => [name, String(value)]));
+  const body = form.enctype === "multipart/form-data" ? fields : texts();
   // a second button of a form has an action of its own
   const button = event.submitter;
   const action =
@@ -105,7 +121,8 @@ document.addEventListener("submit", async (event) => {
   isSubmitting = false;
   form.removeAttribute("aria-busy");
   const notice = find("#notice");
-  if (notice.dataset.kind !== "failed") {
+  const stays = button instanceof HTMLButtonElement && "stay" in button.dataset;
+  if (notice.dataset.kind !== "failed" && !stays) {
     form.reset();
     form.closest("details")?.removeAttribute("open");
   }

@@ -42,13 +42,20 @@ const renderLanguages = (current: Language): Html => {
   return html`<nav class="languages" aria-label="${languages[current].page.languages}">${links}</nav>`;
 };
 
-/*
- * Empty sections are hidden, not left out: the script updates the page in place, and a section that appears or
- * disappears must not move the keyboard focus.
+/** What the frame of each page of an operator shows. */
+type Framed = Pick<View, "operator" | "notice" | "words" | "language">;
+
+/**
+ * Renders a page of an operator who has logged in. It works without the script, by reloading.
+ *
+ * @param home the page's path, which the script polls.
  */
-/** Renders the console's page. It works without the script, by reloading. */
-export const renderPage = (view: View): string => {
-  const { operator, notice, words, language } = view;
+export const renderFrame = (
+  { operator, notice, words, language }: Framed,
+  home: string,
+  title: string,
+  content: Html,
+): string => {
   const { page } = words;
   const header = html`<header class="bar">
 ${renderBrand(words)}
@@ -58,15 +65,32 @@ ${renderLanguages(language)}
 </header>`;
   return document(
     language,
-    words.title,
-    html`<body>
+    title,
+    html`<body data-home="${home}">
 ${header}
 <p id="offline" class="banner bad" role="alert" data-silent="${page.silent}" data-unanswered="${page.unanswered}" data-retrying="${page.retrying}" hidden></p>
 <noscript><p class="banner">${page.reload}</p></noscript>
 <main>
-<h1 class="unseen">${words.title}</h1>
+<h1 class="unseen">${title}</h1>
 <p id="notice" class="banner ${notice?.kind === "failed" ? "bad" : "good"}" role="status" tabindex="-1" data-kind="${notice?.kind}">${notice?.text}</p>
-${renderAlerts(view)}
+${content}
+</main>
+<script type="module" src="/console/console.js"></script>
+</body>`,
+  );
+};
+
+/*
+ * Empty sections are hidden, not left out: the script updates the page in place, and a section that appears or
+ * disappears must not move the keyboard focus.
+ */
+/** Renders the console's page. */
+export const renderPage = (view: View): string =>
+  renderFrame(
+    view,
+    "/console",
+    view.words.title,
+    html`${renderAlerts(view)}
 ${renderAccounts(view)}
 ${renderStatus(view)}
 ${renderStopped(view)}
@@ -80,12 +104,8 @@ ${renderCallbacks(view)}
 ${renderOptOut(view)}
 ${renderAnswer(view)}
 ${renderUnlinking(view)}
-${renderActs(view)}
-</main>
-<script type="module" src="/console/console.js"></script>
-</body>`,
+${renderActs(view)}`,
   );
-};
 
 const renderAlone = (language: Language, heading: string, content: Html, head?: Html): string => {
   const words = languages[language];

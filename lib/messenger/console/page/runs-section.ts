@@ -5,7 +5,8 @@ import { renderAge } from "./age.ts";
 import { renderTable } from "./table.ts";
 import { hiddenUnless, may, type View } from "./view.ts";
 
-const tones: Record<RunSummary["state"], string> = {
+/** The colours of states. */
+export const tones: Record<RunSummary["state"], string> = {
   running: "waiting",
   done: "good",
   failed: "bad",
@@ -20,13 +21,18 @@ export const quote = (name: string) => (/^[\w-]+$/.test(name) ? name : `'${name.
 export const replayCommand = (job: string, scheduledAt: Date): string =>
   `npm run notify -- replay ${quote(job)} --at ${scheduledAt.toISOString()}`;
 
-const renderCounts = (counts: Readonly<Record<string, number>>, none: string): Html => {
+/** Renders what there is of each kind. */
+export const renderCounts = (counts: Readonly<Record<string, number>>, none: string): Html => {
   const present = Object.entries(counts).filter(([, count]) => count > 0);
   if (present.length === 0) return html`<span class="muted">${none}</span>`;
   return html`<ul class="counts">${present.map(([name, count]) => html`<li>${count} ${name}</li>`)}</ul>`;
 };
 
-const inOrder = (messages: RunSummary["messages"], { messages: { states: meanings } }: View["words"]) =>
+/** Names the states of messages, in the order in which a message goes through them. */
+export const inOrder = (
+  messages: RunSummary["messages"],
+  { messages: { states: meanings } }: View["words"],
+) =>
   Object.fromEntries(
     states.map((state) => [meanings ? `${state} (${meanings[state]})` : state, messages[state] ?? 0]),
   );
@@ -35,13 +41,18 @@ const inOrder = (messages: RunSummary["messages"], { messages: { states: meaning
 const commandFor = ({ job, bulk, scheduledAt }: RunSummary): string =>
   bulk === null ? replayCommand(job, scheduledAt) : `npm run notify -- bulk-report ${bulk}`;
 
-/** Renders the form that cancels what waits of a bulk run. */
-const renderCancel = ({ bulk, messages }: RunSummary, view: View): Html => {
+/** Renders the form that cancels what waits of a bulk run. @param query of the action: the page that it leads to. */
+export const renderCancel = (
+  { bulk, messages, state }: RunSummary,
+  view: Pick<View, "operator" | "words">,
+  query = "",
+): Html => {
   const { cancel } = view.words.runs;
   const waiting = messages.PENDING ?? 0;
-  return html`<details${hiddenUnless(waiting > 0 && may(view, "operator"))}>
+  const mayWait = waiting > 0 || state === "running";
+  return html`<details${hiddenUnless(mayWait && may(view, "operator"))}>
 <summary>${cancel.summary}</summary>
-<form method="post" action="/console/cancel-run" class="stack" data-live>
+<form method="post" action="/console/cancel-run${query}" class="stack" data-live>
 <input type="hidden" name="run" value="${bulk}">
 <label class="tick"><input type="checkbox" name="confirmed" value="yes" required> ${cancel.confirm}</label>
 <div class="buttons"><button class="danger">${cancel.button(waiting)}</button></div>
@@ -66,7 +77,7 @@ const renderRun = (run: RunSummary, view: View): Html => {
 </tr>`;
 };
 
-/** The task has no right to read the recipients: it shows what to run where there is one. */
+/** The task has no right to read the recipients of jobs (schema audience): it shows what to run where there is one. */
 const renderCommands = ({ state, words: { runs } }: View): Html => {
   const lines = (job: string) =>
     [
@@ -90,6 +101,7 @@ export const renderRuns = (view: View): Html => {
 <h2 id="runs-title">${heading}</h2>
 <p class="muted"${hiddenUnless(runs.length === 0)}>${unread ? unavailable : none}</p>
 ${renderTable("runs", columns, rows)}
+<p><a href="/console/bulk">${view.words.bulk.open}</a></p>
 ${renderCommands(view)}
 </section>`;
 };

@@ -30,4 +30,4 @@ export const pathOf = ({ state }: View, action: string): string => {
   return `/console/${action}${query}`;
 };
 
-export const may = ({ operator }: View, role: Role): boolean => isAllowed(operator, role);
+export const may = ({ operator }: Pick<View, "operator">, role: Role): boolean => isAllowed(operator, role);

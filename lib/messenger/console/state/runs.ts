@@ -19,20 +19,42 @@ export interface RunSummary {
 
 const maxRuns = 10;
 
+const summaryColumns = (sql: postgres.ISql) => sql`
+  id, job, case when template is not null then split_part(job, ':', 2) end as bulk,
+  scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
+  (select coalesce(jsonb_object_agg(counted.state, counted.count), '{}') from (
+    select m.state, count(*) from messaging.message m where m.run = shown.id group by m.state) counted) as messages`;
+
 /**
  * Lists the latest runs that had recipients or failed, after the bulk runs with messages that wait, for days. Most runs have
  * none: jobs run every few minutes.
  */
 export const listRuns = (sql: postgres.ISql) => sql<RunSummary[]>`
-  select id, job, case when template is not null then split_part(job, ':', 2) end as bulk,
-    scheduled_at as "scheduledAt", state, reason, accepted, opted_out, refused, expired,
-    (select coalesce(jsonb_object_agg(counted.state, counted.count), '{}') from (
-      select m.state, count(*) from messaging.message m where m.run = shown.id group by m.state) counted) as messages
+  select ${summaryColumns(sql)}
   from notification.run shown
   where state = 'failed' or accepted + opted_out + refused + expired > 0
   order by case when template is not null then
     exists (select from messaging.message m where m.run = shown.id and is_open) else false end desc,
     scheduled_at desc, job limit ${maxRuns}`;
+
+/** A bulk run on the page of bulk notifications. */
+export interface BulkRunSummary extends RunSummary {
+  readonly bulk: string;
+  readonly template: string;
+  /** Recipients in its file. */
+  readonly lines: number | null;
+  /** Whether it hands over no more although it has not ended: its task or command was killed. */
+  readonly isInterrupted: boolean;
+}
+
+/** Longer than any batch takes. */
+const silenceMs = 60_000;
+
+/** Lists the latest bulk runs, newest first. */
+export const listBulkRuns = (sql: postgres.ISql) => sql<BulkRunSummary[]>`
+  select ${summaryColumns(sql)}, template, lines,
+    state = 'running' and changed_at < now() - ${`${silenceMs} ms`}::text::interval as "isInterrupted"
+  from notification.run shown where template is not null order by scheduled_at desc limit ${maxRuns}`;
 
 /** A job whose runs fail. */
 export interface FailedJob {

@@ -1,5 +1,6 @@
 import { accounts } from "./accounts.ts";
 import { alerts } from "./alerts.ts";
+import { bulk } from "./bulk.ts";
 import { callbacks } from "./callbacks.ts";
 import { messages } from "./messages.ts";
 import { outcomes } from "./outcomes.ts";
@@ -158,6 +159,7 @@ export const en = {
     run: "Runs the job now",
     replay: "Retries the recipients who have not been notified",
   },
+  bulk: bulk.en,
   accounts: accounts.en,
   senders: senders.en,
   callbacks: callbacks.en,
@@ -183,6 +185,12 @@ export const en = {
       answer: "set the automatic answer",
       "no-answer": "removed the automatic answer",
       "cancel-run": "cancelled a bulk run",
+      "bulk-preview": "previewed a file",
+      "bulk-start": "sent to a file",
+      "bulk-report": "read the report of a bulk run",
+      "template-add": "proposed a text",
+      "template-approve": "approved a text",
+      "template-retire": "retired a text",
     },
   },
   ...outcomes.en,

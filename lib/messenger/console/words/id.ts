@@ -1,5 +1,6 @@
 import { accounts } from "./accounts.ts";
 import { alerts } from "./alerts.ts";
+import { bulk } from "./bulk.ts";
 import { callbacks } from "./callbacks.ts";
 import type { Words } from "./en.ts";
 import { messages } from "./messages.ts";
@@ -158,6 +159,7 @@ export const id: Words = {
     run: "Menjalankan job sekarang",
     replay: "Mencoba lagi untuk penerima yang belum menerima pesan",
   },
+  bulk: bulk.id,
   accounts: accounts.id,
   senders: senders.id,
   callbacks: callbacks.id,
@@ -188,6 +190,12 @@ export const id: Words = {
       answer: "menyimpan jawaban otomatis",
       "no-answer": "menghapus jawaban otomatis",
       "cancel-run": "membatalkan pengiriman massal",
+      "bulk-preview": "melihat pratinjau berkas",
+      "bulk-start": "mengirim ke berkas",
+      "bulk-report": "membaca laporan pengiriman massal",
+      "template-add": "mengusulkan teks",
+      "template-approve": "menyetujui teks",
+      "template-retire": "menarik teks",
     },
   },
   ...outcomes.id,

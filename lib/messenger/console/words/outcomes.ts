@@ -22,6 +22,12 @@ const en = {
     answerRemoved: "No automatic answer is sent any more.",
     runCancelled: (count: number) =>
       `Run cancelled: ${count} ${count === 1 ? "message" : "messages"} that waited will not be sent.`,
+    previewed: "Preview below. Nothing has been sent.",
+    started: (run: string) => `The run ${run} has started. Its progress is shown below.`,
+    templateAdded: (name: string, version: number) =>
+      `${name} ${version} is a draft. Another operator approves it.`,
+    templateApproved: (name: string, version: number) => `${name} ${version} is sent from now on.`,
+    templateRetired: (name: string, version: number) => `${name} ${version} is not sent any more.`,
   },
   failures: {
     pause: "Sending could not be paused: the database is not responding.",
@@ -47,6 +53,17 @@ const en = {
     badVersion:
       "The version was not set: enter three numbers with dots. The first two are those of the messenger's own version, and the last is not lower.",
     notLeader: "Another task leads; use its console, or stop it.",
+    rejected: (reason: string) => `Nothing was sent or changed: ${reason}`,
+    preview: "There is no preview: the database is not responding.",
+    start:
+      "The run was not started, or stops after the messages that it has handed over: the database is not responding. Check the runs below; the same file under the same name tells nobody twice.",
+    template: "The template was not changed: the database is not responding.",
+    badRunName: "The name of a run has 1 to 80 lower-case letters, digits and dashes.",
+    badTemplateName: "The name of a template has 1 to 60 lower-case letters, digits and dashes.",
+    badValues: (line: string) => `Write each value as name=rule, such as name=words:60, not ${line}.`,
+    badText: (max: number) => `The text has more than ${max} characters.`,
+    fileTooLarge: (megabytes: number) => `The file has more than ${megabytes} MB: split it.`,
+    tooManyFiles: "Others are sending files right now: try again in a moment.",
   },
 };
 
@@ -72,6 +89,11 @@ const id: typeof en = {
     answerSet: "Jawaban otomatis disimpan.",
     answerRemoved: "Jawaban otomatis tidak dikirim lagi.",
     runCancelled: (count) => `Pengiriman massal dibatalkan: ${count} pesan yang menunggu tidak akan dikirim.`,
+    previewed: "Pratinjau ada di bawah. Belum ada yang dikirim.",
+    started: (run) => `Pengiriman ${run} sudah dimulai. Kemajuannya ditampilkan di bawah.`,
+    templateAdded: (name, version) => `${name} ${version} menjadi draf. Operator lain yang menyetujuinya.`,
+    templateApproved: (name, version) => `${name} ${version} dikirim mulai sekarang.`,
+    templateRetired: (name, version) => `${name} ${version} tidak dikirim lagi.`,
   },
   failures: {
     pause: "Pengiriman tidak dapat dijeda: basis data tidak merespons.",
@@ -97,6 +119,17 @@ const id: typeof en = {
     badVersion:
       "Versi tidak disimpan: masukkan tiga angka dengan titik. Dua yang pertama sama dengan versi messenger sendiri, dan yang terakhir tidak lebih rendah.",
     notLeader: "Task lain adalah leader; gunakan konsolnya, atau hentikan task itu.",
+    rejected: (reason) => `Tidak ada yang dikirim atau diubah: ${reason}`,
+    preview: "Pratinjau tidak tersedia: basis data tidak merespons.",
+    start:
+      "Pengiriman tidak dimulai, atau berhenti setelah pesan yang sudah diteruskan: basis data tidak merespons. Periksa pengiriman di bawah; berkas yang sama dengan nama yang sama tidak mengirim dua kali kepada siapa pun.",
+    template: "Template tidak diubah: basis data tidak merespons.",
+    badRunName: "Nama pengiriman terdiri dari 1 sampai 80 huruf kecil, angka, dan tanda hubung.",
+    badTemplateName: "Nama template terdiri dari 1 sampai 60 huruf kecil, angka, dan tanda hubung.",
+    badValues: (line) => `Tulis setiap nilai sebagai nama=aturan, misalnya name=words:60, bukan ${line}.`,
+    badText: (max) => `Teksnya lebih dari ${max} karakter.`,
+    fileTooLarge: (megabytes) => `Berkasnya lebih dari ${megabytes} MB: bagi menjadi beberapa berkas.`,
+    tooManyFiles: "Operator lain sedang mengirim berkas: coba lagi sebentar lagi.",
   },
 };
 

@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import type { Act, SubjectState } from "#lib/resident/subject.ts";
+import { digestWith } from "#lib/secrets/pepper.ts";
+import { CommandError, WrongCall } from "../command.ts";
+import { findPepper } from "../pepper.ts";
+
+/** Reads a text that the audit stores: that of the domain audit.reference. @throws WrongCall */
+const readReference = (option: string) => (text: string) => {
+  const trimmed = text.trim();
+  if (/^[ -~]{1,100}$/.test(trimmed) && !/\d{15}/.test(trimmed)) return trimmed;
+  throw new WrongCall(
+    `${option} must be 1 to 100 letters, digits and signs of ASCII, without the number of a person`,
+  );
+};
+
+/** @throws WrongCall */
+export const readNik = (text: string): string => {
+  if (/^\d{16}$/.test(text)) return text;
+  throw new WrongCall("NIK must have exactly 16 digits");
+};
+
+export const by = ["--by <operator>", "who does it, for the audit", readReference("--by")] as const;
+export const reason = ["--reason <text>", "why, for the audit", readReference("--reason")] as const;
+export const caseOf = [
+  "--case <reference>",
+  "the citizen's request in your files",
+  readReference("--case"),
+] as const;
+
+export interface ActOptions {
+  readonly by: string;
+  readonly reason: string;
+  readonly case?: string | undefined;
+}
+
+/** @throws CommandError without the pepper of the audit. */
+export const createAct = async (nik: string, given: ActOptions): Promise<Act> => {
+  const pepper = await findPepper("PEPPER_SECRET_ID", "audit-pepper");
+  const nikDigest = pepper && digestWith(pepper).digest(nik);
+  if (!nikDigest)
+    throw new CommandError("Set PEPPER_SECRET_ID to the full name of the stage's secret audit-pepper.");
+  return {
+    nik,
+    nikDigest,
+    pepperVersion: pepper.version,
+    operator: given.by,
+    reason: given.reason,
+    caseReference: given.case ?? null,
+    requestId: randomUUID(),
+  };
+};
+
+const absences: Readonly<Record<SubjectState, string>> = {
+  stored: "The resident is not restricted.",
+  restricted: "The resident is restricted already.",
+  erased: "The resident was erased.",
+  unknown: "No resident has this NIK.",
+};
+
+/** The error of an act that had nothing to do; the audit has its attempt. */
+export const nothingToDo = (state: SubjectState): CommandError => new CommandError(absences[state]);

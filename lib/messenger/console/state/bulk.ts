@@ -1,0 +1,62 @@
+import type { Readable } from "node:stream";
+import type postgres from "postgres";
+import type { MessageClass } from "#lib/messaging/submission.ts";
+import type { BulkPreview } from "#lib/notification/bulk.ts";
+import { type BulkTemplate, listBulkTemplates } from "#lib/notification/bulk-template.ts";
+import {
+  listVersions,
+  type TemplateDraft,
+  type TemplateEditor,
+  type TemplateVersion,
+} from "#lib/notification/template-version.ts";
+import { type BulkRunSummary, listBulkRuns } from "./runs.ts";
+
+/** What an operator says about a file of recipients. */
+export interface BulkWish {
+  readonly template: string;
+  readonly class: MessageClass;
+  /** Undefined for the name that follows from template and file. */
+  readonly name: string | undefined;
+}
+
+/** A preview, and what identifies it when the run is started. */
+export interface ShownPreview extends BulkPreview {
+  readonly fingerprint: string;
+  /** Columns of the file that the template does not have. */
+  readonly ignored: readonly string[];
+}
+
+/** What the page of bulk notifications shows. It contains no numbers and no values of a file. */
+export interface BulkState {
+  readonly choices: readonly BulkTemplate[];
+  readonly runs: readonly BulkRunSummary[];
+  readonly versions: readonly TemplateVersion[];
+}
+
+/** The console's hold on bulk runs and templates. Errors of the operator are RunErrors, HeaderErrors and TemplateErrors. */
+export interface BulkDesk {
+  readonly read: () => Promise<BulkState>;
+  readonly preview: (file: Readable, wish: BulkWish) => Promise<ShownPreview>;
+  /**
+   * Starts or continues a run, and goes on in the background.
+   * @param fingerprint of the preview that the operator has seen. @returns the name of the run.
+   */
+  readonly start: (file: Readable, wish: BulkWish, fingerprint: string) => Promise<string>;
+  /** @returns the report as CSV; undefined for an unknown run. */
+  readonly report: (name: string) => Promise<string | undefined>;
+  /** @returns the number of the version. */
+  readonly addTemplate: (draft: TemplateDraft, author: TemplateEditor) => Promise<number>;
+  readonly approveTemplate: (name: string, version: number, approver: TemplateEditor) => Promise<void>;
+  readonly retireTemplate: (name: string, version: number) => Promise<void>;
+}
+
+const maxVersions = 30;
+
+export const readBulkState = async (sql: postgres.Sql): Promise<BulkState> => {
+  const [choices, runs, versions] = await Promise.all([
+    listBulkTemplates(sql),
+    listBulkRuns(sql),
+    listVersions(sql, undefined),
+  ]);
+  return { choices, runs, versions: versions.slice(0, maxVersions) };
+};

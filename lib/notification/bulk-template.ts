@@ -1,0 +1,34 @@
+import type postgres from "postgres";
+import type { Bulk } from "./bulk-decision.ts";
+import { listRules, type Template } from "./template.ts";
+import { resolveTemplate } from "./template-version.ts";
+import { templates } from "./templates.ts";
+
+/** A code would be readable in the outbox, and a file would have to be downloaded for each recipient. */
+const isForBulk = ({ class: kind, file }: Template): boolean => kind !== "one-time-code" && !file;
+
+/** Finds the template that bulk runs send under this name: the approved version, or that in code. */
+export const findBulkTemplate = async (
+  sql: postgres.Sql,
+  name: string,
+): Promise<Bulk["template"] | undefined> => {
+  const template = await resolveTemplate(sql, name);
+  return template && isForBulk(template) ? { name, ...template } : undefined;
+};
+
+/** A template to choose, with the columns that its file must have. */
+export interface BulkTemplate {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** Lists the templates of bulk runs by name. */
+export const listBulkTemplates = async (sql: postgres.Sql): Promise<BulkTemplate[]> => {
+  const stored = await sql<{ name: string }[]>`
+    select distinct name from notification.template where approver is not null and retired_at is null`;
+  const names = new Set([...Object.keys(templates), ...stored.map(({ name }) => name)]);
+  const found = await Promise.all([...names].sort().map((name) => findBulkTemplate(sql, name)));
+  return found.flatMap((template) =>
+    template ? { name: template.name, columns: ["phone", ...Object.keys(listRules(template))] } : [],
+  );
+};

@@ -1,0 +1,153 @@
+import type postgres from "postgres";
+import { residentImport } from "./import.ts";
+
+/** Who does something for a citizen, and why. The audit stores it. */
+export interface Act {
+  readonly nik: string;
+  /** HMAC of the NIK, with the audit's pepper. */
+  readonly nikDigest: Buffer;
+  readonly pepperVersion: number;
+  readonly operator: string;
+  readonly reason: string;
+  readonly caseReference: string | null;
+  readonly requestId: string;
+}
+
+/** What was stored about the NIK before the act. */
+export type SubjectState = "stored" | "restricted" | "erased" | "unknown";
+
+export interface Change {
+  /** Column of the table of residents. */
+  readonly column: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+interface Outcome {
+  readonly state: SubjectState;
+  /** Of the resident; it stays the same. Null if unknown. */
+  readonly id: number | null;
+}
+
+export interface Correction extends Outcome {
+  /** Only those that differ. */
+  readonly changes: readonly Change[];
+}
+
+export interface Removal extends Outcome {
+  readonly done: boolean;
+}
+
+/** The columns that an operator may correct: all that an import brings, except the key and the time. */
+export const correctable = residentImport.columns.filter(
+  ({ column }) => column !== residentImport.key && column !== "created_at",
+);
+
+/** The error of the database while an import runs. */
+export const importRunning = "55P03";
+
+const row = (sql: postgres.Sql, act: Act) => sql`
+  row(${act.nik}, ${act.nikDigest}, ${act.pepperVersion}, ${act.operator}, ${act.reason}, ${act.caseReference},
+    ${act.requestId})::resident.act`;
+
+const outcomeOf = <T>([found]: readonly { outcome: T }[]): T => {
+  if (!found) throw new Error("the act returned no row");
+  return found.outcome;
+};
+
+/** Changes values of a resident, by column, also of a restricted one. */
+export const correctSubject = async (
+  sql: postgres.Sql,
+  act: Act,
+  changes: Readonly<Record<string, string>>,
+): Promise<Correction> =>
+  outcomeOf(
+    await sql<{ outcome: Correction }[]>`
+      select resident.correct_subject(${row(sql, act)}, ${JSON.stringify(changes)}::text::jsonb) as outcome`,
+  );
+
+/** Withholds a resident from every read, or shows them again. */
+export const restrictSubject = async (sql: postgres.Sql, act: Act, isLifted: boolean): Promise<Removal> =>
+  outcomeOf(
+    await sql<{ outcome: Removal }[]>`
+      select resident.restrict_subject(${row(sql, act)}, ${isLifted}) as outcome`,
+  );
+
+/**
+ * Erases a resident, or lets imports add an erased one again.
+ *
+ * @throws PostgresError {@link importRunning}
+ */
+export const eraseSubject = async (sql: postgres.Sql, act: Act, isLifted: boolean): Promise<Removal> =>
+  outcomeOf(
+    await sql<{ outcome: Removal }[]>`
+      select resident.erase_subject(${row(sql, act)}, ${isLifted}) as outcome`,
+  );
+
+/** A read that showed the resident, among others or alone. */
+export interface ReportedRead {
+  readonly id: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly partner: string;
+  readonly route: "list" | "search" | "verify";
+  /** As the partner stated them. */
+  readonly purpose: string | null;
+  readonly case: string | null;
+  /** Of a verification: by column, whether the value matched. */
+  readonly answers: Readonly<Record<string, boolean>> | null;
+  readonly requestId: string;
+}
+
+/** What was done for the citizen. */
+export interface ReportedAct {
+  readonly id: number;
+  readonly at: string;
+  readonly act: "report" | "correct" | "restrict" | "lift" | "erase" | "readmit";
+  readonly by: string;
+  readonly reason: string;
+  readonly case: string | null;
+  readonly requestId: string;
+}
+
+interface ReportedMessage {
+  readonly id: string;
+  readonly acceptedAt: string;
+  readonly sentAt: string | null;
+  readonly state: string;
+  readonly kind: string;
+  readonly sender: string;
+  /** The notification job or bulk run. */
+  readonly job: string | null;
+}
+
+export interface Report extends Outcome {
+  /** Since when the resident is restricted or erased. */
+  readonly since: string | null;
+  /** By column, in clear; null unless stored or restricted. */
+  readonly resident: Readonly<Record<string, string>> | null;
+  /** Those that hold against imports. */
+  readonly corrections: readonly (Change & { readonly at: string })[];
+  /** Newest first. */
+  readonly reads: readonly ReportedRead[];
+  readonly acts: readonly ReportedAct[];
+  /** Whether there are older reads or acts. */
+  readonly hasMore: boolean;
+  /** Of the phone number that was asked for. */
+  readonly number: {
+    readonly messages: readonly ReportedMessage[];
+    readonly optedOutSince: string | null;
+  } | null;
+}
+
+/** @param most reads and acts. @param phone a number with its HMAC, by the pepper of opt-outs. */
+export const reportSubject = async (
+  sql: postgres.Sql,
+  act: Act,
+  { most, phone }: { most: number; phone?: { readonly number: string; readonly digest: Buffer } | undefined },
+): Promise<Report> =>
+  outcomeOf(
+    await sql<{ outcome: Report }[]>`
+      select resident.report_subject(${row(sql, act)}, ${most}, ${phone?.number ?? null}, ${phone?.digest ?? null})
+        as outcome`,
+  );

@@ -1,0 +1,155 @@
+import { expect, test } from "vitest";
+import { openBulkConsole } from "../../steps/bulk-console.ts";
+import { operator, userOf } from "../../steps/console.ts";
+import { database, stageEachTest, start } from "../running-task.ts";
+
+stageEachTest();
+
+const sari = { username: "Sari", password: "correct horse 1" };
+const budi = { username: "budi", password: "correct horse 2" };
+const viewer = { username: "viewer", password: "correct horse 3" };
+const users = await Promise.all([
+  userOf(operator),
+  userOf(sari, "operator"),
+  userOf(budi, "operator"),
+  userOf(viewer, "viewer"),
+]);
+const startStage = async () => {
+  const task = await start(undefined, {}, { findUsers: async () => users });
+  return { url: task.url, sariConsole: await openBulkConsole(task.url, sari) };
+};
+const proposal = { template: "news", text: "Halo {{name}}", class: "bulk", values: "name=words:20\r\n" };
+const header = "phone,name,subject,details";
+const states = async () =>
+  (await database.admin`select state from messaging.message order by seq`).map(({ state }) => state);
+
+test("a text that one login proposes is approved by another, not by the same, and then sent", async () => {
+  const { url, sariConsole } = await startStage();
+  expect((await sariConsole.send("template-add", proposal)).text).toContain("news 1 is a draft.");
+  expect(await sariConsole.read()).toContain("You wrote it: another operator approves it.");
+  const version = { template: "news", version: "1" };
+  expect((await sariConsole.send("template-approve", version)).text).toContain(
+    "Nothing was sent or changed: Sari wrote it: another operator must approve it",
+  );
+  const csv = "phone,name\n6281200000001,Siti\n";
+  expect((await sariConsole.preview(csv, { template: "news" })).text).toContain("there is no template news");
+  const budiConsole = await openBulkConsole(url, budi);
+  expect((await budiConsole.send("template-approve", version)).text).toContain("news 1 is sent from now on.");
+  expect((await sariConsole.preview(csv, { template: "news" })).text).toContain("Halo S•••");
+  const [row] = await database.admin`
+    select author, approver, is_author_checked as "isAuthorChecked", is_approver_checked as "isApproverChecked"
+    from notification.template`;
+  expect(row).toEqual({ author: "Sari", approver: "budi", isAuthorChecked: true, isApproverChecked: true });
+  const acts = await database.admin`
+    select name, action, subject, result from messaging.operator_act join messaging.operator_result on act = id
+    where action like 'template%' order by id`;
+  expect(acts.map(({ name, action, subject, result }) => [name, action, subject, result])).toEqual([
+    ["Sari", "template-add", "news", "done"],
+    ["Sari", "template-approve", "news 1", "failed"],
+    ["budi", "template-approve", "news 1", "done"],
+  ]);
+});
+
+test("a name that a command was given is not said to be checked, and its bearer cannot approve in the console", async () => {
+  const { sariConsole } = await startStage();
+  // not as the messenger's role, whose console has checked a login
+  await database.admin`select notification.add_template('news', 'Halo', 'bulk', '{}', 'sari')`;
+  expect(await sariConsole.read()).toContain("by sari (named in the command, not checked)");
+  const { text } = await sariConsole.send("template-approve", { template: "news", version: "1" });
+  expect(text).toContain("Sari wrote it");
+});
+
+test("only what was previewed is sent, and only by whom may send", async () => {
+  const { url, sariConsole } = await startStage();
+  const fields = { template: "reminder", class: "bulk", run: "tax" };
+  const [one, other] = ["6281200000001", "6281200000002"].map(
+    (phone) => `${header}\n${phone},Siti,Pajak,Bayar\n`,
+  );
+  const { fingerprint } = await sariConsole.preview(one ?? "", fields);
+  const start = { ...fields, previewed: fingerprint };
+  for (const [wanted, csv] of [
+    [start, other],
+    [{ ...start, class: "transactional" }, one],
+    [{ ...start, run: "tax-2" }, one],
+    [{ ...start, previewed: "" }, one],
+  ] as const)
+    expect((await sariConsole.send("bulk-start", wanted, csv)).text).toContain(
+      "this is not what the preview has shown; preview the file again",
+    );
+  const watcher = await openBulkConsole(url, viewer);
+  expect((await watcher.send("bulk-start", start, one)).text).toContain("Your role does not allow this");
+  expect(await states()).toEqual([]);
+  expect((await sariConsole.send("bulk-start", start, one)).text).toContain("The run tax has started.");
+  await expect.poll(states).toEqual(["PENDING"]);
+  const acts = await database.admin`
+    select name, action, subject from messaging.operator_act where action like 'bulk%' order by id desc limit 2`;
+  expect(acts.map(({ name, action, subject }) => [name, action, subject])).toEqual([
+    ["Sari", "bulk-start", "tax reminder"],
+    ["viewer", "bulk-start", "tax reminder"],
+  ]);
+});
+
+test.each([
+  ["without a line", "", "The file is empty."],
+  [
+    "without columns",
+    "phone,nama\n",
+    "these are missing: name, subject, details. Expected: phone,name,subject,details",
+  ],
+  [
+    "with a bad number",
+    `${header}\n08,A,B,C\n`,
+    "2 •••••• invalid number phone must be a number with country code",
+  ],
+  [
+    "with an open quote",
+    `${header}\n6281200000001,A,B,C\n6281200000002,"A,B,C\n`,
+    "3 invalid values the quotes do not match",
+  ],
+  ["with a short line", `${header}\n6281200000001,A,B\n`, "the row has 3 fields, the header has 4"],
+  [
+    "with too many lines",
+    `${header}\n${"6281200000001,A,B,C\n".repeat(20_001)}`,
+    "the file has more than 20000 recipients; split it",
+  ],
+])("a file %s is rejected, by line where it has one", async (_, csv, said) => {
+  const { sariConsole } = await startStage();
+  const { text } = await sariConsole.preview(csv, { template: "reminder" });
+  expect(text.replaceAll(/•+/g, "••••••")).toContain(said);
+  expect(await database.admin`select from notification.run`).toHaveLength(0);
+});
+
+test("a file is read only from an operator's own page, and only up to its limit", async () => {
+  const { url, sariConsole } = await startStage();
+  const form = () => {
+    const fields = new FormData();
+    fields.set("template", "reminder");
+    fields.set("file", new File([`${header}\n`], "people.csv"));
+    return fields;
+  };
+  const other = await sariConsole.post("bulk-preview", form(), { origin: "http://localhost:1" });
+  expect(other.status).toBe(403);
+  const stranger = await fetch(`${url}/console/bulk/bulk-preview`, {
+    method: "POST",
+    headers: { origin: new URL(url).origin, "sec-fetch-site": "same-origin" },
+    body: form(),
+    redirect: "manual",
+  });
+  expect([stranger.status, stranger.headers.get("location")]).toEqual([303, "/console/login"]);
+  const large = `${header}\n${"x".repeat(4 * 1024 * 1024 + 20_000)}`;
+  const rejected = await sariConsole.preview(large, { template: "reminder" }).catch(() => undefined);
+  if (rejected) expect(rejected.text).toContain("The file has more than 4 MB: split it.");
+  else expect(await sariConsole.read()).toContain("The file has more than 4 MB: split it.");
+});
+
+test("one file is worked on at a time, and the report of an unknown run is not found", async () => {
+  const { sariConsole } = await startStage();
+  const lines = Array.from({ length: 5_000 }, (_, row) => `62811${1_000_000 + row},A,B,C\n`).join("");
+  const previews = await Promise.all(
+    [1, 2].map(() => sariConsole.preview(`${header}\n${lines}`, { template: "reminder" })),
+  );
+  const isBusy = ({ text }: { text: string }) => text.includes("this task works on another file");
+  expect(previews.filter(isBusy)).toHaveLength(1);
+  for (const run of ["none", "..%2f", ""])
+    expect((await sariConsole.get(`/report?run=${run}`)).status).toBe(404);
+});

@@ -1,0 +1,204 @@
+import type postgres from "postgres";
+import { beforeEach, describe, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { sealReads } from "#lib/maintenance/audit.ts";
+import {
+  type Act,
+  correctSubject,
+  eraseSubject,
+  importRunning,
+  reportSubject,
+  restrictSubject,
+} from "#lib/resident/subject.ts";
+import { recountBlocks } from "#lib/resident/verify.ts";
+import { addReader } from "../steps/residents/reader.ts";
+import { insertSeries } from "../steps/residents/resident-series.ts";
+import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
+
+let database: TemporaryDatabase;
+let admin: postgres.Sql;
+let subject: postgres.Sql;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  admin = database.connect("adminUrl");
+  await migrate(admin);
+  await addReader(admin);
+  await insertSeries(admin, 1, 30);
+  subject = database.connect("subjectUrl");
+});
+
+const nikOf = (number: number) => `99${String(number).padStart(14, "0")}`;
+const nik = nikOf(7);
+const digestOf = (number: string) => Buffer.from(number.repeat(2));
+
+const act = (given: Partial<Act> = {}): Act => ({
+  nik,
+  nikDigest: digestOf(given.nik ?? nik),
+  pepperVersion: 1,
+  operator: "Rina",
+  reason: "the citizen objects",
+  caseReference: "K-1",
+  requestId: "request",
+  ...given,
+});
+
+/** What partners see of a resident by each way. */
+const look = async (sql: postgres.Sql, number = nik) => {
+  const digest = digestOf(number);
+  const claim = JSON.stringify({ name: `Siti ${Number(number.slice(2))}` });
+  const [found] = await sql<{ list: number; shown: number; search: number; verified: boolean }[]>`
+    with page as (select * from resident.list(1, 100, 'p', 'k', 'r'))
+    select total::int as list, (residents::text like ${`%${number}%`})::int as shown,
+      (resident.search(${number}, null, 1, 10, 'p', 'k', 'r', ${digest}, null, 1)).total::int as search,
+      (resident.verify(${number}, ${claim}::text::json, 'p', 'k', 'r', ${digest}, 1) ->> 'name')::boolean as verified
+    from page`;
+  return found;
+};
+const seen = { list: 30, shown: 1, search: 1, verified: true };
+const unseen = { list: 29, shown: 0, search: 0, verified: false };
+
+const upsert = (sql: postgres.Sql, { name = "SITI 7", address = "A", village = "V" }) =>
+  sql`
+    insert into resident.resident as known
+      (nik, family_card_number, name, mother_name, address, hamlet, village, district, city)
+    values (${nik}, '9971010101010001', ${name}, 'I', ${address}, ${nik}, ${village}, 'K', 'C')
+    on conflict (nik) do update set name = excluded.name, address = excluded.address, village = excluded.village`;
+const stored = async (table = "resident") =>
+  (
+    await admin.unsafe(`select id::int, name, address, village from resident.${table} where nik = '${nik}'`)
+  )[0];
+const acts = async () =>
+  (
+    await admin<{ act: string }[]>`
+    select concat_ws(' ', route, row_count, audit.decode_ids(shown), purpose, case_reference, user_reference) as act
+    from audit.resident_read where route like 'subject-%' order by id`
+  ).map((one) => one.act);
+
+describe("a restricted resident", () => {
+  test("is absent from list, search, verification and total, and returns with the same id", async () => {
+    expect(await look(admin)).toEqual(seen);
+    expect(await restrictSubject(subject, act(), false)).toEqual({ state: "stored", id: 7, done: true });
+    expect(await look(admin)).toEqual(unseen);
+    expect(await restrictSubject(subject, act(), false)).toEqual({ state: "restricted", id: 7, done: false });
+    expect(await restrictSubject(subject, act(), true)).toEqual({ state: "restricted", id: 7, done: true });
+    expect(await look(admin)).toEqual(seen);
+    expect(await stored()).toMatchObject({ id: 7, name: "SITI 7" });
+    expect(await recountBlocks(admin)).toEqual([]);
+    expect(await acts()).toEqual(
+      ["restrict 1", "restrict 0", "lift 1"].map((one) => `subject-${one} {7} the citizen objects K-1 Rina`),
+    );
+  });
+
+  test("stays absent when it is imported, and the kept row has the imported values", async () => {
+    await restrictSubject(subject, act(), false);
+    await upsert(database.connect("importerUrl"), { village: "W" });
+    expect(await look(admin)).toEqual(unseen);
+    expect(await stored("restricted_resident")).toMatchObject({ id: 7, village: "W" });
+    expect(await recountBlocks(admin)).toEqual([]);
+  });
+});
+
+describe("an erased resident", () => {
+  test("is gone with its corrections, and leaves the id and an HMAC of the number", async () => {
+    await correctSubject(subject, act(), { name: "SITA" });
+    expect(await eraseSubject(subject, act(), false)).toEqual({ state: "stored", id: 7, done: true });
+    expect(await look(admin)).toEqual(unseen);
+    const [left] = await admin`
+      select (select count(*)::int from resident.correction) as corrections,
+        (select to_jsonb(e) - 'erased_at' from resident.erased_resident e) as tombstone`;
+    expect(left).toEqual({
+      corrections: 0,
+      tombstone: {
+        id: 7,
+        nik_digest: `\\x${digestOf(nik).toString("hex")}`,
+        pepper_version: 1,
+        erased_by: "Rina",
+        reason: "the citizen objects",
+        lifted_at: null,
+      },
+    });
+    expect(await recountBlocks(admin)).toEqual([]);
+  });
+
+  test("can be erased while it is restricted, but not during an import", async () => {
+    await restrictSubject(subject, act(), false);
+    const importer = database.connect("importerUrl");
+    await importer`select from resident.begin_import()`;
+    await expect(eraseSubject(subject, act(), false)).rejects.toMatchObject({ code: importRunning });
+    await importer.end();
+    expect(await eraseSubject(subject, act(), false)).toEqual({ state: "restricted", id: 7, done: true });
+    expect(await stored("restricted_resident")).toBeUndefined();
+  });
+
+  test("leaves an audit that verifies, and that still knows who read the resident", async () => {
+    const maintenance = database.connect("maintenanceUrl");
+    await look(admin);
+    await sealReads(maintenance, 1);
+    await eraseSubject(subject, act(), false);
+    await sealReads(maintenance, 1);
+    const seals = await maintenance`select problem from audit.verify_seals(0, 10)`;
+    expect(seals.map(({ problem }) => problem)).toEqual([null, null]);
+    const { state, resident, reads, acts: done } = await reportSubject(subject, act(), { most: 10 });
+    expect([state, resident, reads.map(({ route }) => route), done.map((one) => one.act)]).toEqual([
+      "erased",
+      null,
+      ["verify", "search", "list"],
+      ["erase"],
+    ]);
+  });
+});
+
+describe("a correction", () => {
+  test("changes the values that differ, and says what they were", async () => {
+    expect(await correctSubject(subject, act(), { name: "SITA", village: "V" })).toEqual({
+      state: "stored",
+      id: 7,
+      changes: [{ column: "name", before: "SITI 7", after: "SITA" }],
+    });
+    expect(await stored()).toMatchObject({ id: 7, name: "SITA" });
+    expect(await acts()).toEqual(["subject-correct 1 {7} the citizen objects K-1 Rina"]);
+  });
+
+  test("holds against an import of the value that it replaced, and ends with any other value", async () => {
+    const importer = database.connect("importerUrl");
+    await correctSubject(subject, act(), { name: "SITA" });
+    await correctSubject(subject, act(), { name: "SITAH" });
+    await correctSubject(subject, act(), { address: "B" });
+    await upsert(importer, { village: "W" });
+    expect(await stored()).toMatchObject({ name: "SITAH", address: "B", village: "W" });
+    await upsert(importer, { name: "SITI AMINAH" });
+    expect(await stored()).toMatchObject({ name: "SITI AMINAH", address: "B" });
+    await upsert(importer, {});
+    expect(await stored()).toMatchObject({ name: "SITI 7", address: "B" });
+  });
+
+  test("holds for a restricted resident", async () => {
+    const importer = database.connect("importerUrl");
+    await restrictSubject(subject, act(), false);
+    await correctSubject(subject, act(), { name: "SITA" });
+    await upsert(importer, { village: "W" });
+    expect(await stored("restricted_resident")).toMatchObject({ name: "SITA", village: "W" });
+  });
+
+  test("of nobody is audited, and changes nothing", async () => {
+    const nobody = act({ nik: nikOf(99) });
+    expect(await correctSubject(subject, nobody, { name: "SITA" })).toEqual({
+      state: "unknown",
+      id: null,
+      changes: [],
+    });
+    expect(await acts()).toEqual(["subject-correct 0 {0} the citizen objects K-1 Rina"]);
+  });
+});
+
+test("the audit takes no act without a reason and an operator, or with the number of a person in them", async () => {
+  for (const wrong of [
+    { reason: "" },
+    { operator: "" },
+    { reason: "because of 997101010101000" },
+    { reason: "x".repeat(101) },
+  ])
+    await expect(restrictSubject(subject, act(wrong), false)).rejects.toMatchObject({ code: "23514" });
+  expect(await look(admin)).toEqual(seen);
+});
