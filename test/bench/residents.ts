@@ -59,11 +59,13 @@ export const benchResidents = async ({
       while ((await profileBlocks(sql)) > 0);
     });
     await sql`vacuum (analyze) resident.name_profile`;
+    onStep("reads");
     const reads = [];
     for (const one of cases) reads.push(await measureCase(sql, one, effort));
     printTable(reads);
     const shown = await measureShown(sql, effort);
     printTable(shown);
+    onStep("readers and writers");
     const readers = await measureReaders(database, effort);
     printTable(readers);
     const writes = await measureWriters(database, effort);
