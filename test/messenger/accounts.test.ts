@@ -53,7 +53,11 @@ const until = (phone: string, id: string) =>
   running.platform.until(() => running.platform.phone(phone).inbox.some((message) => message.id === id));
 
 /** Sends each a text, one after the other. */
-const sendToAll = async (task: Task, more: Record<string, unknown> = {}, phones: readonly string[] = contacts) => {
+const sendToAll = async (
+  task: Task,
+  more: Record<string, unknown> = {},
+  phones: readonly string[] = contacts,
+) => {
   for (const phone of phones) {
     const { id } = await running.submit(task, { phone, ...more });
     await until(phone, id);
@@ -93,7 +97,8 @@ test("messages that have not left a banned account are sent by another one, each
   ban();
   await expect.poll(() => kindOf(task, 1)).toBe("stopped");
   await sendToAll(task);
-  for (const phone of known) expect(sendersTo(phone)).toEqual([expect.not.stringContaining(lidOf(other)), lidOf(other)]);
+  for (const phone of known)
+    expect(sendersTo(phone)).toEqual([expect.not.stringContaining(lidOf(other)), lidOf(other)]);
 });
 
 test("what waited for an account that can no longer send is sent by another one", async () => {

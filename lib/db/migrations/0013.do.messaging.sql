@@ -141,6 +141,8 @@ create table messaging.message (
   -- at a million rows every 20,000 changes, not 200,000: until then, queries of open messages scan dead entries
   autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02
 );
+-- an expression, which only the query for the first open one has: with old statistics, others would read all by it
+create index message_open on messaging.message ((seq + 0)) where is_open;
 create index message_open_of_sender on messaging.message (sender, queue, lane, priority, seq) where is_open;
 create index message_open_of_phone on messaging.message (phone, priority, seq) where is_open;
 create index message_by_sending on messaging.message (sent_at) where sent_at is not null;
@@ -264,9 +266,12 @@ create table messaging.auth_key (
   account smallint not null references messaging.account,
   type text not null,
   id text not null,
+  -- Each write inserts one and deletes the one before. The newest is found first, although vacuum leaves the others as
+  -- long as any transaction is open; versions of an updated row would all be looked at.
+  version bigint generated always as identity,
   value bytea not null,
-  primary key (account, type, id)
-) with (fillfactor = 50); -- each send updates keys: HOT updates need room
+  primary key (account, type, id, version)
+);
 
 -- The keys of an account's last link that the platform ended, encrypted as they were, in case it was a mistake.
 create table messaging.auth_archive (

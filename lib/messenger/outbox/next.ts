@@ -22,6 +22,8 @@ export interface Choice {
   /** Ids of messages under way: one of them may be PENDING again whose delivery has not learned of it. */
   readonly underWay: readonly string[];
   readonly rotation: Rotation;
+  /** The `seq` before which no message is open; {@link OpenFrom}. */
+  readonly openFrom: number;
 }
 
 export type Restrictions = Pick<Choice, "resting" | "account" | "number" | "newContactsUpTo" | "reachable">;
@@ -89,7 +91,7 @@ const conditions = (sql: postgres.ISql, restrictions: Restrictions) => {
  * acceptance. Messages to a number keep their order, whoever sends them, unless the earlier one waits for quiet hours.
  */
 export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgoing | undefined> => {
-  const { epoch, account, number, lanes, underWay, rotation } = choice;
+  const { epoch, account, number, lanes, underWay, rotation, openFrom } = choice;
   const { isDue, isOn, isRested, isReachable, isAllowed, isFree, firstOfNumber } = conditions(sql, choice);
   // not after the answer, which takes a while: the message would be sent that much too late
   const asked = steadyNow();
@@ -98,7 +100,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
       -- the lock delays the next leader's term until this statement has ended, so that its recovery sees the row
       select from messaging.leadership where epoch = ${epoch} for share
     ), mine (queue, reader) as materialized (${queuesOf(sql, [account])}),
-    senders (sender) as (${walkSenders(sql, sql`is_open`)})
+    senders (sender) as (${walkSenders(sql, sql`is_open and seq >= ${openFrom}`)})
     update messaging.message taken
     set state = 'SENDING', attempts = attempts + 1, epoch = ${epoch}, account = ${account}, number = ${number},
       changed_at = now()
@@ -110,7 +112,7 @@ export const takeNext = async (sql: postgres.Sql, choice: Choice): Promise<Outgo
           -- not NOT EXISTS, which the planner may execute as a join of all pending messages
           ${firstOfNumber}) of_number
         where is_open and waiting.sender = s.sender and waiting.queue = mine.queue and waiting.lane = free.lane
-          and state = 'PENDING' and ${isDue} and ${isOn} and ${isRested} and ${isReachable} and ${isAllowed} and ${isFree}
+          and seq >= ${openFrom} and state = 'PENDING' and ${isDue} and ${isOn} and ${isRested} and ${isReachable} and ${isAllowed} and ${isFree}
           and id <> all(string_to_array(${underWay.join()}, ','))
           and seq = first_seq
         order by priority, seq limit 1) first

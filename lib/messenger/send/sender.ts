@@ -6,6 +6,7 @@ import { steadyNow } from "#lib/steady-clock.ts";
 import { type Channel, ChannelFailure, type SendOutcome } from "../channels/channel.ts";
 import type { Outgoing } from "../outbox/message.ts";
 import { takeNext } from "../outbox/next.ts";
+import { OpenFrom } from "../outbox/open-from.ts";
 import * as outcome from "../outbox/outcome.ts";
 import { storePayload } from "../outbox/payload.ts";
 import { reasons } from "../outbox/reason.ts";
@@ -204,7 +205,13 @@ const deliver = (options: SenderOptions, message: Outgoing): Promise<void> =>
     .catch((error: unknown) => postpone(options, message, error))
     .catch((error: unknown) => leaveUnsent(options, message, error));
 
-const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): Promise<void> => {
+/** What the sender remembers of the outbox. */
+interface Memory {
+  readonly rotation: Rotation;
+  readonly openFrom: OpenFrom;
+}
+
+const step = async (options: SenderOptions, { rotation, openFrom }: Memory, lanes: Lanes): Promise<void> => {
   const { sql, epoch, channel, pacing, wakeup, unwokenMs = idleMs, signal } = options;
   const now = steadyNow();
   const delayMs = channel.isOpen() ? pacing.nextAt(now) - now : idleMs;
@@ -215,6 +222,7 @@ const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): P
     lanes: lanes.listFree().filter((lane) => lane !== "upload" || now >= pacing.outages.until("media")),
     underWay: lanes.ids,
     rotation,
+    openFrom: await openFrom.find(sql),
   });
   if (message?.quietUntil) return outcome.deferUntilQuietEnd(sql, message);
   if (message) return lanes.follow(message, deliver(options, message));
@@ -234,12 +242,12 @@ const step = async (options: SenderOptions, rotation: Rotation, lanes: Lanes): P
  */
 export const runSender = async (options: SenderOptions): Promise<void> => {
   const { sql, epoch, channel, signal, wakeup } = options;
-  const rotation = new Rotation();
+  const memory = { rotation: new Rotation(), openFrom: new OpenFrom() };
   const lanes = new Lanes(() => wakeup.notify());
   const work = async () => {
     // sends that an earlier leader, or an earlier error, interrupted
     await outcome.recover(sql, epoch, lanes.ids, channel.canRepeat);
-    while (!signal.aborted) await step(options, rotation, lanes);
+    while (!signal.aborted) await step(options, memory, lanes);
   };
   while (!signal.aborted)
     await work().catch(async (error: unknown) => {

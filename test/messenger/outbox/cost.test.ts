@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { firstAccount, releaseMessages } from "#lib/messenger/account/account.ts";
 import { listDepths } from "#lib/messenger/outbox/depth.ts";
 import { moveLate } from "#lib/messenger/outbox/next-channel.ts";
+import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
 import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
@@ -40,6 +41,19 @@ const readCounters = async () => {
   return row ?? expect.fail("there are no counters");
 };
 
+/** The entries of the messages' indexes that a piece of work reads, of rows that are no more too. */
+const countEntries = async (work: () => Promise<unknown>): Promise<number> => {
+  const readEntries = async () => {
+    await sql`select pg_stat_force_next_flush()`;
+    const [row] = await database.admin<{ read: number }[]>`
+      select sum(idx_tup_read)::int as read from pg_stat_user_indexes where relid = 'messaging.message'::regclass`;
+    return row?.read ?? 0;
+  };
+  const before = await readEntries();
+  await work();
+  return (await readEntries()) - before;
+};
+
 /** The rows that a piece of work reads. */
 const countRead = async (work: () => Promise<unknown>): Promise<number> => {
   const before = (await readCounters()).read;
@@ -65,6 +79,32 @@ test.each(["none", "of an hour when nothing waited", "of now"])(
     expect(read).toBeLessThan(many);
   },
 );
+
+test("closed messages are not looked at while an open transaction keeps their entries in the indexes", async () => {
+  await database.connect(1).begin("isolation level repeatable read", async (held) => {
+    await held`select count(*) from messaging.message`;
+    await addMany("PENDING");
+    await sql`update messaging.message set state = 'READ'`;
+    await putMessage(sql, "next");
+    const epoch = await beginTerm(sql);
+    const take = (openFrom: number) => () => takeAny(sql, epoch, { openFrom });
+    expect(await countEntries(take(await new OpenFrom().find(sql)))).toBeLessThan(many / 2);
+    await putMessage(sql, "after", { phone: "6281200000002" });
+    expect(await countEntries(take(0))).toBeGreaterThan(many);
+  });
+});
+
+test("a message that is open again is found within a second, although later ones are open", async () => {
+  await addMany("PENDING");
+  const openFrom = new OpenFrom();
+  const epoch = await beginTerm(sql);
+  await sql`update messaging.message set state = 'SENT' where seq <= ${many / 2}`;
+  await openFrom.find(sql);
+  await sql`update messaging.message set state = 'PENDING' where seq = 1`;
+  await expect
+    .poll(async () => (await takeAny(sql, epoch, { openFrom: await openFrom.find(sql) }))?.id)
+    .toBe("PENDING1");
+});
 
 test("messages behind one of their number that waits are passed over without a lookup for each, also by the next leader", async () => {
   await sql`

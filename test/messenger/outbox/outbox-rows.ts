@@ -50,6 +50,7 @@ export const takeAny = (
     lanes,
     underWay: [],
     rotation: new Rotation(),
+    openFrom: 0,
   };
   return takeNext(sql as postgres.Sql, { ...any, ...more });
 };

@@ -149,10 +149,26 @@ export const leader: readonly Mutant[] = [
   {
     breaks: "The keys of a link that WhatsApp has removed are deleted",
     file: authFile,
-    find: "insert into messaging.auth_archive (account, type, id, value) select ${account}, type, id, value from removed`",
-    replace: "select from removed`",
+    find: "select distinct on (type, id) ${account}::smallint, type, id, value from removed order by type, id, version desc`",
+    replace: "select ${account}::smallint, type, id, value from removed where false`",
     tests: ofLink,
     only: "can be tried again while a phone is awaited",
+  },
+  {
+    breaks: "An older version of a key is read",
+    file: authFile,
+    find: "order by version desc limit 1) newest`",
+    replace: "order by version limit 1) newest`",
+    tests: ["test/messenger/channels/whatsapp/auth-state.test.ts"],
+    only: "newest",
+  },
+  {
+    breaks: "A deleted key comes back as its older version",
+    file: authFile,
+    find: "order by version desc limit case when c.value is not null then 1 end) former",
+    replace: "order by version desc limit 1) former",
+    tests: ["test/messenger/channels/whatsapp/auth-state.test.ts"],
+    only: "newest",
   },
   {
     breaks: "Archived keys that cannot be decrypted are moved back all the same",

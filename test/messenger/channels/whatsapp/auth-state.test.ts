@@ -94,6 +94,25 @@ describe("the auth state", () => {
     expect(await state.keys.get("pre-key", ["4"])).toEqual({});
   });
 
+  test("reads the newest of the versions that two writes at once leave, deletes all of them and archives one", async () => {
+    const state = await open();
+    const { keys } = state.acquire().state;
+    const leaveOlder = () => sql`
+      insert into messaging.auth_key (account, type, id, version, value) overriding system value
+      select account, type, id, version - 1000, '' from messaging.auth_key`;
+    await keys.set({ "pre-key": { 1: pair } });
+    await leaveOlder();
+    expect(await keys.get("pre-key", ["1"])).toEqual({ 1: pair });
+    await keys.set({ "pre-key": { 1: null } });
+    expect(await count()).toBe(0);
+    await keys.set({ "pre-key": { 1: pair } });
+    await leaveOlder();
+    await state.archive(401);
+    expect(await sql`select octet_length(value) > 0 as full from messaging.auth_archive`).toEqual([
+      { full: true },
+    ]);
+  });
+
   test("writes hundreds of keys at once, as on first login", async () => {
     const { state } = (await open()).acquire();
     const many = Object.fromEntries(Array.from({ length: 812 }, (_, i) => [String(i + 1), pair]));

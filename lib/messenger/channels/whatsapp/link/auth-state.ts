@@ -78,13 +78,16 @@ const write = async (options: AuthStateOptions, changes: readonly Change[]): Pro
         as c (type text, id text, value text), leader
     ),
     removed as (
-      delete from messaging.auth_key k using change c
-      where k.account = ${account} and k.type = c.type and k.id = c.id and c.value is null
+      -- a join might read the whole table
+      delete from messaging.auth_key where ctid = any(array(
+        select former.ctid from change c cross join lateral (
+          select k.ctid from messaging.auth_key k
+          where k.account = ${account} and k.type = c.type and k.id = c.id
+          order by version desc limit case when c.value is not null then 1 end) former))
     ),
     stored as (
       insert into messaging.auth_key (account, type, id, value)
       select ${account}, type, id, decode(value, 'base64') from change where value is not null
-      on conflict (account, type, id) do update set value = excluded.value
     )
     select exists (select from leader) as written`);
   if (!row?.written) throw notLeader();
@@ -104,8 +107,11 @@ const read = async (
   if (ids.length === 0) return {};
   const { sql } = options;
   const rows = await inTime(sql<{ id: string; value: Buffer }[]>`
-    select id, value from messaging.auth_key
-    where account = ${accountOf(options)} and type = ${type} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb))`);
+    select asked.id, newest.value from jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) asked (id)
+    cross join lateral (
+      select value from messaging.auth_key
+      where account = ${accountOf(options)} and type = ${type} and auth_key.id = asked.id
+      order by version desc limit 1) newest`);
   return Object.fromEntries(rows.map(({ id, value }) => [id, toValue(options, type, id, value)]));
 };
 
@@ -209,8 +215,9 @@ export const openAuthState = async (options: AuthStateOptions): Promise<AuthStat
       await asLeader(options, async (tx) => {
         // the platform has removed links by mistake, and keys that are deleted cannot be tried again (Baileys #2140)
         await tx`
-          with removed as (delete from messaging.auth_key where account = ${account} returning type, id, value)
-          insert into messaging.auth_archive (account, type, id, value) select ${account}, type, id, value from removed`;
+          with removed as (delete from messaging.auth_key where account = ${account} returning type, id, version, value)
+          insert into messaging.auth_archive (account, type, id, value)
+          select distinct on (type, id) ${account}::smallint, type, id, value from removed order by type, id, version desc`;
         // one link only: a phone that was linked later has replaced those before it
         await tx`
           delete from messaging.auth_archive
