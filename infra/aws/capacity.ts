@@ -44,6 +44,7 @@ const others = {
   // rare commands of one connection: one operator at a time
   "employee-admin": 1,
   subject: 1,
+  portal: 1,
   "partner-admin": 2,
   "sender-admin": 2,
 } as const satisfies Partial<Record<LoginRole, number>>;

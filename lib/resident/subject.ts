@@ -1,5 +1,4 @@
 import type postgres from "postgres";
-import { residentImport } from "./import.ts";
 
 /** Who does something for a citizen, and why. The audit stores it. */
 export interface Act {
@@ -37,11 +36,6 @@ export interface Correction extends Outcome {
 export interface Removal extends Outcome {
   readonly done: boolean;
 }
-
-/** The columns that an operator may correct: all that an import brings, except the key and the time. */
-export const correctable = residentImport.columns.filter(
-  ({ column }) => column !== residentImport.key && column !== "created_at",
-);
 
 /** The error of the database while an import runs. */
 export const importRunning = "55P03";
@@ -139,6 +133,17 @@ export interface Report extends Outcome {
     readonly optedOutSince: string | null;
   } | null;
 }
+
+/** Reports to the citizens' portal. @param most reads and acts, up to 10,000. */
+export const reportForPortal = async (
+  sql: postgres.Sql,
+  act: Omit<Act, "operator">,
+  most: number,
+): Promise<Report> =>
+  outcomeOf(
+    await sql<{ outcome: Report }[]>`
+      select resident.report_to_portal(${row(sql, { ...act, operator: "" })}, ${most}) as outcome`,
+  );
 
 /** @param most reads and acts. @param phone a number with its HMAC, by the pepper of opt-outs. */
 export const reportSubject = async (

@@ -1,7 +1,7 @@
 import type { Secrets } from "#lib/secrets/table/table.ts";
 import type { Address, Upstream } from "./route.ts";
 
-/** A function that no client calls: a schedule, an event or Secrets Manager starts it. */
+/** A function without a route: a schedule, an event, Secrets Manager or a role of the city starts it. */
 export interface InternalFunction {
   /** Module under `functions/`. */
   readonly fn: string;
@@ -51,7 +51,21 @@ export const probe: InternalFunction = {
   memoryMb: 256,
 };
 
-export const internalFunctions: readonly InternalFunction[] = [maintain, notify, rotate, probe];
+/** Called by the citizens' portal, in a stage that names its role. */
+export const reportSubject: InternalFunction = {
+  fn: "report-subject",
+  secrets: { DATABASE_SECRET_ID: "database/portal", PEPPER_SECRET_ID: "audit-pepper" },
+  timeoutSeconds: 10,
+  memoryMb: 512,
+};
+
+export const internalFunctions: readonly InternalFunction[] = [
+  maintain,
+  notify,
+  rotate,
+  probe,
+  reportSubject,
+];
 
 /** The secrets of the messenger, which runs in a container. */
 export const messengerSecrets = {

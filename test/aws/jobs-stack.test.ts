@@ -2,6 +2,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import { expect, test } from "vitest";
 import { jobs } from "#lib/notification/jobs.ts";
 import { maintain, notify } from "#lib/routes/internal.ts";
+import { examples } from "../../infra/aws/config.ts";
 import { composeWith } from "./composed-stage.ts";
 
 const template = Template.fromStack(composeWith({ stage: "test" }).jobs);
@@ -43,6 +44,20 @@ test("maintenance is scheduled as its row says without retries, because the next
     idOf(FunctionName).startsWith("maintain"),
   );
   expect(config?.MaximumRetryAttempts).toBe(0);
+});
+
+test("a stage without the role of a citizens' portal has no function that reports about citizens", () =>
+  expect(functionOf("report")).toBeUndefined());
+
+test("only the role of the citizens' portal may call the function that reports about citizens", () => {
+  const [portalRole] = examples.portalRole;
+  const stack = Template.fromStack(composeWith({ stage: "test", portalRole }).jobs);
+  stack.hasResourceProperties("AWS::Lambda::Permission", {
+    Action: "lambda:InvokeFunction",
+    Principal: portalRole,
+  });
+  const permissions = Object.values(stack.findResources("AWS::Lambda::Permission"));
+  expect(permissions.filter(({ Properties }) => /report/i.test(JSON.stringify(Properties)))).toHaveLength(1);
 });
 
 test("a maintenance run ends before the next one starts", () => {

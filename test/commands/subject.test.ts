@@ -230,3 +230,42 @@ describe("erase", () => {
     ]);
   });
 });
+
+describe("the citizens' portal", () => {
+  const ask = async (event: unknown): Promise<Record<string, unknown>> => {
+    const outcome = await own.city.invoke("report-subject", event);
+    return "payload" in outcome ? JSON.parse(outcome.payload) : expect.fail(outcome.errorMessage);
+  };
+
+  test("gets the report that the command prints, which is audited as its own", async () => {
+    const fromPortal = await ask({ nik, case: "K-21" });
+    const reported = await subject("report", nik, ...answered, "--json");
+    const { acts, ...same } = JSON.parse(reported.out);
+    const { requestId, acts: former } = fromPortal as { requestId: string; acts: unknown[] };
+    expect({ ...fromPortal, requestId: same.requestId, acts: former }).toEqual({ ...same, acts: former });
+    expect(acts[0]).toMatchObject({
+      ...{ act: "report", by: "(portal)", reason: "request in the portal", case: "K-21", requestId },
+    });
+  });
+
+  test("is told that nobody has a number", async () =>
+    expect(await ask({ nik: "9971011501800999" })).toMatchObject({ state: "unknown", resident: null }));
+
+  test.each([
+    [{}, "nik must be a string of 16 digits"],
+    [null, 'send {"nik": "16 digits"}, and as you need them case and most'],
+    [{ nik: "9971011501800007 " }, "nik must be a string of 16 digits"],
+    [{ nik: Number(nik) }, "nik must be a string of 16 digits"],
+    [
+      { nik, case: nik },
+      "case must be 1 to 100 letters, digits and signs of ASCII, without the number of a person",
+    ],
+    [{ nik, most: 0 }, "most must be a whole number from 1 to 10000"],
+    [{ nik, phone }, 'send {"nik": "16 digits"}, and as you need them case and most'],
+  ])("is told what is wrong with %j", async (event, error) => expect(await ask(event)).toEqual({ error }));
+
+  test("leaves nothing about a citizen in the log", async () => {
+    await ask({ nik });
+    expect(own.lines.join("\n")).not.toContain(nik);
+  });
+});

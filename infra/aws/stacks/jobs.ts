@@ -1,12 +1,13 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { EventBus, Rule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import { ArnPrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { ContextAttribute, ScheduleGroup, ScheduleTargetInput } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
 import { requestedType, type ScheduleInput } from "#lib/notification/event.ts";
 import { jobs } from "#lib/notification/jobs.ts";
-import { maintain, notify } from "#lib/routes/internal.ts";
+import { maintain, notify, reportSubject } from "#lib/routes/internal.ts";
 import type { AuditAnchors } from "../constructs/audit-anchors.ts";
 import { DeadLetters } from "../constructs/dead-letters.ts";
 import { NodeFunction, type Surroundings } from "../constructs/node-function.ts";
@@ -20,7 +21,7 @@ interface JobsProps extends Surroundings {
   readonly anchors: AuditAnchors;
 }
 
-/** Everything that runs on a schedule or an event: database maintenance, notification jobs, requested notifications. */
+/** Everything that no client calls: database maintenance, notification jobs, requested notifications, reports to the portal. */
 export class JobsStack extends Stack {
   readonly deadLetters: DeadLetters;
 
@@ -29,7 +30,7 @@ export class JobsStack extends Stack {
   constructor(scope: Construct, id: string, { anchors, ...surroundings }: JobsProps) {
     super(scope, id);
     this.#surroundings = surroundings;
-    const { stage } = surroundings.config;
+    const { stage, portalRole } = surroundings.config;
     this.deadLetters = new DeadLetters(this, "DeadLetters", stage);
     const group = new ScheduleGroup(this, "Schedules", {
       scheduleGroupName: `municipal-${stage}`,
@@ -40,6 +41,7 @@ export class JobsStack extends Stack {
     const lambda = this.#notify(group);
     // `npm run dead-letters` reads these outputs
     new CfnOutput(this, "NotifyFunction", { value: lambda.functionName });
+    if (portalRole) this.#report(portalRole);
     new CfnOutput(this, "DeadLetterQueue", { value: this.deadLetters.queue.queueUrl });
   }
 
@@ -56,6 +58,14 @@ export class JobsStack extends Stack {
       description: "Database maintenance",
       expression: `rate(${maintain.everyMinutes} minutes)`,
     });
+  }
+
+  /** The portal gets the report as the answer: it is not stored, nor asked for again. */
+  #report(portalRole: string) {
+    const { lambda } = new NodeFunction(this, { ...this.#surroundings, ...reportSubject });
+    lambda.grantInvoke(new ArnPrincipal(portalRole));
+    lambda.configureAsyncInvoke({ retryAttempts: 0 });
+    new CfnOutput(this, "ReportSubjectFunction", { value: lambda.functionName });
   }
 
   #notify(group: ScheduleGroup): IFunction {

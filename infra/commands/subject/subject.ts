@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
+import { residentImport } from "#lib/resident/import.ts";
 import {
   type Change,
-  correctable,
   correctSubject,
   eraseSubject,
   importRunning,
@@ -25,6 +25,11 @@ const columnOf = {
   city: "city",
 } as const;
 type Field = keyof typeof columnOf;
+
+/** All that an import brings, except the key and the time. */
+const correctable = residentImport.columns.filter(
+  ({ column }) => column !== residentImport.key && column !== "created_at",
+);
 
 /** Reads a value by the rules of an import. @throws WrongCall */
 const readValue = (field: Field) => (text: string) => {

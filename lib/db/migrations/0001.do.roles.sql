@@ -5,7 +5,7 @@ declare
   login_roles constant text[] := array['municipal_resident', 'municipal_tourism', 'municipal_gatekeeper',
     'municipal_importer', 'municipal_partner_admin', 'municipal_employee', 'municipal_employee_ticket',
     'municipal_employee_admin', 'municipal_messenger', 'municipal_maintenance', 'municipal_notify',
-    'municipal_sender_admin', 'municipal_subject'];
+    'municipal_sender_admin', 'municipal_subject', 'municipal_portal'];
   role text;
   others text;
 begin
@@ -47,6 +47,7 @@ begin
       ('municipal_resident', '2s', '5s'),
       ('municipal_tourism', '2s', '5s'),
       ('municipal_gatekeeper', '2s', '5s'),
+      ('municipal_portal', '2s', '5s'),
       ('municipal_employee', '2s', '5s'),
       ('municipal_employee_ticket', '2s', '5s'),
       -- an operator's commands, on few rows

@@ -260,6 +260,16 @@ begin
 end
 $$;
 
+-- Reports to the citizens' portal, which has identified the citizen: never as an operator, nor messages to a number.
+create function resident.report_to_portal(act resident.act, most integer) returns json
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+begin
+  act.operator := '(portal)';
+  return resident.report_subject(act, least(most, 10000));
+end
+$$;
+
 -- Changes columns of a resident to the given values. Returns what those were and are, or no columns if nobody has the NIK.
 create function resident.correct_subject(act resident.act, changes jsonb) returns json
 language plpgsql volatile security definer
@@ -357,5 +367,7 @@ grant usage on schema resident to municipal_subject;
 grant execute on function
   resident.report_subject, resident.correct_subject, resident.restrict_subject, resident.erase_subject
 to municipal_subject;
+grant usage on schema resident to municipal_portal;
+grant execute on function resident.report_to_portal to municipal_portal;
 
 reset role;
