@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { languages } from "#lib/messenger/console/words/language.ts";
-import { database, stageEachTest, start } from "../messenger/running-task.ts";
+import { database, stageEachTest, start } from "../fleet/running-task.ts";
 import { operator } from "../steps/console.ts";
 import { browser, check, stageBrowser } from "./console-pages.ts";
 

@@ -3,7 +3,7 @@ import { en } from "#lib/messenger/console/words/en.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
-import * as running from "./running-task.ts";
+import * as running from "../fleet/running-task.ts";
 
 running.stageEachTest();
 

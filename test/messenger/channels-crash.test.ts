@@ -6,11 +6,11 @@ import type { ChannelName } from "#lib/messaging/channel.ts";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { describeRefusal } from "#lib/messenger/channels/platform-codes.ts";
 import { applyReport } from "#lib/messenger/outbox/report.ts";
+import { database, encryptionKey, pepper, platform, sql, stageEachTest } from "../fleet/running-task.ts";
 import { settingsOf as cloudSettingsOf } from "./cloud-api/channel-steps.ts";
 import { type Behaviour, startPlatform } from "./cloud-api/platform.ts";
 import { putMessage } from "./outbox/outbox-rows.ts";
 import type { Assignment } from "./reply/reply-process.ts";
-import { database, encryptionKey, pepper, platform, sql, stageEachTest } from "./running-task.ts";
 import { dialects, settingsOf } from "./sms/dialects.ts";
 import { type Mood, startGateway } from "./sms/gateway.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { noPace } from "#lib/messenger/send/pace.ts";
+import * as running from "../fleet/running-task.ts";
 import { loopback } from "../steps/loopback.ts";
-import * as running from "./running-task.ts";
 import { dialects, settingsOf } from "./sms/dialects.ts";
 import { type Mood, startGateway } from "./sms/gateway.ts";
 

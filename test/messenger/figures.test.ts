@@ -5,8 +5,8 @@ import { type Figures, readFigures, reportFigures, SendCounter } from "#lib/mess
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
+import { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { captureLog } from "./console/console-browser.ts";
-import { createMessengerDatabase } from "./messenger-database.ts";
 import { unusedAccount } from "./send/unused-account.ts";
 
 const open: ConnectionState = { kind: "open", as: "6281200000001", since: new Date() };

@@ -9,10 +9,10 @@ import { secretTable } from "#lib/secrets/table/table.ts";
 import { keepPaired } from "../../infra/local/messenger/pairing.ts";
 import { memoryFlags, memorySettings } from "../../infra/local/messenger/process.ts";
 import type { Platform } from "../../infra/local/whatsapp/platform.ts";
+import { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { serve } from "../steps/http-server.ts";
 import { citizen, settingsOf, startFake } from "./channels/whatsapp/linked-whatsapp.ts";
 import type { Assignment } from "./large-file-process.ts";
-import { createMessengerDatabase } from "./messenger-database.ts";
 
 const mebibyte = 1024 * 1024;
 const limitBytes = 50 * mebibyte;

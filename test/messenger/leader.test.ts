@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { type LeaderOptions, runLeaderElection } from "#lib/messenger/leader.ts";
+import { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { startWire } from "../steps/wire.ts";
-import { createMessengerDatabase } from "./messenger-database.ts";
 
 /** Runs candidates on one database and records their terms. */
 const openElection = async () => {

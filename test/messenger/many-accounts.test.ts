@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
+import { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { runTrial } from "../fleet/trial.ts";
-import { createMessengerDatabase } from "./messenger-database.ts";
 
 vi.setConfig({ testTimeout: 300_000 });
 

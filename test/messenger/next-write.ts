@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { onTestFinished } from "vitest";
+import type { createMessengerDatabase } from "../fleet/messenger-database.ts";
 import { untilBlocked } from "./blocked-connections.ts";
-import type { createMessengerDatabase } from "./messenger-database.ts";
 
 /** A write of the messenger to match. */
 interface Write {

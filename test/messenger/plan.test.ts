@@ -3,7 +3,7 @@ import type { History } from "#lib/messenger/send/history.ts";
 import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { forecastDays } from "#lib/messenger/send/plan.ts";
-import { ask, database, json, sql, stageEachTest, start, submit } from "./running-task.ts";
+import { ask, database, json, sql, stageEachTest, start, submit } from "../fleet/running-task.ts";
 import { unusedAccount } from "./send/unused-account.ts";
 
 const now = 1_000_000_000;

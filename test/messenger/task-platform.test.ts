@@ -11,7 +11,7 @@ import {
   stateOf,
   submit,
   untilOpen,
-} from "./running-task.ts";
+} from "../fleet/running-task.ts";
 
 stageEachTest();
 

@@ -2,8 +2,6 @@ import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
-import { pngHeader, pngSignature } from "../steps/png.ts";
-import { picture } from "./channels/pictures.ts";
 import {
   ask,
   database,
@@ -20,7 +18,9 @@ import {
   text,
   untilOpen,
   upload,
-} from "./running-task.ts";
+} from "../fleet/running-task.ts";
+import { pngHeader, pngSignature } from "../steps/png.ts";
+import { picture } from "./channels/pictures.ts";
 
 stageEachTest();
 

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
 /*
  * What the tests of acceptance share: a database, and texts to accept.

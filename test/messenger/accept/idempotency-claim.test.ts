@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { Submission } from "#lib/messaging/submission.ts";
 import { type AcceptanceOptions, accept } from "#lib/messenger/accept/acceptance.ts";
 import { openIntake } from "#lib/messenger/accept/intake.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
 let sql: postgres.Sql;
 let intake: AcceptanceOptions["store"];

@@ -4,7 +4,7 @@ import { firstAccount, recordNumber, releaseMessages } from "#lib/messenger/acco
 import { accountDirectory } from "#lib/messenger/account/directory.ts";
 import { markSent, requeue, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, number, putMessage, takeAny } from "../outbox/outbox-rows.ts";
 
 const other = { account: 2, number: "6281100000002" };

@@ -2,9 +2,9 @@ import { beforeEach, expect, test } from "vitest";
 import type { BusSettings } from "#lib/messenger/callback/bus.ts";
 import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
+import * as running from "../../fleet/running-task.ts";
 import { loopback } from "../../steps/loopback.ts";
 import { putMessage } from "../outbox/outbox-rows.ts";
-import * as running from "../running-task.ts";
 import { type Put, startEventBridge } from "./event-bridge.ts";
 import { startReceiver } from "./receiver.ts";
 

@@ -7,9 +7,9 @@ import type { Schedule } from "#lib/messenger/callback/event.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
+import * as running from "../../fleet/running-task.ts";
 import { loopback } from "../../steps/loopback.ts";
 import { putMessage } from "../outbox/outbox-rows.ts";
-import * as running from "../running-task.ts";
 import { type Call, startReceiver, verify } from "./receiver.ts";
 
 running.stageEachTest();

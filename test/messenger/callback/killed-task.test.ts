@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { putMessage } from "../outbox/outbox-rows.ts";
 import type { Assignment } from "./callback-process.ts";
 import { startReceiver } from "./receiver.ts";

@@ -5,8 +5,8 @@ import { cloudApiChannel } from "#lib/messenger/channels/cloud-api/channel.ts";
 import { RequestLink } from "#lib/messenger/channels/request-link.ts";
 import { storeMedia } from "#lib/messenger/outbox/media.ts";
 import type { Content, Outgoing } from "#lib/messenger/outbox/message.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { loopback } from "../../steps/loopback.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
 import { type Platform, phoneNumberId, startPlatform } from "./platform.ts";
 
 export const phone = "6281200000002";

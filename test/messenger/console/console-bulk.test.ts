@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { database, stageEachTest, start } from "../../fleet/running-task.ts";
 import { openBulkConsole } from "../../steps/bulk-console.ts";
 import { operator, userOf } from "../../steps/console.ts";
-import { database, stageEachTest, start } from "../running-task.ts";
 
 stageEachTest();
 

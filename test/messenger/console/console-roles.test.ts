@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Role } from "#lib/messenger/console/login/roles.ts";
 import { listActs, openActs } from "#lib/messenger/console/state/acts.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { userOf } from "../../steps/console.ts";
 import { pairing, qrText } from "../../steps/console-state.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
 import { openLoggedIn } from "./console-browser.ts";
 
 const openAs = async (role: Role) => {

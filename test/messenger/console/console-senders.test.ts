@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { callbackDirectory } from "#lib/messenger/callback/directory.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { senderDirectory } from "#lib/sender/directory.ts";
+import * as running from "../../fleet/running-task.ts";
 import { loopback } from "../../steps/loopback.ts";
 import { textOf } from "../../steps/page-text.ts";
 import { startReceiver } from "../callback/receiver.ts";
-import * as running from "../running-task.ts";
 
 running.stageEachTest();
 

@@ -5,8 +5,8 @@ import { stopSending } from "#lib/messenger/send/limits.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { endBlocked, untilBlocked } from "../blocked-connections.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
 import { unusedAccount } from "../send/unused-account.ts";
 import { captureLog } from "./console-browser.ts";
 

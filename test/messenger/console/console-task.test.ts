@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { database, openConsole, phone, sql, stageEachTest, start, submit } from "../../fleet/running-task.ts";
 import { listBlocked } from "../blocked-connections.ts";
-import { database, openConsole, phone, sql, stageEachTest, start, submit } from "../running-task.ts";
 
 stageEachTest();
 

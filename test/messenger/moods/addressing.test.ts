@@ -10,7 +10,7 @@ import {
   startOpen,
   submit,
   untilOpen,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
 import { expectShown, isRead, isRejected } from "./expect-shown.ts";
 
 stageEachTest();

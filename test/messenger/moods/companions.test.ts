@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
-import { eventually, metricsOf, phone, platform, stageEachTest, startOpen, submit } from "../running-task.ts";
+import {
+  eventually,
+  metricsOf,
+  phone,
+  platform,
+  stageEachTest,
+  startOpen,
+  submit,
+} from "../../fleet/running-task.ts";
 import { expectShown, isRead } from "./expect-shown.ts";
 
 stageEachTest();

@@ -4,7 +4,6 @@ import { ownVersion } from "#lib/messenger/channels/whatsapp/link/web-version.ts
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { listenOnLoopback } from "../../../infra/local/loopback.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
-import { failNextWrite } from "../next-write.ts";
 import {
   database,
   openConsole,
@@ -16,7 +15,8 @@ import {
   submit,
   untilKind,
   untilOpen,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
+import { failNextWrite } from "../next-write.ts";
 import { expectShown, type Shown } from "./expect-shown.ts";
 import { figuresOf } from "./link-figures.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { State } from "#lib/messaging/submission.ts";
 import type { Task } from "#lib/messenger/task.ts";
+import { metricsOf, platform, readConsole, stateOf } from "../../fleet/running-task.ts";
 import { textOf } from "../../steps/page-text.ts";
-import { metricsOf, platform, readConsole, stateOf } from "../running-task.ts";
 
 /** What everyone sees of a message in a mood of the platform. */
 export interface Shown {

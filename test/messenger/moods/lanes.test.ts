@@ -3,7 +3,6 @@ import type { Accepted } from "#lib/messaging/submission.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import type { Task } from "#lib/messenger/task.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
-import { photo } from "../channels/pictures.ts";
 import {
   eventually,
   phone,
@@ -14,7 +13,8 @@ import {
   submit,
   untilOpen,
   upload,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
+import { photo } from "../channels/pictures.ts";
 
 stageEachTest();
 

@@ -2,7 +2,7 @@ import { readFigures, SendCounter } from "#lib/messenger/figures.ts";
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import type { Task } from "#lib/messenger/task.ts";
-import { sql } from "../running-task.ts";
+import { sql } from "../../fleet/running-task.ts";
 import { unusedAccount } from "../send/unused-account.ts";
 
 /** Reads the figures of the link, of which each has an alarm. */

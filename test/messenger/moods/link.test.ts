@@ -11,7 +11,7 @@ import {
   submit,
   untilKind,
   untilOpen,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
 import { figuresOf } from "./link-figures.ts";
 
 stageEachTest();

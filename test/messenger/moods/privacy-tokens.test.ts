@@ -10,7 +10,7 @@ import {
   stageEachTest,
   startOpen,
   submit,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
 import { expectShown, isRead, isRejected, type Shown } from "./expect-shown.ts";
 
 stageEachTest();

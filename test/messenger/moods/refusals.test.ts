@@ -15,7 +15,7 @@ import {
   stateOf,
   submit,
   untilOpen,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
 import { expectShown, type Shown } from "./expect-shown.ts";
 
 stageEachTest();

@@ -3,9 +3,17 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import type { Accepted } from "#lib/messaging/submission.ts";
 import type { Misbehaviour } from "../../../infra/local/whatsapp/behaviour.ts";
+import {
+  phone,
+  platform,
+  stageEachTest,
+  startOpen,
+  stateOf,
+  submit,
+  upload,
+} from "../../fleet/running-task.ts";
 import { pngChunk, pngEnd, pngHeader, pngSignature } from "../../steps/png.ts";
 import { photo, picture, pixelsOf } from "../channels/pictures.ts";
-import { phone, platform, stageEachTest, startOpen, stateOf, submit, upload } from "../running-task.ts";
 import { expectShown, type Shown } from "./expect-shown.ts";
 
 stageEachTest();

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { cancelRun } from "#lib/messenger/outbox/cancel.ts";
 import { requeue, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
 
 let sql: postgres.Sql;

@@ -11,7 +11,7 @@ import {
 } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
 
 let sql: postgres.Sql;

@@ -8,7 +8,7 @@ import { expire, markSent, recover, requeueUnsent } from "#lib/messenger/outbox/
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
 
 /*

@@ -4,7 +4,7 @@ import { Submission } from "#lib/messaging/submission.ts";
 import { markSent, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { Rotation } from "#lib/messenger/outbox/rotation.ts";
 import { storeMessages } from "#lib/messenger/outbox/store.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
 
 let sql: postgres.Sql;

@@ -4,7 +4,7 @@ import type { MessageQuery } from "#lib/messaging/message-query.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { listMessages } from "#lib/messenger/outbox/list.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { putMessage } from "./outbox-rows.ts";
 
 const encryption = encryptionWith(secretTable["messenger-key"].mint());

@@ -10,7 +10,7 @@ import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { reasons } from "#lib/messenger/outbox/reason.ts";
 import { applyReport } from "#lib/messenger/outbox/report.ts";
 import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
 
 let sql: postgres.Sql;

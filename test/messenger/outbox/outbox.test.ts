@@ -18,7 +18,7 @@ import { applyReceipt, findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
 import { findAddress } from "#lib/messenger/send/number-check.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
 
 const phone = "6281200000001";

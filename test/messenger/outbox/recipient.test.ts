@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { firstAccount } from "#lib/messenger/account/account.ts";
 import { markSent } from "#lib/messenger/outbox/outcome.ts";
 import { applyReceipt } from "#lib/messenger/outbox/state.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
 
 test.each(["the platform's answer", "a receipt that precedes the answer"])(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runRetention, sweep } from "#lib/messenger/outbox/retention.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
 test("deletes messages after 30 days, payloads after 7 days, keys after 25 hours, number lookups and archived links after 30 days, counts of senders after 90", async () => {
   const sql = (await createMessengerDatabase()).connect(2);

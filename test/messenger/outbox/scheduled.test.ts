@@ -8,8 +8,8 @@ import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { sweep } from "#lib/messenger/outbox/retention.ts";
 import { findState } from "#lib/messenger/outbox/state.ts";
 import { loadHistory } from "#lib/messenger/send/history.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { text } from "../accept/accept-steps.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
 import { beginTerm, number, putMessage, takeAny } from "./outbox-rows.ts";
 
 let sql: postgres.Sql;

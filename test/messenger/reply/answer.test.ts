@@ -12,7 +12,7 @@ import {
   start,
   startOpen,
   untilOpen,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
 import { isOut, listReplies, untilHandled, untilTexts, write } from "./reply-steps.ts";
 
 stageEachTest();

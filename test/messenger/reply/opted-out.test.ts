@@ -15,7 +15,7 @@ import {
   submit,
   text,
   untilOpen,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
 import { isOut, listReplies, untilTexts, write } from "./reply-steps.ts";
 
 stageEachTest();

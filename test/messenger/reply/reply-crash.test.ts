@@ -2,8 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { untilBlocked } from "../blocked-connections.ts";
-import { holdNextWrite } from "../next-write.ts";
 import {
   database,
   encryptionKey,
@@ -14,7 +12,9 @@ import {
   start,
   startOpen,
   untilOpen,
-} from "../running-task.ts";
+} from "../../fleet/running-task.ts";
+import { untilBlocked } from "../blocked-connections.ts";
+import { holdNextWrite } from "../next-write.ts";
 import type { Assignment } from "./reply-process.ts";
 import { isOut, listReplies, untilHandled, untilTexts } from "./reply-steps.ts";
 

@@ -1,7 +1,15 @@
 import { type proto, proto as protocol } from "baileys";
 import { describe, expect, test } from "vitest";
 import type { Envelope } from "../../../infra/local/whatsapp/phone.ts";
-import { database, phone, platform, stageEachTest, start, startOpen, untilOpen } from "../running-task.ts";
+import {
+  database,
+  phone,
+  platform,
+  stageEachTest,
+  start,
+  startOpen,
+  untilOpen,
+} from "../../fleet/running-task.ts";
 import { isOut, listReplies, untilHandled, untilTexts, write } from "./reply-steps.ts";
 
 stageEachTest();

@@ -4,7 +4,7 @@ import { askLimits, type LimitOptions, learnAnnouncement } from "#lib/messenger/
 import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { unusedAccount } from "./unused-account.ts";
 
 test("a cap that is announced during a query is not undone by its answer", async () => {

@@ -10,7 +10,7 @@ import { noPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { failNextWrite } from "../next-write.ts";
 import { beginTerm, putMessage } from "../outbox/outbox-rows.ts";
 import { unusedAccount } from "./unused-account.ts";

@@ -11,7 +11,7 @@ import { noPace, type Pace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { runSender } from "#lib/messenger/send/sender.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, number, putMessage } from "../outbox/outbox-rows.ts";
 
 /*

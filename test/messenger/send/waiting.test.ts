@@ -10,7 +10,7 @@ import { carefulPace } from "#lib/messenger/send/pace.ts";
 import { Pacing } from "#lib/messenger/send/pacing.ts";
 import { explainWaiting } from "#lib/messenger/send/waiting.ts";
 import { steadyNow } from "#lib/steady-clock.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 
 let sql: postgres.Sql;
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { listAwaited } from "#lib/messenger/outbox/next.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { runWatch } from "#lib/messenger/send/watch.ts";
-import { createMessengerDatabase } from "../messenger-database.ts";
+import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { putMessage } from "../outbox/outbox-rows.ts";
 
 let sql: postgres.Sql;

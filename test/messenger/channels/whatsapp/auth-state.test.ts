@@ -5,7 +5,7 @@ import { type AuthState, openAuthState } from "#lib/messenger/channels/whatsapp/
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { messengerKeySchema } from "#lib/secrets/schemas.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
-import { createMessengerDatabase } from "../../messenger-database.ts";
+import { createMessengerDatabase } from "../../../fleet/messenger-database.ts";
 import { holdNextWrite } from "../../next-write.ts";
 
 const { mint } = secretTable["messenger-key"];

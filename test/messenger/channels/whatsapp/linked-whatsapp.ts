@@ -11,7 +11,7 @@ import { WhatsApp } from "#lib/messenger/channels/whatsapp/whatsapp.ts";
 import { encryptionWith } from "#lib/messenger/outbox/encryption.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform as FakePlatform, startPlatform } from "../../../../infra/local/whatsapp/platform.ts";
-import { createMessengerDatabase } from "../../messenger-database.ts";
+import { createMessengerDatabase } from "../../../fleet/messenger-database.ts";
 
 export const ownNumber = "6281100000001";
 export const citizen = "6281200000042";

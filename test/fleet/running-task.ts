@@ -9,9 +9,9 @@ import { startTask, type Task, type TaskOptions } from "#lib/messenger/task.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { secretTable } from "#lib/secrets/table/table.ts";
 import { type Platform, startPlatform } from "../../infra/local/whatsapp/platform.ts";
-import { bareStage } from "../fleet/bare-stage.ts";
 import { operator, userOf } from "../steps/console.ts";
 import { textOf } from "../steps/page-text.ts";
+import { bareStage } from "./bare-stage.ts";
 import { createMessengerDatabase } from "./messenger-database.ts";
 
 /*
