@@ -107,6 +107,12 @@ describe("report", () => {
     expect(second.reads).toHaveLength(3);
   });
 
+  test("shows a control character of an imported value as what it is, not to the terminal", async () => {
+    await admin((sql) => sql`update resident.resident set address = E'JL. \u001b[2J' where nik = ${nik}`);
+    const { out } = await subject("report", nik, "--by", "Rina");
+    expect(out).toMatch(/address +JL\. \uFFFD\[2J/);
+  });
+
   test("lists the messages to a number, and whether it has opted out", async () => {
     await admin(async (sql) => {
       await sql`
@@ -202,6 +208,19 @@ describe("erase", () => {
       file,
     );
     expect(ended).toMatchObject({ status: 1, errors: expect.stringContaining("Set PEPPER_SECRET_ID") });
+  });
+
+  test("does not take another pepper, with which an import would not know the number", async () => {
+    const { OPT_OUT_PEPPER_SECRET_ID: wrong, ...others } = settings("database/subject");
+    const ended = await callCommand(
+      () => import("../../infra/commands/subject/subject.ts"),
+      { ...others, PEPPER_SECRET_ID: wrong },
+      ...["erase", nik, ...answered, "--yes"],
+    );
+    expect(ended).toMatchObject({
+      status: 2,
+      errors: "PEPPER_SECRET_ID must be the full name of the secret audit-pepper.\n",
+    });
   });
 
   test("whose connection is lost while it waits leaves everything as it was", async () => {
