@@ -283,6 +283,17 @@ describe("the citizens' portal", () => {
     [{ nik, phone }, 'send {"nik": "16 digits"}, and as you need them case and most'],
   ])("is told what is wrong with %j", async (event, error) => expect(await ask(event)).toEqual({ error }));
 
+  test("is not told that nobody has a number while residents are erased with another pepper; the log says why", async () => {
+    await admin(
+      (sql) => sql`
+        insert into resident.erased_resident (id, nik_digest, pepper_version, erased_by, reason)
+        values (1000000, ${Buffer.alloc(32)}, 999, 'Rina', 'test')`,
+    );
+    const outcome = await own.city.invoke("report-subject", { nik: "9971011501800999" });
+    expect(outcome).toMatchObject({ errorMessage: "database request failed" });
+    expect(own.lines.join("\n")).toMatch(/"report to the portal failed".*"code":"MI450"/);
+  });
+
   test("leaves nothing about a citizen in the log", async () => {
     await ask({ nik });
     expect(own.lines.join("\n")).not.toContain(nik);

@@ -118,6 +118,17 @@ describe("a restricted resident", () => {
     expect(await recountBlocks(admin)).toEqual([]);
   });
 
+  test("stays absent when an import has a snapshot from before: it fails, and clients retry", async () => {
+    const importer = database.connect("importerUrl");
+    await importer`begin isolation level repeatable read`;
+    await importer`select from resident.resident limit 1`;
+    await restrictSubject(subject, act(), false);
+    await expect(upsert(importer, { village: "W" })).rejects.toMatchObject({ code: "40001" });
+    await importer`rollback`;
+    await upsert(importer, { village: "W" });
+    expect(await look(admin)).toEqual(unseen);
+  });
+
   test("can be shown again while an import adds them", async () => {
     await restrictSubject(subject, act(), false);
     const importer = database.connect("importerUrl");

@@ -12,6 +12,13 @@ alter table resident.restricted_resident
   add primary key (id),
   add unique (nik);
 
+-- Increases with every resident who is withheld, so that an import whose snapshot is older fails.
+create table resident.restriction (
+  is_only boolean primary key default true check (is_only),
+  version bigint not null
+);
+insert into resident.restriction (version) values (0);
+
 -- Of a resident who was erased, the id, which the audit has, and an HMAC of the number, by which an import is refused.
 create table resident.erased_resident (
   id bigint primary key,
@@ -106,6 +113,10 @@ set search_path = resident, pg_temp as $$
 declare
   imported resident.resident;
 begin
+  -- an older snapshot does not show whom somebody has withheld since: 40001, and clients retry
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform from resident.restriction for share;
+  end if;
   if not exists (select from resident.restricted_resident) then
     return null;
   end if;
@@ -325,10 +336,17 @@ create function resident.restrict_subject(act resident.act, is_lifted boolean) r
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
-  subject constant resident.subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
-  number constant bigint := ((subject).resident).id;
-  is_done constant boolean := (subject).state = case when is_lifted then 'restricted' else 'stored' end;
+  subject resident.subject;
+  number bigint;
+  is_done boolean;
 begin
+  if not is_lifted then
+    -- before any other lock: imports in REPEATABLE READ hold it until they end
+    update resident.restriction set version = version + 1;
+  end if;
+  subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
+  number := ((subject).resident).id;
+  is_done := (subject).state = case when is_lifted then 'restricted' else 'stored' end;
   if is_done and is_lifted then
     with gone as (
       delete from resident.restricted_resident where id = number returning *

@@ -62,6 +62,14 @@ export const subject: readonly Mutant[] = [
     tests: actsTest,
   },
   {
+    breaks: "An import with an older snapshot shows a restricted resident again",
+    file: acts,
+    find: "    perform from resident.restriction for share;\n",
+    replace: "    null;\n",
+    tests: actsTest,
+    only: "snapshot from before",
+  },
+  {
     breaks: "A correction of a restricted resident loses what a running import brings",
     file: acts,
     find: "where nik = number for update;\n  end if;",
