@@ -20,6 +20,7 @@ import {
 } from "#lib/messaging/submission.ts";
 import { isSameText } from "#lib/same-text.ts";
 import { ByteBudget } from "./accept/byte-budget.ts";
+import { onceClosed } from "./once-closed.ts";
 
 /** An upload of 4 MiB, the limit of the Lambda function, and its headers. */
 const maxBodyBytes = 5 * 1024 * 1024;
@@ -186,13 +187,13 @@ export const buildServer = (options: ServerOptions): FastifyInstance => {
       const { "content-length": length = 0, "transfer-encoding": encoding } = request.headers;
       // a longer one is rejected with 413 before it is read
       request.giveBody = take(encoding ? maxBodyBytes : Math.min(Number(length), maxBodyBytes));
-      reply.raw.once("close", () => request.giveBody?.());
+      onceClosed(reply.raw, () => request.giveBody?.());
     });
     internal.post("/messages", async (request, reply) => {
       const { giveBody } = request;
       request.giveBody = undefined;
       const caller = new AbortController();
-      reply.raw.once("close", () => {
+      onceClosed(reply.raw, () => {
         // an abort makes an error with its stack, 5 µs
         if (!reply.raw.writableFinished) caller.abort();
       });

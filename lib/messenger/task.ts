@@ -24,6 +24,7 @@ import type { ChannelOptions } from "./open-channel.ts";
 import { buildConsole, type OperatorConsoleOptions } from "./operator-console.ts";
 import { cancel, cancelRun } from "./outbox/cancel.ts";
 import { listMessages } from "./outbox/list.ts";
+import { OpenFrom } from "./outbox/open-from.ts";
 import { findPause } from "./outbox/pause.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { runRetention } from "./outbox/retention.ts";
@@ -150,16 +151,17 @@ export const startTask = async (options: TaskOptions): Promise<Task> => {
     signal: stopping.signal,
   });
   buildConsole(server, { ...options, bulk: desk }, sql, consoleSql, leaderships);
+  const openFrom = new OpenFrom();
   const election = runLeaderElection({
     connect: (onClose) => connect(messengerPools.election, onClose),
-    lead: leadTerm({ ...options, sql, metrics, leaderships, onInbound: handleInbound }),
+    lead: leadTerm({ ...options, sql, metrics, openFrom, leaderships, onInbound: handleInbound }),
     keepUp: async (signal) => {
       await Promise.all([runRetention(sql, signal), runRelease(sql, notify, signal)]);
     },
     signal: stopping.signal,
   });
   const senders = () => new Map([...leaderships].map(([id, { wakeup }]) => [id, wakeup]));
-  const watching = runWatch({ sql, senders, wakeup: watched, signal: stopping.signal });
+  const watching = runWatch({ sql, senders, openFrom, wakeup: watched, signal: stopping.signal });
   const { onCallback } = metrics;
   const calling = runCallbacks({ ...options, sql, onCallback, signal: stopping.signal });
   const stop = async (unresolved?: Promise<unknown>) => {

@@ -9,6 +9,7 @@ import type { WhatsApp } from "./channels/whatsapp/whatsapp.ts";
 import { reportFigures, SendCounter } from "./figures.ts";
 import type { Metrics } from "./metrics.ts";
 import { type ChannelOptions, type Link, openChannel } from "./open-channel.ts";
+import type { OpenFrom } from "./outbox/open-from.ts";
 import { payloadStore } from "./outbox/payload.ts";
 import { retryUntilDone } from "./outbox/retry.ts";
 import type { Pepper } from "./reply/preference.ts";
@@ -41,6 +42,7 @@ export interface TermOptions extends Omit<ChannelOptions, "metrics"> {
   /** Handles what persons send to the city's numbers. */
   readonly onInbound: (inbound: Inbound, signal: AbortSignal) => Promise<void>;
   readonly metrics: Metrics;
+  readonly openFrom: OpenFrom;
   /** Of the accounts that this task leads, by id. */
   readonly leaderships: Map<number, Leadership>;
 }
@@ -103,6 +105,7 @@ export const leadTerm = (options: TermOptions) => {
       await Promise.all([
         runSender({
           ...sender,
+          openFrom: options.openFrom,
           unwokenMs,
           encrypt: payloads.encrypt,
           decrypt: payloads.decrypt,

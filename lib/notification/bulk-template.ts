@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import type { Bulk } from "./bulk-decision.ts";
 import { listRules, type Template } from "./template.ts";
-import { resolveTemplate } from "./template-version.ts";
+import { resolveTemplate, TemplateError } from "./template-version.ts";
 import { templates } from "./templates.ts";
 
 /** A code would be readable in the outbox, and a file would have to be downloaded for each recipient. */
@@ -22,12 +22,19 @@ export interface BulkTemplate {
   readonly columns: readonly string[];
 }
 
+/** Of a text that a later release of the code does not take, for which the others stay usable. */
+const leaveOut = (error: unknown): undefined => {
+  if (!(error instanceof TemplateError)) throw error;
+};
+
 /** Lists the templates of bulk runs by name. */
 export const listBulkTemplates = async (sql: postgres.Sql): Promise<BulkTemplate[]> => {
   const stored = await sql<{ name: string }[]>`
     select distinct name from notification.template where approver is not null and retired_at is null`;
   const names = new Set([...Object.keys(templates), ...stored.map(({ name }) => name)]);
-  const found = await Promise.all([...names].sort().map((name) => findBulkTemplate(sql, name)));
+  const found = await Promise.all(
+    [...names].sort().map((name) => findBulkTemplate(sql, name).catch(leaveOut)),
+  );
   return found.flatMap((template) =>
     template ? { name: template.name, columns: ["phone", ...Object.keys(listRules(template))] } : [],
   );

@@ -55,7 +55,10 @@ export const readBulk = async (
   return { bulk: { name: name ?? `${template.name}-${file}`, template, class: kind, lines, file }, ignored };
 };
 
-/** Identifies what a run would send: its file, how it is sent, and the text that the first line with a message has now. */
+/**
+ * Identifies what a run would send: its file, how it is sent, the version of its text, and the text that the first line with a
+ * message has now. Another version may have changed only what other lines show.
+ */
 export const fingerprintOf = (bulk: Bulk): string => {
   const { name, template, class: kind, file, lines } = bulk;
   let sample: string | undefined;
@@ -64,7 +67,7 @@ export const fingerprintOf = (bulk: Bulk): string => {
     sample = "draft" in created ? created.draft.text : undefined;
     if (sample !== undefined) break;
   }
-  const parts = JSON.stringify([name, template.name, kind, file, sample]);
+  const parts = JSON.stringify([name, template.name, template.version, kind, file, sample]);
   return createHash("sha256").update(parts).digest("hex").slice(0, 32);
 };
 

@@ -89,10 +89,10 @@ const toTemplate = ({ name, text, class: kind, parameters }: TemplateDraft): Tem
 
 /** Finds the template with this name: the latest approved version, or else the one in code. */
 export const resolveTemplate = async (sql: postgres.ISql, name: string): Promise<Template | undefined> => {
-  const [stored] = await sql<TemplateDraft[]>`
-    select name, text, class, parameters from notification.template
+  const [stored] = await sql<(TemplateDraft & { version: number })[]>`
+    select name, version, text, class, parameters from notification.template
     where name = ${name} and approver is not null and retired_at is null order by version desc limit 1`;
-  return stored ? toTemplate(stored) : findTemplate(name);
+  return stored ? { ...toTemplate(stored), version: stored.version } : findTemplate(name);
 };
 
 /** @throws TemplateError for a text that would show anything but itself and its values. */

@@ -12,6 +12,8 @@ export interface Content {
 /** One kind of notification: its values, its text and its delivery options. */
 export interface Template<V = never> {
   readonly values: z.ZodMiniType<V>;
+  /** Of a text in the database. */
+  readonly version?: number;
   /** In Indonesian, with WhatsApp formatting: `*bold*`, `_italic_`. */
   readonly text: (values: V) => string;
   /** The attached file; the text becomes its caption. */

@@ -273,6 +273,10 @@ begin
 end $$;
 create trigger cancel_late before insert on messaging.message
 for each row when (new.run is not null) execute function notification.cancel_late();
+-- one that was being sent meanwhile, and waits again because nothing has left
+create trigger cancel_returned before update of state on messaging.message
+for each row when (new.run is not null and old.state = 'SENDING' and new.state = 'PENDING' and new.attempts <= new.unsent)
+execute function notification.cancel_late();
 
 -- The outcome of a single notification, requested by an event or an operator.
 create table notification.request (

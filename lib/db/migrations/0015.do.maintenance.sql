@@ -53,7 +53,13 @@ begin atomic
     returning 1
   ), recipients as (
     delete from notification.recipient where (job, occasion, dedupe_key) in (
-      select job, occasion, dedupe_key from notification.recipient where seen_at < now() - interval '30 days' limit most)
+      select job, occasion, dedupe_key from notification.recipient
+      where seen_at < now() - interval '30 days'
+        -- those of a bulk run together: its last message may be due a month after its first
+        and (run_id is null or run_id not in (
+          select id from notification.run bulk where template is not null and exists (
+            select from notification.recipient where run_id = bulk.id and seen_at >= now() - interval '30 days')))
+      limit most)
     returning 1
   ), requests as (
     delete from notification.request where id in (

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
 import { deadline } from "#lib/deadline.ts";
 import { log } from "#lib/log.ts";
 import { BulkName } from "#lib/messaging/submission.ts";
+import { onceClosed } from "../once-closed.ts";
 import { type BulkOptions, bulkActionNames, performBulk } from "./bulk-action.ts";
 import type { OperatorLogin, OperatorLogins } from "./login/operator-login.ts";
 import type { LoginOptions } from "./login-routes.ts";
@@ -69,7 +70,8 @@ const readFiles = (scope: FastifyInstance, options: ServeOptions, logins: Operat
   let uploads = 0;
   // before the body is read
   scope.addHook("onRequest", async (request, reply) => {
-    if (request.method === "GET") return;
+    // texts are small
+    if (!/^multipart\//i.test(request.headers["content-type"] ?? "")) return;
     const login = await findLogin(options, logins, request);
     if (!login) {
       leadToLogin(logins, request, reply);
@@ -78,7 +80,7 @@ const readFiles = (scope: FastifyInstance, options: ServeOptions, logins: Operat
       reply.redirect(bulkHome, 303);
     } else {
       uploads += 1;
-      reply.raw.once("close", () => {
+      onceClosed(reply.raw, () => {
         uploads -= 1;
       });
     }

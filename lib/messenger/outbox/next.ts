@@ -22,7 +22,7 @@ export interface Choice {
   /** Ids of messages under way: one of them may be PENDING again whose delivery has not learned of it. */
   readonly underWay: readonly string[];
   readonly rotation: Rotation;
-  /** The `seq` before which no message is open; {@link OpenFrom}. */
+  /** The `seq` before which no message is open and due; {@link OpenFrom}. */
   readonly openFrom: number;
 }
 
@@ -36,20 +36,25 @@ const queuesOf = (sql: postgres.ISql, accounts: readonly number[]) => {
     union all select 'pool ' || pool, id from messaging.account where ${isAsked} and messaging.takes_from_pool(id)`;
 };
 
-/** Finds those of the accounts for which a message waits that may be taken now, as far as the outbox knows. */
+/**
+ * Finds those of the accounts for which a message waits that may be taken now, as far as the outbox knows.
+ *
+ * @param openFrom as in {@link Choice}.
+ */
 export const listAwaited = async (
   sql: postgres.ISql,
   accounts: readonly number[],
+  openFrom: number,
 ): Promise<readonly number[]> => {
   const rows = await sql<{ id: number }[]>`
     with recursive mine (queue, id) as materialized (${queuesOf(sql, accounts)}),
-    senders (sender) as (${walkSenders(sql, sql`is_open`)}), awaited as materialized (
+    senders (sender) as (${walkSenders(sql, sql`is_open and seq >= ${openFrom}`)}), awaited as materialized (
       select queue from (select distinct queue from mine) own
       where not exists (select from messaging.control where paused) and exists (
         select from senders s cross join lateral (
           select from messaging.message waiting
-          where is_open and waiting.sender = s.sender and waiting.queue = own.queue and state = 'PENDING'
-            and not_before <= now() limit 1) first)
+          where is_open and waiting.sender = s.sender and waiting.queue = own.queue and seq >= ${openFrom}
+            and state = 'PENDING' and not_before <= now() limit 1) first)
     )
     select distinct id from mine join awaited using (queue)`;
   return rows.map(({ id }) => id);

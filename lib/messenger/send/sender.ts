@@ -34,6 +34,8 @@ export interface SenderOptions {
   /** Whether a number gets no reminders and no bulk messages. */
   readonly isOptedOut: (phone: string) => Promise<boolean>;
   readonly wakeup: Wakeup;
+  /** Of the task, whose senders share it. */
+  readonly openFrom?: OpenFrom;
   /** How long it waits to be woken before it looks for messages by itself; by default as long as nobody watches. */
   readonly unwokenMs?: number;
   readonly signal: AbortSignal;
@@ -241,8 +243,8 @@ const step = async (options: SenderOptions, { rotation, openFrom }: Memory, lane
  * devices, which all sends share, are never used by two at once.
  */
 export const runSender = async (options: SenderOptions): Promise<void> => {
-  const { sql, epoch, channel, signal, wakeup } = options;
-  const memory = { rotation: new Rotation(), openFrom: new OpenFrom() };
+  const { sql, epoch, channel, signal, wakeup, openFrom = new OpenFrom() } = options;
+  const memory = { rotation: new Rotation(), openFrom };
   const lanes = new Lanes(() => wakeup.notify());
   const work = async () => {
     // sends that an earlier leader, or an earlier error, interrupted

@@ -220,6 +220,19 @@ describe("bulk", () => {
     expect(await countRuns()).toBe(0);
   });
 
+  test("is known as a whole until a month after its last message was due", async () => {
+    writePeople(2);
+    await bulk(file);
+    await admin(async (sql) => {
+      await sql`truncate messaging.message, messaging.idempotency cascade`;
+      await sql`
+        update notification.recipient set seen_at = now() - case line when 2 then 31 else 2 end * interval '1 day'`;
+    });
+    await own.city.invoke("maintain", {});
+    expect((await bulk(file)).out).toContain("recipients: 2 accepted");
+    expect(await countMessages()).toBe(0);
+  });
+
   test("killed twice in the middle and repeated hands each line over once", { timeout: 60_000 }, async () => {
     writePeople(1_000);
     const start = () =>

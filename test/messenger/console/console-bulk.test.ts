@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
 import { database, stageEachTest, start } from "../../fleet/running-task.ts";
 import { openBulkConsole } from "../../steps/bulk-console.ts";
 import { operator, userOf } from "../../steps/console.ts";
+import { textOf } from "../../steps/page-text.ts";
 
 stageEachTest();
 
@@ -14,8 +17,8 @@ const users = await Promise.all([
   userOf(budi, "operator"),
   userOf(viewer, "viewer"),
 ]);
-const startStage = async () => {
-  const task = await start(undefined, {}, { findUsers: async () => users });
+const startStage = async (findUsers: () => Promise<typeof users> = async () => users) => {
+  const task = await start(undefined, {}, { findUsers });
   return { url: task.url, sariConsole: await openBulkConsole(task.url, sari) };
 };
 const proposal = { template: "news", text: "Halo {{name}}", class: "bulk", values: "name=words:20\r\n" };
@@ -87,6 +90,96 @@ test("only what was previewed is sent, and only by whom may send", async () => {
     ["Sari", "bulk-start", "tax reminder"],
     ["viewer", "bulk-start", "tax reminder"],
   ]);
+});
+
+/** Stores a text that a second operator has approved. */
+const putVersion = (name: string, version: number, text: string) => database.admin`
+  insert into notification.template (name, version, text, author, approver, approved_at)
+  values (${name}, ${version}, ${text}, 'sari', 'budi', now())`;
+
+test("a text that was approved after the preview is not sent, even if the previewed message is the same", async () => {
+  const { sariConsole } = await startStage();
+  await putVersion("status-change", 1, "{{name}}: {{status}}\n{{next}}");
+  const person = (phone: string, next: string) => `${phone},Siti,KTP,1,selesai,${next}\n`;
+  const csv = `phone,name,document,number,status,next\n${person("6281200000001", "")}${person("6281200000002", "Ambil")}`;
+  const fields = { template: "status-change", class: "transactional", run: "cards" };
+  const { fingerprint } = await sariConsole.preview(csv, fields);
+  await putVersion("status-change", 2, "{{name}}: {{status}}\nTransfer Rp 1.000.000: {{next}}");
+  const { text } = await sariConsole.send("bulk-start", { ...fields, previewed: fingerprint }, csv);
+  expect(text).toContain("this is not what the preview has shown; preview the file again");
+  expect(await states()).toEqual([]);
+});
+
+test("clients that go while their login is checked leave room for the next file", async () => {
+  const asked: PromiseWithResolvers<typeof users>[] = [];
+  let isSlow = false;
+  const { url, sariConsole } = await startStage(() => {
+    const question = Promise.withResolvers<typeof users>();
+    if (isSlow) asked.push(question);
+    else question.resolve(users);
+    return question.promise;
+  });
+  isSlow = true;
+  const leaving = new AbortController();
+  const origin = new URL(url).origin;
+  const uploads = [1, 2].map(() =>
+    fetch(`${url}/console/bulk/bulk-preview`, {
+      method: "POST",
+      headers: { cookie: sariConsole.cookie, origin, "content-type": "multipart/form-data; boundary=b" },
+      body: "--b--",
+      signal: leaving.signal,
+    }).catch(() => undefined),
+  );
+  await expect.poll(() => asked.length).toBe(2);
+  leaving.abort();
+  await Promise.all(uploads);
+  // the task has learned of it by then
+  await sariConsole.get("/none");
+  isSlow = false;
+  for (const { resolve } of asked) resolve(users);
+  const { text } = await sariConsole.preview(`${header}\n6281200000001,A,B,C\n`, { template: "reminder" });
+  expect(text).toContain("will be sent 1");
+});
+
+test("a text is approved while as many files are received as there is room for", async () => {
+  const { url, sariConsole } = await startStage();
+  await database.admin`select notification.add_template('news', 'Halo', 'bulk', '{}', 'budi')`;
+  const { hostname, port, host } = new URL(url);
+  const slow = [1, 2, 3].map(() => connect(Number(port), hostname));
+  onTestFinished(() => slow.forEach((socket) => void socket.destroy()));
+  for (const socket of slow)
+    socket.write(
+      `POST /console/bulk/bulk-preview HTTP/1.1\r\nhost: ${host}\r\norigin: http://${host}\r\ncookie: ${sariConsole.cookie}\r\n` +
+        "content-type: multipart/form-data; boundary=b\r\ncontent-length: 1000\r\n\r\n--b",
+    );
+  // for the third there is none
+  const [answer] = await Promise.race(slow.map((socket) => once(socket, "data")));
+  expect(String(answer)).toContain("303 See Other");
+  const form = new URLSearchParams({ template: "news", version: "1" });
+  const approved = await sariConsole.post("template-approve", form);
+  expect(textOf(await approved.text())).toContain("news 1 is sent from now on.");
+});
+
+test("a draft is shown however many versions of other templates there were", async () => {
+  const { sariConsole } = await startStage();
+  for (let version = 1; version <= 40; version++) await putVersion("proof", version, "Halo");
+  await putVersion("reminder", 1, "Halo");
+  await database.admin`select notification.add_template('zakat', 'Halo', 'bulk', '{}', 'budi')`;
+  const page = await sariConsole.read();
+  expect(page).toContain("draft zakat 1");
+  expect(page).toContain("approved reminder 1");
+});
+
+test("a text that the code does not take any more leaves the others usable", async () => {
+  const { sariConsole } = await startStage();
+  // of a template that was in code
+  await putVersion("gone", 1, "Halo");
+  expect(await sariConsole.read()).not.toContain("Bulk runs and templates are unavailable.");
+  const { text } = await sariConsole.preview(`${header}\n6281200000001,A,B,C\n`, { template: "reminder" });
+  expect(text).toContain("will be sent 1");
+  expect((await sariConsole.send("template-retire", { template: "gone", version: "1" })).text).toContain(
+    "gone 1",
+  );
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
 import { cancelRun } from "#lib/messenger/outbox/cancel.ts";
-import { requeue, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
+import { recover, requeue, requeueUnsent } from "#lib/messenger/outbox/outcome.ts";
 import { storePayload } from "#lib/messenger/outbox/payload.ts";
 import { createMessengerDatabase } from "../../fleet/messenger-database.ts";
 import { beginTerm, putMessage, takeAny } from "./outbox-rows.ts";
@@ -37,6 +37,28 @@ test("what waits of a run is cancelled, once, and nothing of other runs or of wh
     { id: "B", state: "CANCELLED" },
     { id: "C", state: "CANCELLED" },
     { id: "D", state: "PENDING" },
+  ]);
+});
+
+test("a message that was being sent while its run was cancelled waits no more, unless it may have left", async () => {
+  const epoch = await beginTerm(sql);
+  const take = async () => (await takeAny(sql, epoch)) ?? expect.fail("nothing was taken");
+  await put("A");
+  const unsent = await take();
+  await put("B", "6281200000002");
+  await take();
+  await put("C", "6281200000003");
+  const left = await take();
+  await storePayload(sql, { id: "C", epoch: epoch }, "whatsapp", Buffer.from("payload"));
+  expect(await cancelRun(sql, "march")).toBe(0);
+  await requeueUnsent(sql, unsent, 0);
+  await requeue(sql, left, 0);
+  // the account has another leader
+  await recover(sql, await beginTerm(sql));
+  expect(await states()).toEqual([
+    { id: "A", state: "CANCELLED" },
+    { id: "B", state: "CANCELLED" },
+    { id: "C", state: "PENDING" },
   ]);
 });
 

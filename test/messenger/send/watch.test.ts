@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { listAwaited } from "#lib/messenger/outbox/next.ts";
+import { OpenFrom } from "#lib/messenger/outbox/open-from.ts";
 import { setPaused } from "#lib/messenger/outbox/pause.ts";
 import { Wakeup } from "#lib/messenger/send/wakeup.ts";
 import { runWatch } from "#lib/messenger/send/watch.ts";
@@ -24,7 +25,7 @@ beforeEach(async () => {
 });
 
 const awaited = async () => {
-  const found = await listAwaited(sql, Object.values(ids));
+  const found = await listAwaited(sql, Object.values(ids), 0);
   return Object.keys(ids)
     .filter((name) => found.includes(ids[name] ?? 0))
     .toSorted();
@@ -64,7 +65,10 @@ test("the watch wakes a sender for a message that another task has accepted, and
     },
   });
   const senders = new Map(Object.keys(ids).map((name) => [ids[name] ?? 0, note(name)]));
-  const watching = runWatch({ sql, senders: () => senders, wakeup: new Wakeup(), signal: ending.signal });
+  const watching = runWatch({
+    ...{ sql, senders: () => senders, openFrom: new OpenFrom() },
+    ...{ wakeup: new Wakeup(), signal: ending.signal },
+  });
   onTestFinished(() => {
     ending.abort();
     return watching;

@@ -149,7 +149,7 @@ export const media: readonly Mutant[] = [
   {
     breaks: "A caller who leaves while his body is read keeps its bytes",
     file: "lib/messenger/server.ts",
-    find: 'reply.raw.once("close", () => request.giveBody?.());',
+    find: "onceClosed(reply.raw, () => request.giveBody?.());",
     replace: "",
     tests: ["test/messenger/overload.test.ts"],
     only: "while his body is read",

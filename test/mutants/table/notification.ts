@@ -196,6 +196,22 @@ export const notification: readonly Mutant[] = [
     only: "after its run was cancelled",
   },
   {
+    breaks: "What was being sent while its bulk run was cancelled is sent later",
+    file: "lib/db/migrations/0014.do.notification.sql",
+    find: "and new.attempts <= new.unsent)",
+    replace: "and new.attempts < 0)",
+    tests: ["test/messenger/outbox/cancel-run.test.ts"],
+    only: "being sent while its run",
+  },
+  {
+    breaks: "What may have left of a cancelled bulk run is said to be cancelled",
+    file: "lib/db/migrations/0014.do.notification.sql",
+    find: "and new.attempts <= new.unsent)",
+    replace: ")",
+    tests: ["test/messenger/outbox/cancel-run.test.ts"],
+    only: "being sent while its run",
+  },
+  {
     breaks: "A cancellation does not wait for messages that are being accepted, and they are sent",
     file: "lib/db/migrations/0014.do.notification.sql",
     find: "where id = new.run for share;",
@@ -250,6 +266,14 @@ export const notification: readonly Mutant[] = [
     replace: "where run_id is null))",
     tests: ofCommand,
     only: "is known for a month",
+  },
+  {
+    breaks: "The first recipients of a bulk run are forgotten before its last, and get it again",
+    file: "lib/db/migrations/0015.do.maintenance.sql",
+    find: "and (run_id is null or run_id not in (",
+    replace: "and (true or run_id not in (",
+    tests: ofCommand,
+    only: "known as a whole",
   },
   {
     breaks: "Known contacts wait for the budget of new ones",

@@ -52,11 +52,24 @@ export interface BulkDesk {
 
 const maxVersions = 30;
 
+/** Drafts first, then the texts that are sent: years of former versions must not hide one that waits for an approval. */
+const selectVersions = (versions: readonly TemplateVersion[]): TemplateVersion[] => {
+  const seen = new Set<string>();
+  // the versions of a name come newest first
+  const isSent = ({ name, status }: TemplateVersion) =>
+    status === "approved" && !seen.has(name) && seen.add(name) !== undefined;
+  const ranked = versions.map((one) => ({ one, rank: one.status === "draft" ? 0 : isSent(one) ? 1 : 2 }));
+  return ranked
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, maxVersions)
+    .map(({ one }) => one);
+};
+
 export const readBulkState = async (sql: postgres.Sql): Promise<BulkState> => {
   const [choices, runs, versions] = await Promise.all([
     listBulkTemplates(sql),
     listBulkRuns(sql),
     listVersions(sql, undefined),
   ]);
-  return { choices, runs, versions: versions.slice(0, maxVersions) };
+  return { choices, runs, versions: selectVersions(versions) };
 };
