@@ -141,7 +141,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "An answer of exactly the limit is not read",
-    file: "lib/http-client.ts",
+    file: "lib/read-text.ts",
     find: "if (size > maxBytes)",
     replace: "if (size >= maxBytes)",
     tests: client,
