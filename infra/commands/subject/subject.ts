@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { explainPhone, isPhone } from "#lib/messaging/phone.ts";
 import { residentImport } from "#lib/resident/import.ts";
 import {
   type Change,
@@ -67,8 +68,8 @@ const correct = async (nik: string, options: CorrectOptions): Promise<Reply> => 
 };
 
 const readPhone = (text: string): string => {
-  if (/^[1-9]\d{7,14}$/.test(text)) return text;
-  throw new WrongCall("--phone must be a number with its country code, such as 6281234567890");
+  if (isPhone(text)) return text;
+  throw new WrongCall(`--${explainPhone(text)}`);
 };
 
 interface RemovalOptions extends ActOptions {
