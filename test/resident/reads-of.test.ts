@@ -72,9 +72,8 @@ const requestsOf = async (id: number) => {
     select request_id as request from audit.reads_of(${id}, 10000)`;
   return rows.map(({ request }) => request);
 };
-const readsOf = async (id: number, most = 10_000, before: number | null = null) => {
-  const rows = await sql<{ id: number }[]>`
-    select id::float8 from audit.reads_of(${id}, ${most}, ${before})`;
+const readsOf = async (id: number, most = 10_000) => {
+  const rows = await sql<{ id: number }[]>`select id::float8 from audit.reads_of(${id}, ${most})`;
   return rows.map((row) => row.id);
 };
 
@@ -96,7 +95,7 @@ test("of 5,000 reads of any kind, those of a resident are exactly the ones that 
   }
 }, 120_000);
 
-test("the reads of a resident are listed newest first, page by page, across partitions", async () => {
+test("the reads of a resident are listed newest first, across partitions", async () => {
   await list("a", 1, 10);
   await search("b", nikOf(195), null);
   await list("c", 2, 10);
@@ -105,8 +104,6 @@ test("the reads of a resident are listed newest first, page by page, across part
   await list("e", 1, 6);
   expect(await readsOf(195)).toEqual([width + 1, width, 2, 1]);
   expect(await readsOf(195, 3)).toEqual([width + 1, width, 2]);
-  expect(await readsOf(195, 3, width)).toEqual([2, 1]);
-  expect(await readsOf(195, 1, 2)).toEqual([1]);
   expect(await readsOf(residents + 1)).toEqual([]);
 });
 
@@ -147,12 +144,12 @@ test.each(["", "analyze audit.resident_read"])(
       };
       const before = new Map(await counts());
       // a few reads, many, and more than are asked for, which the newer partition has
-      for (const [id, most, last] of [
-        [7, 100, width + 100],
-        [1_003, 30_000, width + 100],
-        [5_000, 100, null],
+      for (const [id, most] of [
+        [7, 100],
+        [1_003, 30_000],
+        [5_000, 100],
       ] as const)
-        await transaction`select id from audit.reads_of(${id}, ${most}, ${last})`;
+        await transaction`select id from audit.reads_of(${id}, ${most})`;
       return (await counts()).map(([name, scans]) => [name, scans - (before.get(name) ?? 0)]);
     });
     expect(Object.fromEntries(scans)).toEqual({
