@@ -65,7 +65,7 @@ export const correctSubject = async (
       select resident.correct_subject(${row(sql, act)}, ${JSON.stringify(changes)}::text::jsonb) as outcome`,
   );
 
-/** Withholds a resident from every read, or shows them again. */
+/** Restricts a resident, whom no read shows then, or lifts that. */
 export const restrictSubject = async (sql: postgres.Sql, act: Act, isLifted: boolean): Promise<Removal> =>
   outcomeOf(
     await sql<{ outcome: Removal }[]>`

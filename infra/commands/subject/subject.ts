@@ -63,7 +63,7 @@ const correct = async (nik: string, options: CorrectOptions): Promise<Reply> => 
   const text =
     changes.length === 0
       ? "Nothing was changed: these values are stored already."
-      : `${describeChanges(changes)}\nCorrect the register, too: until it has another value than before, imports keep the correction.`;
+      : `${describeChanges(changes)}\nCorrect the register, too: imports keep the correction until the register has a new value.`;
   return { text, json: { id, state, changes, requestId: act.requestId } };
 };
 
@@ -84,17 +84,17 @@ const restrict = async (nik: string, { lift, ...options }: RemovalOptions): Prom
   if (!done) throw nothingToDo(state);
   const text = lift
     ? `Resident ${id} is shown again.`
-    : `Resident ${id} is restricted: kept, and absent from lists, searches, verifications and totals.`;
+    : `Resident ${id} is restricted: still stored, but hidden from lists, searches, verifications and totals.`;
   return { text, json: { id, restricted: !lift, requestId: act.requestId } };
 };
 
 /** @throws WrongCall without a terminal. @throws CommandError if the answer is another one. */
 const confirm = async (question: string): Promise<void> => {
-  if (!process.stdin.isTTY) throw new WrongCall("Nobody can be asked without a terminal. Add --yes");
+  if (!process.stdin.isTTY) throw new WrongCall("Without a terminal, the command cannot ask. Add --yes");
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await reader.question(question);
   reader.close();
-  if (answer.trim() !== "erase") throw new CommandError("Nothing was erased: the answer was another one.");
+  if (answer.trim() !== "erase") throw new CommandError("Nothing was erased: the answer was not erase.");
 };
 
 interface EraseOptions extends RemovalOptions {
@@ -108,7 +108,9 @@ const erase = async (nik: string, { lift, yes, ...options }: EraseOptions): Prom
     eraseSubject(sql, act, lift === true),
   ).catch((error: { code?: string }) => {
     if (error.code !== importRunning) throw error;
-    throw new CommandError("An import is running, which may add the resident again. Try again after it.");
+    throw new CommandError(
+      "An import is running, and may add the resident again. Try again when it has finished.",
+    );
   });
   if (!done) throw lift ? new CommandError("The resident was not erased.") : nothingToDo(state);
   const text = lift
@@ -152,7 +154,7 @@ export const run = command(
       .action(answer(correct));
     program
       .command("restrict")
-      .description("withhold a resident from every read, and keep the row")
+      .description("hide a resident from every read, and keep the row")
       .argument("<nik>", "16 digits", readNik)
       .requiredOption(...by)
       .requiredOption(...reason)

@@ -2,13 +2,13 @@ import type postgres from "postgres";
 import { steadyNow } from "#lib/steady-clock.ts";
 
 const lookEveryMs = 1_000;
-/** Numbers are given before the commit: so many later messages may be seen before one. */
+/** A `seq` is assigned before the commit: so many later messages may be visible before one. */
 const marginSeq = 256;
 
 /**
- * Remembers before which message none is open. As long as any transaction is open, vacuum leaves the index entries of all that
- * have been closed meanwhile, and PostgreSQL would look at each of their rows to find the next message. What becomes open before it, late
- * or again, is found within a second.
+ * Remembers where the open messages begin. While any transaction is held open, vacuum keeps the index entries of all messages
+ * that have been closed since, and PostgreSQL would look at each of their rows to find the next one. A message that becomes open
+ * below it, late or again, is found within a second.
  */
 export class OpenFrom {
   #seq = 0;
