@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { Random } from "../steps/random.ts";
 import { addReader, liftGuessLimits } from "../steps/residents/reader.ts";
-import { insertSeries } from "../steps/residents/resident-series.ts";
+import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 
 const width = 100_000_000;
@@ -23,7 +23,6 @@ beforeEach(async () => {
   await sql`select resident.rebuild_blocks()`;
 });
 
-const nikOf = (id: number) => `99${String(id).padStart(14, "0")}`;
 /** The next read gets this id. */
 const moveOn = (id: number) => sql`select setval('audit.resident_read_id', ${id}, false)`;
 

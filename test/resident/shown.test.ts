@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { migrate } from "#lib/db/migrate.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
 import { callCommand } from "../steps/command.ts";
-import { insertSeries } from "../steps/residents/resident-series.ts";
+import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 const residents = 200;
@@ -20,7 +20,6 @@ beforeEach(async () => {
   await sql`select resident.rebuild_blocks()`;
 });
 
-const nikOf = (id: number) => `99${String(id).padStart(14, "0")}`;
 const digest = Buffer.alloc(32);
 
 const list = (page: number, size: number) =>

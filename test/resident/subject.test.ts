@@ -12,7 +12,7 @@ import {
 } from "#lib/resident/subject.ts";
 import { recountBlocks } from "#lib/resident/verify.ts";
 import { addReader } from "../steps/residents/reader.ts";
-import { insertSeries } from "../steps/residents/resident-series.ts";
+import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
 import { createDatabase, type TemporaryDatabase } from "../steps/temporary-database.ts";
 
 let database: TemporaryDatabase;
@@ -28,7 +28,6 @@ beforeEach(async () => {
   subject = database.connect("subjectUrl");
 });
 
-const nikOf = (number: number) => `99${String(number).padStart(14, "0")}`;
 const nik = nikOf(7);
 const digestOf = (number: string) => Buffer.from(number.repeat(2));
 

@@ -3,7 +3,7 @@ import { migrate } from "#lib/db/migrate.ts";
 import { type Act, eraseSubject, restrictSubject } from "#lib/resident/subject.ts";
 import { Random } from "../steps/random.ts";
 import { addReader } from "../steps/residents/reader.ts";
-import { insertSeries } from "../steps/residents/resident-series.ts";
+import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
 import { readStep } from "../steps/residents/walk-step.ts";
 import { createDatabase } from "../steps/temporary-database.ts";
 import { Copy, untilSettled } from "./copy.ts";
@@ -119,7 +119,7 @@ test("a resident who is restricted or erased is told as removed, and one who is 
   const reader = database.connect("adminUrl");
   const subject = database.connect("subjectUrl");
   const act = (number: number): Act => {
-    const nik = `99${String(number).padStart(14, "0")}`;
+    const nik = nikOf(number);
     const terms = { pepperVersion: 1, operator: "Rina", reason: "test", caseReference: null, requestId: "r" };
     return { nik, nikDigest: Buffer.alloc(32, number), ...terms };
   };

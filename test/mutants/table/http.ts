@@ -260,7 +260,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "A flag that is 1 counts as false",
-    file: "lib/routes/messaging.ts",
+    file: "lib/routes/messaging-fields.ts",
     find: "/^(true|1|on)$/i.test(value)",
     replace: "/^(true|on)$/i.test(value)",
     tests: media,
@@ -268,7 +268,7 @@ export const http: readonly Mutant[] = [
   },
   {
     breaks: "A form with both a file and an address is accepted",
-    file: "lib/routes/messaging.ts",
+    file: "lib/routes/messaging-fields.ts",
     find: "(form[file] === undefined) !== (form[url] === undefined)",
     replace: "form[file] !== undefined || form[url] !== undefined",
     tests: media,
