@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { Random } from "../steps/random.ts";
 import { addReader, liftGuessLimits } from "../steps/residents/reader.ts";
 import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
@@ -15,7 +14,6 @@ let sql: postgres.Sql;
 beforeEach(async () => {
   const database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   await addReader(sql);
   await liftGuessLimits(sql);
   await sql.unsafe("grant municipal_owner to current_user");

@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
 import { callCommand } from "../steps/command.ts";
 import { insertSeries, nikOf } from "../steps/residents/resident-series.ts";
@@ -15,7 +14,6 @@ let sql: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   sql = database.connect("adminUrl");
-  await migrate(sql);
   await insertSeries(sql, 1, residents, "timestamp '2025-01-01' + i * interval '1 second'");
   await sql`select resident.rebuild_blocks()`;
 });

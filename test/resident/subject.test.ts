@@ -1,6 +1,5 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
-import { migrate } from "#lib/db/migrate.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
 import {
   type Act,
@@ -22,7 +21,6 @@ let subject: postgres.Sql;
 beforeEach(async () => {
   database = await createDatabase();
   admin = database.connect("adminUrl");
-  await migrate(admin);
   await addReader(admin);
   await insertSeries(admin, 1, 30);
   subject = database.connect("subjectUrl");
