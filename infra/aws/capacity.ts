@@ -1,7 +1,7 @@
 import type { LoginRole } from "#lib/db/roles.ts";
 import { messengerPools } from "#lib/messenger/pools.ts";
 import { routes } from "#lib/routes/index.ts";
-import { notify } from "#lib/routes/internal.ts";
+import { notify, reportSubject } from "#lib/routes/internal.ts";
 import type { Rate, Route } from "#lib/routes/route.ts";
 import type { Api } from "./api.ts";
 import type { Config } from "./config.ts";
@@ -19,6 +19,8 @@ export interface Size {
   readonly functionConcurrency: number;
   /** Messengers that run at the same time; one by default. */
   readonly messengerTasks?: number;
+  /** Whose reports need connections, if there is one. */
+  readonly portalRole?: string | undefined;
 }
 
 /**
@@ -35,6 +37,9 @@ const messengerConnections = messengerPools.sender + messengerPools.console + me
 /** Runs of jobs, which may take minutes, and events, each with two connections. More of them wait in Lambda's queue. */
 const notifyConcurrency = 6;
 
+/** Citizens who get their report at the same time; the portal repeats the request of any other. */
+const portalConcurrency = 4;
+
 /** Other roles of which the number of clients is known. */
 const others = {
   notify: 2 * notifyConcurrency,
@@ -44,14 +49,15 @@ const others = {
   // rare commands of one connection: one operator at a time
   "employee-admin": 1,
   subject: 1,
-  portal: 1,
   "partner-admin": 2,
   "sender-admin": 2,
 } as const satisfies Partial<Record<LoginRole, number>>;
 
 /** Roles of which the number of clients is known. A deployment replaces messengers one by one. */
-const countFixed = (messengerTasks: number) => ({
+const countFixed = ({ messengerTasks = 1, portalRole }: Size) => ({
   ...others,
+  // one for the rotation of its password
+  portal: portalRole === undefined ? 1 : portalConcurrency,
   messenger: (messengerTasks + 1) * messengerConnections,
 });
 
@@ -80,8 +86,9 @@ const roleOf = ({ secrets }: Route): SharedRole | undefined =>
   sharedRoles.find((role) => secrets.DATABASE_SECRET_ID === `database/${role}`);
 
 /** @throws Error when the server has too few connections for the stage. */
-export const planCapacity = ({ connections, functionConcurrency, messengerTasks = 1 }: Size) => {
-  const fixed = countFixed(messengerTasks);
+export const planCapacity = (size: Size) => {
+  const { connections, functionConcurrency } = size;
+  const fixed = countFixed(size);
   const taken = serverConnections + operatorConnections + sum(Object.values(fixed));
   const shared = connections - taken;
   const part = (role: SharedRole, of: number) => Math.floor(of * shares[role]);
@@ -107,7 +114,9 @@ export const planCapacity = ({ connections, functionConcurrency, messengerTasks 
       return role ? [[row.fn, concurrent(role)] as const] : [];
     }),
   );
-  const reserved = functionConcurrency ? new Map([...functions, [notify.fn, notifyConcurrency]]) : new Map();
+  functions.set(notify.fn, notifyConcurrency);
+  if (size.portalRole !== undefined) functions.set(reportSubject.fn, portalConcurrency);
+  const reserved = functionConcurrency ? functions : new Map();
   return {
     connections,
     roles,

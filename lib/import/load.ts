@@ -20,7 +20,7 @@ const keyTypeOf = ({ key, columns }: ImportTable): string =>
   columns.find(({ column }) => column === key)?.type ?? "text";
 
 const upsert = (target: ImportTable): string => {
-  const { table, key, columns } = target;
+  const { table, key, columns, alwaysWritten = "false" } = target;
   const names = namesOf(target);
   const keyType = keyTypeOf(target);
   const value = ({ column, type, whenAbsent }: ImportTable["columns"][number]) =>
@@ -38,7 +38,7 @@ const upsert = (target: ImportTable): string => {
       from staging left join ${table} known on known.${key} = staging.${key}::${keyType}
       order by staging.${key}::${keyType}
       on conflict (${key}) do update set ${changed.map((name) => `${name} = excluded.${name}`).join(", ")}
-      where ${tuple("target")} is distinct from ${tuple("excluded")}
+      where ${tuple("target")} is distinct from ${tuple("excluded")} or ${alwaysWritten}
       returning (xmax = 0) as inserted
     )
     select count(*) filter (where inserted)::int as inserted, count(*) filter (where not inserted)::int as updated

@@ -28,6 +28,8 @@ export interface ImportTable {
   /** Database column of the natural key. */
   readonly key: string;
   readonly columns: readonly Column[];
+  /** SQL condition of a stored row, `target`, that is written although it has the same values, so that triggers see it. */
+  readonly alwaysWritten?: string;
   /** Runs after a whole file has been stored. */
   readonly afterwards?: (sql: postgres.Sql) => Promise<void>;
 }

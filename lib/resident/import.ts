@@ -58,6 +58,8 @@ export const residentImport: ImportTable = {
       whenAbsent: "now() at time zone 'Asia/Jakarta'",
     },
   ],
+  // a value that the register has, too, ends the correction
+  alwaysWritten: "exists (select from resident.correction c where c.resident_id = target.id)",
   // until the next maintenance run, every read would add up the changes of the import
   afterwards: foldAllChanges,
 };

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { withDatabase } from "#lib/db/database.ts";
+import { log } from "#lib/log.ts";
 import { digestTerm } from "#lib/secrets/pepper.ts";
 import { type Report, reference, referenceRule, reportForPortal } from "./subject.ts";
 
@@ -44,5 +45,10 @@ export const reportToPortal = async (
   if (!nikDigest) throw new Error("a NIK has a digest");
   const reason = "request in the portal";
   const act = { nik, nikDigest, pepperVersion: version, reason, caseReference, requestId };
-  return { ...(await withDatabase((sql) => reportForPortal(sql, act, most))), requestId };
+  const report = await withDatabase((sql) => reportForPortal(sql, act, most)).catch((error: unknown) => {
+    // the runtime logs no cause
+    log.error("report to the portal failed", { request_id: requestId, error });
+    throw error;
+  });
+  return { ...report, requestId };
 };

@@ -45,6 +45,9 @@ export interface Removal extends Outcome {
 /** The error of the database while an import runs. */
 export const importRunning = "55P03";
 
+/** The error of the database when somebody was erased with a pepper of another version. */
+export const otherPepper = "MI450";
+
 const row = (sql: postgres.Sql, act: Act) => sql`
   row(${act.nik}, ${act.nikDigest}, ${act.pepperVersion}, ${act.operator}, ${act.reason}, ${act.caseReference},
     ${act.requestId})::resident.act`;
@@ -65,12 +68,20 @@ export const correctSubject = async (
       select resident.correct_subject(${row(sql, act)}, ${JSON.stringify(changes)}::text::jsonb) as outcome`,
   );
 
-/** Restricts a resident, whom no read shows then, or lifts that. */
-export const restrictSubject = async (sql: postgres.Sql, act: Act, isLifted: boolean): Promise<Removal> =>
-  outcomeOf(
-    await sql<{ outcome: Removal }[]>`
-      select resident.restrict_subject(${row(sql, act)}, ${isLifted}) as outcome`,
+const DEADLOCK_DETECTED = "40P01";
+
+/** Withholds a resident from every read, or shows them again. */
+export const restrictSubject = async (sql: postgres.Sql, act: Act, isLifted: boolean): Promise<Removal> => {
+  const restrict = () => sql<{ outcome: Removal }[]>`
+    select resident.restrict_subject(${row(sql, act)}, ${isLifted}) as outcome`;
+  return outcomeOf(
+    await restrict().catch((error: { code?: string }) => {
+      // an import that has added the resident waits for the kept row, and showing them again for the added one
+      if (error.code !== DEADLOCK_DETECTED) throw error;
+      return restrict();
+    }),
   );
+};
 
 /**
  * Erases a resident, or lets imports add an erased one again.

@@ -3,6 +3,7 @@ import { type LoginRole, loginRoles } from "#lib/db/roles.ts";
 import { messengerPools } from "#lib/messenger/pools.ts";
 import { routes } from "#lib/routes/index.ts";
 import { operatorConnections, planCapacity, withCapacity } from "../../infra/aws/capacity.ts";
+import { examples } from "../../infra/aws/config.ts";
 import { integrationApi } from "../../infra/aws/integration-api.ts";
 import { listFunctions } from "../../infra/build/build.ts";
 import { composeWith, synthesizeWith } from "./composed-stage.ts";
@@ -68,7 +69,7 @@ test("each messenger has all connections of its pools, also while a deployment r
 
 test("a server with fewer connections than a stage needs is rejected", () => {
   expect(() => planCapacity({ connections: 60, functionConcurrency: 100 })).toThrow(
-    "at least 77 connections",
+    "at least 78 connections",
   );
 });
 
@@ -102,6 +103,8 @@ test("the templates reserve the concurrency of the functions with a database con
     notify: 6,
   });
   expect(listFunctions().length).toBeGreaterThan(10);
+  const [portalRole] = examples.portalRole;
+  expect(Object.fromEntries(reservedIn({ ...micro, portalRole })).reportsubject).toBe(4);
 });
 
 test("production and another stage fit in an account that may reserve 900; a small account reserves none", () => {

@@ -107,6 +107,12 @@ describe("report", () => {
     expect(second.reads).toHaveLength(3);
   });
 
+  test("shows a control character of an imported value as what it is, not to the terminal", async () => {
+    await admin((sql) => sql`update resident.resident set address = E'JL. \u001b[2J' where nik = ${nik}`);
+    const { out } = await subject("report", nik, "--by", "Rina");
+    expect(out).toMatch(/address +JL\. \uFFFD\[2J/);
+  });
+
   test("lists the messages to a number, and whether it has opted out", async () => {
     await admin(async (sql) => {
       await sql`
@@ -204,6 +210,19 @@ describe("erase", () => {
     expect(ended).toMatchObject({ status: 1, errors: expect.stringContaining("Set PEPPER_SECRET_ID") });
   });
 
+  test("does not take another pepper, with which an import would not know the number", async () => {
+    const { OPT_OUT_PEPPER_SECRET_ID: wrong, ...others } = settings("database/subject");
+    const ended = await callCommand(
+      () => import("../../infra/commands/subject/subject.ts"),
+      { ...others, PEPPER_SECRET_ID: wrong },
+      ...["erase", nik, ...answered, "--yes"],
+    );
+    expect(ended).toMatchObject({
+      status: 2,
+      errors: "PEPPER_SECRET_ID must be the full name of the secret audit-pepper.\n",
+    });
+  });
+
   test("whose connection is lost while it waits leaves everything as it was", async () => {
     const read = async () => JSON.parse((await subject("report", nik, "--by", "Rina", "--json")).out);
     const before = await read();
@@ -263,6 +282,17 @@ describe("the citizens' portal", () => {
     [{ nik, most: 0 }, "most must be a whole number from 1 to 10000"],
     [{ nik, phone }, 'send {"nik": "16 digits"}, and as you need them case and most'],
   ])("is told what is wrong with %j", async (event, error) => expect(await ask(event)).toEqual({ error }));
+
+  test("is not told that nobody has a number while residents are erased with another pepper; the log says why", async () => {
+    await admin(
+      (sql) => sql`
+        insert into resident.erased_resident (id, nik_digest, pepper_version, erased_by, reason)
+        values (1000000, ${Buffer.alloc(32)}, 999, 'Rina', 'test')`,
+    );
+    const outcome = await own.city.invoke("report-subject", { nik: "9971011501800999" });
+    expect(outcome).toMatchObject({ errorMessage: "database request failed" });
+    expect(own.lines.join("\n")).toMatch(/"report to the portal failed".*"code":"MI450"/);
+  });
 
   test("leaves nothing about a citizen in the log", async () => {
     await ask({ nik });

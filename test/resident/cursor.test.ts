@@ -100,6 +100,18 @@ test.each(restores)("a cursor has ended after a restore %s", async (_, restore) 
   expect(await refusalOf(reader, { after: "start" })).toBeUndefined();
 });
 
+test("a cursor has ended after a restore, when another read has the ids that its page had", async () => {
+  const { sql, reader, after } = await prepare();
+  const [lost] = await sql<{ code: string }[]>`
+    with keys as (select w from resident.walker w where partner_id = 'agency'),
+    place as (select (resident.open_cursor(${after}, (select w from keys))).*)
+    select resident.seal_cursor(
+      row(kind, number, past_change, past_id, until_change, until, since, read_id, read_in,
+        read_at + interval '1 microsecond'), (select w from keys)) as code
+    from place`;
+  expect(await refusalOf(reader, { after: lost?.code ?? "" })).toBe("MI441");
+});
+
 test("a cursor whose changes or walk began more than 90 days ago has ended", async () => {
   const { sql, reader, after, changed_since } = await prepare();
   const keys = "(select w from resident.walker w where partner_id = 'agency')";
@@ -108,7 +120,7 @@ test("a cursor whose changes or walk began more than 90 days ago has ended", asy
     const [row] = await sql.unsafe<{ code: string }[]>(
       `with place as (select (resident.open_cursor($1, ${keys})).*)
       select resident.seal_cursor(row(kind, number, past_change, past_id, until_change,
-        until - $2::integer * interval '1 day', since - $2::integer * interval '1 day', read_id, read_in), ${keys}) as code
+        until - $2::integer * interval '1 day', since - $2::integer * interval '1 day', read_id, read_in, read_at), ${keys}) as code
       from place`,
       [code, days],
     );

@@ -16,7 +16,7 @@ const residents = (work: string) => {
   );
 };
 
-test("verify finds names lower-cased by another ICU version, and rebuild stores them again", async () => {
+test("verify finds names lower-cased by another ICU version, and rebuild stores them again without ending corrections", async () => {
   expect((await residents("verify")).status).toBe(0);
   const url = new URL(own.city.database.adminUrl);
   url.username = "postgres";
@@ -29,6 +29,9 @@ test("verify finds names lower-cased by another ICU version, and rebuild stores 
   await setGenerated("");
   await sql`update resident.resident set name_search = name_search || '̇' where id <= 3`;
   await setGenerated("s");
+  await sql`
+    insert into resident.correction (resident_id, column_name, replaced, corrected)
+    select id, 'village', village || ' LAMA', village from resident.resident where id = 2`;
 
   expect(await residents("verify")).toMatchObject({
     status: 1,
@@ -37,4 +40,5 @@ test("verify finds names lower-cased by another ICU version, and rebuild stores 
   });
   expect((await residents("rebuild")).status).toBe(0);
   expect((await residents("verify")).status).toBe(0);
+  expect(await sql`select from resident.correction`).toHaveLength(1);
 });

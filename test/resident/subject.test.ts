@@ -1,11 +1,16 @@
 import type postgres from "postgres";
 import { beforeEach, describe, expect, test } from "vitest";
+import { migrate } from "#lib/db/migrate.ts";
+import { Batch } from "#lib/import/batch.ts";
+import { storeBatch } from "#lib/import/load.ts";
 import { sealReads } from "#lib/maintenance/audit.ts";
+import { residentImport } from "#lib/resident/import.ts";
 import {
   type Act,
   correctSubject,
   eraseSubject,
   importRunning,
+  otherPepper,
   reportSubject,
   restrictSubject,
 } from "#lib/resident/subject.ts";
@@ -65,6 +70,22 @@ const stored = async (table = "resident") =>
   (
     await admin.unsafe(`select id::int, name, address, village from resident.${table} where nik = '${nik}'`)
   )[0];
+/** Residents as a file has them, by number and village. */
+const batchOf = (...rows: [number: string, village: string, name?: string][]) =>
+  Batch.of(
+    rows.map(([number, village, name = `SITI ${Number(number.slice(2))}`]) => ({
+      values: [number, "9971010101010001", name, "I", "A", number, village, "K", "C", null],
+    })),
+  );
+/** Resolves once a session of the role waits for a row. */
+const waitFor = (role: string) =>
+  expect
+    .poll(async () => {
+      const [row] = await admin`
+        select from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.usename = ${role}`;
+      return row !== undefined;
+    })
+    .toBe(true);
 const acts = async () =>
   (
     await admin<{ act: string }[]>`
@@ -92,6 +113,35 @@ describe("a restricted resident", () => {
     await upsert(database.connect("importerUrl"), { village: "W" });
     expect(await look(admin)).toEqual(unseen);
     expect(await stored("restricted_resident")).toMatchObject({ id: 7, village: "W" });
+    expect(await recountBlocks(admin)).toEqual([]);
+  });
+
+  test("stays absent when an import has a snapshot from before: it fails, and clients retry", async () => {
+    const importer = database.connect("importerUrl");
+    await importer`begin isolation level repeatable read`;
+    await importer`select from resident.resident limit 1`;
+    await restrictSubject(subject, act(), false);
+    await expect(upsert(importer, { village: "W" })).rejects.toMatchObject({ code: "40001" });
+    await importer`rollback`;
+    await upsert(importer, { village: "W" });
+    expect(await look(admin)).toEqual(unseen);
+  });
+
+  test("can be shown again while an import adds them", async () => {
+    await restrictSubject(subject, act(), false);
+    const importer = database.connect("importerUrl");
+    const other = database.connect("adminUrl");
+    await other`begin`;
+    // the import waits for this number when it has added the resident, and not withheld them yet
+    await insertSeries(other, 31, 1);
+    const imported = storeBatch(importer, residentImport, batchOf([nik, "W"], [nikOf(31), "W"]));
+    await waitFor("municipal_importer");
+    const lifted = restrictSubject(subject, act(), true);
+    await waitFor("municipal_subject");
+    await other`rollback`;
+    await imported;
+    expect(await lifted).toEqual({ state: "restricted", id: 7, done: true });
+    expect(await stored()).toMatchObject({ id: 7, village: "W" });
     expect(await recountBlocks(admin)).toEqual([]);
   });
 });
@@ -146,6 +196,20 @@ describe("an erased resident", () => {
   });
 });
 
+test("with a pepper of another version, nobody is erased, and nobody who was erased is called unknown", async () => {
+  await eraseSubject(subject, act(), false);
+  const rotated = { pepperVersion: 2, nikDigest: Buffer.alloc(32, 2) };
+  for (const wrong of [
+    () => reportSubject(subject, act(rotated), { most: 1 }),
+    () => eraseSubject(subject, act(rotated), true),
+    () => eraseSubject(subject, act({ ...rotated, nik: nikOf(8) }), false),
+  ])
+    await expect(wrong()).rejects.toMatchObject({ code: otherPepper });
+  expect(await restrictSubject(subject, act({ ...rotated, nik: nikOf(8) }), false)).toMatchObject({
+    done: true,
+  });
+});
+
 describe("a correction", () => {
   test("changes the values that differ, and says what they were", async () => {
     expect(await correctSubject(subject, act(), { name: "SITA", village: "V" })).toEqual({
@@ -175,6 +239,30 @@ describe("a correction", () => {
     await restrictSubject(subject, act(), false);
     await correctSubject(subject, act(), { name: "SITA" });
     await upsert(importer, { village: "W" });
+    expect(await stored("restricted_resident")).toMatchObject({ name: "SITA", village: "W" });
+  });
+
+  test("ends when the register has the corrected value, so that a later change back counts", async () => {
+    const importer = database.connect("importerUrl");
+    const importVillage = (village: string) => storeBatch(importer, residentImport, batchOf([nik, village]));
+    await correctSubject(subject, act(), { village: "W" });
+    await importVillage("V");
+    expect(await stored()).toMatchObject({ village: "W" });
+    await importVillage("W");
+    expect(await importVillage("W")).toMatchObject({ updated: 0, unchanged: 1 });
+    await importVillage("V");
+    expect(await stored()).toMatchObject({ village: "V" });
+  });
+
+  test("of a restricted resident keeps what a running import brings", async () => {
+    await restrictSubject(subject, act(), false);
+    const importer = database.connect("importerUrl");
+    await importer`begin`;
+    await upsert(importer, { village: "W" });
+    const corrected = correctSubject(subject, act(), { name: "SITA" });
+    await waitFor("municipal_subject");
+    await importer`commit`;
+    expect((await corrected).changes).toHaveLength(1);
     expect(await stored("restricted_resident")).toMatchObject({ name: "SITA", village: "W" });
   });
 

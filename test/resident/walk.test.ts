@@ -112,25 +112,56 @@ test("a removal is told once, a resident that was brought back is a change, and 
   expect(last.residents[0]).toEqual(first.residents[1]);
 });
 
+const actOn = (number: number): Act => {
+  const nik = `99${String(number).padStart(14, "0")}`;
+  const terms = { pepperVersion: 1, operator: "Rina", reason: "test", caseReference: null, requestId: "r" };
+  return { nik, nikDigest: Buffer.alloc(32, number), ...terms };
+};
+
 test("a resident who is restricted or erased is told as removed, and one who is shown again as changed", async () => {
   const { database, sql } = await prepare(4);
   const reader = database.connect("adminUrl");
   const subject = database.connect("subjectUrl");
-  const act = (number: number): Act => {
-    const nik = nikOf(number);
-    const terms = { pepperVersion: 1, operator: "Rina", reason: "test", caseReference: null, requestId: "r" };
-    return { nik, nikDigest: Buffer.alloc(32, number), ...terms };
-  };
   const first = await readStep(reader, { after: "start" }, 10);
-  await restrictSubject(subject, act(2), false);
-  await eraseSubject(subject, act(3), false);
+  await restrictSubject(subject, actOn(2), false);
+  await eraseSubject(subject, actOn(3), false);
   await untilSettled(sql);
   const next = await readStep(reader, { changed_since: first.changed_since ?? "" }, 10);
   expect([next.ids, new Set(next.removed)]).toEqual([[], new Set(first.ids.slice(1, 3))]);
-  await restrictSubject(subject, act(2), true);
+  await restrictSubject(subject, actOn(2), true);
   await untilSettled(sql);
   const last = await readStep(reader, { changed_since: next.changed_since ?? "" }, 10);
   expect([last.ids, last.removed, last.residents]).toEqual([[first.ids[1]], [], [first.residents[1]]]);
+});
+
+test("a resident who was removed, brought back and removed again is told once, and again after the next time", async () => {
+  const { database, sql } = await prepare(4);
+  const reader = database.connect("adminUrl");
+  const subject = database.connect("subjectUrl");
+  const first = await readStep(reader, { after: "start" }, 10);
+  const restrictAndWalk = async (changes: readonly boolean[], changed_since: string | null) => {
+    for (const isLifted of changes) await restrictSubject(subject, actOn(2), isLifted);
+    await untilSettled(sql);
+    return readStep(reader, { changed_since: changed_since ?? "" }, 10);
+  };
+  const gone = await restrictAndWalk([false, true, false], first.changed_since);
+  expect([gone.ids, gone.removed]).toEqual([[], [first.ids[1]]]);
+  const back = await restrictAndWalk([true], gone.changed_since);
+  expect([back.ids, back.removed]).toEqual([[first.ids[1]], []]);
+  const again = await restrictAndWalk([false], back.changed_since);
+  expect([again.ids, again.removed]).toEqual([[], [first.ids[1]]]);
+});
+
+test("an import of a restricted resident tells partners nothing", async () => {
+  const { database, sql } = await prepare(4);
+  const reader = database.connect("adminUrl");
+  await restrictSubject(database.connect("subjectUrl"), actOn(2), false);
+  await untilSettled(sql);
+  const first = await readStep(reader, { after: "start" }, 10);
+  await insertSeries(database.connect("importerUrl"), 2, 1);
+  await untilSettled(sql);
+  const next = await readStep(reader, { changed_since: first.changed_since ?? "" }, 10);
+  expect([next.ids, next.removed]).toEqual([[], []]);
 });
 
 test("changes of one statement fill several pages, each of them once", async () => {

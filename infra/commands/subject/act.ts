@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { type Act, reference, referenceRule, type SubjectState } from "#lib/resident/subject.ts";
+import type postgres from "postgres";
+import { type Act, otherPepper, type SubjectState } from "#lib/resident/subject.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { CommandError, WrongCall } from "../command.ts";
+import { withConnection } from "../connect.ts";
 import { findPepper } from "../pepper.ts";
 
 /** @throws WrongCall */
@@ -47,6 +49,16 @@ export const createAct = async (nik: string, given: ActOptions): Promise<Act> =>
     requestId: randomUUID(),
   };
 };
+
+/** Does an act on a connection of its own. @throws CommandError if the pepper is not that of the recorded erasures. */
+export const perform = <T>(act: (sql: postgres.Sql) => Promise<T>): Promise<T> =>
+  withConnection("subject", act).catch((error: { code?: string }) => {
+    if (error.code !== otherPepper) throw error;
+    throw new CommandError(
+      "Residents were erased with another version of the pepper. Set PEPPER_SECRET_ID to the full name of the stage's secret " +
+        "audit-pepper, with the version that it had then.",
+    );
+  });
 
 const absences: Readonly<Record<SubjectState, string>> = {
   stored: "The resident is not restricted.",

@@ -2,10 +2,9 @@ import { writeFileSync } from "node:fs";
 import { type Report, type ReportedRead, reportSubject } from "#lib/resident/subject.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { CommandError, type Reply } from "../command.ts";
-import { withConnection } from "../connect.ts";
 import { formatTable, formatTime } from "../listing.ts";
 import { findPepper } from "../pepper.ts";
-import { type ActOptions, createAct } from "./act.ts";
+import { type ActOptions, createAct, perform } from "./act.ts";
 import { reportPage } from "./report-page.ts";
 
 const states: Readonly<Record<Report["state"], string>> = {
@@ -123,7 +122,7 @@ export const report = async (
 ): Promise<Reply> => {
   const act = await createAct(nik, options);
   const number = phone === undefined ? undefined : await digestNumber(phone);
-  const found = await withConnection("subject", (sql) => reportSubject(sql, act, { most, phone: number }));
+  const found = await perform((sql) => reportSubject(sql, act, { most, phone: number }));
   if (html !== undefined) writePage(html, found, new Date());
   const text = html === undefined ? describe(found) : `The page for the citizen is in ${html}`;
   return { text, json: { ...found, requestId: act.requestId } };

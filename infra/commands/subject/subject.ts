@@ -9,9 +9,8 @@ import {
   restrictSubject,
 } from "#lib/resident/subject.ts";
 import { CommandError, command, type Reply, readWhole, runCommand, WrongCall } from "../command.ts";
-import { withConnection } from "../connect.ts";
 import { formatTable } from "../listing.ts";
-import { type ActOptions, by, caseOf, createAct, nothingToDo, readNik, reason } from "./act.ts";
+import { type ActOptions, by, caseOf, createAct, nothingToDo, perform, readNik, reason } from "./act.ts";
 import { report } from "./report.ts";
 
 /** The columns by the command's options. */
@@ -56,9 +55,7 @@ const correct = async (nik: string, options: CorrectOptions): Promise<Reply> => 
   });
   if (values.length === 0) throw new WrongCall("Give at least one value to correct, such as --name");
   const act = await createAct(nik, options);
-  const { state, id, changes } = await withConnection("subject", (sql) =>
-    correctSubject(sql, act, Object.fromEntries(values)),
-  );
+  const { state, id, changes } = await perform((sql) => correctSubject(sql, act, Object.fromEntries(values)));
   if (state === "erased" || state === "unknown") throw nothingToDo(state);
   const text =
     changes.length === 0
@@ -78,9 +75,7 @@ interface RemovalOptions extends ActOptions {
 
 const restrict = async (nik: string, { lift, ...options }: RemovalOptions): Promise<Reply> => {
   const act = await createAct(nik, options);
-  const { done, state, id } = await withConnection("subject", (sql) =>
-    restrictSubject(sql, act, lift === true),
-  );
+  const { done, state, id } = await perform((sql) => restrictSubject(sql, act, lift === true));
   if (!done) throw nothingToDo(state);
   const text = lift
     ? `Resident ${id} is shown again.`
@@ -104,14 +99,12 @@ interface EraseOptions extends RemovalOptions {
 const erase = async (nik: string, { lift, yes, ...options }: EraseOptions): Promise<Reply> => {
   if (!lift && !yes) await confirm("To erase this resident, which cannot be undone, type erase: ");
   const act = await createAct(nik, options);
-  const { done, state, id } = await withConnection("subject", (sql) =>
-    eraseSubject(sql, act, lift === true),
-  ).catch((error: { code?: string }) => {
-    if (error.code !== importRunning) throw error;
-    throw new CommandError(
-      "An import is running, and may add the resident again. Try again when it has finished.",
-    );
-  });
+  const { done, state, id } = await perform((sql) => eraseSubject(sql, act, lift === true)).catch(
+    (error: { code?: string }) => {
+      if (error.code !== importRunning) throw error;
+      throw new CommandError("An import is running, which may add the resident again. Try again after it.");
+    },
+  );
   if (!done) throw lift ? new CommandError("The resident was not erased.") : nothingToDo(state);
   const text = lift
     ? "Imports may add the resident again."

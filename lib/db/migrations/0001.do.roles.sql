@@ -86,6 +86,7 @@ alter role municipal_tourism set idle_session_timeout = '4s';
 alter role municipal_gatekeeper set idle_session_timeout = '4s';
 alter role municipal_employee set idle_session_timeout = '4s';
 alter role municipal_employee_ticket set idle_session_timeout = '4s';
+alter role municipal_portal set idle_session_timeout = '4s';
 
 -- Without statistics, as after a restore or a major upgrade, the planner would sort all pending messages instead of
 -- reading an index: 235 ms instead of 2 with 60,000. PostgreSQL 17 and earlier would compile the remaining sorts.

@@ -185,10 +185,14 @@ begin atomic
 end;
 
 create function resident.refresh_names() returns void
-language sql volatile security definer
-set search_path = resident, pg_temp
-begin atomic
+language plpgsql volatile security definer
+set search_path = resident, pg_temp as $$
+begin
+  -- it is no import, and ends no corrections (resident-subject)
+  perform set_config('resident.is_act', 'on', true);
   update resident.resident set name = name where name_search <> lower(name collate "und-x-icu") collate "C";
-end;
+  perform set_config('resident.is_act', 'off', true);
+end
+$$;
 
 reset role;

@@ -30,9 +30,10 @@ create type resident.cursor as (
   -- when that was found out, for this end and for the one where these changes begin
   until timestamptz,
   since timestamptz,
-  -- the audit row of the page that returned it, and the transaction that wrote that row
+  -- the audit row of the page that returned it, the transaction that wrote that row, and its time
   read_id bigint,
-  read_in xid8
+  read_in xid8,
+  read_at timestamptz
 );
 
 create function resident.check_page(page_number bigint, page_size integer, most integer default 100) returns void

@@ -12,7 +12,14 @@ alter table resident.restricted_resident
   add primary key (id),
   add unique (nik);
 
--- Of an erased resident, the id, which the audit contains, and an HMAC of the number, by which imports reject it.
+-- Increases with every resident who is withheld, so that an import whose snapshot is older fails.
+create table resident.restriction (
+  is_only boolean primary key default true check (is_only),
+  version bigint not null
+);
+insert into resident.restriction (version) values (0);
+
+-- Of a resident who was erased, the id, which the audit has, and an HMAC of the number, by which an import is refused.
 create table resident.erased_resident (
   id bigint primary key,
   nik_digest bytea not null check (octet_length(nik_digest) = 32),
@@ -26,8 +33,9 @@ create table resident.erased_resident (
 create unique index erased_resident_by_number on resident.erased_resident (nik_digest) where lifted_at is null;
 create index erased_resident_of_number on resident.erased_resident (nik_digest);
 
--- A corrected value, and the one that it replaced. An import that still has the replaced value changes nothing; any other
--- value is newer than the correction, and ends it.
+-- A value that was corrected here, and that which the register had. An import that still brings the register's changes
+-- nothing; any other value is newer than the correction, and ends it, also the corrected one: should the register return to
+-- the value from before, that is a change.
 create table resident.correction (
   resident_id bigint not null,
   column_name text not null check (column_name in
@@ -105,6 +113,10 @@ set search_path = resident, pg_temp as $$
 declare
   imported resident.resident;
 begin
+  -- an older snapshot does not show whom somebody has withheld since: 40001, and clients retry
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform from resident.restriction for share;
+  end if;
   if not exists (select from resident.restricted_resident) then
     return null;
   end if;
@@ -122,6 +134,10 @@ begin
     perform resident.store_subject(resident.with_corrections(imported));
     perform resident.end_corrections(imported);
   end loop;
+  -- nobody has seen the rows that the import added: walks would tell partners how many residents are withheld
+  delete from resident.removal
+  using resident.restricted_resident r join new_rows n on n.nik = r.nik
+  where resident_id = n.id;
   return null;
 end
 $$;
@@ -148,8 +164,19 @@ $$;
 -- The resident that an act is about; the state is stored, restricted, erased or unknown.
 create type resident.subject as (state text, resident resident.resident, since timestamptz);
 
--- Finds the subject of an act. Acts on one number are serialized.
-create function resident.find_subject(number text, digest bytea) returns resident.subject
+-- Fails if somebody was erased with a pepper of another version: their numbers cannot be recognized.
+create function resident.check_pepper(version integer) returns void
+language plpgsql stable
+set search_path = resident, pg_temp as $$
+begin
+  if exists (select from resident.erased_resident where lifted_at is null and pepper_version <> version) then
+    raise exception using errcode = 'MI450', message = 'residents were erased with another pepper';
+  end if;
+end
+$$;
+
+-- Finds the subject of an act. Acts on one number run one after another.
+create function resident.find_subject(number text, digest bytea, version integer) returns resident.subject
 language plpgsql volatile
 set search_path = resident, pg_temp as $$
 declare
@@ -164,7 +191,7 @@ begin
   if not found then
     found_one.state := 'restricted';
     select jsonb_populate_record(null::resident.resident, to_jsonb(r)), restricted_at
-    into found_one.resident, found_one.since from resident.restricted_resident r where nik = number;
+    into found_one.resident, found_one.since from resident.restricted_resident r where nik = number for update;
   end if;
   if not found then
     found_one.state := 'erased';
@@ -173,6 +200,7 @@ begin
       and lifted_at is null;
   end if;
   if not found then
+    perform resident.check_pepper(version);
     found_one.state := 'unknown';
   end if;
   return found_one;
@@ -220,7 +248,7 @@ create function resident.report_subject(
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
-  subject constant resident.subject := resident.find_subject((act).nik, (act).nik_digest);
+  subject constant resident.subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
   number constant bigint := ((subject).resident).id;
   ids constant bigint[] := array(
     select id from resident.erased_resident where nik_digest = (act).nik_digest
@@ -275,7 +303,7 @@ create function resident.correct_subject(act resident.act, changes jsonb) return
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
-  subject constant resident.subject := resident.find_subject((act).nik, (act).nik_digest);
+  subject constant resident.subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
   is_done constant boolean := (subject).state in ('stored', 'restricted');
   before constant jsonb := to_jsonb((subject).resident);
   changed constant text[] := array(
@@ -308,10 +336,17 @@ create function resident.restrict_subject(act resident.act, is_lifted boolean) r
 language plpgsql volatile security definer
 set search_path = resident, pg_temp as $$
 declare
-  subject constant resident.subject := resident.find_subject((act).nik, (act).nik_digest);
-  number constant bigint := ((subject).resident).id;
-  is_done constant boolean := (subject).state = case when is_lifted then 'restricted' else 'stored' end;
+  subject resident.subject;
+  number bigint;
+  is_done boolean;
 begin
+  if not is_lifted then
+    -- before any other lock: imports in REPEATABLE READ hold it until they end
+    update resident.restriction set version = version + 1;
+  end if;
+  subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
+  number := ((subject).resident).id;
+  is_done := (subject).state = case when is_lifted then 'restricted' else 'stored' end;
   if is_done and is_lifted then
     with gone as (
       delete from resident.restricted_resident where id = number returning *
@@ -345,12 +380,14 @@ begin
   if not pg_try_advisory_xact_lock(7206313) then
     raise exception using errcode = 'lock_not_available', message = 'an import is running';
   end if;
-  subject := resident.find_subject((act).nik, (act).nik_digest);
+  subject := resident.find_subject((act).nik, (act).nik_digest, (act).pepper_version);
   number := ((subject).resident).id;
   is_done := case when is_lifted then (subject).state = 'erased' else (subject).state in ('stored', 'restricted') end;
   if is_done and is_lifted then
     update resident.erased_resident set lifted_at = now() where nik_digest = (act).nik_digest and lifted_at is null;
   elsif is_done then
+    -- an import has one pepper, for all of the numbers
+    perform resident.check_pepper((act).pepper_version);
     delete from resident.resident where id = number;
     delete from resident.restricted_resident where id = number;
     delete from resident.correction where resident_id = number;
@@ -363,6 +400,8 @@ end
 $$;
 
 grant execute on function resident.begin_import to municipal_importer;
+-- an import writes the residents with corrections, also with the values that they have
+grant select (resident_id) on resident.correction to municipal_importer;
 grant usage on schema resident to municipal_subject;
 grant execute on function
   resident.report_subject, resident.correct_subject, resident.restrict_subject, resident.erase_subject

@@ -5,10 +5,11 @@
 -- A page returns the current state of each resident that was changed in its range; later changes are in a later range.
 --
 -- A transaction id has its meaning in one history of one server. A cursor therefore names the audit row of the page that
--- returned it, and the transaction that wrote that row. After a restore to an earlier time, the row is missing; after a
--- restore of a dump, or on a subscriber of logical replication, another transaction wrote it. Then the cursor has ended, and
--- the partner walks again. Rows with transaction ids of another server do no harm: the walk shows them, and each later change
--- gives them an id of this one. Partners must not walk on a subscriber before it has become the only server.
+-- returned it, the transaction that wrote that row, and its time. After a restore to an earlier time the row is missing, or
+-- another read has the id, and perhaps the transaction id, as each read takes one of both: then the time differs. After a
+-- restore of a dump, or on the subscriber of a logical replication, another transaction wrote it. Then the cursor has ended,
+-- and the partner walks again. Rows that came with ids of another server do no harm: the walk shows them, and each later
+-- change gives them an id of this one. Partners must not walk on a subscriber before it has become the only server.
 --
 -- pgcrypto is a trusted extension, like pg_trgm.
 create extension pgcrypto with schema extension;
@@ -18,12 +19,13 @@ set role municipal_owner;
 alter table resident.resident add column changed_in xid8 not null default pg_current_xact_id();
 create index resident_changed on resident.resident (changed_in, id);
 
+-- The last removal of each resident: one who was brought back and removed again is told once.
 create table resident.removal (
-  resident_id bigint not null,
+  resident_id bigint primary key,
   removed_in xid8 not null default pg_current_xact_id(),
-  removed_at timestamptz not null default clock_timestamp(),
-  primary key (removed_in, resident_id)
+  removed_at timestamptz not null default clock_timestamp()
 );
+create index removal_in_order on resident.removal (removed_in, resident_id);
 create index removal_by_age on resident.removal (removed_at);
 
 create function resident.stamp_change() returns trigger
@@ -38,7 +40,8 @@ create function resident.note_removal() returns trigger
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
-  insert into resident.removal (resident_id) select id from old_rows on conflict do nothing;
+  insert into resident.removal (resident_id) select id from old_rows on conflict (resident_id) do update
+  set removed_in = excluded.removed_in, removed_at = excluded.removed_at;
   return null;
 end
 $$;
@@ -62,8 +65,8 @@ language sql volatile security definer
 set search_path = resident, pg_temp
 begin atomic
   with gone as (
-    delete from resident.removal where (removed_in, resident_id) in (
-      select removed_in, resident_id from resident.removal
+    delete from resident.removal where resident_id in (
+      select resident_id from resident.removal
       where removed_at < now() - resident.walk_limit() - interval '1 day'
       order by removed_at limit most for update skip locked)
     returning 1
@@ -169,7 +172,8 @@ begin
       detail = case when after is null then 'changed_since' else 'after' end;
   end if;
   if coalesce(place.since, place.until) < now() - resident.walk_limit() or not exists (
-    select from audit.resident_read r where r.id = place.read_id and r.xmin = place.read_in::xid)
+    select from audit.resident_read r
+    where r.id = place.read_id and r.xmin = place.read_in::xid and r.read_at = place.read_at)
   then
     raise exception using errcode = 'MI441', message = 'the walk has ended';
   end if;
@@ -234,7 +238,7 @@ begin
     ids := ids[:page_size];
     gone := gone[:page_size];
   else
-    next := row('since', 1, next.until_change, 0, null, null, next.until, null, null);
+    next := row('since', 1, next.until_change, 0, null, null, next.until, null, null, null);
   end if;
   page.total := resident.count_all();
   page.number := place.number;
@@ -260,6 +264,7 @@ declare
 begin
   next.read_id := read_id;
   next.read_in := pg_current_xact_id();
+  next.read_at := now();
   code := resident.seal_cursor(next, (select w from resident.walker w where w.partner_id = partner));
   if next.kind = 'since' then
     page.changed_since := code;

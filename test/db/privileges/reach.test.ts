@@ -120,6 +120,7 @@ const reaches: Readonly<Record<LoginRole, Reach>> = {
       "office.document": all,
       "office.on_call": all,
       "office.queue_ticket": all,
+      "resident.correction (resident_id)": read,
       "resident.resident": write,
       "tourism.category": write,
       "tourism.photo": write,

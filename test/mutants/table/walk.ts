@@ -30,6 +30,22 @@ export const walk: readonly Mutant[] = [
     only: "one statement",
   },
   {
+    breaks: "Partners can count the restricted residents of an import",
+    file: "lib/db/migrations/0019.do.resident-subject.sql",
+    find: "where resident_id = n.id;",
+    replace: "where resident_id = -n.id;",
+    tests: walkTest,
+    only: "tells partners nothing",
+  },
+  {
+    breaks: "A resident who is removed again is not told",
+    file,
+    find: "set removed_in = excluded.removed_in, removed_at = excluded.removed_at;",
+    replace: "set removed_at = excluded.removed_at;",
+    tests: walkTest,
+    only: "told once",
+  },
+  {
     breaks: "A resident that was brought back is removed from the copy",
     file,
     find: "and not exists (select from resident.resident present where present.id = r.resident_id)",
@@ -76,6 +92,14 @@ export const walk: readonly Mutant[] = [
     replace: "(select w.id_key from resident.walker w order by w.partner_id limit 1)",
     tests: cursorTest,
     only: "none in common",
+  },
+  {
+    breaks: "A cursor goes on after a restore, when another read has its ids",
+    file,
+    find: " and r.read_at = place.read_at",
+    replace: "",
+    tests: cursorTest,
+    only: "another read",
   },
   {
     breaks: "A cursor outlives a restore of a dump",
