@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
-import { type Act, otherPepper, type SubjectState } from "#lib/resident/subject.ts";
+import { type Act, otherPepper, reference, referenceRule, type SubjectState } from "#lib/resident/subject.ts";
 import { digestWith } from "#lib/secrets/pepper.ts";
 import { CommandError, WrongCall } from "../command.ts";
 import { withConnection } from "../connect.ts";
